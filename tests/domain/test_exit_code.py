@@ -1,0 +1,77 @@
+"""The table of exit codes: whole, and what the settle step reads from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui_crawler.domain.exit_code import (
+    BLOCKED,
+    DISPOSITIONS,
+    FAILURES,
+    ExitCode,
+    Group,
+    PatienceChange,
+    attempts_left,
+    codes,
+    retries_in_run,
+    table_markdown,
+)
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_every_exit_code_has_a_disposition_and_fits_sixteen_bits():
+    assert set(DISPOSITIONS) == set(ExitCode)
+    assert all(-(2**15) <= code < 2**15 for code in ExitCode)
+
+
+def test_the_page_of_the_documentation_is_the_table():
+    assert (DOCS / "exit-codes.md").read_text(encoding="utf-8") == table_markdown()
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "expected"),
+    [
+        (ExitCode.file_ingested, 200, 0),
+        (ExitCode.server_blamed_client, 400, 2),
+        (ExitCode.server_blamed_client, 403, 0),
+        (ExitCode.cancelled, None, 3),
+        (ExitCode.skipped_by_rule, None, 3),
+        (ExitCode.request_timeout, None, 2),
+    ],
+)
+def test_attempts_left(code, status, expected):
+    assert attempts_left(code, status, 3) == expected
+
+
+def test_only_gateway_errors_are_retried_in_the_run():
+    assert retries_in_run(ExitCode.server_internal_error, 503)
+    assert not retries_in_run(ExitCode.server_internal_error, 500)
+    assert retries_in_run(ExitCode.connection_failed, None)
+
+
+def test_only_these_cost_patience():
+    costly = {code for code, row in DISPOSITIONS.items() if row.patience is not PatienceChange.none}
+    assert costly == {
+        ExitCode.database_error,
+        ExitCode.did_not_understand_answer,
+        ExitCode.rate_limited,
+        ExitCode.server_internal_error,
+        ExitCode.connection_failed,
+        ExitCode.request_timeout,
+        ExitCode.error_reading_response,
+    }
+
+
+def test_groups_name_their_codes():
+    assert codes([Group.redirect]) == (ExitCode.permanent_redirect, ExitCode.redirect)
+    assert not FAILURES & BLOCKED
+
+
+@given(st.sampled_from(list(ExitCode)), st.none() | st.integers(100, 599), st.integers(1, 10))
+def test_tries_never_grow_by_an_attempt(code, status, before):
+    assert 0 <= attempts_left(code, status, before) <= before

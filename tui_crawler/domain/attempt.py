@@ -1,0 +1,289 @@
+"""Attempts: what one turn leaves behind. These values are what fetching gives, and what the settle step stores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page import NewPage, PageStatus
+from tui_crawler.domain.url import CrawlUrl
+
+Headers = tuple[tuple[str, str], ...]
+
+
+class AttemptKind(Enum):
+    """What an attempt was for; the value is the name in `v_attempt.kind`."""
+
+    page = "page"
+    robots = "robots"
+    sitemap = "sitemap"
+    check = "check"
+
+
+class LinkKind(Enum):
+    """The seven kinds of link (G); the value is the name in `v_link.kind`."""
+
+    a = "a"
+    css = "css"
+    img = "img"
+    video = "video"
+    audio = "audio"
+    object = "object"
+    script = "script"
+
+
+class RedirectSource(Enum):
+    """Where a redirect was found; the value is the name in `v_redirect.source`."""
+
+    location = "location"
+    meta_refresh = "meta_refresh"
+    refresh_header = "refresh_header"
+    canonical = "canonical"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRequest:
+    """One exchange that the engine asks for. `conditional_etag` and `conditional_since` are sent verbatim (R)."""
+
+    url: CrawlUrl
+    user_agent: str
+    method: str = "GET"
+    conditional_etag: str = ""
+    conditional_since: str = ""
+    max_body_bytes: int | None = None  # None: the configured bound; robots.txt has its own
+    truncate: bool = False  # robots.txt: what is over the bound is cut, not an error
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """One HTTP exchange inside an attempt (`v_request`). Times are epoch ms."""
+
+    url: str
+    method: str
+    sent_at: int
+    head_at: int | None
+    ended_at: int
+    http_status: int | None
+    conditional: bool = False
+    fluke_retry: bool = False
+    error: str = ""
+    remote_address: str = ""
+    request_headers: Headers = ()
+    response_headers: Headers = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What came back: one request, or two when the first was a fluke (U).
+
+    `exit_code` is decided by phase and status alone (CRAWL.md section 3); reading the body may replace a 2xx code.
+    `response_ms` is the monotonic time of the last request from sending to the end of the body. `body` is decoded
+    (content coding) and bounded; `retry_after_ms` is already a wait, whatever form the header had.
+    `cut` names what was cut ("body", "headers"), never silently.
+    """
+
+    requests: tuple[RequestRecord, ...]
+    exit_code: ExitCode
+    http_status: int | None
+    response_ms: int
+    headers: Headers = ()
+    body: bytes = b""
+    wire_bytes: int = 0
+    location: CrawlUrl | None = None
+    retry_after_ms: int | None = None
+    message: str = ""
+    cut: tuple[str, ...] = ()
+
+    def header(self, name: str) -> str:
+        """The first value of a response header (any case), or an empty string."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), "")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLink:
+    """A link of a page, resolved against its base. `text` is cleaned anchor text, at most 200 characters."""
+
+    kind: LinkKind
+    url: CrawlUrl
+    text: str = ""
+    nofollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the extractor saw in a body.
+
+    `kind` is html, xml, css, rss or other. `exit_code` is file_ingested, file_of_unknown_type or
+    local_processing_error. `refresh` is a meta refresh or Refresh header, which are redirects. `incomplete` names
+    what was cut or given up ("links", "title", "depth", "deadline").
+    """
+
+    kind: str
+    exit_code: ExitCode
+    content_type: str = ""
+    charset: str = ""
+    title: str = ""
+    canonical: CrawlUrl | None = None
+    refresh: CrawlUrl | None = None
+    refresh_source: RedirectSource | None = None
+    noindex: bool = False
+    nofollow: bool = False
+    links: tuple[FoundLink, ...] = ()
+    invalid_links: int = 0
+    invalid_sample: str = ""
+    incomplete: tuple[str, ...] = ()
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """One entry of the append-only crawl log (`v_attempt`). Times are epoch ms; `page_id` is None for robots.txt."""
+
+    origin: str
+    url: str
+    kind: AttemptKind
+    exit_code: ExitCode
+    started_at: int
+    ended_at: int
+    page_id: int | None = None
+    http_status: int | None = None
+    response_ms: int | None = None
+    bytes: int = 0
+    requests: tuple[RequestRecord, ...] = ()
+    patience_before: int = 0
+    patience_after: int = 0
+    politeness_after: int = 0
+    delay_ms_after: int = 0
+    delay_reason: str = ""
+    new_pages: int = 0
+    message: str = ""
+    decided_by: str = ""  # for a refusal: file:line and pattern, or the robots.txt line
+    cut: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageOutcome:
+    """How an attempt leaves its page. `forget_ignored` takes it off the ignore list of this run (U)."""
+
+    page_id: int
+    status: PageStatus
+    attempts: int
+    attempts_remaining: int
+    exit_code: ExitCode
+    http_status: int | None
+    crawled_at: int
+    contentful: bool
+    forget_ignored: bool = False
+    fresh_until: int = 0  # HTTP freshness as epoch ms, 0 when none was given
+    not_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """A page's document: replaced as a whole by each contentful crawl (G, U). `body` None: metadata only."""
+
+    page_id: int
+    kind: str
+    content_type: str
+    charset: str
+    title: str
+    sha256: str
+    size: int
+    etag: str = ""
+    last_modified: str = ""
+    cache_control: str = ""
+    expires: str = ""
+    age: str = ""
+    content_location: str = ""
+    canonical: str = ""
+    noindex: bool = False
+    nofollow: bool = False
+    incomplete: tuple[str, ...] = ()
+    body: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectRecord:
+    """A redirect of a page (`v_redirect`); the fragment of the target is kept here only."""
+
+    to_url: str
+    to_fragment: str
+    permanent: bool
+    source: RedirectSource
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCount:
+    """Links of one attempt that a filter refused, counted under the origin of the page that held them."""
+
+    reason: str
+    count: int
+    sample_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsRecord:
+    """robots.txt of an origin as it is kept. Times are epoch ms. `status` is a name of RobotsStatus."""
+
+    status: str
+    http_status: int | None
+    fetched_at: int
+    expires_at: int
+    body: bytes
+    crawl_delay_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OriginRecord:
+    """The durable part of an origin crawler, written with every attempt. `next_request_at` is epoch ms."""
+
+    origin: str
+    finish_reason: str
+    paused: bool
+    patience: int
+    politeness: int
+    may_fall: bool
+    rate_limits: int
+    delay_ms: int
+    delay_reason: str
+    operator_delay_ms: int
+    next_request_at: int
+    last_request_at: int
+    last_response_ms: int
+    response_window: tuple[int, ...] = ()
+    asleep_until: int = 0
+    robots: RobotsRecord | None = None
+    in_flight_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Everything one attempt changes: ONE transaction (G).
+
+    `links` None leaves the stored links as they are (not modified, failures); a tuple replaces them by a diff.
+    `drop_document` removes the stored document (not_canonical, noindex).
+    The page leaves the todo list and is no longer CLAIMED, unless the attempt was cancelled: then it keeps its place.
+    """
+
+    attempt: AttemptRecord
+    origin: OriginRecord
+    page: PageOutcome | None = None
+    document: DocumentRecord | None = None
+    drop_document: bool = False
+    links: tuple[FoundLink, ...] | None = None
+    new_pages: tuple[NewPage, ...] = ()
+    redirect: RedirectRecord | None = None
+    refused: tuple[RefusedCount, ...] = ()
+    save_robots: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FillRecord:
+    """The outcome of a fill: what went on the ignore list, what became the todo list (in order), what was refused."""
+
+    origin: OriginRecord
+    ignored: tuple[int, ...]
+    todo: tuple[int, ...]
+    refusals: tuple[Settle, ...] = field(default=())

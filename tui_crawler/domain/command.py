@@ -1,0 +1,153 @@
+"""What an operator can ask for while a run is live or the database rests. Written as rows, folded by the engine."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class PauseOrigins:
+    """No further request to these origins after the one in flight. Empty: every origin."""
+
+    origins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeOrigins:
+    """Takes the pause off. Empty: every origin."""
+
+    origins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StopOrigins:
+    """FINISHED(operator) for this run; pages are kept. Empty: every origin."""
+
+    origins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AddSeeds:
+    """New seeds. `pattern` and `force` are the item pattern and force of design G."""
+
+    urls: tuple[str, ...]
+    job: str = ""
+    pattern: str = ""
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPages:
+    """Failed pages get their tries back and leave the ignore list. The options narrow each other."""
+
+    urls: tuple[str, ...] = ()
+    exit_codes: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopUpPatience:
+    """Patience back to the configured number; an origin that had given up goes on. Empty: every origin."""
+
+    origins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SetDelay:
+    """The operator's own minimum delay (ms) of an origin; 0 takes it off. It only ever slows down."""
+
+    origin: str
+    delay_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exclude:
+    """Adds to the exclusion list; `remove` takes the entry off again. `kind`: domain, host, cidr, pattern."""
+
+    kind: str
+    value: str
+    reason: str = ""
+    remove: bool = False
+
+
+Command = PauseOrigins | ResumeOrigins | StopOrigins | AddSeeds | RetryPages | TopUpPatience | SetDelay | Exclude
+
+_NAMES: dict[str, type[Any]] = {
+    "pause": PauseOrigins,
+    "resume": ResumeOrigins,
+    "stop": StopOrigins,
+    "add": AddSeeds,
+    "retry": RetryPages,
+    "top_up": TopUpPatience,
+    "delay": SetDelay,
+    "exclude": Exclude,
+}
+_KINDS: dict[type[Any], str] = {kind: name for name, kind in _NAMES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAction:
+    """A row of the operator journal that waits to be carried out. `at` is epoch ms."""
+
+    action_id: int
+    at: int
+    who: str
+    command: Command
+
+
+@dataclass(frozen=True, slots=True)
+class ActionResult:
+    """What became of an action: JSON texts of before and after; `error` is empty when it was carried out."""
+
+    action_id: int
+    before: str
+    after: str
+    error: str = ""
+
+
+class BadCommand(ValueError):
+    """A stored command that cannot be read: another version wrote it, or the row is damaged."""
+
+
+def action_name(command: Command) -> str:
+    """The name under which the operator journal keeps a command ("pause", "add", …)."""
+    return _KINDS[type(command)]
+
+
+def target_of(command: Command) -> str:
+    """What a command is about, in one line for the journal; "all" where it names nothing."""
+    match command:
+        case AddSeeds(urls=urls):
+            names = urls
+        case RetryPages(urls=urls, exit_codes=exits, origins=origins):
+            names = urls + exits + origins
+        case SetDelay(origin=origin):
+            names = (origin,)
+        case Exclude(kind=kind, value=value):
+            names = (f"{kind} {value}",)
+        case _:
+            names = command.origins
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return shown or "all"
+
+
+def to_json(command: Command) -> str:
+    """A command as the text stored in the operator journal."""
+    return json.dumps(asdict(command), ensure_ascii=True)
+
+
+def from_json(name: str, text: str) -> Command:
+    """The command stored under `name`. Raises BadCommand."""
+    kind = _NAMES.get(name)
+    try:
+        raw = json.loads(text)
+        if kind is None or not isinstance(raw, dict):
+            raise BadCommand(f"unknown action {name!r}")
+        known = {f.name for f in fields(kind)}
+        values = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items() if k in known}
+        made: Command = kind(**values)
+    except (TypeError, ValueError) as error:
+        raise BadCommand(f"action {name!r} cannot be read: {error}") from error
+    return made

@@ -1,0 +1,109 @@
+"""When a crawl will be done: a range, and the one thing that limits it. Pure; used by the console and by `status`.
+
+The low end takes the pages that are known, each for one turn (delay plus answer). The high end adds the pages that will
+still be found, at the rate of this run; when every page brings another one, there is no high end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from tui_crawler.domain.view import OriginView
+
+MOST_GROWTH = 0.95
+"""New pages per crawled page from which on no end is in sight."""
+
+
+class Limit(Enum):
+    """What a crawl waits for most; the value is the word a person reads."""
+
+    none = "nothing left"
+    delay = "delay"
+    server = "server"
+    patience = "patience"
+    slots = "slots"
+    paused = "paused"
+    unknown = "not known yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Eta:
+    """A range in ms from now. `low_ms` None: cannot be told (paused, not known yet). `high_ms` None: no end in sight.
+
+    `origin` names the origin that decides, for a whole crawl.
+    """
+
+    low_ms: int | None
+    high_ms: int | None
+    limit: Limit
+    origin: str = ""
+
+    @property
+    def seconds(self) -> int | None:
+        """The low end in whole seconds, for `status --json`; None when it cannot be told."""
+        return None if self.low_ms is None else round(self.low_ms / 1000)
+
+
+def estimate(origin: OriginView, now: int) -> Eta:
+    """When this origin will have crawled what it has, at `now` (epoch ms).
+
+    `patience` is the limit when, at the rate of failures so far, the origin gives up before its last page.
+    """
+    if origin.state == "FINISHED" or origin.pending <= 0:
+        return Eta(0, 0, Limit.none)
+    if origin.paused:
+        return Eta(None, None, Limit.paused)
+    turn = max(0, origin.delay_ms) + max(0, origin.last_response_ms)
+    if turn == 0:
+        return Eta(None, None, Limit.unknown)
+    wait = max(0, origin.next_request_at - now, origin.asleep_until - now)
+    low = wait + (origin.pending - 1) * turn + max(0, origin.last_response_ms)
+    growth = _growth(origin)
+    high = None if growth >= MOST_GROWTH else wait + round(origin.pending / (1 - growth) * turn)
+    if _gives_up(origin):
+        return Eta(low, high, Limit.patience)
+    return Eta(low, high, Limit.server if origin.last_response_ms > origin.delay_ms else Limit.delay)
+
+
+def estimate_run(origins: Iterable[OriginView], now: int, max_in_flight: int) -> Eta:
+    """When the whole crawl will be done at `now` (epoch ms): the slowest origin, or the slots when they are too few.
+
+    Paused origins are left out; `max_in_flight` 0 means not known.
+    """
+    low, high, limit, name = 0, 0, Limit.none, ""
+    endless = paused = unknown = False
+    work = 0
+    for origin in origins:
+        eta = estimate(origin, now)
+        if eta.low_ms is None:
+            paused = paused or eta.limit is Limit.paused
+            unknown = unknown or eta.limit is Limit.unknown
+            continue
+        if eta.limit is Limit.none:
+            continue
+        work += origin.pending * max(0, origin.last_response_ms)
+        endless = endless or eta.high_ms is None
+        high = max(high, eta.high_ms or 0)
+        if eta.low_ms >= low:
+            low, limit, name = eta.low_ms, eta.limit, origin.origin
+    if limit is Limit.none:
+        left_out = Limit.unknown if unknown else Limit.paused
+        return Eta(None, None, left_out) if paused or unknown else Eta(0, 0, Limit.none)
+    if max_in_flight > 0 and work // max_in_flight > low:
+        low, limit, name = work // max_in_flight, Limit.slots, ""
+    return Eta(low, None if endless else max(low, high), limit, name)
+
+
+def _growth(origin: OriginView) -> float:
+    """New pages per handled page; 1 while nothing has been handled."""
+    handled = origin.done + origin.failed + origin.blocked
+    return min(1.0, origin.discovered / handled) if handled > 0 else 1.0
+
+
+def _gives_up(origin: OriginView) -> bool:
+    lost = origin.patience_max - origin.patience
+    if lost <= 0 or origin.requests <= 0:
+        return False
+    return origin.pending * lost / origin.requests >= max(origin.patience, 1)

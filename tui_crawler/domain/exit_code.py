@@ -1,0 +1,251 @@
+"""The one table of exit codes: what each outcome of an attempt means for the page and for its origin.
+
+Everything else is made from it: the settle step, colours, filters and docs/exit-codes.md (CRAWL.md section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from types import MappingProxyType
+
+
+class ExitCode(IntEnum):
+    """The high-level outcome of an attempt (16 bit). The name is the interface, the number is storage."""
+
+    database_error = -3
+    cancelled = -2
+    someone_stole_my_work = -1
+    file_ingested = 20
+    file_of_unknown_type = 29
+    permanent_redirect = 31
+    redirect = 32
+    file_did_not_change = 34
+    server_blamed_client = 40
+    file_gone = 41
+    did_not_understand_answer = 42
+    file_not_found = 44
+    rate_limited = 49
+    server_internal_error = 50
+    connection_failed = 100
+    request_timeout = 101
+    error_reading_response = 102
+    blocked_by_robots_txt = 200
+    blocked_url_by_local_policy = 201
+    blocked_by_exclusion_list = 202
+    skipped_by_rule = 203
+    not_canonical = 210
+    noindex = 211
+    file_too_large = 220
+    invalid_url = 221
+    blocked_address = 222
+    local_processing_error = 230
+
+
+class Group(Enum):
+    """What kind of outcome it is: the console's colour role and the first filter a person reaches for."""
+
+    ok = "ok"
+    redirect = "redirect"
+    unchanged = "unchanged"
+    client = "client"
+    server = "server"
+    network = "network"
+    blocked = "blocked"
+    dropped = "dropped"
+    local = "local"
+
+
+class Left(Enum):
+    """What becomes of a page's `attempts_remaining`."""
+
+    keep = "keep"  # already lowered by the claim
+    zero = "zero"
+    given_back = "given_back"
+    untouched = "untouched"
+
+
+class PatienceChange(Enum):
+    """What an outcome does to the patience of its origin crawler."""
+
+    none = "none"
+    lose_one = "lose_one"
+    exhaust = "exhaust"  # := 0
+    lose_one_at_full_politeness = "lose_one_at_full_politeness"
+
+
+@dataclass(frozen=True, slots=True)
+class Disposition:
+    """One row of the table: what the settle step does after an attempt that ended so."""
+
+    when: str
+    group: Group
+    contentful: bool = False
+    retry: bool = False
+    patience: PatienceChange = PatienceChange.none
+    slow: bool = False
+    left: Left = Left.zero
+    failure: bool = False
+
+
+def _row(when: str, group: Group, **changes: object) -> Disposition:
+    return Disposition(when, group, **changes)  # type: ignore[arg-type]  # keyword names are checked by the tests
+
+
+_LOSE = PatienceChange.lose_one
+
+DISPOSITIONS: Mapping[ExitCode, Disposition] = MappingProxyType(
+    {
+        ExitCode.database_error: _row(
+            "the database failed", Group.local, patience=PatienceChange.exhaust, left=Left.keep, failure=True
+        ),
+        ExitCode.cancelled: _row("operator or shutdown", Group.local, retry=True, left=Left.given_back),
+        ExitCode.someone_stole_my_work: _row("another worker finished or holds it", Group.local, left=Left.untouched),
+        ExitCode.file_ingested: _row("2xx of a usable type", Group.ok, contentful=True),
+        ExitCode.file_of_unknown_type: _row(
+            "2xx of another type, 204 or 205, 300 without Location", Group.ok, contentful=True
+        ),
+        ExitCode.permanent_redirect: _row("301, 308", Group.redirect, contentful=True),
+        ExitCode.redirect: _row("302, 303, 307, 300 with Location", Group.redirect, contentful=True),
+        ExitCode.file_did_not_change: _row("304 to a conditional request, or 200 with an equal ETag", Group.unchanged),
+        ExitCode.server_blamed_client: _row(
+            "other 4xx; 401, 403, 405 and 451 leave no attempt", Group.client, left=Left.keep, failure=True
+        ),
+        ExitCode.file_gone: _row("410", Group.client, failure=True),
+        ExitCode.did_not_understand_answer: _row(
+            "bad status line, header, chunk or compression; 304 or 206 not asked for; 3xx with no or bad "
+            "Location; other 3xx; status below 200 or above 599",
+            Group.server,
+            patience=_LOSE,
+            left=Left.keep,
+            failure=True,
+        ),
+        ExitCode.file_not_found: _row("404", Group.client, failure=True),
+        ExitCode.rate_limited: _row(
+            "429",
+            Group.server,
+            retry=True,
+            patience=PatienceChange.lose_one_at_full_politeness,
+            slow=True,
+            left=Left.keep,
+            failure=True,
+        ),
+        ExitCode.server_internal_error: _row(
+            "5xx; only 502, 503 and 504 are retried in the run",
+            Group.server,
+            patience=_LOSE,
+            left=Left.keep,
+            failure=True,
+        ),
+        ExitCode.connection_failed: _row(
+            "refused, DNS, TLS, closed before any byte (after one fluke retry)",
+            Group.network,
+            retry=True,
+            patience=_LOSE,
+            left=Left.keep,
+            failure=True,
+        ),
+        ExitCode.request_timeout: _row(
+            "no response head in time; 408",
+            Group.network,
+            retry=True,
+            patience=_LOSE,
+            left=Left.keep,
+            failure=True,
+        ),
+        ExitCode.error_reading_response: _row(
+            "stall, reset or short body after the head",
+            Group.network,
+            retry=True,
+            patience=_LOSE,
+            left=Left.keep,
+            failure=True,
+        ),
+        ExitCode.blocked_by_robots_txt: _row("robots.txt denies", Group.blocked),
+        ExitCode.blocked_url_by_local_policy: _row("do_not_crawl, query policy, whitelist", Group.blocked),
+        ExitCode.blocked_by_exclusion_list: _row("exclusion list", Group.blocked),
+        ExitCode.skipped_by_rule: _row("rule `skip`; the page becomes SKIPPED", Group.blocked, left=Left.untouched),
+        ExitCode.not_canonical: _row(
+            "page names another canonical URL: result dropped, canonical queued",
+            Group.dropped,
+            contentful=True,
+        ),
+        ExitCode.noindex: _row("meta robots or X-Robots-Tag: result dropped", Group.dropped, contentful=True),
+        ExitCode.file_too_large: _row(
+            "more than `max_body_bytes`; reading stopped, connection closed", Group.dropped, failure=True
+        ),
+        ExitCode.invalid_url: _row("cannot be requested", Group.local, failure=True),
+        ExitCode.blocked_address: _row(
+            "the host resolves to an address that `network` does not allow", Group.blocked, failure=True
+        ),
+        ExitCode.local_processing_error: _row("parser or hook raised", Group.local, left=Left.keep, failure=True),
+    }
+)
+
+STATUS_WITHOUT_RETRY = frozenset({401, 403, 405, 451})
+STATUS_RETRIED_IN_RUN = frozenset({502, 503, 504})
+
+
+def retries_in_run(code: ExitCode, http_status: int | None) -> bool:
+    """Whether the page is taken off the ignore list, so that it may run again in the same run (U)."""
+    if code is ExitCode.server_internal_error:
+        return http_status in STATUS_RETRIED_IN_RUN
+    return DISPOSITIONS[code].retry
+
+
+def attempts_left(code: ExitCode, http_status: int | None, before: int) -> int:
+    """`attempts_remaining` after an attempt; `before` is the number before the claim lowered it (B)."""
+    left = DISPOSITIONS[code].left
+    if code is ExitCode.server_blamed_client and http_status in STATUS_WITHOUT_RETRY:
+        left = Left.zero
+    match left:
+        case Left.zero:
+            return 0
+        case Left.keep:
+            return max(0, before - 1)
+        case Left.given_back | Left.untouched:
+            return before
+
+
+def codes(groups: Iterable[Group]) -> tuple[ExitCode, ...]:
+    """All exit codes of these groups, in the order of the table."""
+    wanted = frozenset(groups)
+    return tuple(code for code, row in DISPOSITIONS.items() if row.group in wanted)
+
+
+FAILURES: frozenset[ExitCode] = frozenset(code for code, row in DISPOSITIONS.items() if row.failure)
+BLOCKED: frozenset[ExitCode] = frozenset(
+    {
+        ExitCode.blocked_by_robots_txt,
+        ExitCode.blocked_url_by_local_policy,
+        ExitCode.blocked_by_exclusion_list,
+        ExitCode.skipped_by_rule,
+    }
+)
+
+
+def table_markdown() -> str:
+    """docs/exit-codes.md, made from the table."""
+    lines = [
+        "# Exit codes",
+        "",
+        "Made from `tui_crawler/domain/exit_code.py`; a test keeps this page equal to it. The name is the",
+        "interface, the number is storage. *left* says what becomes of `attempts_remaining`: `keep` means that",
+        "the claim has lowered it already.",
+        "",
+        "| id | name | when | group | contentful | retry | patience | slow | left | counts as failed |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for code, row in DISPOSITIONS.items():
+        retry = "502, 503, 504 only" if code is ExitCode.server_internal_error else _yes(row.retry)
+        lines.append(
+            f"| {code.value} | {code.name} | {row.when} | {row.group.value} | {_yes(row.contentful)} | {retry} "
+            f"| {row.patience.value.replace('_', ' ')} | {_yes(row.slow)} | {row.left.value.replace('_', ' ')} "
+            f"| {_yes(row.failure)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

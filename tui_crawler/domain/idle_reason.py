@@ -1,0 +1,177 @@
+"""Why nothing is moving, in words: for one origin, and for a whole crawl. Pure; used by the console and by `status`.
+
+Times come in as epoch milliseconds. A time of day is shown in `zone`, a wait as a length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
+from types import MappingProxyType
+
+from tui_crawler.domain.delay import DelayReason
+from tui_crawler.domain.view import OriginView, RunView
+
+SOON_MS = 1_000
+"""A request that is due sooner than this counts as moving."""
+
+SILENT_MS = 15_000
+"""A live owner that has not been heard of for so long is named as silent."""
+
+_FINISHED: Mapping[str, str] = MappingProxyType(
+    {
+        "exhausted": "nothing left to crawl",
+        "patience": "out of patience",
+        "database_error": "the database failed",
+        "excluded": "on the exclusion list",
+        "rate_limited": "told to wait longer than allowed",
+        "max_requests": "the run reached its request limit",
+        "operator": "stopped by the operator",
+    }
+)
+_DELAYS: Mapping[str, str] = MappingProxyType(
+    {
+        DelayReason.none.value: "",
+        DelayReason.default.value: "",
+        DelayReason.floor.value: "",
+        DelayReason.crawl_delay.value: "Crawl-delay of robots.txt",
+        DelayReason.response_time.value: "slow answers",
+        DelayReason.rate_limit.value: "slowed down by 429",
+        DelayReason.retry_after.value: "Retry-After",
+        DelayReason.cap.value: "the longest delay allowed",
+        DelayReason.average.value: "mean of the last answers",
+        DelayReason.first_request.value: "after the first request",
+        DelayReason.operator.value: "set by the operator",
+        DelayReason.restart.value: "one full delay after a restart",
+        DelayReason.robots_unreachable.value: "robots.txt back-off",
+    }
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def delay_words(delay_reason: str) -> str:
+    """What decided a delay, in words; empty for the plain configured one. `delay_reason` as in `v_origin`."""
+    return _DELAYS.get(delay_reason, delay_reason.replace("_", " "))
+
+
+def finish_words(finish_reason: str) -> str:
+    """Why an origin crawler ended its run, in words. `finish_reason` as in `v_origin`."""
+    return _FINISHED.get(finish_reason, finish_reason.replace("_", " ") or "finished")
+
+
+def idle_reason(
+    origin: OriginView, now: int, run: RunView | None, *, zone: tzinfo = UTC, you: str = ""
+) -> str:
+    """Why this origin makes no request at `now` (epoch ms); empty while one is in flight.
+
+    `run` is the newest run, None when there is none. `you` is the name under which this operator pauses.
+    """
+    if origin.in_flight_url and run is not None and run.live:
+        return ""
+    if origin.state == "FINISHED":
+        return _finished(origin, now, zone)
+    if origin.paused:
+        return _paused(origin, you, zone)
+    if run is None:
+        return "no run has started yet"
+    if not run.live:
+        return "no engine is at work"
+    if origin.asleep_until > now:
+        return f"nothing due until {_at(origin.asleep_until, now, zone)}"
+    wait = origin.next_request_at - now
+    if wait > 0:
+        return _waiting(origin, wait)
+    if origin.todo == 0 and origin.pending == 0 and origin.state == "READY" and origin.robots_fetched_at:
+        return "nothing queued"
+    return "ready, waits for a free slot"
+
+
+def idle_reason_of_run(
+    origins: Iterable[OriginView], now: int, run: RunView | None, *, zone: tzinfo = UTC
+) -> str:
+    """Why nothing moves at all at `now` (epoch ms); empty while something does, or is about to within a second."""
+    every = tuple(origins)
+    if run is None:
+        return "no run has started yet"
+    if not run.live:
+        ended = f" at {_clock(run.finished_at, zone)}" if run.finished_at else ""
+        why = f" ({run.finish_reason.replace('_', ' ')})" if run.finish_reason else ""
+        return f"no engine is at work: the run ended{ended}{why}"
+    if run.heartbeat_at and now - run.heartbeat_at > SILENT_MS:
+        return f"the engine has been silent for {_span(now - run.heartbeat_at)}"
+    if not every:
+        return "there are no origins yet"
+    if any(view.in_flight_url for view in every):
+        return ""
+    unfinished = tuple(view for view in every if view.state != "FINISHED")
+    if not unfinished:
+        return "every origin has finished"
+    awake = tuple(view for view in unfinished if not view.paused)
+    if not awake:
+        rest = ", the others have finished" if len(unfinished) < len(every) else ""
+        return f"{_some(len(unfinished), 'is', 'are')} paused{rest}"
+    first = min(awake, key=lambda view: max(view.next_request_at, view.asleep_until))
+    wait = max(first.next_request_at, first.asleep_until) - now
+    if wait <= SOON_MS:
+        return ""
+    return f"{_some(len(awake), 'waits', 'wait')}: next request in {_span(wait)} to {first.origin}"
+
+
+def _finished(origin: OriginView, now: int, zone: tzinfo) -> str:
+    words = finish_words(origin.finish_reason)
+    if origin.finish_reason == "patience":
+        return f"{words}: {origin.patience_max} persistent failures"
+    if origin.finish_reason == "rate_limited" and origin.next_request_at > now:
+        return f"told to wait until {_at(origin.next_request_at, now, zone)} (Retry-After)"
+    return words
+
+
+def _paused(origin: OriginView, you: str, zone: tzinfo) -> str:
+    who = ""
+    if origin.paused_by:
+        who = " by you" if origin.paused_by == you else f" by {origin.paused_by}"
+    return f"paused{who}" + (f" {_clock(origin.paused_at, zone)}" if origin.paused_at else "")
+
+
+def _waiting(origin: OriginView, wait: int) -> str:
+    why = delay_words(origin.delay_reason)
+    whole = max(origin.delay_ms, wait)
+    if origin.delay_reason == DelayReason.robots_unreachable.value:
+        return f"robots.txt back-off, {_span(wait)} of {_span(whole)} left"
+    return f"delay {_span(wait)} of {_span(whole)}" + (f", {why}" if why else "")
+
+
+def _some(number: int, one: str, many: str) -> str:
+    return f"the open origin {one}" if number == 1 else f"all {number} open origins {many}"
+
+
+def _at(epoch_ms: int, now: int, zone: tzinfo) -> str:
+    """The time of day, with how far ahead it is; from a day on only how far."""
+    ahead = epoch_ms - now
+    if ahead >= 86_400_000:
+        return f"in {_span(ahead)}"
+    return f"{_clock(epoch_ms, zone)} (in {_span(ahead)})"
+
+
+def _clock(epoch_ms: int, zone: tzinfo) -> str:
+    try:
+        return (_EPOCH + timedelta(milliseconds=epoch_ms)).astimezone(zone).strftime("%H:%M")
+    except OverflowError:
+        return "an unknown time"
+
+
+def _span(ms: int) -> str:
+    """A length of time in words of at most two units: 3.2 s, 45 s, 2 min 5 s, 1 h 12 min, 3 d 4 h."""
+    if ms < 10_000:
+        return f"{max(ms, 0) / 1000:.1f} s"
+    seconds = round(ms / 1000)
+    for small, unit, name, below in ((60, 3_600, "min", "s"), (3_600, 86_400, "h", "min")):
+        if seconds < small:
+            break
+        if seconds < unit:
+            rest = seconds % small // (small // 60)
+            return f"{seconds // small} {name}" + (f" {rest} {below}" if rest else "")
+    if seconds < 60:
+        return f"{seconds} s"
+    days, rest = seconds // 86_400, seconds % 86_400 // 3_600
+    return f"{days} d" + (f" {rest} h" if rest else "")

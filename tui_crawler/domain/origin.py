@@ -1,0 +1,199 @@
+"""An origin crawler: the durable state of the crawl loop of one origin (CRAWL.md section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tui_crawler.domain.attempt import OriginRecord, RequestRecord, RobotsRecord
+from tui_crawler.domain.delay import DelayReason, DelaySettings, Pace, minimum
+from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.robots import RobotsRules
+from tui_crawler.domain.url import CrawlUrl
+
+DAY_MS = 86_400_000
+
+
+class FinishReason(Enum):
+    """Why an origin crawler ended its run; the value is the name in `v_origin.finish_reason`."""
+
+    exhausted = "exhausted"
+    patience = "patience"
+    database_error = "database_error"
+    excluded = "excluded"
+    rate_limited = "rate_limited"
+    max_requests = "max_requests"
+    operator = "operator"
+
+
+class RobotsStatus(Enum):
+    """What is known of robots.txt."""
+
+    none = "none"  # never asked in any run
+    parsed = "parsed"
+    unavailable = "unavailable"  # 4xx, too many hops: everything allowed (RFC 9309, 2.3.1.3)
+    unreachable = "unreachable"  # nothing of the origin is crawled without older rules (RFC 9309, 2.3.1.4)
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSettings:
+    """What the turn machine needs of the configuration, for one origin."""
+
+    delay: DelaySettings = field(default_factory=DelaySettings)
+    patience: int = 5
+    tries: int = 3
+    patience_reset_on_success: bool = False
+    robots_expiry_ms: int = 1_800_000
+    robots_retry_ms: int = 300_000
+    robots_kept_ms: int = DAY_MS
+    robots_max_hops: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsState:
+    """robots.txt of an origin. Times are epoch ms. `rules` None: nothing is known that could be obeyed."""
+
+    status: RobotsStatus = RobotsStatus.none
+    http_status: int | None = None
+    fetched_at: int = 0
+    expires_at: int = 0
+    rules: RobotsRules | None = None
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsHop:
+    """A redirect of robots.txt that is followed in a turn of its own, after the delay.
+
+    `requests` are those made so far: all hops are requests of one attempt, which began at `started_at` (epoch ms).
+    """
+
+    url: CrawlUrl
+    hops: int
+    started_at: int
+    requests: tuple[RequestRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OriginState:
+    """The state between two turns. `release_ms` (monotonic) is what `next_request_at` (epoch ms) means today."""
+
+    origin: str
+    patience: int
+    pace: Pace
+    finished: FinishReason | None = None
+    paused: bool = False
+    delay_ms: int = 0
+    delay_reason: DelayReason = DelayReason.none
+    next_request_at: int = 0
+    release_ms: int = 0
+    asleep_until: int = 0
+    last_request_at: int = 0
+    last_response_ms: int = 0
+    robots: RobotsState = field(default_factory=RobotsState)
+    hop: RobotsHop | None = None
+    todo: tuple[TodoPage, ...] = ()
+    filled: bool = False  # whether this run has filled the todo list before
+
+
+def record_of(state: OriginState, in_flight_url: str = "") -> OriginRecord:
+    """The durable part of a state, as the store keeps it."""
+    robots = state.robots
+    kept = RobotsRecord(
+        status=robots.status.value,
+        http_status=robots.http_status,
+        fetched_at=robots.fetched_at,
+        expires_at=robots.expires_at,
+        body=robots.body,
+        crawl_delay_ms=state.pace.crawl_delay_ms,
+    )
+    return OriginRecord(
+        origin=state.origin,
+        finish_reason=state.finished.value if state.finished else "",
+        paused=state.paused,
+        patience=state.patience,
+        politeness=state.pace.politeness,
+        may_fall=state.pace.may_fall,
+        rate_limits=state.pace.rate_limits,
+        delay_ms=state.delay_ms,
+        delay_reason=state.delay_reason.value,
+        operator_delay_ms=state.pace.operator_ms,
+        next_request_at=state.next_request_at,
+        last_request_at=state.last_request_at,
+        last_response_ms=state.last_response_ms,
+        response_window=state.pace.window,
+        asleep_until=state.asleep_until,
+        robots=kept,
+        in_flight_url=in_flight_url,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """How an origin comes back. `unclean`: its last owner did not end well, a request may have been in flight."""
+
+    continued: bool
+    unclean: bool
+
+
+def restore(
+    record: OriginRecord,
+    todo: tuple[TodoPage, ...],
+    rules: RobotsRules | None,
+    settings: CrawlSettings,
+    takeover: Takeover,
+    now: Moment,
+) -> OriginState:
+    """An origin crawler as the database has it, ready for its next turn.
+
+    The wall clock may have jumped back: the wait is never longer than the delay that was promised
+    (RELIABILITY.md, Clocks). After an unclean end any origin may have had a request in flight, since the mark of
+    it is never waited for: each waits one full delay first (K5).
+    A new run that finds a longer wait than `retry_after_max` finishes the origin at once as rate_limited.
+    """
+    wait = min(max(0, record.next_request_at - now.wall_ms), record.delay_ms)
+    reason = DelayReason(record.delay_reason) if record.delay_reason else DelayReason.none
+    long_wait = reason is DelayReason.retry_after and wait > settings.delay.retry_after_max_ms
+    pace = _pace_of(record)
+    if takeover.unclean:
+        full = max(record.delay_ms, minimum(settings.delay, pace).ms, settings.delay.floor_ms)
+        if full > wait:
+            wait, reason = full, DelayReason.restart
+    finished = FinishReason(record.finish_reason) if record.finish_reason and takeover.continued else None
+    if long_wait and not takeover.continued:
+        finished = FinishReason.rate_limited
+    kept = record.robots
+    robots = RobotsState()
+    if kept is not None and kept.status:
+        robots = RobotsState(
+            RobotsStatus(kept.status), kept.http_status, kept.fetched_at, kept.expires_at, rules, kept.body
+        )
+    return OriginState(
+        origin=record.origin,
+        patience=record.patience,
+        pace=pace,
+        finished=finished,
+        paused=record.paused,
+        delay_ms=record.delay_ms,
+        delay_reason=reason,
+        next_request_at=now.wall_ms + wait if wait else record.next_request_at,
+        release_ms=now.mono_ms + wait,
+        asleep_until=record.asleep_until if takeover.continued else 0,
+        last_request_at=record.last_request_at,
+        last_response_ms=record.last_response_ms,
+        robots=robots,
+        todo=todo,
+        filled=takeover.continued,
+    )
+
+
+def _pace_of(record: OriginRecord) -> Pace:
+    return Pace(
+        politeness=record.politeness,
+        may_fall=record.may_fall,
+        rate_limits=record.rate_limits,
+        crawl_delay_ms=record.robots.crawl_delay_ms if record.robots else None,
+        operator_ms=record.operator_delay_ms,
+        window=record.response_window,
+    )

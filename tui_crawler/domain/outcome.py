@@ -1,0 +1,321 @@
+"""The settle step: from what came back to everything one attempt changes, as one value. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tui_crawler.domain.admission import Admission, Found, Refused
+from tui_crawler.domain.attempt import (
+    AttemptKind,
+    AttemptRecord,
+    DocumentRecord,
+    Exchange,
+    FoundLink,
+    LinkKind,
+    PageOutcome,
+    Reading,
+    RedirectRecord,
+    RedirectSource,
+    RefusedCount,
+    Settle,
+)
+from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, attempts_left, retries_in_run
+from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.origin import OriginState, record_of
+from tui_crawler.domain.page import NewPage, PageStatus, TodoPage
+from tui_crawler.domain.recrawl import fresh_until
+from tui_crawler.domain.url import CrawlUrl
+
+_READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
+_PERMANENT = frozenset({ExitCode.permanent_redirect})
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What decides over found links: the filters, which kinds are queued, and how many pages each origin has."""
+
+    admission: Admission
+    link_kinds_queued: frozenset[LinkKind]
+    pages_known: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Storing:
+    """Which kinds of document keep their body."""
+
+    kinds: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """One crawl of a page, over: `reading` is None when there was nothing to read."""
+
+    page: TodoPage
+    url: CrawlUrl
+    exchange: Exchange
+    reading: Reading | None
+    sha256: str
+    started: Moment
+    ended: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What the links of a page come to: pages to be queued, and refusals counted by reason."""
+
+    pages: tuple[NewPage, ...] = ()
+    refused: tuple[RefusedCount, ...] = ()
+
+
+def final_code(crawled: Crawled) -> ExitCode:
+    """The exit code of a crawl: the body's own word replaces a 2xx code (CRAWL.md sections 3 and 5)."""
+    code, reading = crawled.exchange.exit_code, crawled.reading
+    if code not in _READ or reading is None:
+        return code
+    if reading.exit_code is ExitCode.local_processing_error:
+        return reading.exit_code
+    if reading.refresh is not None and reading.refresh.href != crawled.url.href:
+        return ExitCode.redirect
+    if reading.canonical is not None and reading.canonical.href != crawled.url.href:
+        return ExitCode.not_canonical
+    if reading.noindex:
+        return ExitCode.noindex
+    return reading.exit_code
+
+
+def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRecord] | None:
+    """Where the page sends its reader, by Location, refresh or canonical; None when it sends nowhere."""
+    reading = crawled.reading
+    target: CrawlUrl | None = None
+    source = RedirectSource.location
+    if code in {ExitCode.permanent_redirect, ExitCode.redirect}:
+        target = crawled.exchange.location
+        if crawled.exchange.exit_code in _READ and reading is not None:
+            target, source = reading.refresh, reading.refresh_source or RedirectSource.meta_refresh
+    elif code is ExitCode.not_canonical and reading is not None:
+        target, source = reading.canonical, RedirectSource.canonical
+    if target is None:
+        return None
+    permanent = code in _PERMANENT or source is RedirectSource.canonical
+    return target, RedirectRecord(target.href, target.fragment, permanent, source)
+
+
+def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
+    """Which URLs become pages, after all filters (first refusal wins, each is counted)."""
+    page, reading = crawled.page, crawled.reading
+    sent = redirect_of(crawled, code)
+    if sent is not None:
+        return _admit([sent[0]], page, intake, hops=page.redirect_hops + 1, depth=page.depth)
+    if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:
+        return Queue()
+    wanted = (link.url for link in reading.links if not link.nofollow and link.kind in intake.link_kinds_queued)
+    queue = _admit(wanted, page, intake, hops=0, depth=page.depth + 1)
+    if not reading.invalid_links:
+        return queue
+    invalid = RefusedCount("invalid_url", reading.invalid_links, reading.invalid_sample)
+    return Queue(queue.pages, (*queue.refused, invalid))
+
+
+def _admit(urls: Iterable[CrawlUrl], page: TodoPage, intake: Intake, hops: int, depth: int) -> Queue:
+    seen: set[str] = set()
+    pages: list[NewPage] = []
+    refused: dict[str, tuple[int, str]] = {}
+    added: dict[str, int] = {}
+    for url in urls:
+        if url.href in seen:
+            continue
+        seen.add(url.href)
+        known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
+        verdict = intake.admission.admit(Found(url, hops, page.item_pattern or None, known))
+        if isinstance(verdict, Refused):
+            count, sample = refused.get(verdict.reason.value, (0, url.href))
+            refused[verdict.reason.value] = (count + 1, sample)
+            continue
+        added[url.origin] = added.get(url.origin, 0) + 1
+        pages.append(
+            NewPage(
+                url=url.href,
+                url_hash=url.hash,
+                origin=url.origin,
+                depth=depth,
+                nice=page.nice,
+                redirect_hops=hops,
+                item_pattern=page.item_pattern,
+                force=page.force,
+            )
+        )
+    counts = tuple(RefusedCount(reason, count, sample) for reason, (count, sample) in refused.items())
+    return Queue(tuple(pages), counts)
+
+
+def settle_crawl(
+    crawled: Crawled, code: ExitCode, before: OriginState, after: OriginState, intake: Intake, storing: Storing
+) -> Settle:
+    """Everything the crawl of a page changes. `before` and `after` are the origin's states around it."""
+    queue = queue_of(crawled, code, intake)
+    sent = redirect_of(crawled, code)
+    kept = code in _READ and crawled.reading is not None
+    dropped = code in {ExitCode.not_canonical, ExitCode.noindex, ExitCode.redirect, ExitCode.permanent_redirect}
+    return Settle(
+        attempt=_attempt_of(crawled, code, before, after),
+        origin=record_of(after),
+        page=page_outcome(crawled, code),
+        document=_document_of(crawled, storing) if kept else None,
+        drop_document=dropped,
+        links=_links_of(crawled, code),
+        new_pages=queue.pages,
+        redirect=sent[1] if sent else None,
+        refused=queue.refused,
+    )
+
+
+def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
+    """How the crawl leaves its page; a cancelled one gives the try back and stays where it was."""
+    page, status = crawled.page, crawled.exchange.http_status
+    cancelled = code is ExitCode.cancelled
+    left = attempts_left(code, status, page.attempts_remaining)
+    return PageOutcome(
+        page_id=page.page_id,
+        status=PageStatus.READY,
+        attempts=page.attempts + (0 if cancelled else 1),
+        attempts_remaining=left,
+        exit_code=code,
+        http_status=status,
+        crawled_at=crawled.ended.wall_ms,
+        contentful=DISPOSITIONS[code].contentful,
+        forget_ignored=not cancelled and left > 0 and retries_in_run(code, status),
+        fresh_until=fresh_until(crawled.exchange.headers, crawled.ended.wall_ms),
+    )
+
+
+def settle_refusal(page: TodoPage, code: ExitCode, detail: str, source: str, state: OriginState, now: Moment) -> Settle:
+    """A refusal: an attempt without a request (U). A skipped page keeps its tries and becomes SKIPPED (B)."""
+    skipped = code is ExitCode.skipped_by_rule
+    return Settle(
+        attempt=AttemptRecord(
+            origin=state.origin,
+            url=page.url,
+            kind=AttemptKind.page,
+            exit_code=code,
+            started_at=now.wall_ms,
+            ended_at=now.wall_ms,
+            page_id=page.page_id,
+            patience_before=state.patience,
+            patience_after=state.patience,
+            politeness_after=state.pace.politeness,
+            delay_ms_after=state.delay_ms,
+            delay_reason=state.delay_reason.value,
+            message=detail,
+            decided_by=source,
+        ),
+        origin=record_of(state),
+        page=PageOutcome(
+            page_id=page.page_id,
+            status=PageStatus.SKIPPED if skipped else PageStatus.READY,
+            attempts=page.attempts,
+            attempts_remaining=attempts_left(code, None, page.attempts_remaining),
+            exit_code=code,
+            http_status=None,
+            crawled_at=now.wall_ms,
+            contentful=False,
+        ),
+    )
+
+
+def settle_robots(
+    url: str, code: ExitCode, exchange: Exchange, before: OriginState, after: OriginState, started_at: int, now: Moment
+) -> Settle:
+    """The attempt for robots.txt, whose hops are all requests of it; `exchange` is the last one."""
+    return Settle(
+        attempt=AttemptRecord(
+            origin=after.origin,
+            url=url,
+            kind=AttemptKind.robots,
+            exit_code=code,
+            started_at=started_at,
+            ended_at=now.wall_ms,
+            http_status=exchange.http_status,
+            response_ms=exchange.response_ms,
+            bytes=exchange.wire_bytes,
+            requests=exchange.requests,
+            patience_before=before.patience,
+            patience_after=after.patience,
+            politeness_after=after.pace.politeness,
+            delay_ms_after=after.delay_ms,
+            delay_reason=after.delay_reason.value,
+            message=exchange.message,
+            cut=exchange.cut,
+        ),
+        origin=record_of(after),
+        save_robots=code is not ExitCode.cancelled,
+    )
+
+
+def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: OriginState) -> AttemptRecord:
+    exchange, reading = crawled.exchange, crawled.reading
+    return AttemptRecord(
+        origin=after.origin,
+        url=crawled.page.url,
+        kind=AttemptKind.page,
+        exit_code=code,
+        started_at=crawled.started.wall_ms,
+        ended_at=crawled.ended.wall_ms,
+        page_id=crawled.page.page_id,
+        http_status=exchange.http_status,
+        response_ms=exchange.response_ms if exchange.requests else None,
+        bytes=exchange.wire_bytes,
+        requests=exchange.requests,
+        patience_before=before.patience,
+        patience_after=after.patience,
+        politeness_after=after.pace.politeness,
+        delay_ms_after=after.delay_ms,
+        delay_reason=after.delay_reason.value,
+        message=exchange.message or (reading.message if reading else "") or _said(crawled, code),
+        cut=exchange.cut + (reading.incomplete if reading else ()),
+    )
+
+
+def _said(crawled: Crawled, code: ExitCode) -> str:
+    """A message where the exit code alone would leave a question."""
+    sent = redirect_of(crawled, code)
+    if sent is None:
+        return ""
+    word = "canonical" if sent[1].source is RedirectSource.canonical else "redirects to"
+    return f"{word} {sent[0].href}"
+
+
+def _document_of(crawled: Crawled, storing: Storing) -> DocumentRecord:
+    exchange, reading = crawled.exchange, crawled.reading
+    if reading is None:
+        raise ValueError("a document needs a reading")
+    return DocumentRecord(
+        page_id=crawled.page.page_id,
+        kind=reading.kind,
+        content_type=reading.content_type,
+        charset=reading.charset,
+        title=reading.title,
+        sha256=crawled.sha256,
+        size=len(exchange.body),
+        etag=exchange.header("etag"),
+        last_modified=exchange.header("last-modified"),
+        cache_control=exchange.header("cache-control"),
+        expires=exchange.header("expires"),
+        age=exchange.header("age"),
+        content_location=exchange.header("content-location"),
+        canonical=reading.canonical.href if reading.canonical else "",
+        noindex=reading.noindex,
+        nofollow=reading.nofollow,
+        incomplete=reading.incomplete,
+        body=exchange.body if reading.kind in storing.kinds else None,
+    )
+
+
+def _links_of(crawled: Crawled, code: ExitCode) -> tuple[FoundLink, ...] | None:
+    """The link rows of a page: None leaves them as they are; nofollow, redirects and non-canonical pages have none."""
+    reading = crawled.reading
+    if not DISPOSITIONS[code].contentful:
+        return None
+    if reading is None or reading.nofollow or code not in {*_READ, ExitCode.noindex}:
+        return ()
+    return reading.links

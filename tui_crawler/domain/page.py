@@ -1,0 +1,95 @@
+"""A page: a URL known to a job. Crawl candidate, queue row and result are one row (CRAWL.md section 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+
+
+class PageStatus(IntEnum):
+    """Where a page stands in its queue (B). Done is READY with no attempt remaining."""
+
+    READY = 0
+    CLAIMED = 2
+    SKIPPED = 3
+    STASHED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TodoPage:
+    """A page as the crawl loop holds it in a todo list.
+
+    `last_contentful_at` is epoch ms, 0 when the page never gave content. `body_kept` says whether the stored
+    body still exists; without it a recrawl is unconditional.
+    """
+
+    page_id: int
+    job_id: int
+    url: str
+    depth: int = 0
+    nice: int = 0
+    seed: bool = False
+    attempts: int = 0
+    attempts_remaining: int = 3
+    redirect_hops: int = 0
+    item_pattern: str = ""
+    force: bool = False
+    etag: str = ""
+    last_modified: str = ""
+    last_contentful_at: int = 0
+    body_kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NewPage:
+    """A URL that passed every filter and is to become a page, unless it is known already.
+
+    A duplicate find keeps the lower `nice` and the lower `depth` (B).
+    """
+
+    url: str
+    url_hash: int
+    origin: str
+    depth: int
+    nice: int = 0
+    seed: bool = False
+    redirect_hops: int = 0
+    item_pattern: str = ""
+    force: bool = False
+    not_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What one page adds to the counters of its origin: 0 or 1 each. A failed page with tries left is also pending."""
+
+    pending: int = 0
+    done: int = 0
+    failed: int = 0
+    blocked: int = 0
+
+    def minus(self, other: Tally) -> Tally:
+        """The change of the counters when a page moves from `other` to this tally."""
+        return Tally(
+            self.pending - other.pending,
+            self.done - other.done,
+            self.failed - other.failed,
+            self.blocked - other.blocked,
+        )
+
+
+def tally(status: PageStatus, attempts_remaining: int, last_exit_code: ExitCode | None) -> Tally:
+    """Which counters of its origin a page stands in.
+
+    `last_exit_code` is None for a page that was never attempted.
+    """
+    pending = int(status in {PageStatus.READY, PageStatus.CLAIMED} and attempts_remaining > 0)
+    if last_exit_code is None:
+        return Tally(pending=pending)
+    if last_exit_code in BLOCKED:
+        return Tally(pending=pending, blocked=1)
+    if last_exit_code in FAILURES:
+        return Tally(pending=pending, failed=1)
+    return Tally(pending=pending, done=int(not pending))

@@ -1,0 +1,92 @@
+"""When a page is due again, and what a recrawl asks for (U, G, R). Times are epoch ms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+
+from tui_crawler.domain.attempt import Headers
+from tui_crawler.domain.page import TodoPage
+
+MAX_FRESHNESS_MS = 365 * 86_400_000  # a server cannot put a page off for longer than a year
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The conditional headers of a recrawl, verbatim; empty strings where none is sent."""
+
+    etag: str = ""
+    since: str = ""
+
+
+def condition_of(page: TodoPage, forced: bool) -> Condition:
+    """If-None-Match and If-Modified-Since for a page (RFC 9110, section 13).
+
+    None when the crawl is forced or the stored body is gone: an answer of 304 could not be used.
+    """
+    if forced or page.force or not page.body_kept or not page.last_contentful_at:
+        return Condition()
+    return Condition(page.etag, page.last_modified or http_date(page.last_contentful_at))
+
+
+def http_date(at_ms: int) -> str:
+    """An IMF-fixdate (RFC 9110, section 5.6.7)."""
+    return format_datetime(datetime.fromtimestamp(at_ms // 1000, UTC), usegmt=True)
+
+
+def parse_http_date(text: str) -> int | None:
+    """Epoch ms of an HTTP date in any of its three forms, None when it is none."""
+    try:
+        parsed = parsedate_to_datetime(text.strip())
+        if parsed.tzinfo is None:
+            parsed = parsed.replace(tzinfo=UTC)
+        return int(parsed.timestamp() * 1000)
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+
+
+def fresh_until(headers: Headers, now: int) -> int:
+    """Until when HTTP calls the answer fresh (RFC 9111, section 4.2), 0 when it says nothing.
+
+    `Cache-Control: max-age` wins over `Expires`; `Age` is taken off; `no-cache` and `no-store` mean not at all.
+    """
+    values = {name.lower(): value for name, value in reversed(headers)}
+    directives = _directives(values.get("cache-control", ""))
+    if "no-cache" in directives or "no-store" in directives:
+        return 0
+    lifetime = _lifetime(directives, values, now)
+    if lifetime is None:
+        return 0
+    age = _seconds(values.get("age", "")) or 0
+    left = lifetime - age * 1000
+    return now + min(left, MAX_FRESHNESS_MS) if left > 0 else 0
+
+
+def _lifetime(directives: dict[str, str], values: dict[str, str], now: int) -> int | None:
+    seconds = _seconds(directives.get("max-age", ""))
+    if seconds is not None:
+        return seconds * 1000
+    expires = parse_http_date(values["expires"]) if "expires" in values else None
+    if expires is None:
+        return None
+    return expires - (parse_http_date(values.get("date", "")) or now)
+
+
+def _directives(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, _, value = part.strip().partition("=")
+        found.setdefault(name.strip().lower(), value.strip().strip('"'))
+    return found
+
+
+def _seconds(text: str) -> int | None:
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None
+
+
+def due_at(last_crawled_at: int, interval_ms: int, fresh: int, respect_freshness: bool) -> int:
+    """When a done page is due again: the later of interval and HTTP freshness."""
+    due = last_crawled_at + interval_ms
+    return max(due, fresh) if respect_freshness else due

@@ -1,0 +1,231 @@
+"""robots.txt as text: bytes to directives, and the directives that are in force for one product token.
+
+Lines, keys and groups are read as Google's published parser reads them (RFC 9309 with its tolerance for what
+real files contain). Protego splits lines, groups and misspelt keys otherwise, so it is never given the file
+itself but the text that `protego_text` writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_SHOWN = 300  # characters of a line that are kept for the eye
+_MAX_LINE = 2083 * 8 - 1  # bytes; the rest of a longer line is not read, as in Google's parser
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_BLANKS = re.compile(rb"[ \t]+")
+_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_AGENT = re.compile(r"[A-Za-z_-]*")
+_WORD_END = re.compile(r"[ \t\x0b\x0c/]")
+_NUMBER = re.compile(r"\d{1,18}(?:\.\d{0,18})?|\.\d{1,18}")
+_RATE = re.compile(r"(\d{1,18})\s*/\s*(\d{1,18})\s*([smhd]?)(?:\s.*)?", re.IGNORECASE)
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+_MAX_DELAY_MS = 366 * 86_400_000  # what a file can ask for at most; more is nonsense, and is read as this
+_INDEX_PAGE = "/index.htm"
+
+
+class Key(Enum):
+    """What a line says."""
+
+    user_agent = "User-agent"
+    allow = "Allow"
+    disallow = "Disallow"
+    sitemap = "Sitemap"
+    crawl_delay = "Crawl-delay"
+    request_rate = "Request-rate"
+
+
+# A key is known by how it begins; the misspellings are those that Google's parser accepts, and Crawl-delay's.
+_KEYS: tuple[tuple[str, Key], ...] = (
+    ("user-agent", Key.user_agent),
+    ("useragent", Key.user_agent),
+    ("user agent", Key.user_agent),
+    ("allow", Key.allow),
+    ("disallow", Key.disallow),
+    ("dissallow", Key.disallow),
+    ("dissalow", Key.disallow),
+    ("disalow", Key.disallow),
+    ("diasllow", Key.disallow),
+    ("disallaw", Key.disallow),
+    ("sitemap", Key.sitemap),
+    ("site-map", Key.sitemap),
+    ("crawl-delay", Key.crawl_delay),
+    ("crawl delay", Key.crawl_delay),
+    ("crawldelay", Key.crawl_delay),
+    ("request-rate", Key.request_rate),
+    ("request rate", Key.request_rate),
+    ("requestrate", Key.request_rate),
+)
+_PREFIXES = tuple(prefix for prefix, _ in _KEYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One line that says something. `value` is Latin-1 text: one character per byte of the file."""
+
+    key: Key
+    value: str
+    line_number: int
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathRule:
+    """An Allow or Disallow line in force. `pattern` is ASCII, percent-encoding in upper case."""
+
+    allow: bool
+    pattern: str
+    line_number: int
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """What a file says to one product token. `group` is the agent named there, "" if no group is for it."""
+
+    group: str
+    rules: tuple[PathRule, ...]
+    crawl_delay_ms: int | None
+    sitemaps: tuple[str, ...]
+
+
+def cut(body: bytes, max_bytes: int) -> bytes:
+    """The first `max_bytes` of a body, without the line that would be cut in two: half an Allow allows more."""
+    if len(body) <= max_bytes:
+        return body
+    kept = body[:max_bytes]
+    return kept[: max(kept.rfind(b"\n"), kept.rfind(b"\r")) + 1]
+
+
+def directives(body: bytes) -> Iterator[Directive]:
+    """The lines of a file that say something, in order. Any bytes will do; nothing raises."""
+    for number, raw in enumerate(_LINE_END.split(_without_mark(body)), start=1):
+        content = raw[:_MAX_LINE].partition(b"\x00")[0].partition(b"#")[0].strip()
+        if not content:
+            continue
+        name, colon, value = content.partition(b":")
+        if not colon:  # some forget the colon: then there must be exactly two words
+            words = _BLANKS.split(content)
+            if len(words) != 2:
+                continue
+            name, value = words
+        key = _key(name.strip().lower().decode("latin-1"))
+        if key is not None:
+            text = content.decode("utf-8", "replace")[:_SHOWN]
+            yield Directive(key, value.strip().decode("latin-1"), number, text)
+
+
+def in_force(lines: Iterable[Directive], token: str) -> InForce:
+    """The group for `token` (all groups that name it, else those for `*`), and the sitemaps of the file.
+
+    A group is the lines after User-agent lines; a further User-agent line begins a new one only after an
+    Allow or Disallow (so neither Crawl-delay nor Sitemap separates groups). A delay is for the agents named
+    since the last line of any other kind.
+    """
+    wanted = token.lower()
+    group, star = "", False
+    rules: dict[str, list[PathRule]] = {"token": [], "*": []}
+    delays: dict[str, list[int]] = {"token": [], "*": []}
+    sitemaps: dict[str, None] = {}
+    agents: set[str] = set()  # of the present group: "token", "*", or none of our concern
+    delayed: set[str] = set()
+    closed = delay_closed = False
+    for line in lines:
+        if line.key is Key.user_agent:
+            agents = set() if closed else agents
+            delayed = set() if closed or delay_closed else delayed
+            closed = delay_closed = False
+            named = _named(line.value, wanted)
+            agents |= named
+            delayed |= named
+            if "token" in named:
+                group = group or line.value
+            star = star or "*" in named
+        elif line.key is Key.sitemap:
+            if line.value:
+                sitemaps[_utf8(line.value)] = None
+        elif line.key in (Key.crawl_delay, Key.request_rate):
+            delay_closed = True
+            milliseconds = _delay(line)
+            if milliseconds is not None:
+                for agent in delayed:
+                    delays[agent].append(milliseconds)
+        elif agents:
+            closed = True
+            pattern = escape_octets(line.value)
+            if pattern:
+                rule = PathRule(line.key is Key.allow, pattern, line.line_number, line.line)
+                rules["token" if "token" in agents else "*"].append(rule)
+    ours = "token" if group else "*"
+    name = _utf8(group) if group else "*" * star
+    return InForce(name, tuple(rules[ours]), max(delays[ours], default=None), tuple(sitemaps))
+
+
+def escape_octets(text: str) -> str:
+    """Latin-1 text with octets above 127 percent-encoded and percent-encoding in upper case."""
+    if "%" in text:
+        text = upper_escapes(text)
+    if text.isascii():
+        return text
+    return "".join(each if each < "\x80" else f"%{ord(each):02X}" for each in text)
+
+
+def upper_escapes(text: str) -> str:
+    """`%3a` as `%3A`: the same octet, which RFC 9309 compares without regard to case."""
+    return _ESCAPE.sub(lambda found: found[0].upper(), text)
+
+
+def index_page(pattern: str) -> str | None:
+    """An Allow for "…/index.htm…" allows "…/" too (Google's extension): the pattern for that, or None."""
+    slash = pattern.rfind("/")
+    return f"{pattern[: slash + 1]}$" if pattern.startswith(_INDEX_PAGE, slash) and slash >= 0 else None
+
+
+def _without_mark(body: bytes) -> bytes:
+    for length in (3, 2, 1):  # Google's parser skips a mark that was cut short, too
+        if body.startswith(_BYTE_ORDER_MARK[:length]):
+            return body[length:]
+    return body
+
+
+def _key(name: str) -> Key | None:
+    if not name.startswith(_PREFIXES):
+        return None
+    return next(key for prefix, key in _KEYS if name.startswith(prefix))
+
+
+def _named(value: str, wanted: str) -> set[str]:
+    """Whether a User-agent line names every agent ("*", also with words after it), ours, or another one.
+
+    Ours is named by the letters, "-" and "_" at its beginning (RFC 9309), or by the whole word, as tokens with
+    digits and dots exist.
+    """
+    if value[:1] == "*" and (len(value) == 1 or value[1] in " \t\x0b\x0c"):
+        return {"*"}
+    found = _AGENT.match(value)
+    words = {found[0].lower() if found else "", _WORD_END.split(value, 1)[0].rstrip("*").lower()}
+    return {"token"} if wanted and wanted in words else set()
+
+
+def _delay(line: Directive) -> int | None:
+    """Milliseconds between two requests; None for a value that is no number (nonsense is ignored)."""
+    if line.key is Key.crawl_delay:
+        if not _NUMBER.fullmatch(line.value):
+            return None
+        return min(_whole(float(line.value) * 1000), _MAX_DELAY_MS)
+    found = _RATE.fullmatch(line.value)
+    if found is None or not int(found[1]) or not int(found[2]):
+        return None
+    seconds = int(found[2]) * _SECONDS[found[3].lower()]
+    return min(-(-seconds * 1000 // int(found[1])), _MAX_DELAY_MS)
+
+
+def _whole(milliseconds: float) -> int:
+    return -int(-milliseconds // 1)
+
+
+def _utf8(text: str) -> str:
+    return text.encode("latin-1").decode("utf-8", "replace")

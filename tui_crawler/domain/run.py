@@ -1,0 +1,97 @@
+"""A run: one invocation of the crawler, from its start until exhausted or stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tui_crawler.domain.attempt import OriginRecord
+from tui_crawler.domain.page import NewPage, TodoPage
+
+
+class RunReason(Enum):
+    """Why a run ended; the value is the name in `v_run.finish_reason` and in the events."""
+
+    exhausted = "exhausted"
+    max_requests = "max_requests"
+    operator = "operator"
+    few_origins = "few_origins"
+    interrupted = "interrupted"
+    error = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What a start asks of the store. `config_text` is the effective configuration (YAML or JSON text), kept for later.
+
+    `new_run` ends a run that could be continued. `seeds` are normalised and admitted; every origin of them joins.
+    """
+
+    config_name: str
+    user_agent: str
+    job: str
+    seeds: tuple[NewPage, ...]
+    max_in_flight: int
+    tries: int
+    patience: int
+    start_politeness: int
+    recrawl_interval_ms: int
+    new_run: bool = False
+    force_recrawl: bool = False
+    respect_http_freshness: bool = True
+    max_requests: int | None = None
+    max_depth: int | None = None
+    config_text: str = ""
+    worker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOrigin:
+    """An origin as the database has it: the durable state, the todo list in order, and known pages."""
+
+    record: OriginRecord
+    todo: tuple[TodoPage, ...] = ()
+    pages_known: int = 0
+    done: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunStart:
+    """What the store answers: the run, whether it continues one that was killed, and the origins.
+
+    `unclean` is set when the former owner did not end cleanly: each origin that may have had a request in flight
+    then waits one full delay first. `requests` counts the requests of the run so far (a continued run has some).
+    """
+
+    run_id: int
+    continued: bool
+    unclean: bool
+    origins: tuple[StoredOrigin, ...]
+    requests: int = 0
+    pages_done: int = 0
+    pages_failed: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a committed attempt came to: new pages by origin, and the counters of its own origin afterwards."""
+
+    new_pages: tuple[tuple[str, int], ...] = ()
+    pending: int = 0
+    done: int = 0
+    failed: int = 0
+    blocked: int = 0
+
+
+class StorageFailure(Exception):
+    """The database cannot take or give what is asked: disk full, locked for too long, corrupt, gone."""
+
+
+class RunHeld(Exception):
+    """Another live run holds the database; the message says which process on which host."""
+
+
+class NotOurDatabase(StorageFailure):
+    """The file is not a database of this program, or one of a newer version; it was not touched."""

@@ -1,0 +1,294 @@
+"""The crawl loop of one origin as a state machine without I/O (U; the idea of a pure protocol core is h11's).
+
+`next_turn` says what comes next; `after_robots`, `after_fill` and `after_crawl` fold an outcome back into a new
+state. The same input gives the same turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from tui_crawler.domain.delay import Answer, Delay, DelayReason, after_request, minimum
+from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, PatienceChange
+from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.origin import (
+    CrawlSettings,
+    FinishReason,
+    OriginState,
+    RobotsHop,
+    RobotsState,
+    RobotsStatus,
+)
+from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRobots:
+    """Ask for robots.txt, or for the hop that its redirect names."""
+
+    hop: RobotsHop | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FillTodo:
+    """Take the next pages out of the frontier. Makes no request, costs no delay."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlUrl:
+    """Crawl the first page of the todo list."""
+
+    page: TodoPage
+
+
+class RestReason(Enum):
+    """Why an origin crawler does nothing now."""
+
+    delay = "delay"
+    paused = "paused"
+    asleep = "asleep"  # every page left has a later not_before
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Nothing to do before `until_ms` (monotonic); None: until somebody says so."""
+
+    until_ms: int | None
+    reason: RestReason
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """This origin's run is over."""
+
+    reason: FinishReason
+
+
+Turn = FetchRobots | FillTodo | CrawlUrl | Rest | Finish
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsAnswer:
+    """What a request for robots.txt gave. `rules` is set for a 2xx, `hop` for a redirect that may be followed."""
+
+    exit_code: ExitCode
+    http_status: int | None
+    response_ms: int | None  # None: no request was made (the hop is excluded)
+    rules: RobotsRules | None = None
+    body: bytes = b""
+    hop: RobotsHop | None = None
+    retry_after_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlAnswer:
+    """How the crawl of a page of the todo list ended; `response_ms` None: no request was made."""
+
+    page_id: int
+    exit_code: ExitCode
+    http_status: int | None = None
+    response_ms: int | None = None
+    retry_after_ms: int | None = None
+
+
+def next_turn(state: OriginState, now: Moment) -> Turn:
+    """What the origin crawler does now. Robots first, then fill, then crawl; a fill does not wait for the delay."""
+    if state.finished is not None:
+        return Finish(state.finished)
+    if state.paused:
+        return Rest(None, RestReason.paused)
+    if state.asleep_until > now.wall_ms:
+        return Rest(now.mono_ms + state.asleep_until - now.wall_ms, RestReason.asleep)
+    wants_robots = state.hop is not None or state.robots.expires_at <= now.wall_ms
+    if not wants_robots and not state.todo:
+        return FillTodo()
+    if state.release_ms > now.mono_ms:
+        return Rest(state.release_ms, RestReason.delay)
+    if wants_robots:
+        return FetchRobots(state.hop)
+    return CrawlUrl(state.todo[0])
+
+
+def after_robots(state: OriginState, answer: RobotsAnswer, now: Moment, settings: CrawlSettings) -> OriginState:
+    """Folds the answer to a request for robots.txt (RFC 9309, section 2.3.1; U). `now` is the end of the response."""
+    if answer.exit_code is ExitCode.cancelled:
+        return _delayed(replace(state, hop=None), answer, now, settings)
+    state = _delayed(replace(state, hop=answer.hop), answer, now, settings)
+    if answer.hop is not None:
+        return state
+    if answer.rules is not None:
+        return _with_rules(state, RobotsStatus.parsed, answer, answer.rules, now, settings)
+    if _unavailable(answer):
+        return _with_rules(state, RobotsStatus.unavailable, answer, ALLOW_ALL, now, settings)
+    return _unreachable(state, answer, now, settings)
+
+
+def after_fill(
+    state: OriginState, todo: tuple[TodoPage, ...], judged: int, next_due_at: int | None, now: Moment
+) -> OriginState:
+    """Folds a fill: `todo` are the pages that passed, `judged` how many were looked at.
+
+    Nothing found ends the origin as exhausted, unless some page is due later: then it sleeps until `next_due_at`
+    (epoch ms).
+    """
+    state = replace(state, todo=todo, filled=True, asleep_until=0)
+    if judged:
+        return state
+    if next_due_at is not None and next_due_at > now.wall_ms:
+        return replace(state, asleep_until=next_due_at)
+    return finish(state, FinishReason.exhausted)
+
+
+def after_crawl(state: OriginState, answer: CrawlAnswer, now: Moment, settings: CrawlSettings) -> OriginState:
+    """Folds the outcome of a crawl turn: the page leaves the todo list (unless cancelled), patience, delay."""
+    if answer.exit_code is not ExitCode.cancelled:
+        state = replace(state, todo=tuple(page for page in state.todo if page.page_id != answer.page_id))
+    state = _patience_after(state, answer.exit_code, settings)
+    if answer.response_ms is None:
+        return state
+    return _delayed(state, answer, now, settings)
+
+
+def _with_rules(
+    state: OriginState,
+    status: RobotsStatus,
+    answer: RobotsAnswer,
+    rules: RobotsRules,
+    now: Moment,
+    settings: CrawlSettings,
+) -> OriginState:
+    """Rules from now on; their Crawl-delay decides the wait that has just begun, too."""
+    robots = RobotsState(
+        status, answer.http_status, now.wall_ms, now.wall_ms + settings.robots_expiry_ms, rules, answer.body
+    )
+    state = replace(state, robots=robots, pace=replace(state.pace, crawl_delay_ms=rules.crawl_delay_ms))
+    least = minimum(settings.delay, state.pace)
+    return _wait(state, least, now) if least.ms > state.delay_ms else state
+
+
+def _unavailable(answer: RobotsAnswer) -> bool:
+    """4xx except 429, hops without end, a hop that is excluded or blocked: everything is allowed (RFC 9309)."""
+    if answer.exit_code in {
+        ExitCode.blocked_by_exclusion_list,
+        ExitCode.blocked_address,
+        ExitCode.permanent_redirect,
+        ExitCode.redirect,
+        ExitCode.invalid_url,
+    }:
+        return True
+    status = answer.http_status
+    return status is not None and 400 <= status < 500 and status != 429
+
+
+def _unreachable(state: OriginState, answer: RobotsAnswer, now: Moment, settings: CrawlSettings) -> OriginState:
+    """Costs patience (a 429 slows down instead). Rules younger than a day stay in force; without, the next try
+    comes after the delay."""
+    rate_limited = answer.exit_code is ExitCode.rate_limited
+    state = _patience_after(state, ExitCode.rate_limited if rate_limited else ExitCode.request_timeout, settings)
+    kept = state.robots
+    fresh = kept.rules is not None and now.wall_ms - kept.fetched_at < settings.robots_kept_ms
+    if fresh:
+        retry = min(settings.robots_retry_ms, settings.robots_expiry_ms)
+        robots = replace(kept, http_status=answer.http_status, expires_at=now.wall_ms + retry)
+    else:
+        robots = RobotsState(RobotsStatus.unreachable, answer.http_status, kept.fetched_at, 0)
+    return replace(state, robots=robots)
+
+
+def _patience_after(state: OriginState, code: ExitCode, settings: CrawlSettings) -> OriginState:
+    """Patience saturates at 0 and never rises by itself, unless `patience_reset_on_success` is set."""
+    patience = state.patience
+    match DISPOSITIONS[code].patience:
+        case PatienceChange.lose_one:
+            patience -= 1
+        case PatienceChange.exhaust:
+            patience = 0
+        case PatienceChange.lose_one_at_full_politeness:
+            if state.pace.politeness >= settings.delay.max_politeness:
+                patience -= 1
+        case PatienceChange.none:
+            if settings.patience_reset_on_success and DISPOSITIONS[code].contentful:
+                patience = max(patience, settings.patience)
+    state = replace(state, patience=max(0, patience))
+    if state.patience > 0:
+        return state
+    ended = FinishReason.database_error if code is ExitCode.database_error else FinishReason.patience
+    return finish(state, ended)
+
+
+def _delayed(
+    state: OriginState, answer: RobotsAnswer | CrawlAnswer, now: Moment, settings: CrawlSettings
+) -> OriginState:
+    """The wait after a request that ended `now`. A Retry-After above the bound ends the origin's run."""
+    if answer.response_ms is None:
+        return state
+    asked = answer.retry_after_ms if answer.http_status in {429, 503} else None
+    delay, pace = after_request(settings.delay, state.pace, answer.response_ms, _answer_of(answer), asked)
+    state = replace(state, pace=pace, last_request_at=now.wall_ms, last_response_ms=answer.response_ms, asleep_until=0)
+    if asked is not None and asked > settings.delay.retry_after_max_ms:
+        waiting = _wait(state, Delay(asked, DelayReason.retry_after), now)
+        return finish(waiting, FinishReason.rate_limited)
+    return _wait(state, delay, now)
+
+
+def _answer_of(answer: RobotsAnswer | CrawlAnswer) -> Answer:
+    if answer.exit_code is ExitCode.rate_limited:
+        return Answer.rate_limited
+    good = answer.http_status is not None and 200 <= answer.http_status < 400
+    return Answer.good if good and answer.exit_code is not ExitCode.cancelled else Answer.other
+
+
+def _wait(state: OriginState, delay: Delay, now: Moment) -> OriginState:
+    return replace(
+        state,
+        delay_ms=delay.ms,
+        delay_reason=delay.reason,
+        next_request_at=now.wall_ms + delay.ms,
+        release_ms=now.mono_ms + delay.ms,
+    )
+
+
+def finish(state: OriginState, reason: FinishReason) -> OriginState:
+    """Ends the origin's run. The first reason stays: Finish is absorbing."""
+    return state if state.finished is not None else replace(state, finished=reason, hop=None)
+
+
+def reopen(state: OriginState, reasons: frozenset[FinishReason]) -> OriginState:
+    """There is work again, or the operator wishes it: an origin finished for one of these reasons goes on."""
+    if state.finished in reasons:
+        return replace(state, finished=None, asleep_until=0)
+    return replace(state, asleep_until=0)
+
+
+def top_up(state: OriginState, settings: CrawlSettings) -> OriginState:
+    """The operator's patience: back to the configured number; an origin that had given up goes on."""
+    full = replace(state, patience=max(state.patience, settings.patience))
+    return reopen(full, frozenset({FinishReason.patience, FinishReason.database_error}))
+
+
+def touch(state: OriginState, delay_ms: int, now: Moment) -> OriginState:
+    """Another origin's robots.txt led here: that request counts as one to this origin, too."""
+    if now.mono_ms + delay_ms <= state.release_ms:
+        return replace(state, last_request_at=now.wall_ms)
+    waiting = _wait(state, Delay(delay_ms, state.delay_reason), now)
+    return replace(waiting, last_request_at=now.wall_ms)
+
+
+def slow_down(state: OriginState, delay_ms: int, now: Moment, settings: CrawlSettings) -> OriginState:
+    """The operator's own minimum delay. It lengthens the present wait at once and never shortens it."""
+    state = replace(state, pace=replace(state.pace, operator_ms=max(0, delay_ms)))
+    least = minimum(settings.delay, state.pace)
+    waited_from = state.release_ms - state.delay_ms
+    if not state.last_request_at or least.ms <= state.delay_ms:
+        return state
+    gone = max(0, now.mono_ms - waited_from)
+    left = max(0, least.ms - gone)
+    return replace(
+        state,
+        delay_ms=least.ms,
+        delay_reason=least.reason,
+        release_ms=now.mono_ms + left,
+        next_request_at=now.wall_ms + left,
+    )

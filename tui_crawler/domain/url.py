@@ -1,0 +1,138 @@
+"""URLs as the crawler knows them: WHATWG parsing plus the few rules of CRAWL.md section 2.
+
+Nothing here raises for a bad URL: what cannot be crawled becomes an `InvalidUrl` with its reason.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from ada_url import join_url, normalize_url
+
+DEFAULT_MAX_LENGTH = 2048
+CLIENT_MAX_LENGTH = 65_536  # httpx refuses longer URLs, whatever `max_url_length` says
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, which WHATWG strips at both ends
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # tab, LF and CR are removed by WHATWG
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlUrl:
+    """A normalised http or https URL. Two are equal when their `href` is; the fragment does not count.
+
+    `href` is the URL without its fragment, `origin` is "scheme://host[:port]" with a default port dropped,
+    `host` keeps the brackets of an IPv6 address, `query` and `fragment` come without their mark.
+    """
+
+    href: str
+    origin: str = field(compare=False)
+    scheme: str = field(compare=False)
+    host: str = field(compare=False)
+    port: int = field(compare=False)
+    path: str = field(compare=False)
+    query: str = field(compare=False)
+    fragment: str = field(default="", compare=False)
+
+    @property
+    def hash(self) -> int:
+        """The signed 64-bit number under which the store finds the page."""
+        return url_hash(self.href)
+
+    @property
+    def target(self) -> str:
+        """Path and query as they are sent, which is what robots.txt rules are compared with."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidUrl:
+    """A string that cannot be crawled: as it was found, and why, in plain words."""
+
+    raw: str
+    reason: str
+
+
+def url_hash(href: str) -> int:
+    """BLAKE2b of the UTF-8 text, 64 bits, as a signed number (what a BIGINT column holds)."""
+    digest = blake2b(href.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def normalise(raw: str, base: str | None = None, max_length: int = DEFAULT_MAX_LENGTH) -> CrawlUrl | InvalidUrl:
+    """`raw`, relative to `base` if there is one, as a `CrawlUrl`; `max_length` in characters of the href.
+
+    WHATWG parsing, then: http and https only, no user name or password, no control characters (those that
+    WHATWG strips are stripped first), fragment split off, empty query dropped. Never raises.
+    """
+    text = _scalar_values(raw)
+    if _CONTROL.search(text) and _CONTROL.search(text.strip(_STRIPPED)):
+        return InvalidUrl(raw, "contains a control character")
+    try:
+        href = normalize_url(text) if base is None else join_url(_scalar_values(base), text)
+    except ValueError:
+        return InvalidUrl(raw, "is not a valid URL")
+    scheme, _, rest = href.partition(":")
+    if scheme not in _DEFAULT_PORTS:
+        return InvalidUrl(raw, f"is not http or https but {_clip(scheme)}")
+    return _split(raw, scheme, rest, max_length)
+
+
+def _split(raw: str, scheme: str, rest: str, max_length: int) -> CrawlUrl | InvalidUrl:
+    """Cuts what the WHATWG parser serialised ("//authority/path?query#fragment") into its parts."""
+    whole, _, fragment = rest.partition("#")
+    before_query, _, query = whole.partition("?")
+    slash = before_query.index("/", 2)
+    authority, path = before_query[2:slash], before_query[slash:]
+    if "@" in authority:
+        return InvalidUrl(raw, "has a user name or password")
+    host, port = authority, _DEFAULT_PORTS[scheme]
+    if ":" in authority and not authority.endswith("]"):
+        host, _, digits = authority.rpartition(":")
+        port = int(digits)
+    if port == 0:  # valid for WHATWG, but the HTTP client would connect to the default port instead
+        return InvalidUrl(raw, "has port 0")
+    origin = f"{scheme}://{authority}"
+    href = f"{origin}{path}?{query}" if query else f"{origin}{path}"
+    limit = min(max_length, CLIENT_MAX_LENGTH)
+    if len(href) > limit:
+        return InvalidUrl(raw, f"is {len(href)} characters long, more than {limit}")
+    return CrawlUrl(href, origin, scheme, host, port, path, query, fragment)
+
+
+def _scalar_values(text: str) -> str:
+    """Lone surrogates become U+FFFD, as a browser's USVString conversion does."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= 20 else text[:19] + "…"
+
+
+class LinkResolver:
+    """Resolves the links of one page against its base and remembers them: navigation repeats itself.
+
+    `capacity` bounds how many raw links are remembered; the oldest is forgotten first.
+    """
+
+    __slots__ = ("_base", "_capacity", "_known", "_max_length")
+
+    def __init__(self, base: str, max_length: int = DEFAULT_MAX_LENGTH, capacity: int = 4096) -> None:
+        self._base = base
+        self._max_length = max_length
+        self._capacity = capacity
+        self._known: dict[str, CrawlUrl | InvalidUrl] = {}
+
+    def resolve(self, raw: str) -> CrawlUrl | InvalidUrl:
+        """The same answer as `normalise(raw, base, max_length)`."""
+        known = self._known.get(raw)
+        if known is None:
+            known = normalise(raw, self._base, self._max_length)
+            if len(self._known) >= self._capacity:
+                del self._known[next(iter(self._known))]
+            self._known[raw] = known
+        return known

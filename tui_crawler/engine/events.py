@@ -1,0 +1,101 @@
+"""Events as the engine tells them: one function per event, so that their fields stand in one place."""
+
+from __future__ import annotations
+
+from tui_crawler.domain.attempt import AttemptRecord
+from tui_crawler.domain.event import Event
+from tui_crawler.domain.origin import OriginState
+from tui_crawler.domain.run import RunReason
+from tui_crawler.engine.roster import Counts
+
+
+def run_started(at: int, run_id: int, continued: bool, origins: int) -> Event:
+    """The run has the database; `continued` when it goes on where a killed one stood."""
+    return Event(at, "run_started", extra=(("run_id", run_id), ("continued", continued), ("origins", origins)))
+
+
+def origin_started(at: int, state: OriginState) -> Event:
+    """An origin crawler has joined the run."""
+    return Event(at, "origin_started", state.origin, extra=(("todo", len(state.todo)), ("paused", state.paused)))
+
+
+def robots_fetched(at: int, state: OriginState, attempt: AttemptRecord) -> Event:
+    """An attempt for robots.txt is committed."""
+    return Event(
+        at,
+        "robots_fetched",
+        state.origin,
+        attempt.url,
+        attempt.exit_code.name,
+        (
+            ("http_status", attempt.http_status),
+            ("response_ms", attempt.response_ms),
+            ("delay_ms", state.delay_ms),
+            ("patience", state.patience),
+            ("message", attempt.message),
+        ),
+    )
+
+
+def todo_filled(at: int, state: OriginState, refused: int) -> Event:
+    """A fill is committed: how many pages are on the todo list, how many were refused."""
+    return Event(at, "todo_filled", state.origin, extra=(("todo", len(state.todo)), ("refused", refused)))
+
+
+def attempt_finished(at: int, state: OriginState, attempt: AttemptRecord, new_pages: int, counts: Counts) -> Event:
+    """An attempt for a page is committed."""
+    return Event(
+        at,
+        "attempt_finished",
+        state.origin,
+        attempt.url,
+        attempt.exit_code.name,
+        (
+            ("kind", attempt.kind.value),
+            ("http_status", attempt.http_status),
+            ("response_ms", attempt.response_ms),
+            ("bytes", attempt.bytes),
+            ("delay_ms", state.delay_ms),
+            ("patience", state.patience),
+            ("new_pages", new_pages),
+            ("todo", len(state.todo)),
+            ("pages_done", counts.done),
+            ("pages_failed", counts.failed),
+            ("message", attempt.message),
+        ),
+    )
+
+
+def origin_waiting(at: int, origin: str, until: int, reason: str) -> Event:
+    """An origin has gone to the penalty box until `until` (epoch ms)."""
+    return Event(at, "origin_waiting", origin, extra=(("until", until), ("reason", reason)))
+
+
+def origin_paused(at: int, origin: str) -> Event:
+    """The operator has paused an origin."""
+    return Event(at, "origin_paused", origin)
+
+
+def origin_resumed(at: int, origin: str) -> Event:
+    """The operator has taken the pause off."""
+    return Event(at, "origin_resumed", origin)
+
+
+def origin_finished(at: int, state: OriginState, counts: Counts) -> Event:
+    """An origin's run is over, and why."""
+    reason = state.finished.value if state.finished else ""
+    return Event(
+        at,
+        "origin_finished",
+        state.origin,
+        extra=(("reason", reason), ("pages_done", counts.done), ("pages_failed", counts.failed)),
+    )
+
+
+def run_finished(at: int, reason: RunReason, requests: int, done: int, failed: int) -> Event:
+    """The last event of a run."""
+    return Event(
+        at,
+        "run_finished",
+        extra=(("reason", reason.value), ("requests", requests), ("pages_done", done), ("pages_failed", failed)),
+    )

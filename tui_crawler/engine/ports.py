@@ -1,0 +1,136 @@
+"""What the engine needs from outside. Storage and fetching fit these by shape; wiring joins them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, OriginRecord, Reading, Settle
+from tui_crawler.domain.command import ActionResult, PendingAction, RetryPages
+from tui_crawler.domain.event import Event
+from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.page import NewPage, TodoPage
+from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
+from tui_crawler.domain.url import CrawlUrl
+
+
+class Clock(Protocol):
+    """Both clocks, and waiting."""
+
+    def now(self) -> Moment:
+        """The present moment."""
+        ...
+
+    async def wait(self, event: asyncio.Event, timeout_ms: int | None) -> bool:
+        """Waits until the event is set (True) or the time is over (False)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Pages for a fill, in order. `next_due_at` (epoch ms) is set only when there is no page now but one later."""
+
+    pages: tuple[TodoPage, ...]
+    next_due_at: int | None = None
+
+
+class Store(Protocol):
+    """The model behind the engine. Every method returns after its transaction is committed.
+
+    Raises `domain.run.StorageFailure` when the database cannot take what it is given.
+    """
+
+    async def begin_run(self, plan: RunPlan) -> RunStart:
+        """Claims the database and starts a run, or continues the last one. Raises RunHeld, StorageFailure."""
+        ...
+
+    async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
+        """Pages that may go on the todo list at `now` (epoch ms); seeds come first in the first fill of a run."""
+        ...
+
+    async def fill(self, record: FillRecord) -> None:
+        """Stores the outcome of a fill."""
+        ...
+
+    async def settle(self, settle: Settle) -> Settled:
+        """Stores one attempt, whole; answers where the counters of its origin stand now."""
+        ...
+
+    def mark_in_flight(self, page_id: int, origin: str, url: str) -> None:
+        """For the eyes: rides in the next commit, is never waited for."""
+        ...
+
+    async def save_origin(self, record: OriginRecord) -> None:
+        """Stores the state of an origin crawler without an attempt."""
+        ...
+
+    async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[TodoPage, ...]:
+        """Seeds that came while the run is live; answers the pages that were not known or are to be crawled again."""
+        ...
+
+    async def add_origin(self, origin: str) -> StoredOrigin:
+        """An origin that joins the run; what is kept of it from earlier runs comes back."""
+        ...
+
+    async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
+        """Gives failed pages their tries back; answers how many pages of which origin."""
+        ...
+
+    async def pages_known(self, origin: str) -> int:
+        """How many pages of an origin are known (a kept counter, not a count)."""
+        ...
+
+    async def exclusions(self) -> tuple[Exclusion, ...]:
+        """The exclusion list as operators have extended it."""
+        ...
+
+    async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> bool:
+        """Adds or removes an entry of the exclusion list; answers whether anything changed."""
+        ...
+
+    async def take_actions(self) -> tuple[PendingAction, ...]:
+        """What operators have asked for since the last call, oldest first."""
+        ...
+
+    async def finish_actions(self, results: Sequence[ActionResult]) -> None:
+        """Writes into the journal what became of actions."""
+        ...
+
+    async def heartbeat(self) -> bool:
+        """Renews the lease of this session; False when another owner has taken the database."""
+        ...
+
+    async def end_run(self, reason: str, clean: bool) -> None:
+        """Closes the run (`interrupted` and unclean ones are continued by the next start) and the session."""
+        ...
+
+
+class Fetcher(Protocol):
+    """The network behind the engine."""
+
+    async def exchange(self, request: FetchRequest) -> Exchange:
+        """One GET or HEAD, with one fluke retry. Never raises for what a server does; cancelling closes it."""
+        ...
+
+    async def read(self, url: CrawlUrl, exchange: Exchange) -> Reading:
+        """Extracts what a 2xx body says; large bodies are read off the event loop."""
+        ...
+
+    async def address(self, host: str) -> str | None:
+        """The address a host resolves to, for politeness keys by ip; None when it does not resolve."""
+        ...
+
+    async def forget(self, origin: str) -> None:
+        """Closes the connections kept for an origin."""
+        ...
+
+
+class Listener(Protocol):
+    """Who is told of what has happened, after it is committed. Must be quick and must not raise."""
+
+    def on_event(self, event: Event) -> None:
+        """Takes one event."""
+        ...

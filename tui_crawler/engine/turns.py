@@ -1,0 +1,276 @@
+"""One turn of an origin crawler: what the turn machine asks for, performed through the ports and folded back."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from tui_crawler.domain.admission import Cleared, Denied
+from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
+from tui_crawler.domain.event import Event
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.origin import FinishReason, OriginState, RobotsHop, record_of
+from tui_crawler.domain.outcome import Crawled, final_code, settle_crawl, settle_refusal, settle_robots
+from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.recrawl import condition_of
+from tui_crawler.domain.robots import RobotsRules, parse_robots
+from tui_crawler.domain.run import Settled
+from tui_crawler.domain.turn import (
+    CrawlAnswer,
+    FetchRobots,
+    RobotsAnswer,
+    after_crawl,
+    after_fill,
+    after_robots,
+    finish,
+    touch,
+)
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.engine import events
+from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
+from tui_crawler.engine.roster import Counts, Roster
+
+_REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
+_READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
+_NO_BROWSER = "a rule wants custom_js here, which needs the browser extra; it is not installed"
+_LARGE_ROBOTS = 32_768  # bytes; parsing more is done off the event loop
+
+
+class TurnRunner:
+    """Performs turns. The state of an origin is read again after every wait: commands may have changed it."""
+
+    def __init__(
+        self,
+        roster: Roster,
+        store: Store,
+        fetcher: Fetcher,
+        clock: Clock,
+        listener: Listener,
+        join: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self._roster = roster
+        self._store = store
+        self._fetcher = fetcher
+        self._clock = clock
+        self._listener = listener
+        self._under_way: set[asyncio.Task[Exchange]] = set()
+        self._cancelling = False
+        self._join = join
+        self.counts: dict[str, Counts] = {}
+
+    def cancel_requests(self) -> None:
+        """Ends the requests under way and all later ones: their attempts are recorded as cancelled (-2)."""
+        self._cancelling = True
+        for task in tuple(self._under_way):
+            task.cancel()
+
+    def _is_cancelling(self) -> bool:
+        return self._cancelling
+
+    def tell(self, event: Event) -> None:
+        """Hands an event to the listener."""
+        self._listener.on_event(event)
+
+    async def fill(self, origin: str) -> None:
+        """A fill: candidates go on the ignore list, each is judged, what passes becomes the todo list."""
+        roster, now = self._roster, self._clock.now()
+        settings = roster.settings
+        first = not roster.states[origin].filled
+        found = await self._store.candidates(origin, now.wall_ms, settings.fill_limit, first)
+        now, state = self._clock.now(), roster.states[origin]
+        todo: list[TodoPage] = []
+        denied: list[tuple[TodoPage, Denied]] = []
+        for page in found.pages:
+            verdict = self._judge(page, state.robots.rules)
+            if isinstance(verdict, Denied):
+                denied.append((page, verdict))
+            else:
+                todo.append(page)
+        state = roster.update(after_fill(state, tuple(todo), len(found.pages), found.next_due_at, now))
+        refusals = tuple(settle_refusal(page, no.exit_code, no.detail, no.source, state, now) for page, no in denied)
+        ignored = tuple(page.page_id for page in found.pages)
+        await self._store.fill(FillRecord(record_of(state), ignored, tuple(p.page_id for p in todo), refusals))
+        if found.pages:
+            self.tell(events.todo_filled(now.wall_ms, state, len(refusals)))
+        for refusal in refusals:
+            self._tell_attempt(state, refusal, Settled())
+
+    async def robots(self, origin: str, turn: FetchRobots) -> bool:
+        """Asks for robots.txt, or follows the hop it led to; answers whether it counts as a request of the run."""
+        roster, started = self._roster, self._clock.now()
+        settings = roster.settings.settings_of(origin)
+        hop = turn.hop
+        url = hop.url if hop else _robots_url(origin)
+        excluded = roster.admission.excludes(url)
+        if excluded is not None:
+            message = f"excluded: {excluded.kind} {excluded.value} ({excluded.reason})"
+            exchange = Exchange((), ExitCode.blocked_by_exclusion_list, None, 0, message=message)
+        else:
+            limit = roster.settings.robots_max_bytes
+            request = FetchRequest(url, roster.settings.plan.user_agent, max_body_bytes=limit, truncate=True)
+            exchange = await self._exchange(request)
+        made = bool(exchange.requests)
+        earlier = hop.requests if hop else ()
+        exchange = replace(exchange, requests=earlier + exchange.requests)
+        began = hop.started_at if hop else started.wall_ms
+        onward = self._onward(exchange, hop, began, settings.robots_max_hops)
+        rules = await self._parse(exchange) if exchange.exit_code in _READ else None
+        code = ExitCode.file_ingested if rules is not None else exchange.exit_code
+        now, before = self._clock.now(), roster.states[origin]
+        answer = RobotsAnswer(
+            code,
+            exchange.http_status,
+            exchange.response_ms if made else None,
+            rules,
+            exchange.body if rules is not None else b"",
+            onward,
+            exchange.retry_after_ms,
+        )
+        after = roster.update(after_robots(before, answer, now, settings))
+        if made and url.origin != origin:
+            await self._touch(url.origin, after.delay_ms)
+        if onward is not None:
+            await self._store.save_origin(record_of(after))
+            return hop is None
+        robots_url = _robots_url(origin).href
+        settle = settle_robots(robots_url, code, exchange, before, after, began, now)
+        await self._store.settle(settle)
+        self.tell(events.robots_fetched(now.wall_ms, after, settle.attempt))
+        return made and hop is None
+
+    async def crawl(self, origin: str, page: TodoPage) -> bool:
+        """Crawls the first page of the todo list; answers whether a request was made."""
+        roster, started = self._roster, self._clock.now()
+        url, rules = normalise(page.url), roster.states[origin].robots.rules
+        verdict = roster.admission.judge(url, rules, page.seed)
+        if isinstance(verdict, Cleared) and verdict.custom_js is not None:
+            verdict = Denied(ExitCode.local_processing_error, _NO_BROWSER)
+        if isinstance(url, InvalidUrl) or isinstance(verdict, Denied):
+            no = verdict if isinstance(verdict, Denied) else Denied(ExitCode.invalid_url, "cannot be requested")
+            await self._refuse(origin, page, no)
+            return False
+        self._store.mark_in_flight(page.page_id, origin, page.url)
+        condition = condition_of(page, roster.settings.plan.force_recrawl)
+        agent = verdict.user_agent or roster.settings.plan.user_agent
+        request = FetchRequest(url, agent, conditional_etag=condition.etag, conditional_since=condition.since)
+        exchange = await self._exchange(request)
+        ended = self._clock.now()
+        reading = await self._fetcher.read(url, exchange) if exchange.exit_code in _READ else None
+        digest = hashlib.sha256(exchange.body).hexdigest() if reading is not None else ""
+        crawled = Crawled(page, url, exchange, reading, digest, started, ended)
+        await self._settle(origin, crawled)
+        return bool(exchange.requests)
+
+    async def give_up(self, origin: str, page: TodoPage | None, error: Exception) -> None:
+        """A turn raised: that is a bug of ours or of a parser. The origin ends with exit code 230, the run goes on."""
+        now, before = self._clock.now(), self._roster.states[origin]
+        after = finish(replace(before, patience=0), FinishReason.patience)
+        self._roster.update(after)
+        message = f"{type(error).__name__}: {error}"[:500]
+        if page is None:
+            await self._store.save_origin(record_of(after))
+            return
+        settle = settle_refusal(page, ExitCode.local_processing_error, message, "", after, now)
+        await self._store.settle(settle)
+        self._tell_attempt(after, settle, Settled())
+
+    async def _settle(self, origin: str, crawled: Crawled) -> None:
+        roster = self._roster
+        settings = roster.settings.settings_of(origin)
+        code, exchange = final_code(crawled), crawled.exchange
+        answer = CrawlAnswer(
+            crawled.page.page_id,
+            code,
+            exchange.http_status,
+            exchange.response_ms if exchange.requests else None,
+            exchange.retry_after_ms,
+        )
+        before = roster.states[origin]
+        after = roster.update(after_crawl(before, answer, crawled.ended, settings))
+        settle = settle_crawl(crawled, code, before, after, roster.intake(), roster.storing)
+        for name in {page.origin for page in settle.new_pages} - roster.states.keys():
+            await self._join(name)
+        settled = await self._store.settle(settle)
+        for name, count in settled.new_pages:
+            roster.pages_known[name] = roster.pages_known.get(name, 0) + count
+        self._tell_attempt(roster.states[origin], settle, settled)
+
+    async def _refuse(self, origin: str, page: TodoPage, no: Denied) -> None:
+        roster, now = self._roster, self._clock.now()
+        answer = CrawlAnswer(page.page_id, no.exit_code)
+        settings = roster.settings.settings_of(origin)
+        state = roster.update(after_crawl(roster.states[origin], answer, now, settings))
+        settle = settle_refusal(page, no.exit_code, no.detail, no.source, state, now)
+        settled = await self._store.settle(settle)
+        self._tell_attempt(state, settle, settled)
+
+    def _judge(self, page: TodoPage, rules: RobotsRules | None) -> Cleared | Denied:
+        return self._roster.admission.judge(normalise(page.url), rules, page.seed)
+
+    async def _exchange(self, request: FetchRequest) -> Exchange:
+        """One exchange that `cancel_requests` can end."""
+        sent = self._clock.now()
+        if self._is_cancelling():
+            return Exchange((), ExitCode.cancelled, None, 0, message="cancelled before it was sent")
+        task = asyncio.ensure_future(self._fetcher.exchange(request))
+        self._under_way.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not (task.cancelled() and self._is_cancelling()):
+                task.cancel()
+                raise
+            now = self._clock.now()
+            record = RequestRecord(
+                request.url.href,
+                request.method,
+                sent.wall_ms,
+                None,
+                now.wall_ms,
+                None,
+                conditional=bool(request.conditional_etag or request.conditional_since),
+                error="cancelled",
+            )
+            return Exchange(
+                (record,), ExitCode.cancelled, None, now.mono_ms - sent.mono_ms, message="cancelled at the stop"
+            )
+        finally:
+            self._under_way.discard(task)
+
+    async def _parse(self, exchange: Exchange) -> RobotsRules:
+        limit = self._roster.settings.robots_max_bytes
+        if len(exchange.body) > _LARGE_ROBOTS:
+            return await asyncio.to_thread(parse_robots, exchange.body, self._roster.token, limit)
+        return parse_robots(exchange.body, self._roster.token, limit)
+
+    def _onward(self, exchange: Exchange, hop: RobotsHop | None, began: int, most: int) -> RobotsHop | None:
+        """The next hop of a redirected robots.txt, None when there is none or there were too many (RFC 9309)."""
+        hops = hop.hops if hop else 0
+        if exchange.exit_code not in _REDIRECTS or exchange.location is None or hops >= most:
+            return None
+        return RobotsHop(exchange.location, hops + 1, began, exchange.requests)
+
+    async def _touch(self, origin: str, delay_ms: int) -> None:
+        """A hop to another origin counts as a request to that origin: its own clock starts again."""
+        state = self._roster.states.get(origin)
+        if state is None:
+            return
+        least = max(delay_ms, state.delay_ms)
+        touched = self._roster.update(touch(state, least, self._clock.now()))
+        await self._store.save_origin(record_of(touched))
+
+    def _tell_attempt(self, state: OriginState, settle: Settle, settled: Settled) -> None:
+        counts = self.counts.setdefault(state.origin, Counts())
+        if settled.pending or settled.done or settled.failed or settled.blocked:
+            counts.done, counts.failed = settled.done, settled.failed
+        new = sum(count for _, count in settled.new_pages)
+        self.tell(events.attempt_finished(settle.attempt.ended_at, state, settle.attempt, new, counts))
+
+
+def _robots_url(origin: str) -> CrawlUrl:
+    url = normalise(f"{origin}/robots.txt")
+    if isinstance(url, InvalidUrl):
+        raise TypeError(f"not an origin: {origin!r}: {url.reason}")
+    return url
