@@ -194,7 +194,7 @@ class CompiledPolicies:
         if refusals:
             return refusals[0]
         return QueryRefusal(
-            f"none of the {len(policies)} url_query_parameters policies is for this URL, so its query is refused"
+            f"no url_query_parameters policy is for this URL ({len(policies)} configured), so its query is refused"
         )
 
     def _unfit(self, index: int, parameters: list[tuple[str, str]]) -> str | None:

@@ -1,0 +1,79 @@
+"""When a page is due again, and what a recrawl asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.recrawl import (
+    MAX_FRESHNESS_MS,
+    Condition,
+    condition_of,
+    due_at,
+    fresh_until,
+    http_date,
+    parse_http_date,
+)
+
+NOW = 1_700_000_000_000
+KNOWN = TodoPage(1, 1, "http://a.test/", etag='W/"v1"', last_contentful_at=NOW, body_kept=True)
+
+
+def test_the_stored_validators_are_sent_verbatim():
+    page = replace(KNOWN, last_modified="Tue, 14 Nov 2023 22:13:20 GMT")
+    assert condition_of(page, forced=False) == Condition('W/"v1"', "Tue, 14 Nov 2023 22:13:20 GMT")
+
+
+def test_without_last_modified_the_last_contentful_crawl_is_the_date():
+    assert condition_of(KNOWN, forced=False).since == "Tue, 14 Nov 2023 22:13:20 GMT"
+
+
+@pytest.mark.parametrize(
+    ("page", "forced"),
+    [
+        (KNOWN, True),
+        (replace(KNOWN, force=True), False),
+        (replace(KNOWN, body_kept=False), False),
+        (replace(KNOWN, last_contentful_at=0), False),
+    ],
+)
+def test_no_condition_when_a_304_could_not_be_used(page, forced):
+    assert condition_of(page, forced) == Condition()
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ((("Cache-Control", "max-age=60"),), NOW + 60_000),
+        ((("cache-control", "public, max-age=60"), ("Age", "20")), NOW + 40_000),
+        ((("Cache-Control", "max-age=60, no-cache"),), 0),
+        ((("Cache-Control", "no-store"),), 0),
+        ((("Cache-Control", "max-age=10"), ("Age", "20")), 0),
+        ((("Expires", http_date(NOW + 90_000)), ("Date", http_date(NOW))), NOW + 90_000),
+        ((("Expires", "0"),), 0),
+        ((("Cache-Control", "max-age=99999999999"),), NOW + MAX_FRESHNESS_MS),
+        ((), 0),
+    ],
+)
+def test_http_freshness(headers, expected):
+    assert fresh_until(headers, NOW) == expected
+
+
+def test_due_is_the_later_of_interval_and_freshness():
+    assert due_at(NOW, 1000, NOW + 5000, respect_freshness=True) == NOW + 5000
+    assert due_at(NOW, 1000, NOW + 5000, respect_freshness=False) == NOW + 1000
+
+
+@given(st.text(), st.text(), st.text())
+def test_hostile_headers_never_raise(cache_control, expires, age):
+    headers = (("Cache-Control", cache_control), ("Expires", expires), ("Age", age))
+    assert 0 <= fresh_until(headers, NOW) <= NOW + MAX_FRESHNESS_MS
+
+
+@given(st.integers(0, 4_000_000_000))
+def test_http_dates_come_back(seconds):
+    assert parse_http_date(http_date(seconds * 1000)) == seconds * 1000
