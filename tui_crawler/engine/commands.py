@@ -27,7 +27,7 @@ from tui_crawler.domain.page import NewPage, TodoPage
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.turn import finish, reopen, slow_down, top_up
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.roster import Roster
 
@@ -124,7 +124,7 @@ class CommandDesk:
         urls: list[CrawlUrl] = []
         refused: list[str] = []
         for raw in command.urls:
-            url = normalise(raw)
+            url = normalise(raw, None, self._roster.admission.limits.max_url_length)
             if isinstance(url, InvalidUrl):
                 refused.append(f"{raw[:200]}: {url.reason}")
                 continue
@@ -220,5 +220,5 @@ def _finish_reason(state: OriginState) -> object:
 
 
 def _origin_of(page: TodoPage) -> str:
-    url = normalise(page.url)
+    url = normalise(page.url, None, CLIENT_MAX_LENGTH)
     return "" if isinstance(url, InvalidUrl) else url.origin

@@ -75,6 +75,11 @@ class Engine:
         """The states of the origins, as they stand now."""
         return dict(self._roster.states)
 
+    @property
+    def admission(self) -> Admission:
+        """The filters in force now."""
+        return self._roster.admission
+
     def wake(self) -> None:
         """Looks at the operator's journal at once. Call it on the engine's loop."""
         self._next_poll = 0
@@ -92,6 +97,8 @@ class Engine:
         """The whole run. Raises RunHeld or StorageFailure when it cannot begin."""
         start = await self._store.begin_run(self._settings.plan)
         self._requests = start.requests
+        for exclusion in await self._store.exclusions():
+            self._roster.admission = self._roster.admission.with_exclusion(exclusion)
         now = self._clock.now()
         self._tell(events.run_started(now.wall_ms, start.run_id, start.continued, len(start.origins)))
         reason = RunReason.error
@@ -111,7 +118,9 @@ class Engine:
         await self._find_key(state.origin)
         self._box.hold(self._roster.keys[state.origin], state.release_ms)
         self._tell(events.origin_started(now.wall_ms, state))
-        await self._store.save_origin(record_of(state))
+        if self._runner.is_excluded(state.origin):
+            await self._runner.refuse_all(state.origin)
+        await self._store.save_origin(record_of(self._roster.states[state.origin]))
         self._place(state.origin)
 
     async def _find_key(self, origin: str) -> None:

@@ -27,7 +27,7 @@ from tui_crawler.domain.turn import (
     finish,
     touch,
 )
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.engine import events
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
 from tui_crawler.engine.roster import Counts, Roster
@@ -97,6 +97,19 @@ class TurnRunner:
         for refusal in refusals:
             self._tell_attempt(state, refusal, Settled())
 
+    def is_excluded(self, origin: str) -> bool:
+        """Whether the exclusion list holds for a whole origin."""
+        found = self._roster.admission.excludes(_robots_url(origin))
+        return found is not None and found.kind != "pattern"
+
+    async def refuse_all(self, origin: str) -> None:
+        """An excluded origin: what it has to crawl is logged as refused (202), nothing is asked, its run is over."""
+        state = self._roster.states[origin]
+        while state.finished is None and not state.asleep_until:
+            await self.fill(origin)
+            state = self._roster.states[origin]
+        self._roster.update(replace(state, finished=FinishReason.excluded))
+
     async def robots(self, origin: str, turn: FetchRobots) -> bool:
         """Asks for robots.txt, or follows the hop it led to; answers whether it counts as a request of the run."""
         roster, started = self._roster, self._clock.now()
@@ -143,7 +156,7 @@ class TurnRunner:
     async def crawl(self, origin: str, page: TodoPage) -> bool:
         """Crawls the first page of the todo list; answers whether a request was made."""
         roster, started = self._roster, self._clock.now()
-        url, rules = normalise(page.url), roster.states[origin].robots.rules
+        url, rules = normalise(page.url, None, CLIENT_MAX_LENGTH), roster.states[origin].robots.rules
         verdict = roster.admission.judge(url, rules, page.seed)
         if isinstance(verdict, Cleared) and verdict.custom_js is not None:
             verdict = Denied(ExitCode.local_processing_error, _NO_BROWSER)
@@ -207,7 +220,7 @@ class TurnRunner:
         self._tell_attempt(state, settle, settled)
 
     def _judge(self, page: TodoPage, rules: RobotsRules | None) -> Cleared | Denied:
-        return self._roster.admission.judge(normalise(page.url), rules, page.seed)
+        return self._roster.admission.judge(normalise(page.url, None, CLIENT_MAX_LENGTH), rules, page.seed)
 
     async def _exchange(self, request: FetchRequest) -> Exchange:
         """One exchange that `cancel_requests` can end."""
