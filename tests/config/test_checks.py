@@ -1,0 +1,176 @@
+"""What must hold between keys: floors and loopback, names, warnings; and the values of the command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.config.written import SEEDS, load_text, problem_of, problems_of
+from tui_crawler.config.load import config_from_seeds
+from tui_crawler.config.problem import ConfigErrors
+from tui_crawler.config.web_kinds import is_loopback
+
+FAST = "delay: {floor: 0, default: 10ms, allow_impolite: true}\n"
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("[::1]", True),
+        ("localhost", True),
+        ("a.localhost", True),
+        ("localhost.", True),
+        ("localhost.example.org", False),
+        ("example.org", False),
+        ("10.0.0.1", False),
+        ("[::2]", False),
+        ("notlocalhost", False),
+    ],
+)
+def test_loopback(host, loopback):
+    assert is_loopback(host) is loopback
+
+
+@pytest.mark.parametrize("key", ["floor: 999ms", "floor: 0", "average: {floor: 1ms}"])
+def test_a_floor_below_a_second_needs_allow_impolite(tmp_path, key):
+    problem = problem_of(tmp_path, SEEDS + f"delay: {{{key}}}\n")
+    assert problem.line == 3
+    assert problem.key == ("delay.average.floor" if "average" in key else "delay.floor")
+    assert "delay.allow_impolite: true" in problem.message
+
+
+def test_impolite_is_accepted_on_loopback_origins(tmp_path):
+    config = load_text(tmp_path, "seeds: ['http://127.0.0.1:1/', 'http://[::1]/', 'http://x.localhost/']\n" + FAST)
+    assert (config.delay.floor_ms, config.delay.default_ms) == (0, 10)
+    assert config.impolite_everywhere is False
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "line"),
+    [
+        ("seeds:\n  - http://127.0.0.1/\n  - http://example.org/\n", "seeds[1]", 3),
+        ("seeds: [http://10.0.0.1/]\n", "seeds[0]", 1),
+        (SEEDS + "jobs:\n  - {name: j, seeds: [http://example.org/]}\n", "jobs[0].seeds[0]", 4),
+        (SEEDS + "whitelist: {domains: [localhost, '*.example.org']}\n", "whitelist.domains[1]", 3),
+    ],
+)
+def test_impolite_is_refused_elsewhere_unless_the_command_line_says_so_too(tmp_path, text, key, line):
+    problem = problem_of(tmp_path, text + FAST)
+    assert (problem.key, problem.line) == (key, line)
+    assert "is not loopback" in problem.message
+    assert "--allow-impolite" in problem.suggestion
+    config = load_text(tmp_path, text + FAST, allow_impolite_cli=True)
+    assert (config.delay.floor_ms, config.impolite_everywhere) == (0, True)
+
+
+def test_a_long_seed_is_not_overlooked(tmp_path):
+    text = f"seeds: ['http://example.org/{'x' * 3000}']\ncrawl: {{max_url_length: 65536}}\n"
+    assert problem_of(tmp_path, text + FAST).key == "seeds[0]"
+
+
+def test_the_command_line_alone_allows_impolite(tmp_path):
+    text = "seeds: [http://example.org/]\ndelay: {floor: 100ms}\n"
+    config = load_text(tmp_path, text, allow_impolite_cli=True)
+    assert config.delay.allow_impolite
+    assert config.source_of("delay.allow_impolite") == "command line"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "words"),
+    [
+        ("delay: {floor: 5m}", "delay.max", "shorter than delay.floor"),
+        ("delay: {max: 500ms}", "delay.max", "shorter than delay.floor"),
+        ("delay: {start_politeness: 12}", "delay.start_politeness", "more than delay.max_politeness"),
+        ("hosts: [{host: a, default_delay: 1s}, {host: A, default_delay: 2s}]", "hosts[1].host", "given twice"),
+        ("name: x\njobs: [{name: x, seeds: [http://127.0.0.1/]}]", "jobs[0].name", "crawl's own job"),
+        (
+            "jobs: [{name: x, seeds: [http://127.0.0.1/]}, {name: x, seeds: [http://127.0.0.1/]}]",
+            "jobs[1].name",
+            "given twice",
+        ),
+        (
+            "sites: [{origin: 'http://a', start_path: /}, {origin: 'HTTP://a:80/', start_path: /}]",
+            "sites[1].origin",
+            "given twice",
+        ),
+    ],
+)
+def test_contradictions(tmp_path, text, key, words):
+    problem = problem_of(tmp_path, SEEDS + text + "\n")
+    assert problem.key == key
+    assert problem.line == 2 + len(text.splitlines())
+    assert words in problem.message
+
+
+def test_what_is_doubtful_is_a_warning(tmp_path):
+    text = (
+        "seeds: [http://127.0.0.1/]\nrobots: {max_bytes: 1KiB}\nsites: [{origin: http://example.org, start_path: /a}]\n"
+    )
+    warnings = load_text(tmp_path, text).warnings
+    assert [(warning.key, warning.line) for warning in warnings] == [
+        ("user_agent", 1),
+        ("robots.max_bytes", 2),
+        ("sites[0].origin", 3),
+    ]
+    assert "tui-crawler-unconfigured-ua" in warnings[0].message
+    assert load_text(tmp_path, SEEDS).warnings == ()
+
+
+def test_the_command_line_wins_over_the_file(tmp_path):
+    text = SEEDS + "crawl: {max_requests: 5, shelf_life: 1 day}\n"
+    overrides = {
+        "crawl.max_requests": 7,
+        "crawl.recrawl_interval": "2 days",
+        "delay.average.window": 9,
+        "user_agent": "other",
+        "crawl.force_recrawl": True,
+        "worker.tags": ["a"],
+        "network.max_body_bytes": "1MiB",
+    }
+    config = load_text(tmp_path, text, overrides=overrides)
+    assert (config.crawl.max_requests, config.crawl.recrawl_interval_ms) == (7, 172_800_000)
+    assert (config.delay.average.window, config.user_agent, config.worker.tags) == (9, "other", ("a",))
+    assert (config.crawl.force_recrawl, config.network.max_body_bytes) == (True, 1_048_576)
+    assert config.source_of("crawl.max_requests") == "command line"
+    assert config.source_of("crawl.tries") == "default"
+    assert config.source_of("seeds") == f"{tmp_path / 'crawl.yaml'}:1"
+    assert load_text(tmp_path, text, overrides={"crawl.shelf_life": "3 days"}).crawl.recrawl_interval_ms == 259_200_000
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        ({"crawl.tries": 0}, "command line: crawl.tries: expected a whole number"),
+        ({"crawl.tries": True}, "found the boolean true"),
+        ({"user_agent": "a\r\nb"}, "a\\r\\nb"),
+        ({"user_agent": "a\ud800"}, "not text"),
+        ({"crawl.trys": 1}, "command line: crawl.trys: unknown key"),
+        ({"database": "x.db"}, "cannot be overridden"),
+        ({"delay.floor": "1ms"}, "command line: delay.floor: a floor of 1ms"),
+    ],
+)
+def test_a_wrong_value_of_the_command_line_is_told_as_such(tmp_path, overrides, words):
+    problem = problem_of(tmp_path, SEEDS, overrides=overrides)
+    assert words in str(problem)
+    assert (problem.line, problem.column) == (0, 0)
+
+
+def test_seeds_of_the_command_line(tmp_path):
+    config = config_from_seeds(
+        ["http://example.org/"], tmp_path / "x.db", overrides={"crawl.max_requests": 3}, name="here"
+    )
+    assert (config.seeds, config.name, config.file) == (("http://example.org/",), "here", "")
+    assert config.crawl.max_requests == 3
+    assert [warning.key for warning in config.warnings] == ["user_agent"]
+    with pytest.raises(ConfigErrors, match=r"^command line: seeds\[0\]: expected an http or https URL"):
+        config_from_seeds(["example.org"], tmp_path / "x.db")
+    with pytest.raises(ConfigErrors, match="seeds: expected at least 1"):
+        config_from_seeds([], tmp_path / "x.db")
+    with pytest.raises(ConfigErrors, match="is not loopback"):
+        config_from_seeds(["http://example.org/"], tmp_path / "x.db", overrides={"delay.allow_impolite": True})
+
+
+def test_problems_between_keys_are_limited_too(tmp_path):
+    seeds = ", ".join(f"'http://127.0.0.1/{'x' * 70}{number}'" for number in range(50))
+    assert len(problems_of(tmp_path, f"seeds: [{seeds}]\ncrawl: {{max_url_length: 64}}\n")) == 20

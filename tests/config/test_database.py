@@ -1,0 +1,139 @@
+"""The database a configuration names, and the guard that keeps crawls apart."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.config.written import SEEDS, load_text, problem_of
+from tui_crawler.config.database import guard_database
+from tui_crawler.config.effective import effective
+from tui_crawler.config.load import config_from_seeds
+
+
+def test_a_path_is_relative_to_the_configuration(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    config = load_text(tmp_path, SEEDS + "database: data/x.db\n")
+    assert config.database.location == str(tmp_path / "data" / "x.db")
+    assert not config.database.is_postgresql
+    assert not (tmp_path / "data" / "x.db").exists()
+
+
+def test_an_sqlite_file_and_an_empty_file_are_accepted(tmp_path):
+    (tmp_path / "empty.db").touch()
+    connection = sqlite3.connect(tmp_path / "full.db")
+    connection.execute("create table t (a)")
+    connection.commit()
+    connection.close()
+    for name in ("empty.db", "full.db"):
+        assert load_text(tmp_path, SEEDS + f"database: {name}\n").database.given == name
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("other.txt", "is not an SQLite database"),
+        (".", "is a folder"),
+        ("/dev/null", "is a device"),
+        ("fifo", "is a device"),
+        ("none/x.db", "does not exist"),
+        ("other.txt/x.db", "other.txt"),
+        ("'file:x.db'", "expected the path"),
+        ("':memory:'", "expected the path"),
+        ("postgres://h/x", "expected the path"),
+        ("postgresql://h/", "names no database"),
+        ("'postgresql://[h/x'", "names no database"),
+        ("''", "expected the path"),
+        ("12", "expected the path"),
+        ('"a\\nb"', "expected the path"),
+        ("x" * 300, "cannot be read"),
+    ],
+)
+def test_what_cannot_be_a_database_is_refused_and_left_alone(tmp_path, name, words):
+    (tmp_path / "other.txt").write_text("SQLite format 2 something", encoding="utf-8")
+    os.mkfifo(tmp_path / "fifo")
+    problem = problem_of(tmp_path, SEEDS + f"database: {name}\n")
+    assert (problem.key, problem.line, problem.column) == ("database", 3, 11)
+    assert words in problem.message
+    assert (tmp_path / "other.txt").read_text(encoding="utf-8") == "SQLite format 2 something"
+    assert {entry.name for entry in tmp_path.iterdir()} == {"other.txt", "fifo", "crawl.yaml"}
+
+
+def test_the_default_database_is_checked_too(tmp_path):
+    (tmp_path / "crawl.db").mkdir()
+    problem = problem_of(tmp_path, SEEDS)
+    assert (problem.key, problem.line) == ("database", 1)
+    assert "is a folder" in problem.message
+
+
+def test_a_postgresql_url_is_a_database(tmp_path):
+    config = load_text(tmp_path, SEEDS + "database: 'postgresql://me:secret@db.example.org/crawl?sslmode=require'\n")
+    assert config.database.is_postgresql
+    shown = {setting.key: setting.value for setting in effective(config)}
+    assert shown["database"] == "postgresql://db.example.org/crawl"
+
+
+@pytest.mark.parametrize(
+    ("given", "opened", "fits"),
+    [
+        ("x.db", "/a/b/x.db", True),
+        ("b/x.db", "/a/b/x.db", True),
+        ("./x.db", "/a/x.db", True),
+        ("../x.db", "/a/x.db", True),
+        ("x.db", "/a/y.db", False),
+        ("x.db", "/a/xx.db", False),
+        ("b/x.db", "/a/c/x.db", False),
+        ("x.db", "postgresql://h/x.db", False),
+        ("postgresql://u:p@h/c", "postgresql://other@h:5432/c", True),
+        ("postgresql://h/c", "postgresql://h/d", False),
+        ("postgresql://h/c", "postgresql://g/c", False),
+        ("postgresql://h/c", "/a/c", False),
+    ],
+)
+def test_the_opened_database_ends_with_the_segments_of_the_configured_one(tmp_path, given, opened, fits):
+    (tmp_path / "b").mkdir()
+    config = load_text(tmp_path, SEEDS + f"database: {given}\n")
+    refusal = guard_database(config, opened)
+    assert (refusal is None) is fits
+    if refusal:
+        assert given.replace("u:p@", "") in refusal
+        assert opened in refusal
+        assert "crawl.yaml:3" in refusal
+
+
+def test_the_guard_follows_relative_and_linked_paths(tmp_path, monkeypatch):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "x.db").touch()
+    (tmp_path / "link.db").symlink_to(tmp_path / "real" / "x.db")
+    config = load_text(tmp_path, SEEDS + "database: real/x.db\n")
+    monkeypatch.chdir(tmp_path / "real")
+    assert guard_database(config, Path("x.db")) is None
+    assert guard_database(config, tmp_path / "link.db") is None
+    assert guard_database(config, Path("y.db")) is not None
+
+
+def test_an_absolute_database_is_that_file_only(tmp_path):
+    config = load_text(tmp_path, SEEDS + f"database: {tmp_path / 'x.db'}\n")
+    assert guard_database(config, tmp_path / "x.db") is None
+    assert guard_database(config, f"/other{tmp_path / 'x.db'}") is not None
+
+
+def test_a_password_is_not_told(tmp_path):
+    config = load_text(tmp_path, SEEDS + "database: 'postgresql://me:secret@h/c'\n")
+    refusal = guard_database(config, "postgresql://me:hidden@h/d")
+    assert refusal is not None
+    assert "secret" not in refusal
+    assert "hidden" not in refusal
+
+
+def test_without_a_configured_database_every_one_fits(tmp_path):
+    assert guard_database(load_text(tmp_path, SEEDS), "/anything.db") is None
+    seeds = config_from_seeds(["http://127.0.0.1/"], tmp_path / "x.db")
+    assert seeds.database.location == str(tmp_path / "x.db")
+    assert guard_database(seeds, "/anything.db") is None

@@ -1,0 +1,135 @@
+"""Which database a configuration names, and the guard that keeps a crawl from another one's database."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from tui_crawler.config.kinds import text_of
+from tui_crawler.config.problem import Mark, Refused, visible
+from tui_crawler.config.reader import Reader
+from tui_crawler.config.tree import Node, describe
+
+if TYPE_CHECKING:
+    from tui_crawler.config.schema import Config
+
+SQLITE_MAGIC = b"SQLite format 3\0"
+POSTGRESQL = "postgresql://"
+_LONGEST = 4096  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """`location` is the absolute path of the SQLite file or a `postgresql://` URL. `given` is the text of the
+    `database` key, empty when the configuration has none (then the guard asks for nothing)."""
+
+    location: str
+    given: str = ""
+
+    @property
+    def is_postgresql(self) -> bool:
+        """Whether the database is a PostgreSQL server."""
+        return self.location.startswith(POSTGRESQL)
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseName:
+    """The `database` key: a file beside the configuration, or a PostgreSQL URL."""
+
+    @property
+    def accepts(self) -> str:
+        return "the path of an SQLite file, or a postgresql:// URL"
+
+    def read(self, node: Node, at: str, reader: Reader) -> Database:
+        text = text_of(node, self)
+        if not text or len(text) > _LONGEST or not text.isprintable():
+            raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}")
+        if text.startswith(POSTGRESQL):
+            if _server(text) is None:
+                raise Refused(node.mark, "the postgresql:// URL names no database", f"as in {POSTGRESQL}host/crawl")
+            return Database(text, text)
+        if "://" in text or text.lower().startswith("file:") or text == ":memory:":
+            raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}", "name a plain file")
+        path = (reader.folder / text).absolute()
+        check_file(path, node.mark)
+        return Database(str(path), text)
+
+    def show(self, value: Database) -> str:
+        return value.location
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1, "maxLength": _LONGEST}
+
+
+def check_file(path: Path, mark: Mark) -> None:
+    """Raises Refused unless `path` can be the database: its folder exists, and what is there already is an
+    SQLite file or empty. Nothing is made or changed."""
+    shown = visible(str(path), 200)
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise Refused(mark, f"{shown} is a folder", "name a file in it")
+        if not stat.S_ISREG(status.st_mode):
+            raise Refused(mark, f"{shown} is a device, not a file", "name a plain file")
+        with path.open("rb") as file:
+            head = file.read(len(SQLITE_MAGIC))
+    except FileNotFoundError:
+        if not path.parent.is_dir():
+            raise Refused(
+                mark, f"the folder {visible(str(path.parent), 200)} does not exist", "make it first"
+            ) from None
+        return
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise Refused(mark, f"{shown} cannot be read: {reason.lower()}") from None
+    if head and head != SQLITE_MAGIC:
+        raise Refused(mark, f"{shown} is not an SQLite database", "name another file; this one is left as it is")
+
+
+def guard_database(config: Config, opened: Path | str) -> str | None:
+    """None when `opened` (path or PostgreSQL URL) is the database the configuration asks for, else an error
+    that names both (U). A configuration without `database` asks for none."""
+    wanted = config.database.given
+    if not wanted:
+        return None
+    text = str(opened)
+    if text.startswith(POSTGRESQL) or config.database.is_postgresql:
+        fits = _server(text) is not None and _server(text) == _server(wanted)
+    else:
+        segments = _segments(wanted)
+        fits = any(full.parts[-len(segments) :] == segments for full in (Path(text).absolute(), Path(text).resolve()))
+    if fits:
+        return None
+    return (
+        f"the database {visible(without_password(text), 200)} does not belong to this configuration: it asks for "
+        f"{visible(without_password(wanted), 200)} ({visible(config.source_of('database'), 200)})"
+    )
+
+
+def _segments(given: str) -> tuple[str, ...]:
+    """The segments an opened path must end with; leading `..` cannot be part of them."""
+    parts = PurePath(os.path.normpath(given)).parts
+    leading = sum(1 for part in parts if part == os.pardir)
+    return parts[leading:]
+
+
+def _server(url: str) -> tuple[str | None, int, str] | None:
+    """Host, port and database of a PostgreSQL URL; None for a path or a broken URL."""
+    try:
+        parts = urlsplit(url)
+        name = parts.path.strip("/")
+        return (parts.hostname, parts.port or 5432, name) if url.startswith(POSTGRESQL) and name else None
+    except ValueError:
+        return None
+
+
+def without_password(location: str) -> str:
+    """A PostgreSQL URL without user, password and options; a path as it is."""
+    if _server(location) is None:
+        return location
+    parts = urlsplit(location)
+    return f"{POSTGRESQL}{parts.netloc.rpartition('@')[2]}{parts.path}"

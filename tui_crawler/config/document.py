@@ -1,0 +1,106 @@
+"""Documentation made from the table of keys: docs/configuration.md and the JSON Schema."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from tui_crawler.config.kinds import Kind, Nullable, Size, Span
+from tui_crawler.config.matcher import FIELDS, OPS, matcher_schema
+from tui_crawler.config.schema import ROOT
+from tui_crawler.config.table import Key, ListOf, Table, inner_table
+from tui_crawler.config.units import DURATION_FORMS, SIZE_FORMS, show_duration, show_size
+
+_INTRODUCTION = f"""\
+# Configuration
+
+One YAML 1.2 file in UTF-8, of at most 4 MiB. Only `seeds` is required. This page is made from the table of keys
+(`python -m tui_crawler.config.document > docs/configuration.md`); `tui-crawler check CONFIG` says what a file means
+and where each value comes from, `tui-crawler check --schema` prints the JSON Schema, and `sample_config.yaml` is an
+example with every key.
+
+- Durations: {DURATION_FORMS}. A number alone is refused, except 0.
+- Sizes: {SIZE_FORMS} (KB is 1000 bytes, KiB is 1024).
+- Regular expressions run in linear time (RE2): no look-around, no back-references.
+- Unknown and duplicate keys, tags, several documents and values of the wrong type are errors with file, line and
+  column; nothing is started and no file is made.
+- A matcher compares fields of a URL: `{{path: {{prefix: /admin/}}}}`. Several fields in one mapping must all match;
+  `all: [...]`, `any: [...]` and `not: {{...}}` combine matchers. A bare text means equals.
+  - Fields: {", ".join(FIELDS)}.
+  - Comparisons: {", ".join(OPS)}.
+"""
+
+
+def configuration_markdown() -> str:
+    """The text of docs/configuration.md."""
+    parts = [_INTRODUCTION, "## Top level\n", _rows(ROOT)]
+    for name, doc, table in _tables(ROOT, ""):
+        parts += [f"## `{name}`\n", f"{doc}\n", _rows(table)]
+    return "\n".join(parts)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a configuration."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "tui_crawler configuration",
+        **ROOT.json_schema(),
+        "$defs": {"matcher": matcher_schema()},
+    }
+
+
+def _tables(table: Table, at: str) -> Iterator[tuple[str, str, Table]]:
+    """Each table below `table`: its name (`hosts[]` for the items of a list), its sentence, itself."""
+    for key in table.keys:
+        inner = inner_table(key.kind)
+        path = f"{at}{key.name}{'[]' if isinstance(key.kind, ListOf) else ''}"
+        if inner is not None and path != "jobs[].rules[]":
+            yield path, key.doc, inner
+            yield from _tables(inner, f"{path}.")
+
+
+def _rows(table: Table) -> str:
+    lines = ["| key | default | accepted | meaning |", "|---|---|---|---|"]
+    lines += [
+        f"| {_name(key)} | {_default(key)} | {_cell(_accepted(key.kind))} | {_cell(key.doc)} |" for key in table.keys
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _name(key: Key) -> str:
+    return f"`{key.name}` (or `{key.alias}`)" if key.alias else f"`{key.name}`"
+
+
+def _default(key: Key) -> str:
+    if key.required:
+        return "required"
+    if isinstance(key.kind, Table):
+        return "see below"
+    shown = key.shown_default
+    if shown in ("", None) or shown == {}:
+        return "`null`" if shown is None else "none"
+    return f"`{shown if isinstance(shown, str) else json.dumps(shown)}`"
+
+
+def _accepted(kind: Kind) -> str:
+    match kind:
+        case Table():
+            return "a mapping"
+        case Span(least, most):
+            return f"a duration, {show_duration(least)} to {show_duration(most)}"
+        case Size(least, most):
+            return f"a size, {show_size(least)} to {show_size(most)}"
+        case Nullable(inner, meaning):
+            return _accepted(inner) + (f", or null for {meaning}" if meaning else "")
+        case _:
+            return kind.accepts
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(configuration_markdown())

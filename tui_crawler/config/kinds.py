@@ -1,0 +1,359 @@
+"""The kinds of plain value a key can have: how each is read, shown, described and put into a JSON Schema."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tui_crawler.config.problem import Refused
+from tui_crawler.config.reader import Reader
+from tui_crawler.config.tree import MappingNode, Node, Scalar, describe, is_null, value_of
+from tui_crawler.config.units import (
+    DURATION_FORMS,
+    SIZE,
+    SIZE_FORMS,
+    parse_duration,
+    parse_size,
+    show_duration,
+    show_size,
+)
+from tui_crawler.domain.pattern import BadPattern, Pattern
+
+LARGEST = 2**53 - 1  # the largest whole number a JSON reader keeps exactly
+
+
+class Kind(Protocol):
+    """What a value may be. `read` raises Refused (or Incomplete, when a part of it is reported already)."""
+
+    @property
+    def accepts(self) -> str:
+        """What is accepted, to follow "expected"."""
+
+    def read(self, node: Node, at: str, reader: Reader) -> Any:
+        """The value of `node`, which stands at the dotted key `at`."""
+
+    def show(self, value: Any) -> Any:
+        """A value as JSON, written as a user would write it."""
+
+    def json_schema(self) -> dict[str, Any]:
+        """The JSON Schema (2020-12) of the value."""
+
+
+def expected(kind: Kind, node: Node, suggestion: str = "") -> Refused:
+    """The refusal of a value of the wrong type."""
+    return Refused(node.mark, f"expected {kind.accepts}, found {describe(node)}", suggestion)
+
+
+def text_of(node: Node, kind: Kind, may_quote: bool = False) -> str:
+    """The text of a node. Raises Refused for everything else; `may_quote` hints at quotes for a number."""
+    if not isinstance(node, Scalar):
+        raise expected(kind, node)
+    value = value_of(node)
+    if isinstance(value, str):
+        return value
+    hint = f'write it in quotes: "{node.text[:40]}"' if may_quote and value is not None else ""
+    raise expected(kind, node, hint)
+
+
+def nearest(word: str, known: tuple[str, ...]) -> str:
+    """The suggestion of the nearest known word, or the list of them when none is near."""
+    close = difflib.get_close_matches(word.lower().replace("-", "_"), known, 1)
+    return f"did you mean {close[0]}?" if close else f"accepted: {', '.join(known)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text without control characters. `longest` in characters; `lines` allows line breaks and tabs."""
+
+    what: str = "a text"
+    longest: int = 200
+    shortest: int = 1
+    lines: bool = False
+
+    @property
+    def accepts(self) -> str:
+        return self.what
+
+    def read(self, node: Node, at: str, reader: Reader) -> str:
+        text = text_of(node, self, may_quote=True)
+        if not self.shortest <= len(text) <= self.longest:
+            raise Refused(node.mark, f"expected {self.what} of {self.shortest} to {self.longest} characters")
+        if not all(c.isprintable() or (self.lines and c in "\n\t") for c in text):
+            raise Refused(node.mark, f"{describe(node)} holds a control character", "remove it")
+        return text
+
+    def show(self, value: str) -> str:
+        return value
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": self.shortest, "maxLength": self.longest}
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """true or false; `yes` and `on` are texts in YAML 1.2."""
+
+    @property
+    def accepts(self) -> str:
+        return "true or false"
+
+    def read(self, node: Node, at: str, reader: Reader) -> bool:
+        value = value_of(node) if isinstance(node, Scalar) else None
+        if not isinstance(value, bool):
+            raise expected(self, node)
+        return value
+
+    def show(self, value: bool) -> bool:
+        return value
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number between two bounds, both included."""
+
+    least: int = 0
+    most: int = LARGEST
+
+    @property
+    def accepts(self) -> str:
+        top = f"{self.least} to {self.most}" if self.most < LARGEST else f"at least {self.least}"
+        return f"a whole number ({top})"
+
+    def read(self, node: Node, at: str, reader: Reader) -> int:
+        value = value_of(node) if isinstance(node, Scalar) else None
+        if not isinstance(value, int) or isinstance(value, bool) or not self.least <= value <= self.most:
+            raise expected(self, node)
+        return value
+
+    def show(self, value: int) -> int:
+        return value
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A number between two bounds, both included; never NaN or infinite."""
+
+    least: float
+    most: float
+
+    @property
+    def accepts(self) -> str:
+        return f"a number ({self.least:g} to {self.most:g})"
+
+    def read(self, node: Node, at: str, reader: Reader) -> float:
+        value = value_of(node) if isinstance(node, Scalar) else None
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise expected(self, node)
+        if not math.isfinite(value) or not self.least <= value <= self.most:
+            raise expected(self, node)
+        return float(value)
+
+    def show(self, value: float) -> float:
+        return value
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "number", "minimum": self.least, "maximum": self.most}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A duration, kept in milliseconds; the bounds are milliseconds too."""
+
+    least: int
+    most: int
+
+    @property
+    def accepts(self) -> str:
+        return f"a duration such as {DURATION_FORMS}"
+
+    def read(self, node: Node, at: str, reader: Reader) -> int:
+        value = value_of(node) if isinstance(node, Scalar) else None
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise expected(self, node)
+        if not isinstance(value, str) and value != 0:
+            raise expected(self, node, f"give the number a unit, as in {str(value)[:20]}s")
+        try:
+            ms = parse_duration(str(value) if isinstance(value, str) else "0")
+        except ValueError as error:
+            raise Refused(node.mark, f"{error}, found {describe(node)}") from None
+        if not self.least <= ms <= self.most:
+            bounds = f"{show_duration(self.least)} to {show_duration(self.most)}"
+            raise Refused(node.mark, f"expected a duration of {bounds}, found {describe(node)}")
+        return ms
+
+    def show(self, value: int) -> str:
+        return show_duration(value)
+
+    def json_schema(self) -> dict[str, Any]:
+        pattern = r"^\s*([0-9.]+\s*[a-z]+)(\s+[0-9.]+\s*[a-z]+)*\s*$"
+        return {"anyOf": [{"type": "string", "pattern": pattern}, {"enum": [0, "0"]}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A size, kept in bytes; the bounds are bytes too."""
+
+    least: int
+    most: int
+
+    @property
+    def accepts(self) -> str:
+        return f"a size such as {SIZE_FORMS}"
+
+    def read(self, node: Node, at: str, reader: Reader) -> int:
+        value = value_of(node) if isinstance(node, Scalar) else None
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise expected(self, node)
+        try:
+            size = parse_size(str(value))
+        except ValueError as error:
+            raise Refused(node.mark, f"{error}, found {describe(node)}") from None
+        if not self.least <= size <= self.most:
+            bounds = f"{show_size(self.least)} to {show_size(self.most)}"
+            raise Refused(node.mark, f"expected a size of {bounds}, found {describe(node)}")
+        return size
+
+    def show(self, value: int) -> str | int:
+        shown = show_size(value)
+        return int(shown) if shown.isdigit() else shown
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": f"^{SIZE.pattern}$"}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+    @property
+    def accepts(self) -> str:
+        return "one of " + ", ".join(self.words) if len(self.words) > 1 else self.words[0]
+
+    def read(self, node: Node, at: str, reader: Reader) -> str:
+        value = value_of(node) if isinstance(node, Scalar) else None
+        if not isinstance(value, str):
+            raise expected(self, node)
+        if value not in self.words:
+            raise expected(self, node, nearest(value, self.words))
+        return value
+
+    def show(self, value: str) -> str:
+        return value
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"enum": list(self.words)}
+
+
+@dataclass(frozen=True, slots=True)
+class AutoFlag:
+    """`auto`, or true / false, kept as the words `auto`, `always` and `never`."""
+
+    @property
+    def accepts(self) -> str:
+        return "auto, true or false"
+
+    def read(self, node: Node, at: str, reader: Reader) -> str:
+        value = value_of(node) if isinstance(node, Scalar) else None
+        if isinstance(value, bool):
+            return "always" if value else "never"
+        if value != "auto":
+            raise expected(self, node)
+        return "auto"
+
+    def show(self, value: str) -> str | bool:
+        return value if value == "auto" else value == "always"
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"enum": ["auto", True, False]}
+
+
+@dataclass(frozen=True, slots=True)
+class Regex:
+    """A regular expression of the linear-time engine (RE2): no look-around, no back-references."""
+
+    @property
+    def accepts(self) -> str:
+        return "a linear-time regular expression (RE2)"
+
+    def read(self, node: Node, at: str, reader: Reader) -> str:
+        text = text_of(node, self, may_quote=True)
+        if not text:
+            raise Refused(node.mark, "the regular expression is empty, it would match everything")
+        try:
+            Pattern(text)
+        except BadPattern as error:
+            perl_only = "perl operator" in error.message or "escape" in error.message
+            hint = "look-around and back-references are not available" if perl_only else ""
+            message = f"not a linear-time regular expression: {error.message}"
+            raise Refused(node.mark, message, hint) from None
+        return text
+
+    def show(self, value: str) -> str:
+        return value
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Nullable:
+    """Another kind, or null; `meaning` says what null stands for, empty when it is only "not given"."""
+
+    kind: Kind
+    meaning: str = ""
+
+    @property
+    def accepts(self) -> str:
+        return f"{self.kind.accepts}, or null for {self.meaning}" if self.meaning else self.kind.accepts
+
+    def read(self, node: Node, at: str, reader: Reader) -> Any:
+        return None if is_null(node) else self.kind.read(node, at, reader)
+
+    def show(self, value: Any) -> Any:
+        return None if value is None else self.kind.show(value)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.kind.json_schema(), {"type": "null"}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """A mapping from names to values of one kind, kept as a tuple of pairs."""
+
+    kind: Kind
+    what: str
+
+    @property
+    def accepts(self) -> str:
+        return self.what
+
+    def read(self, node: Node, at: str, reader: Reader) -> tuple[tuple[str, Any], ...]:
+        if is_null(node):
+            return ()
+        if not isinstance(node, MappingNode):
+            raise expected(self, node)
+        found: list[tuple[str, Any]] = []
+        for key, value in node.entries:
+            path = f"{at}.{key.text}"
+            name = Text(f"a name of {self.what}").read(key, path, reader)
+            try:
+                found.append((name, self.kind.read(value, path, reader)))
+            except Refused as refused:
+                raise Refused(refused.mark, refused.message, refused.suggestion, refused.at or path) from None
+        return tuple(found)
+
+    def show(self, value: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+        return {name: self.kind.show(item) for name, item in value}
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": ["object", "null"], "additionalProperties": self.kind.json_schema()}

@@ -1,0 +1,199 @@
+"""From a file (or seeds on the command line) to a Config, or to everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tui_crawler.config.checks import check_config
+from tui_crawler.config.database import Database, check_file
+from tui_crawler.config.policies import EXCLUSIONS, POLICIES, RULES, WHITELIST, PoliciesConfig
+from tui_crawler.config.problem import (
+    COMMAND_LINE,
+    LONGEST_PATH,
+    ConfigErrors,
+    Incomplete,
+    Mark,
+    Refused,
+    TooManyProblems,
+    problem_at,
+    visible,
+)
+from tui_crawler.config.reader import Reader
+from tui_crawler.config.schema import PLACES, ROOT, Config
+from tui_crawler.config.source import read_text
+from tui_crawler.config.table import Key, Table, places_of, suggest_key, walk_keys
+from tui_crawler.config.tree import Node, compose, node_of
+from tui_crawler.domain.policy import Exclusion, Rule, Whitelist
+
+_ON_COMMAND_LINE = Mark(COMMAND_LINE)
+_FORCE_IMPOLITE = {"delay.allow_impolite": True}
+
+
+def load_config(path: Path, overrides: Mapping[str, object] | None = None, allow_impolite_cli: bool = False) -> Config:
+    """Reads a configuration file.
+
+    `overrides` maps dotted keys to values that win over the file (`{"crawl.max_requests": 100}`), written as in
+    YAML (`"30m"`, 512000, True, lists). `allow_impolite_cli` is the command line's `--allow-impolite`: it sets
+    `delay.allow_impolite` and accepts it for every origin. `database` cannot be overridden: the opened path is
+    compared with the file's by `guard_database`.
+
+    Raises ConfigErrors with up to 20 problems. Reads the file and looks at the database file's first bytes;
+    writes nothing.
+    """
+    try:
+        text = read_text(path)
+    except Refused as refused:
+        raise _errors(refused) from refused
+    return _load(text, path, overrides or {}, allow_impolite_cli)
+
+
+def _load(text: str, path: Path, overrides: Mapping[str, object], impolite: bool) -> Config:
+    label = visible(str(path), LONGEST_PATH)
+    start = Mark(label, 1, 1)
+    reader = _reader(overrides, impolite, path.parent)
+    root = _compose(text, label, reader)
+    config = _read(root, reader)
+    stem = path.stem or "crawl"
+    database = config.database
+    try:
+        if not database.location:
+            location = (path.parent / f"{stem}.db").absolute()
+            check_file(location, start)
+            database = Database(str(location))
+    except Refused as refused:
+        reader.problems.append(problem_at(refused.mark, "database", refused.message, refused.suggestion))
+    named = replace(
+        config, name=config.name or visible(stem), database=database, file=str(path), impolite_everywhere=impolite
+    )
+    return _finish(named, reader, start)
+
+
+def config_from_seeds(
+    seeds: Sequence[str],
+    database: str | Path,
+    *,
+    name: str = "crawl",
+    overrides: Mapping[str, object] | None = None,
+    allow_impolite_cli: bool = False,
+) -> Config:
+    """The configuration of `tui-crawler crawl URL…`: these seeds, this database, everything else by default.
+
+    Raises ConfigErrors, as `load_config` does; `guard_database` accepts every database for it.
+    """
+    reader = _reader(overrides or {}, allow_impolite_cli, Path.cwd())
+    given = {"seeds": list(seeds), "name": name, "database": str(database)}
+    config = _read(_node(given), reader)
+    unguarded = replace(config.database, given="")
+    return _finish(
+        replace(config, database=unguarded, impolite_everywhere=allow_impolite_cli), reader, _ON_COMMAND_LINE
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RulesFile:
+    """What a file for `rules preview` and `rules apply` holds; None where it says nothing about it."""
+
+    policies: PoliciesConfig | None
+    rules: tuple[Rule, ...] | None
+    exclusions: tuple[Exclusion, ...] | None
+    whitelist: Whitelist | None
+
+
+_RULES_FILE = Table(
+    (
+        Key("policies", "policies", POLICIES, "Policies."),
+        Key("rules", "rules", RULES, "Rules."),
+        Key("exclusions", "exclusions", EXCLUSIONS, "Exclusions."),
+        Key("whitelist", "whitelist", WHITELIST, "Whitelist."),
+    ),
+    lambda values, _: RulesFile(**values),
+)
+
+
+def load_rules(path: Path) -> RulesFile:
+    """Reads YAML with any of policies, rules, exclusions and whitelist, as in a configuration. An empty whitelist
+    comes as `Whitelist()`. Raises ConfigErrors."""
+    reader = Reader(places_of(_RULES_FILE), {}, path.parent)
+    try:
+        text = read_text(path)
+    except Refused as refused:
+        raise _errors(refused) from refused
+    root = _compose(text, visible(str(path), LONGEST_PATH), reader)
+    rules: RulesFile = _read(root, reader, _RULES_FILE)
+    if "whitelist" in reader.marks and rules.whitelist is None:
+        rules = replace(rules, whitelist=Whitelist())
+    if all(getattr(rules, key.field) is None for key in _RULES_FILE.keys):
+        names = ", ".join(key.name for key in _RULES_FILE.keys)
+        raise ConfigErrors([problem_at(Mark(str(path), 1, 1), "", "the file holds no rules", f"keys: {names}")])
+    return rules
+
+
+def _reader(overrides: Mapping[str, object], impolite: bool, folder: Path) -> Reader:
+    """A reader with the command line's values, each under its canonical key. Raises ConfigErrors for unknown keys."""
+    known: dict[str, str] = {}
+    for at, key in walk_keys(ROOT):
+        for name in filter(None, (key.name, key.alias)):
+            known[f"{at}.{name}" if at else name] = f"{at}.{key.name}" if at else key.name
+    nodes: dict[str, Node] = {}
+    problems = []
+    for path, value in {**overrides, **(_FORCE_IMPOLITE if impolite else {})}.items():
+        if path == "database":
+            message = "cannot be overridden: the opened database is compared with the configuration's"
+            problems.append(problem_at(_ON_COMMAND_LINE, path, message))
+        elif path not in known:
+            section, _, name = path.rpartition(".")
+            hint = suggest_key(name, tuple(known), section, PLACES)
+            problems.append(problem_at(_ON_COMMAND_LINE, path, "unknown key", hint))
+        else:
+            nodes[known[path]] = _node(value)
+    if problems:
+        raise ConfigErrors(problems)
+    return Reader(PLACES, nodes, folder)
+
+
+def _node(value: object) -> Node:
+    try:
+        return node_of(value, _ON_COMMAND_LINE)
+    except Refused as refused:
+        raise _errors(refused) from refused
+
+
+def _compose(text: str, file: str, reader: Reader) -> Node:
+    try:
+        return compose(text, file, reader.report)
+    except Refused as refused:
+        reader.problems.append(problem_at(refused.mark, refused.at, refused.message, refused.suggestion))
+    except TooManyProblems:
+        pass
+    raise ConfigErrors(reader.problems)
+
+
+def _read(root: Node, reader: Reader, table: Table = ROOT) -> Any:
+    """The value of a table (a Config, or what the table builds). Raises ConfigErrors."""
+    try:
+        value = table.read(root, "", reader)
+    except Refused as refused:
+        reader.problems.append(problem_at(refused.mark, refused.at, refused.message, refused.suggestion))
+    except (Incomplete, TooManyProblems):
+        pass
+    else:
+        reader.raise_problems()
+        return value
+    raise ConfigErrors(reader.problems)
+
+
+def _finish(config: Config, reader: Reader, start: Mark) -> Config:
+    """The checks between keys, then the places and warnings put into the value. Raises ConfigErrors."""
+    with suppress(TooManyProblems):
+        check_config(config, reader, start)
+    reader.raise_problems()
+    sources = tuple((key, mark.place) for key, mark in reader.marks.items())
+    return replace(config, sources=sources, warnings=tuple(reader.warnings))
+
+
+def _errors(refused: Refused) -> ConfigErrors:
+    return ConfigErrors([problem_at(refused.mark, refused.at, refused.message, refused.suggestion)])

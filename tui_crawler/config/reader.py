@@ -1,0 +1,76 @@
+"""What is collected while a tree is read: problems, warnings, and where each value was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from tui_crawler.config.problem import (
+    MAX_PROBLEMS,
+    ConfigErrors,
+    ConfigProblem,
+    Mark,
+    Refused,
+    TooManyProblems,
+    problem_at,
+)
+from tui_crawler.config.tree import Node
+
+
+class Reader:
+    """Collects, for one configuration.
+
+    `places` maps the name of each known key to the sections it may stand in. `overrides` maps dotted keys to
+    values of the command line, which win over the file. `folder` is where a relative database path begins.
+    """
+
+    def __init__(
+        self,
+        places: Mapping[str, tuple[str, ...]],
+        overrides: Mapping[str, Node],
+        folder: Path,
+    ) -> None:
+        self.places = places
+        self.folder = folder
+        self.problems: list[ConfigProblem] = []
+        self.warnings: list[ConfigProblem] = []
+        self.marks: dict[str, Mark] = {}
+        self.item_marks: dict[str, tuple[Mark, ...]] = {}
+        self._overrides = overrides
+
+    def report(self, mark: Mark, key: str, message: str, suggestion: str = "") -> None:
+        """Keeps a problem. Raises TooManyProblems with the last one that is kept."""
+        self.problems.append(problem_at(mark, key, message, suggestion))
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise TooManyProblems
+
+    def refuse(self, refused: Refused, key: str) -> None:
+        """Keeps a refused value as a problem of `key`, or of the key inside it that was refused."""
+        self.report(refused.mark, refused.at or key, refused.message, refused.suggestion)
+
+    def warn(self, mark: Mark, key: str, message: str, suggestion: str = "") -> None:
+        """Keeps a warning; the configuration stays usable."""
+        self.warnings.append(problem_at(mark, key, message, suggestion))
+
+    def override(self, key: str) -> Node | None:
+        """The value the command line gives for a dotted key."""
+        return self._overrides.get(key)
+
+    def is_overridden_below(self, section: str) -> bool:
+        """Whether the command line gives some key of a section."""
+        return any(key.startswith(f"{section}.") for key in self._overrides)
+
+    def note(self, key: str, mark: Mark, items: Iterable[Mark] | None = None) -> None:
+        """Remembers where a key was given, and where each item of a list."""
+        self.marks[key] = mark
+        if items is not None:
+            self.item_marks[key] = tuple(items)
+
+    def mark_of(self, key: str, otherwise: Mark) -> Mark:
+        """Where a key was given; `otherwise` for a default."""
+        return self.marks.get(key, otherwise)
+
+    def raise_problems(self) -> None:
+        """Raises ConfigErrors if there is any problem."""
+        if self.problems:
+            raise ConfigErrors(self.problems)

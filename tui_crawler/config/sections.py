@@ -1,0 +1,215 @@
+"""The sections of a configuration: frozen values, and with them their keys, defaults, bounds and meaning.
+
+Fields that end in `_ms` are milliseconds; their YAML key has no such ending.
+"""
+
+# ruff: noqa: RUF009 (key, need and section make dataclass fields, as dataclasses.field does)
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from tui_crawler.config.kinds import AutoFlag, Choice, Flag, Nullable, Real, Size, Span, Text, Whole
+from tui_crawler.config.policies import RULES
+from tui_crawler.config.table import ListOf, key, need, section
+from tui_crawler.config.units import DAY, HOUR, KIB, MIB, MINUTE, SECOND, WEEK
+from tui_crawler.config.web_kinds import HostName, OriginName, ProxyAddress, Seed, StartPath
+from tui_crawler.domain.attempt import LinkKind
+from tui_crawler.domain.policy import Rule
+
+Mode = Literal["online", "offline"]
+PolitenessKey = Literal["origin", "host", "registrable_domain", "ip"]
+DelayModel = Literal["politeness", "running_average", "fixed"]
+PrivateAddresses = Literal["auto", "always", "never"]
+Durability = Literal["normal", "full"]
+BodyKind = Literal["html", "xml", "css", "rss"]
+SeenIndexKind = Literal["database", "memory", "bloom"]
+OnFewOrigins = Literal["save_and_stop", "load_next"]
+
+YEAR = 365 * DAY
+MAX_SEEDS = 1_000_000
+MIN_ROBOTS_BYTES = 500 * KIB  # RFC 9309, 2.5: a crawler must read at least so much
+NO_LIMIT = "no limit"
+SEEDS = ListOf(Seed(), "http or https URLs", 1, MAX_SEEDS)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteConfig:
+    """One site (G)."""
+
+    origin: str = need(OriginName(), "The origin the setting is for.")
+    start_path: str = need(StartPath(), "Only URLs whose path begins with this are followed.")
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlConfig:
+    """What is crawled, how often, how far. None means no limit."""
+
+    mode: Mode = key(
+        Choice(get_args(Mode)), "online", "`online` queues the links it finds; `offline` stores pages only (M)."
+    )
+    max_requests: int | None = key(
+        Nullable(Whole(1), NO_LIMIT), None, "The run ends after so many turns that made a request."
+    )
+    max_in_flight: int = key(
+        Whole(1, 1000), 8, "Turns at once, over different politeness keys; 1 is plain turn-taking."
+    )
+    politeness_key: PolitenessKey = key(
+        Choice(get_args(PolitenessKey)), "origin", "What never gets two requests at once, and keeps the delay."
+    )
+    tries: int = key(Whole(1, 1000), 3, "Attempts a page has before it is given up.")
+    patience: int = key(Whole(1, 1000), 5, "Persistent failures after which an origin is given up for the run.")
+    recrawl_interval_ms: int = key(
+        Span(0, 10 * YEAR), 4 * WEEK, "A page is due again after this time.", alias="shelf_life"
+    )
+    force_recrawl: bool = key(Flag(), False, "Makes every page that is done due once per run.")
+    respect_http_freshness: bool = key(Flag(), True, "A page is not due before its Cache-Control or Expires says so.")
+    patience_reset_on_success: bool = key(Flag(), False, "A success refills the patience of its origin.")
+    max_depth: int | None = key(Nullable(Whole(0), NO_LIMIT), None, "Links away from a seed; seeds have depth 0.")
+    max_pages_per_origin: int | None = key(
+        Nullable(Whole(1), NO_LIMIT), None, "Pages an origin may have; links beyond are refused and counted."
+    )
+    max_url_length: int = key(Whole(64, 65_536), 2048, "Longest URL, in characters.")
+    max_redirect_hops: int = key(Whole(0, 100), 3, "Redirects in a row that are still queued.")
+    fluke_retry: bool = key(Flag(), True, "A failed connection is tried a second time at once.")
+    sitemaps: bool = key(Flag(), True, "Reads the sitemaps that robots.txt names.")
+    link_kinds_queued: tuple[str, ...] = key(
+        ListOf(Choice(tuple(kind.value for kind in LinkKind)), "link kinds", most=7),
+        ("a",),
+        "Kinds of link that become pages; the others are only recorded.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AverageConfig:
+    """The running-average model of the delay (M)."""
+
+    window: int = key(Whole(1, 1000), 5, "Requests the mean is taken over.")
+    factor: float = key(Real(0.0, 1000.0), 1.0, "The delay is the mean total time multiplied by this.")
+    initial_ms: int = key(Span(0, DAY), 60 * SECOND, "The delay after the first request to an origin.")
+    floor_ms: int = key(Span(0, DAY), 15 * SECOND, "The least delay of this model.")
+
+
+@dataclass(frozen=True, slots=True)
+class DelayConfig:
+    """How long an origin is left alone after a request."""
+
+    model: DelayModel = key(
+        Choice(get_args(DelayModel)),
+        "politeness",
+        "`politeness`: response time × 2^politeness (U); `running_average` (M); `fixed`: the least delay.",
+    )
+    default_ms: int = key(Span(0, WEEK), SECOND, "The least delay where robots.txt has no Crawl-delay.")
+    floor_ms: int = key(
+        Span(0, WEEK), SECOND, "No delay is shorter. Below 1s only with allow_impolite, on loopback origins."
+    )
+    crawl_delay_cap_ms: int | None = key(
+        Nullable(Span(0, YEAR), "obeying any"), 120 * SECOND, "The longest Crawl-delay that is obeyed in full."
+    )
+    max_ms: int = key(Span(0, YEAR), 180 * SECOND, "No delay is longer, unless Crawl-delay or default ask for more.")
+    retry_after_max_ms: int = key(
+        Span(0, YEAR), 180 * SECOND, "A longer Retry-After ends the run of its origin as rate_limited."
+    )
+    start_politeness: int = key(Whole(0, 20), 2, "The politeness an origin begins with.")
+    max_politeness: int = key(Whole(0, 20), 11, "The politeness that 429 answers can raise it to.")
+    average: AverageConfig = section(AverageConfig, "Settings of the model `running_average`.")
+    allow_impolite: bool = key(
+        Flag(), False, "Allows floors below 1s; for origins that are not loopback only with --allow-impolite as well."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsConfig:
+    """How robots.txt is kept."""
+
+    expiry_ms: int = key(Span(SECOND, DAY), 30 * MINUTE, "robots.txt is fetched again after this time.")
+    max_bytes: int = key(Size(KIB, 16 * MIB), 512_000, "Bytes of robots.txt that are read.")
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkConfig:
+    """Limits of one request."""
+
+    connect_timeout_ms: int = key(Span(1, HOUR), 10 * SECOND, "Longest wait for a connection.")
+    read_timeout_ms: int = key(Span(1, HOUR), 30 * SECOND, "Longest silence of a server.")
+    total_timeout_ms: int = key(Span(1, DAY), 60 * SECOND, "Longest exchange from first to last byte.")
+    max_body_bytes: int = key(
+        Size(KIB, 1024 * MIB), 10 * MIB, "Longest body, on the wire and decoded; a longer one is not kept."
+    )
+    proxy: str | None = key(Nullable(ProxyAddress(), "no proxy"), None, "HTTP proxy for all requests.")
+    allow_private_addresses: PrivateAddresses = key(
+        AutoFlag(),
+        "auto",
+        "Requests to private and loopback addresses; `auto`: only where the seed itself names such a host.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StorageConfig:
+    """What is kept, and how safely."""
+
+    store_bodies: tuple[BodyKind, ...] = key(
+        ListOf(Choice(get_args(BodyKind)), "kinds of document", most=4),
+        get_args(BodyKind),
+        "Kinds of document whose body is stored.",
+    )
+    durability: Durability = key(
+        Choice(get_args(Durability)), "normal", "`full` also keeps the last commits through a power loss; slower."
+    )
+    lease_ms: int = key(Span(5 * SECOND, HOUR), 30 * SECOND, "A worker that is silent so long loses its origins.")
+    limbo_ms: int = key(Span(MINUTE, YEAR), DAY, "Pages claimed longer than this are listed for the operator.")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenIndexConfig:
+    """How offline mode knows URLs it has seen (M)."""
+
+    kind: SeenIndexKind = key(Choice(get_args(SeenIndexKind)), "database", "`database` and `memory` are exact.")
+    capacity: int = key(Whole(1, 10_000_000_000), 10_000_000, "URLs the Bloom filter is made for.")
+    error_rate: float = key(Real(1e-9, 0.5), 0.001, "Share of new URLs a full Bloom filter takes for known ones.")
+
+
+@dataclass(frozen=True, slots=True)
+class QueueConfig:
+    """Segments of offline mode (M)."""
+
+    segment_urls: int = key(Whole(1, 10_000_000), 50_000, "URLs in one segment.")
+    min_origins: int = key(Whole(0, 1_000_000), 0, "With fewer unfinished origins than this, `on_few_origins` happens.")
+    on_few_origins: OnFewOrigins = key(
+        Choice(get_args(OnFewOrigins)), "save_and_stop", "Save the rest as a segment and stop, or load the next one."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HostConfig:
+    """Settings of one host."""
+
+    host: str = need(HostName(), "The host, on every port.")
+    default_delay_ms: int = need(Span(0, WEEK), "Takes the place of delay.default.")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerConfig:
+    """Who crawls (B). None: a name is made up; as many slots as `crawl.max_in_flight`."""
+
+    name: str | None = key(Nullable(Text("a name"), "a made-up name"), None, "Readable name of the worker.")
+    tags: tuple[str, ...] = key(ListOf(Text("a tag"), "tags", most=100), (), "Jobs with one of these tags come here.")
+    matchonly: bool = key(Flag(), False, "Takes only jobs of its tags; otherwise untagged ones too.")
+    slots: int | None = key(Nullable(Whole(1, 1000), "max_in_flight"), None, "Turns of this worker at once.")
+
+
+@dataclass(frozen=True, slots=True)
+class JobConfig:
+    """A group of pages with its own seeds (B). `max_depth` None: that of `crawl`; `concurrency` None: no limit."""
+
+    name: str = need(Text("a name"), "Unique name of the job.")
+    seeds: tuple[str, ...] = need(SEEDS, "Where the job begins.")
+    nice: int = key(Whole(-1_000_000, 1_000_000), 0, "Lower is sooner.")
+    max_depth: int | None = key(Nullable(Whole(0), "crawl.max_depth"), None, "Links away from a seed of the job.")
+    concurrency: int | None = key(
+        Nullable(Whole(0, 1_000_000), NO_LIMIT), None, "Pages in flight over all workers; 0 pauses the job."
+    )
+    tag: str = key(Text("a tag", shortest=0), "", "Only workers with this tag take the job.")
+    note: str = key(Text("a note", longest=2000, shortest=0), "", "For the reader.")
+    rules: tuple[Rule, ...] = key(RULES, (), "Rules of this job alone, judged after the common ones.")

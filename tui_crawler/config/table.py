@@ -1,0 +1,260 @@
+"""Keys and the mappings and lists they make up: the table a configuration is read, documented and shown by.
+
+A section is a frozen dataclass whose fields are made with `key`, `need` and `section`; `table_of` reads the table
+off the class, so a key, its type, default, bounds and doc sentence are written down exactly once.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+from tui_crawler.config.kinds import Kind, Nullable, expected
+from tui_crawler.config.problem import Incomplete, Mark, Refused, visible_key
+from tui_crawler.config.reader import Reader
+from tui_crawler.config.tree import ListNode, MappingNode, Node, Scalar, describe, is_null
+
+_METADATA = "tui_crawler key"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: its `name` in YAML, the `field` of the built value, what it may be, its default and meaning."""
+
+    name: str
+    field: str
+    kind: Kind
+    doc: str
+    default: Any = None
+    required: bool = False
+    alias: str = ""
+
+    @property
+    def shown_default(self) -> Any:
+        """The default as JSON, written as a user would write it."""
+        return self.kind.show(self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A mapping with known keys. `build(values, mark)` makes the value; it may raise Refused.
+
+    `unbuild(value)` gives the values back, by field; without it they are attributes of the value.
+    """
+
+    keys: tuple[Key, ...]
+    build: Callable[[Mapping[str, Any], Mark], Any]
+    unbuild: Callable[[Any], Mapping[str, Any]] | None = None
+
+    @property
+    def accepts(self) -> str:
+        return f"a mapping with the keys {', '.join(key.name for key in self.keys)}"
+
+    def read(self, node: Node, at: str, reader: Reader) -> Any:
+        given, sound = self._given(node, at, reader)
+        values: dict[str, Any] = {}
+        for entry in self.keys:
+            path = _join(at, entry.name)
+            try:
+                values[entry.field] = self._value(entry, given.get(entry.name), node.mark, path, reader)
+            except Refused as refused:
+                reader.refuse(refused, path)
+            except Incomplete:
+                continue
+        if len(values) < len(self.keys) or not sound:
+            raise Incomplete
+        return self.build(values, node.mark)
+
+    def _value(self, entry: Key, given: tuple[Scalar, Node] | None, around: Mark, path: str, reader: Reader) -> Any:
+        """The value of a key: from the command line, else as given, else its default."""
+        node = reader.override(path)
+        mark = node.mark if node is not None else around
+        if node is None and given is not None:
+            mark, node = given[0].mark, given[1]
+        if node is None and isinstance(entry.kind, Table) and reader.is_overridden_below(path):
+            node = MappingNode((), around)
+        if node is None:
+            if entry.required:
+                raise Refused(around, f"is missing: {entry.doc}", f"expected {entry.kind.accepts}")
+            return entry.default
+        items = [item.mark for item in node.items] if isinstance(node, ListNode) else None
+        reader.note(path, node.mark if isinstance(node, Scalar) else mark, items)
+        return entry.kind.read(node, path, reader)
+
+    def _given(self, node: Node, at: str, reader: Reader) -> tuple[dict[str, tuple[Scalar, Node]], bool]:
+        """What the mapping gives, by canonical key, and whether all its keys are right."""
+        if is_null(node):
+            return {}, True
+        if not isinstance(node, MappingNode):
+            known = tuple(entry.name for entry in self.keys)
+            hint = f"as in {at}: {{default: 1s}}; " if "default" in known else ""
+            message = f"expected a mapping of settings, found {describe(node)}"
+            raise Refused(node.mark, message, f"{hint}keys: {', '.join(known)}")
+        names = {entry.name: entry.name for entry in self.keys}
+        names |= {entry.alias: entry.name for entry in self.keys if entry.alias}
+        given: dict[str, tuple[Scalar, Node]] = {}
+        sound = True
+        for name, value in node.entries:
+            canonical = names.get(name.text)
+            path = _join(at, visible_key(name.text))
+            if canonical is not None and canonical not in given:
+                given[canonical] = (name, value)
+                continue
+            sound = False
+            if canonical is None:
+                hint = suggest_key(name.text, tuple(names), at, reader.places)
+                reader.report(name.mark, path, "unknown key", hint)
+            else:
+                reader.report(name.mark, path, f"{canonical} is given under both its names", "keep one of them")
+        return given, sound
+
+    def show(self, value: Any) -> Any:
+        if self.unbuild is not None:
+            values = self.unbuild(value)
+            return {k.name: k.kind.show(values[k.field]) for k in self.keys if values[k.field] != k.default}
+        return {key.name: key.kind.show(getattr(value, key.field)) for key in self.keys}
+
+    def json_schema(self) -> dict[str, Any]:
+        properties: dict[str, Any] = {}
+        for key in self.keys:
+            about = {"description": key.doc} | ({} if key.required else {"default": key.shown_default})
+            properties[key.name] = key.kind.json_schema() | about
+            if key.alias:
+                properties[key.alias] = key.kind.json_schema() | {"description": f"Another name of {key.name}."}
+        required = [key.name for key in self.keys if key.required]
+        return {
+            "type": "object" if required else ["object", "null"],
+            "properties": properties,
+            "additionalProperties": False,
+        } | ({"required": required} if required else {})
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list of values of one kind, kept as a tuple. `what` names them in the plural."""
+
+    kind: Kind
+    what: str
+    least: int = 0
+    most: int = 100_000
+
+    @property
+    def accepts(self) -> str:
+        return f"a list of {self.what}"
+
+    def read(self, node: Node, at: str, reader: Reader) -> tuple[Any, ...]:
+        if is_null(node) and self.least == 0:
+            return ()
+        if not isinstance(node, ListNode):
+            raise expected(self, node, _as_list(node))
+        if not self.least <= len(node.items) <= self.most:
+            number = f"at least {self.least}" if len(node.items) < self.least else f"at most {self.most}"
+            raise Refused(node.mark, f"expected {number} of {self.what}, found {len(node.items)}")
+        values: list[Any] = []
+        for index, item in enumerate(node.items):
+            try:
+                values.append(self.kind.read(item, f"{at}[{index}]", reader))
+            except Refused as refused:
+                reader.refuse(refused, f"{at}[{index}]")
+            except Incomplete:
+                continue
+        if len(values) < len(node.items):
+            raise Incomplete
+        return tuple(values)
+
+    def show(self, value: tuple[Any, ...]) -> list[Any]:
+        return [self.kind.show(item) for item in value]
+
+    def json_schema(self) -> dict[str, Any]:
+        bounds = {"minItems": self.least} if self.least else {}
+        return {
+            "type": "array" if self.least else ["array", "null"],
+            "items": self.kind.json_schema(),
+            "maxItems": self.most,
+        } | bounds
+
+
+def key(kind: Kind, default: Any, doc: str, *, alias: str = "") -> Any:
+    """A field of a section: a key that may be left out. Its YAML name is the field's, without a final `_ms`."""
+    return field(default=default, metadata={_METADATA: (kind, doc, alias)})
+
+
+def need(kind: Kind, doc: str) -> Any:
+    """A field of a section: a key that must be given."""
+    return field(metadata={_METADATA: (kind, doc, "")})
+
+
+def section(cls: type[Any], doc: str) -> Any:
+    """A field that is a section itself; `cls` is its dataclass, whose keys may all be left out."""
+    return key(table_of(cls), cls(), doc)
+
+
+def table_of(cls: type[Any]) -> Table:
+    """The table of a dataclass made with `key`, `need` and `section`.
+
+    A field named `source` without a key takes the place (`file:line`) of the mapping.
+    """
+    keys = tuple(
+        Key(f.name.removesuffix("_ms"), f.name, kind, doc, f.default, f.default is MISSING, alias)
+        for f in fields(cls)
+        if _METADATA in f.metadata
+        for kind, doc, alias in (f.metadata[_METADATA],)
+    )
+    sourced = any(f.name == "source" for f in fields(cls))
+
+    def build(values: Mapping[str, Any], mark: Mark) -> Any:
+        return cls(**values, source=mark.place) if sourced else cls(**values)
+
+    return Table(keys, build)
+
+
+def inner_table(kind: Kind) -> Table | None:
+    """The table inside a section or a list of sections."""
+    while isinstance(kind, ListOf | Nullable):
+        kind = kind.kind
+    return kind if isinstance(kind, Table) else None
+
+
+def walk_keys(table: Table, at: str = "") -> Iterator[tuple[str, Key]]:
+    """Every key of a table and of the tables inside it, with the dotted name of the section it stands in."""
+    for entry in table.keys:
+        yield at, entry
+        inside = inner_table(entry.kind)
+        if inside is not None:
+            yield from walk_keys(inside, _join(at, entry.name))
+
+
+def places_of(root: Table) -> dict[str, tuple[str, ...]]:
+    """For the name (and alias) of each key, the sections it may stand in; "" is the top level."""
+    places: dict[str, tuple[str, ...]] = {}
+    for at, entry in walk_keys(root):
+        for name in filter(None, (entry.name, entry.alias)):
+            places[name] = (*places.get(name, ()), at)
+    return places
+
+
+def suggest_key(name: str, known: tuple[str, ...], at: str, places: Mapping[str, tuple[str, ...]]) -> str:
+    """The nearest right key for an unknown one: its right section, else a similar name here, else elsewhere."""
+    elsewhere = places.get(name, ())
+    if elsewhere:
+        where = " or ".join(f"under `{place}`" if place else "at the top level" for place in elsewhere[:3])
+        return f"`{name}` belongs {where}"
+    word = name.lower().replace("-", "_")
+    close = difflib.get_close_matches(word, known, 1)
+    if close:
+        return f"did you mean {close[0]}?"
+    far = difflib.get_close_matches(word, tuple(places), 1, 0.75)
+    if far:
+        return f"did you mean {_join(places[far[0]][0], far[0])}?"
+    return f"keys {f'of {at}' if at else 'at the top level'}: {', '.join(known)}"
+
+
+def _join(at: str, name: str) -> str:
+    return f"{at}.{name}" if at else name
+
+
+def _as_list(node: Node) -> str:
+    """The suggestion for one value that stands where a list is wanted."""
+    return f"write it as a list: [{node.text[:60]}]" if isinstance(node, Scalar) and not is_null(node) else ""

@@ -1,0 +1,329 @@
+"""YAML text to a tree of values that know their file, line and column.
+
+ruamel.yaml scans and parses; the tree is composed here, from its events, because a configuration is stricter than YAML:
+no key twice, no tags beyond the core schema, one document, text keys, bounded nesting and bounded aliases. Plain
+scalars mean what the YAML 1.2 core schema says, so `on` and `yes` are texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from tui_crawler.config.problem import Mark, Refused, visible, visible_key
+
+MAX_DEPTH = 64  # levels of lists and mappings
+MAX_ALIASES = 100
+MAX_ALIASED_NODES = 10_000  # nodes that aliases may stand for in all
+_CORE = "tag:yaml.org,2002:"
+_SCALAR_TAGS: dict[str, tuple[type, ...]] = {
+    _CORE + "int": (int,),
+    _CORE + "float": (int, float),
+    _CORE + "bool": (bool,),
+    _CORE + "null": (type(None),),
+}
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOLS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_LONGEST_INT = 40  # digits; more is read as a float, which no key accepts
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One value. `plain` is True when it stands without quotes and so may be null, a boolean or a number."""
+
+    text: str
+    plain: bool
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class ListNode:
+    """A list of values."""
+
+    items: tuple[Node, ...]
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class MappingNode:
+    """Keys and their values in the order of the file; no key twice."""
+
+    entries: tuple[tuple[Scalar, Node], ...]
+    mark: Mark
+
+
+Node = Scalar | ListNode | MappingNode
+
+
+def value_of(node: Scalar) -> str | int | float | bool | None:
+    """What a scalar means by the core schema of YAML 1.2 (section 10.3)."""
+    text = node.text
+    if not node.plain:
+        return text
+    if text in _NULLS:
+        return None
+    if text in _BOOLS:
+        return _BOOLS[text]
+    if text[0] not in "+-.0123456789":
+        return text
+    if _INT.fullmatch(text) and len(text) <= _LONGEST_INT:
+        return int(text, 0 if text[:2] in {"0o", "0x"} else 10)
+    return float(text.lower().replace(".inf", "inf").replace(".nan", "nan")) if _FLOAT.fullmatch(text) else text
+
+
+def is_null(node: Node) -> bool:
+    """Whether the node is an empty value or `null`."""
+    return isinstance(node, Scalar) and value_of(node) is None
+
+
+def describe(node: Node) -> str:
+    """What was found, for a message."""
+    if isinstance(node, ListNode):
+        return "a list"
+    if isinstance(node, MappingNode):
+        return "a mapping"
+    match value_of(node):
+        case None:
+            return "nothing (null)"
+        case bool():
+            return f"the boolean {node.text}"
+        case int() | float():
+            return f"the number {visible(node.text, 30)}"
+        case _:
+            return f'the text "{visible(node.text)}"'
+
+
+def node_of(value: object, mark: Mark) -> Node:
+    """A value of the program (command line option) as if it had been written at `mark`."""
+    match value:
+        case None:
+            return Scalar("null", True, mark)
+        case bool():
+            return Scalar("true" if value else "false", True, mark)
+        case int() | float():
+            return Scalar(repr(value), True, mark)
+        case Mapping():
+            pairs = ((Scalar(str(k), False, mark), node_of(v, mark)) for k, v in value.items())
+            return MappingNode(tuple(pairs), mark)
+        case list() | tuple():
+            return ListNode(tuple(node_of(item, mark) for item in value), mark)
+        case _:
+            text = str(value)
+            if "\0" in text or not _is_unicode(text):
+                raise Refused(mark, f'the text "{visible(text)}" holds a character that is not text')
+            return Scalar(text, False, mark)
+
+
+Report = Callable[[Mark, str, str, str], None]
+
+
+def compose(text: str, file: str, report: Report) -> Node:
+    """The tree of one YAML document; an empty document is null at line 1.
+
+    `report(mark, key, message, suggestion)` is called for each duplicate key. Raises Refused for everything
+    else that is not accepted; never a YAML error or RecursionError.
+    """
+    composer = _Composer(file, report)
+    try:
+        for event in YAML(typ="safe", pure=True).parse(text):
+            composer.take(event)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Mark(file, mark.line + 1, mark.column + 1) if mark else Mark(file, 1, 1)
+        context = f" {error.context}" if error.context else ""
+        message = f"not valid YAML{context}: {error.problem or 'cannot be read'}"
+        raise Refused(place, message, at=composer.path()) from error
+    except (YAMLError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
+        raise Refused(composer.last, f"not valid YAML: {visible(str(error))}", at=composer.path()) from error
+    return composer.root or Scalar("", True, Mark(file, 1, 1))
+
+
+@dataclass(slots=True)
+class _Open:
+    """A list or mapping that is not closed yet."""
+
+    mark: Mark
+    is_mapping: bool
+    anchor: str | None
+    nodes_before: int
+    height: int = 1
+    items: list[Node] = field(default_factory=list)
+    entries: list[tuple[Scalar, Node]] = field(default_factory=list)
+    lines: dict[str, int] = field(default_factory=dict)
+    key: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    """What an alias stands for: `size` nodes in all, `height` levels of lists and mappings."""
+
+    node: Node
+    size: int
+    height: int
+
+
+class _Composer:
+    """Folds parser events into one tree, without recursion."""
+
+    def __init__(self, file: str, report: Report) -> None:
+        self._file = file
+        self._report = report
+        self._open: list[_Open] = []
+        self._anchors: dict[str, _Anchored | None] = {}  # None while the anchored node is still open
+        self._documents = 0
+        self._nodes = 0
+        self._aliases = 0
+        self._aliased_nodes = 0
+        self.root: Node | None = None
+        self.last = Mark(file, 1, 1)
+
+    def take(self, event: Any) -> None:
+        """Folds in one event of ruamel.yaml (untyped: its event attributes are dynamic)."""
+        mark = Mark(self._file, event.start_mark.line + 1, event.start_mark.column + 1)
+        self.last = mark
+        match event:
+            case ScalarEvent():
+                self._scalar(event, mark)
+            case SequenceStartEvent() | MappingStartEvent():
+                self._begin(event, mark)
+            case SequenceEndEvent() | MappingEndEvent():
+                self._end()
+            case AliasEvent():
+                self._alias(event.anchor, mark)
+            case DocumentStartEvent():
+                self._document(event, mark)
+
+    def _document(self, event: Any, mark: Mark) -> None:
+        self._documents += 1
+        if self._documents > 1:
+            raise Refused(mark, "a second YAML document begins here", "keep one document in the file")
+        if event.version is not None and tuple(event.version) != (1, 2):
+            raise Refused(mark, "configurations are YAML 1.2", "remove the %YAML line")
+
+    def _scalar(self, event: Any, mark: Mark) -> None:
+        text: str = event.value
+        if "\0" in text or not _is_unicode(text):
+            raise self._refused(mark, f'the text "{visible(text)}" holds a character that is not text')
+        plain: bool = event.implicit[0] and not event.style
+        tag = event.tag or ""
+        if tag == "!" or tag == _CORE + "str":
+            plain = False
+        elif tag:
+            plain = True
+            if type(value_of(Scalar(text, True, mark))) not in _SCALAR_TAGS.get(tag, ()):
+                raise self._bad_tag(tag, mark)
+        self._nodes += 1
+        node = Scalar(text, plain, mark)
+        if event.anchor:
+            self._anchors[event.anchor] = _Anchored(node, 1, 0)
+        self._add(node, 0)
+
+    def _begin(self, event: Any, mark: Mark) -> None:
+        is_mapping = isinstance(event, MappingStartEvent)
+        if event.tag not in (None, "!", _CORE + ("map" if is_mapping else "seq")):
+            raise self._bad_tag(event.tag, mark)
+        if len(self._open) >= MAX_DEPTH:
+            raise self._refused(mark, f"nested more than {MAX_DEPTH} levels deep")
+        if event.anchor:
+            self._anchors[event.anchor] = None
+        self._open.append(_Open(mark, is_mapping, event.anchor, self._nodes))
+        self._nodes += 1
+
+    def _end(self) -> None:
+        done = self._open.pop()
+        node: Node
+        node = (
+            MappingNode(tuple(done.entries), done.mark) if done.is_mapping else ListNode(tuple(done.items), done.mark)
+        )
+        if done.anchor:
+            self._anchors[done.anchor] = _Anchored(node, self._nodes - done.nodes_before, done.height)
+        self._add(node, done.height)
+
+    def _alias(self, name: str, mark: Mark) -> None:
+        if name not in self._anchors:
+            raise self._refused(mark, f"the alias *{visible_key(name)} has no anchor before it")
+        found = self._anchors[name]
+        if found is None:
+            message = f"the alias *{visible_key(name)} stands inside its own anchor"
+            raise self._refused(mark, message, "write the value out")
+        self._aliases += 1
+        self._aliased_nodes += found.size
+        self._nodes += found.size
+        if self._aliases > MAX_ALIASES or self._aliased_nodes > MAX_ALIASED_NODES:
+            message = f"too many aliases: at most {MAX_ALIASES}, for {MAX_ALIASED_NODES} values in all"
+            raise self._refused(mark, message)
+        if len(self._open) + found.height > MAX_DEPTH:
+            raise self._refused(mark, f"nested more than {MAX_DEPTH} levels deep")
+        self._add(found.node, found.height)
+
+    def _add(self, node: Node, height: int) -> None:
+        if not self._open:
+            self.root = node
+            return
+        around = self._open[-1]
+        around.height = max(around.height, height + 1)
+        if not around.is_mapping:
+            around.items.append(node)
+        elif around.key is None:
+            around.key = _checked_key(node)
+        else:
+            self._add_entry(around, around.key, node)
+            around.key = None
+
+    def _add_entry(self, around: _Open, key: Scalar, value: Node) -> None:
+        first = around.lines.get(key.text)
+        if first is None:
+            around.lines[key.text] = key.mark.line
+            around.entries.append((key, value))
+        else:
+            message = f"duplicate key, first given in line {first}"
+            self._report(key.mark, self.path(), message, "keep one of the two")
+
+    def path(self) -> str:
+        """The dotted key of the value that comes next."""
+        path = ""
+        for frame in self._open:
+            if frame.key is not None:
+                path += ("." if path else "") + visible_key(frame.key.text)
+            elif not frame.is_mapping:
+                path += f"[{len(frame.items)}]"
+        return path
+
+    def _refused(self, mark: Mark, message: str, suggestion: str = "") -> Refused:
+        return Refused(mark, message, suggestion, self.path())
+
+    def _bad_tag(self, tag: str, mark: Mark) -> Refused:
+        return self._refused(mark, f"the tag {visible(tag)} is not accepted", "remove the tag")
+
+
+def _checked_key(node: Node) -> Scalar:
+    if not isinstance(node, Scalar):
+        raise Refused(node.mark, f"a key must be a text, found {describe(node)}")
+    at = visible_key(node.text)
+    if node.plain and node.text == "<<":
+        raise Refused(node.mark, "merge keys are not part of YAML 1.2", "write the values out", at)
+    if not isinstance(value_of(node), str):
+        message = f"a key must be a text, found {describe(node)}"
+        raise Refused(node.mark, message, f'write it in quotes: "{at}"', at)
+    return node
+
+
+def _is_unicode(text: str) -> bool:
+    """False for lone surrogates, which an escape in double quotes can make."""
+    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
