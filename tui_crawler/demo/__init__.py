@@ -1,0 +1,1 @@
+"""The built-in demo web: ten loopback origins that show the product without a network."""

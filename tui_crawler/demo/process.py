@@ -1,0 +1,166 @@
+"""The demo web in a process of its own, which ends when its parent does."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import IO, Self
+
+_GRACE_SECONDS = 2.0
+_MESSAGE_CHARACTERS = 2000
+
+
+class DemoStartFailed(RuntimeError):
+    """The child did not become ready; the message says why in one line or with the child's own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoAddress:
+    """One site of a running demo web. `shows` says in a few words what it is there for."""
+
+    name: str
+    title: str
+    shows: str
+    seed: str
+    port: int
+
+
+class DemoProcess:
+    """A running child. It ends when `close` is called or when this process ends, even if it is killed.
+
+    The child watches its standard input, a pipe that only this process holds open. It has its own session,
+    so a Ctrl-C in the terminal ends the console first.
+    """
+
+    def __init__(self, child: subprocess.Popen[bytes], sites: tuple[DemoAddress, ...]) -> None:
+        """Hold a child that is ready; `start` makes one."""
+        self._child = child
+        self.sites = sites
+
+    @classmethod
+    def start(
+        cls,
+        host: str = "127.0.0.1",
+        access_log: Path | None = None,
+        pace: float = 1.0,
+        base_port: int | None = None,
+        deadline_seconds: float = 15.0,
+    ) -> Self:
+        """Start the child and wait until all its sites answer; raises DemoStartFailed.
+
+        `base_port` None takes free ports. Blocks for the time a Python process needs to start.
+        """
+        command = [sys.executable, "-P", "-m", "tui_crawler.demo", "--host", host, "--pace", str(pace)]
+        if base_port is not None:
+            command += ["--base-port", str(base_port)]
+        if access_log is not None:
+            command += ["--access-log", str(access_log.absolute())]
+        with tempfile.TemporaryFile() as errors:
+            child = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=_child_environment(),
+                start_new_session=True,
+            )
+            line = _read_line(child, deadline_seconds)
+            try:
+                return cls(child, _read_ready(line))
+            except DemoStartFailed as failed:
+                _end(child)
+                errors.seek(0)
+                words = errors.read().decode(errors="replace").strip()[-_MESSAGE_CHARACTERS:]
+                raise DemoStartFailed(f"{failed}\n{words}".strip()) from None
+
+    @property
+    def pid(self) -> int:
+        """The child's process id."""
+        return self._child.pid
+
+    @property
+    def seeds(self) -> list[str]:
+        """One URL per site."""
+        return [site.seed for site in self.sites]
+
+    @property
+    def ports(self) -> list[int]:
+        """One port per site."""
+        return [site.port for site in self.sites]
+
+    @property
+    def is_running(self) -> bool:
+        """True while the child lives."""
+        return self._child.poll() is None
+
+    def close(self) -> int:
+        """End the child, wait for it, return its exit status (negative: the signal). May be called twice."""
+        return _end(self._child)
+
+    def __enter__(self) -> Self:
+        """Return the running child."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the child."""
+        self.close()
+
+
+def _child_environment() -> dict[str, str]:
+    """The child must find this very package, also where it is not installed."""
+    home = str(Path(__file__).parents[2])
+    known = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": home + os.pathsep + known if known else home}
+
+
+def _read_line(child: subprocess.Popen[bytes], deadline_seconds: float) -> bytes:
+    """Return the child's first line, or nothing if it ends or the deadline passes before."""
+    lines: list[bytes] = []
+    output = _pipe(child.stdout)
+    reader = Thread(target=lambda: lines.append(output.readline()), daemon=True)
+    reader.start()
+    reader.join(deadline_seconds)
+    if not lines:
+        child.kill()
+        reader.join()
+        return b""
+    return lines[0]
+
+
+def _read_ready(line: bytes) -> tuple[DemoAddress, ...]:
+    if not line:
+        raise DemoStartFailed("the demo web did not start")
+    try:
+        ready = json.loads(line)
+        if "error" in ready:
+            raise DemoStartFailed(str(ready["error"]))
+        return tuple(DemoAddress(**site) for site in ready["sites"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DemoStartFailed("the demo web said something unexpected at its start") from error
+
+
+def _end(child: subprocess.Popen[bytes]) -> int:
+    _pipe(child.stdin).close()
+    for harder in (child.terminate, child.kill):
+        try:
+            status = child.wait(_GRACE_SECONDS)
+            break
+        except subprocess.TimeoutExpired:
+            harder()
+    else:
+        status = child.wait()
+    _pipe(child.stdout).close()
+    return status
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    if stream is None:
+        raise RuntimeError("the child was started without pipes")
+    return stream

@@ -1,0 +1,154 @@
+"""What a demo site is: frozen values, without sockets and without a clock."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from math import ceil
+from types import MappingProxyType
+
+HTML = "text/html; charset=utf-8"
+
+Header = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Faithful:
+    """The page arrives as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailsFirst:
+    """The first `visits` answers have the error `status`, the later ones are the page."""
+
+    visits: int
+    status: int
+    headers: tuple[Header, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Truncated:
+    """The first `visits` answers end in the middle of the body: half the promised Content-Length."""
+
+    visits: int
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenChunk:
+    """The second chunk has a size line that is no hexadecimal number, on every visit."""
+
+
+Fault = Faithful | FailsFirst | Truncated | BrokenChunk
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One resource: what a faithful GET answers.
+
+    `target` is the path with its query as a client sends it. An `etag` (with its quotes) or a
+    `last_modified` (HTTP date) makes the page answer 304 to a matching conditional request.
+    """
+
+    target: str
+    body: bytes = b""
+    status: int = 200
+    content_type: str | None = HTML
+    headers: tuple[Header, ...] = ()
+    reason: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    gzip: bool = False
+    chunked: bool = False
+    fault: Fault = field(default_factory=Faithful)
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """Every request is answered at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlowHeads:
+    """A response head takes `minimum_ms` to `maximum_ms`, fixed per target, times the pace."""
+
+    minimum_ms: int
+    maximum_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimited:
+    """Each `every`th request of the site is answered 429 with a Retry-After of `retry_after_s` seconds."""
+
+    every: int
+    retry_after_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resetting:
+    """Each `every`th request of the site is reset before any byte; every answer closes its connection."""
+
+    every: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dying:
+    """After `after_requests` answers the listener closes: later connections are refused."""
+
+    after_requests: int
+
+
+Manner = Steady | SlowHeads | RateLimited | Resetting | Dying
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One demo origin. `wild` makes the pages of an endless part from their target, None where there is none."""
+
+    name: str
+    title: str
+    shows: str
+    pages: Mapping[str, Page]
+    manner: Manner = field(default_factory=Steady)
+    wild: Callable[[str], Page | None] | None = None
+    server: str = "demo"
+
+    def find_page(self, target: str) -> Page | None:
+        """Return the page of `target` (path with query), or None: the server then answers 404."""
+        page = self.pages.get(target)
+        if page is None and self.wild is not None:
+            return self.wild(target)
+        return page
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What content must know of its neighbours: the origin of each site by name, and the pace."""
+
+    origins: Mapping[str, str]
+    pace: float
+
+    def url(self, site: str, target: str = "/") -> str:
+        """Return the absolute URL of `target` on the demo site named `site`."""
+        return self.origins[site] + target
+
+    def retry_after(self, seconds: float) -> Header:
+        """Return a Retry-After header of `seconds` at this pace: whole seconds, at least 1."""
+        return ("Retry-After", str(scale_seconds(seconds, self.pace)))
+
+
+def scale_seconds(seconds: float, pace: float) -> int:
+    """Return `seconds` times `pace` as whole seconds, at least 1 (Retry-After knows no fractions)."""
+    return max(1, ceil(seconds * pace))
+
+
+def freeze_pages(pages: tuple[Page, ...]) -> Mapping[str, Page]:
+    """Return the pages by target, read-only. A target that is given twice raises ValueError."""
+    by_target = {page.target: page for page in pages}
+    if len(by_target) != len(pages):
+        twice = {page.target for page in pages if sum(other.target == page.target for other in pages) > 1}
+        raise ValueError(f"targets given twice: {sorted(twice)}")
+    return MappingProxyType(by_target)
+
+
+def make_etag(body: bytes) -> str:
+    """Return a strong entity tag of `body`, with its quotes (RFC 9110, 8.8.3)."""
+    return f'"{blake2b(body, digest_size=8).hexdigest()}"'
