@@ -1,0 +1,203 @@
+"""`CrawlTable`: a table for live data, without a widget per row.
+
+The cursor stays on its key whatever happens to the order. All text is shown as it is, never as markup, and
+made safe once more when it is painted. `table_view` paints, this module is what the operator does with keys
+and mouse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from tui_crawler.console.table_cells import Cell, Row, Styled
+from tui_crawler.console.table_columns import Column
+from tui_crawler.console.table_paint import Sort
+from tui_crawler.console.table_rows import CursorRule
+from tui_crawler.console.table_view import TableView
+
+__all__ = ["Cell", "Column", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"]
+
+
+class CrawlTable(TableView):
+    """A virtual table with keyed rows, a fixed header, marks and an optional footer.
+
+    Only the rows on the screen cost anything; a row that is not on the screen is painted when it comes into
+    view.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move_rows(1)", "Down", id="move.down", show=False),
+        Binding("k,up", "move_rows(-1)", "Up", id="move.up", show=False),
+        Binding("g,home", "move_first", "First row", id="move.first", show=False),
+        Binding("G,end", "move_last", "Last row", id="move.last", show=False),
+        Binding("ctrl+d", "move_pages(0.5)", "Half a page down", id="move.half_down", show=False),
+        Binding("ctrl+u", "move_pages(-0.5)", "Half a page up", id="move.half_up", show=False),
+        Binding("pagedown", "move_pages(1)", "Page down", id="move.page_down", show=False),
+        Binding("pageup", "move_pages(-1)", "Page up", id="move.page_up", show=False),
+        Binding("h,left", "move_columns(-1)", "Column left", id="move.left", show=False),
+        Binding("l,right", "move_columns(1)", "Column right", id="move.right", show=False),
+        Binding("space", "mark_toggle", "Mark", id="mark.toggle", show=False),
+        Binding("v", "mark_range", "Mark to here", id="mark.range", show=False),
+        Binding("asterisk", "mark_all", "Mark all", id="mark.all", show=False),
+        Binding("ctrl+backslash", "mark_clear", "Clear marks", id="mark.clear", show=False),
+        Binding("enter", "open_row", "Open", id="nav.open", show=False),
+    ]
+
+    class TableMessage(Message):
+        """What every message of a table carries: the `table`."""
+
+        def __init__(self, table: CrawlTable) -> None:
+            super().__init__()
+            self.table = table
+
+        @property
+        def control(self) -> CrawlTable:
+            """The table, for the `on` decorator."""
+            return self.table
+
+    class RowHighlighted(TableMessage):
+        """The cursor stands on another key; None when there are no rows any more."""
+
+        def __init__(self, table: CrawlTable, key: Hashable | None) -> None:
+            super().__init__(table)
+            self.key = key
+
+    class RowSelected(TableMessage):
+        """A row was opened, by enter or a double click."""
+
+        def __init__(self, table: CrawlTable, key: Hashable) -> None:
+            super().__init__(table)
+            self.key = key
+
+    class HeaderSelected(TableMessage):
+        """The header of a column was clicked."""
+
+        def __init__(self, table: CrawlTable, column_id: str) -> None:
+            super().__init__(table)
+            self.column_id = column_id
+
+    class MarksChanged(TableMessage):
+        """The operator marked rows or took marks away; `marked` is what is marked now."""
+
+        def __init__(self, table: CrawlTable, marked: frozenset[Hashable]) -> None:
+            super().__init__(table)
+            self.marked = marked
+
+    class EdgeReached(TableMessage):
+        """A move ended at the last row (`bottom`) or the first: a window of rows may load its neighbour."""
+
+        def __init__(self, table: CrawlTable, bottom: bool) -> None:
+            super().__init__(table)
+            self.bottom = bottom
+
+    @property
+    def marked(self) -> frozenset[Hashable]:
+        """The keys of the marked rows."""
+        return self._rows.marked
+
+    @property
+    def current_column(self) -> str | None:
+        """The id of the column `h` and `l` went to last (at first the leftmost), None without columns."""
+        return self._current_column
+
+    def clear_marks(self) -> None:
+        """Take all marks away, also those of rows outside a window."""
+        self._rows.clear_marks()
+        self._after_marking()
+
+    def cursor_moved(self) -> None:
+        """Tell which key the cursor stands on now."""
+        self.post_message(self.RowHighlighted(self, self.cursor_key))
+
+    # keys
+
+    def action_move_rows(self, rows: int) -> None:
+        """Move the cursor down by `rows`, up if negative."""
+        self._move_to(self.cursor_index + rows, bottom=rows > 0)
+
+    def action_move_pages(self, pages: float) -> None:
+        """Move the cursor down by `pages` of the height of the view, up if negative."""
+        step = max(1, int(self._body_height * abs(pages)))
+        self._move_to(self.cursor_index + (step if pages > 0 else -step), bottom=pages > 0)
+
+    def action_move_first(self) -> None:
+        """Move the cursor to the first row."""
+        self._move_to(0, bottom=False)
+
+    def action_move_last(self) -> None:
+        """Move the cursor to the last row."""
+        self._move_to(self.row_count - 1, bottom=True)
+
+    def action_move_columns(self, columns: int) -> None:
+        """Make the next visible column to the right the current one, to the left if negative."""
+        visible: Sequence[str] = self.visible_columns
+        if not visible:
+            return
+        here = visible.index(self._current_column) if self._current_column in visible else -columns
+        self._current_column = visible[min(max(here + columns, 0), len(visible) - 1)]
+        self._refresh_line(0)
+
+    def action_mark_toggle(self) -> None:
+        """Mark the row under the cursor, or take its mark away, and go to the next row."""
+        if not self.row_count:
+            return
+        self._rows.toggle_mark(self.cursor_index)
+        self._after_marking()
+        self.move_cursor(index=self.cursor_index + 1)
+
+    def action_mark_range(self) -> None:
+        """Mark all rows from the one toggled last to the cursor."""
+        self._rows.mark_range()
+        self._after_marking()
+
+    def action_mark_all(self) -> None:
+        """Mark all rows, or unmark them if all are marked."""
+        self._rows.mark_all()
+        self._after_marking()
+
+    def action_mark_clear(self) -> None:
+        """Take all marks away."""
+        self.clear_marks()
+
+    def action_open_row(self) -> None:
+        """Open the row under the cursor."""
+        if self.cursor_key is not None:
+            self.post_message(self.RowSelected(self, self.cursor_key))
+
+    # mouse
+
+    def on_click(self, event: events.Click) -> None:
+        """Header: tell the column. Row: cursor there; in the gutter mark it, twice open it."""
+        offset = event.get_content_offset(self)
+        if offset is None or self._painter is None:
+            return
+        event.stop()
+        layout = self._painter.layout
+        if offset.y < self._header_lines:
+            column = layout.column_at(offset.x)
+            if column is not None:
+                self.post_message(self.HeaderSelected(self, column.id))
+            return
+        line = offset.y - self._header_lines
+        index = round(self.scroll_y) + line
+        if line >= self._body_height or index >= self.row_count:
+            return
+        self.move_cursor(index=index)
+        if offset.x < layout.gutter:
+            self._rows.toggle_mark(index)
+            self._after_marking()
+        elif event.chain == 2:
+            self.action_open_row()
+
+    def _move_to(self, index: int, *, bottom: bool) -> None:
+        if self.move_cursor(index=index) and self.cursor_index == (self.row_count - 1 if bottom else 0):
+            self.post_message(self.EdgeReached(self, bottom))
+
+    def _after_marking(self) -> None:
+        self.refresh()
+        self.post_message(self.MarksChanged(self, self.marked))

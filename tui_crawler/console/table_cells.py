@@ -1,0 +1,88 @@
+"""Cells and rows of a `CrawlTable`, and how a cell is laid out in a number of terminal cells. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from tui_crawler.console.safe_text import ELLIPSIS, Align, clip, safe
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A piece of text with a role of `theme.ROLES` and perhaps text attributes: `"error"`, `"muted bold"`.
+
+    `short` stands for the text where the column is too narrow for it (`12k` for `12 004`).
+    """
+
+    text: str
+    role: str = ""
+    short: str = ""
+
+
+Cell = str | Styled | tuple[str | Styled, ...]
+"""What stands in one cell: text as it is (never markup), one styled piece, or several beside each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its key, one cell per column of the table, and the role of text that names none."""
+
+    key: Hashable
+    cells: tuple[Cell, ...]
+    role: str = ""
+
+
+Piece = tuple[str, str]
+"""Text that is safe and clipped, and its role."""
+
+
+def lay_out(cell: Cell, width: int, align: Align) -> list[Piece]:
+    """Return the pieces of `cell` in exactly `width` terminal cells.
+
+    Text is made safe, replaced by its short form when all of it does not fit, then clipped with `…` and
+    padded.
+    """
+    parts = _parts(cell)
+    pieces = [(safe(part.text), part.role) for part in parts]
+    used = _width(pieces)
+    if used > width and any(part.short for part in parts):
+        pieces = [(safe(part.short or part.text), part.role) for part in parts]
+        used = _width(pieces)
+    if used > width:
+        pieces = _clip_pieces(pieces, width)
+        used = _width(pieces)
+    blank = width - used
+    before = {"left": 0, "right": blank, "center": blank // 2}[align]
+    padded = [(" " * before, ""), *pieces, (" " * (blank - before), "")]
+    return [piece for piece in padded if piece[0]]
+
+
+def _parts(cell: Cell) -> Sequence[Styled]:
+    match cell:
+        case str():
+            return (Styled(cell),)
+        case Styled():
+            return (cell,)
+        case _:
+            return tuple(Styled(part) if isinstance(part, str) else part for part in cell)
+
+
+def _width(pieces: Sequence[Piece]) -> int:
+    return sum(cell_len(text) for text, _ in pieces)
+
+
+def _clip_pieces(pieces: Sequence[Piece], width: int) -> list[Piece]:
+    """Return `pieces`, which are wider than `width`, cut to it; the last one left ends in `…`."""
+    kept: list[Piece] = []
+    room = width
+    for text, role in pieces:
+        used = cell_len(text)
+        if used >= room:
+            kept.append((clip(text if used > room else text + ELLIPSIS, room), role))
+            break
+        kept.append((text, role))
+        room -= used
+    return kept

@@ -1,0 +1,363 @@
+"""What a `CrawlTable` shows: rows, header, footer and cursor on the lines of a scroll view.
+
+Rows are frozen values found by key. An update is one write into a dict and, if the row is on the screen, one
+line marked for painting; painted rows are kept until their value, the width or the theme changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from typing import ClassVar
+
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from tui_crawler.console.table_cells import Cell, Row
+from tui_crawler.console.table_columns import Column, arrange
+from tui_crawler.console.table_paint import Palette, Sort, TablePainter, role_styles
+from tui_crawler.console.table_rows import CursorRule, TableRows
+
+
+class TableView(ScrollView, can_focus=True, inherit_bindings=False):
+    """The part of a `CrawlTable` that holds and paints rows; what the operator does comes on top of it."""
+
+    ALLOW_SELECT = False
+
+    DEFAULT_CSS = """
+        TableView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
+        color: $foreground; & > .crawl-table--header { color: $text-muted; } & > .crawl-table--header-sorted {
+        color: $primary; } & > .crawl-table--header-current { text-style: underline; } & >
+        .crawl-table--footer { color: $text-muted; } & > .crawl-table--placeholder { color: $text-muted; } & >
+        .crawl-table--gutter { color: $primary; } & > .crawl-table--mark { color: $accent; text-style: bold; }
+        & > .crawl-table--cursor { background: $primary-muted 45%; } &:focus >
+        .crawl-table--cursor { background: $primary-muted; text-style: bold; } &:nocolor >
+        .crawl-table--cursor { background: transparent; text-style: underline; } &:nocolor:focus >
+        .crawl-table--cursor { color: $foreground; background: transparent; text-style: reverse; } }
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "crawl-table--header",
+        "crawl-table--header-sorted",
+        "crawl-table--header-current",
+        "crawl-table--footer",
+        "crawl-table--placeholder",
+        "crawl-table--gutter",
+        "crawl-table--mark",
+        "crawl-table--cursor",
+    }
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        *,
+        placeholder: str = "",
+        show_header: bool = True,
+        sort: Sort | None = None,
+        footer: Cell | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        """Make a table without rows.
+
+        `placeholder` is shown in the middle while there are none. `footer` is the left part of a line at the
+        bottom (None: no such line); its right part is the position of the cursor.
+        """
+        super().__init__(id=id, classes=classes)
+        self._columns = tuple(columns)
+        self._rows = TableRows()
+        self._placeholder = placeholder
+        self._show_header = show_header
+        self._sort = sort
+        self._footer = footer
+        self._total = ""
+        self._current_column = self._columns[0].id if self._columns else None
+        self._painter: TablePainter | None = None
+        self._view = Size(0, 0)
+        self._shown: dict[Hashable, int] = {}
+        self._stale: set[int] = set()
+
+    # what it holds
+
+    @property
+    def row_order(self) -> Sequence[Hashable]:
+        """The keys of all rows in shown order. Not to be changed."""
+        return self._rows.order
+
+    @property
+    def row_count(self) -> int:
+        """The number of rows."""
+        return len(self._rows)
+
+    @property
+    def cursor_key(self) -> Hashable | None:
+        """The key of the row under the cursor, None when there are no rows."""
+        return self._rows.cursor_key
+
+    @property
+    def cursor_index(self) -> int:
+        """The index of the row under the cursor, -1 when there are no rows."""
+        return self._rows.cursor_index
+
+    @property
+    def visible_columns(self) -> tuple[str, ...]:
+        """The ids of the columns that fit in the width painted last, from left to right."""
+        return () if self._painter is None else tuple(p.column.id for p in self._painter.layout.places)
+
+    @property
+    def sort(self) -> Sort | None:
+        """The column and direction the header shows as the order; the caller orders the rows."""
+        return self._sort
+
+    @sort.setter
+    def sort(self, sort: Sort | None) -> None:
+        self._sort = sort
+        self._refresh_line(0)
+
+    @property
+    def footer(self) -> Cell | None:
+        """The left part of the line at the bottom; None: no such line."""
+        return self._footer
+
+    @footer.setter
+    def footer(self, footer: Cell | None) -> None:
+        self._footer = footer
+        self._resize_content()
+        self.refresh()
+
+    @property
+    def placeholder(self) -> str:
+        """What is shown while there are no rows; may have several lines."""
+        return self._placeholder
+
+    @placeholder.setter
+    def placeholder(self, placeholder: str) -> None:
+        self._placeholder = placeholder
+        self.refresh()
+
+    def row(self, key: Hashable) -> Row | None:
+        """Return the row of `key`, or None."""
+        return self._rows.get(key)
+
+    # what changes it
+
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """Put `columns` in place of all columns. Rows set after it have their cells in this order."""
+        self._columns = tuple(columns)
+        ids = [column.id for column in self._columns]
+        if self._current_column not in ids:
+            self._current_column = ids[0] if ids else None
+        self._painter = None
+        self.refresh()
+
+    def set_rows(
+        self,
+        rows: Iterable[Row],
+        *,
+        cursor: CursorRule = "pin",
+        keep_marks: bool = False,
+        total: str = "",
+    ) -> None:
+        """Put `rows`, in this order, in place of all rows. Keys are unique and not None.
+
+        The cursor stays on its key, and that row on its line of the screen; when the key is gone the cursor
+        goes to the row at the same index. `keep_marks` keeps marks of rows outside `rows`, for a window of a
+        longer list. `total` is shown at the right of the footer instead of the position `12/1 000`.
+        """
+        before, line = self._rows.cursor_key, self._cursor_line()
+        self._rows.replace(rows, cursor, keep_marks)
+        self._total = total
+        self._after_reorder(before, line, reveal=cursor != "pin")
+
+    def update_row(self, row: Row) -> bool:
+        """Put `row` in place of the row of its key. Return False, and do nothing, if there is no such row."""
+        before = self._rows.update(row)
+        if before is None:
+            return False
+        line = self._shown.get(row.key)
+        if line is not None and before != row:
+            self._refresh_line(line)
+        return True
+
+    def update_rows(self, rows: Iterable[Row]) -> int:
+        """Do `update_row` for each of `rows`; return how many of them the table has."""
+        return sum(map(self.update_row, rows))
+
+    def remove_rows(self, keys: Collection[Hashable]) -> int:
+        """Remove the rows of `keys` with their marks; return how many there were.
+
+        The cursor stays on its key; if that is gone, it goes to the next row that is left, or the last one.
+        """
+        before, line = self._rows.cursor_key, self._cursor_line()
+        removed = self._rows.remove(keys)
+        if removed:
+            self._after_reorder(before, line, reveal=False)
+        return removed
+
+    def move_cursor(self, *, key: Hashable | None = None, index: int | None = None) -> bool:
+        """Put the cursor on the row of `key`, or at `index` (clamped), and scroll it into view.
+
+        Return False, and do nothing, if there is no such key or there are no rows.
+        """
+        target = index if key is None else self._rows.index_of(key)
+        if target is None or not len(self._rows):
+            return False
+        before = self._rows.cursor_index
+        moved = self._rows.move_to(target)
+        if moved:
+            self._refresh_index(before)
+            self._refresh_index(self._rows.cursor_index)
+            self._refresh_footer()
+        self._reveal_cursor()
+        if moved:
+            self.cursor_moved()
+        return True
+
+    def cursor_moved(self) -> None:
+        """Called when the cursor stands on another key than before."""
+
+    # painting
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint the lines of `crop`; from now on updates of the rows shown mark their line."""
+        self._prepare()
+        top = self.gutter.top
+        self._stale.difference_update(range(crop.y - top, crop.bottom - top))
+        return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """Return line `y` of the view: header, footer, a row, the placeholder or nothing."""
+        painter = self._painter or self._prepare()
+        if y < self._header_lines:
+            return painter.header(self._sort, self._current_column if self.has_focus else None)
+        if y >= self._view.height - self._footer_lines:
+            return painter.footer(self._footer or "", self._position())
+        line = y - self._header_lines
+        if not len(self._rows):
+            return painter.message(self._placeholder, self._body_height)[line]
+        index = round(self.scroll_y) + line
+        if index >= len(self._rows):
+            return painter.blank()
+        row = self._rows.at(index)
+        return painter.row(row, cursor=index == self._rows.cursor_index, marked=self._rows.is_marked(row.key))
+
+    def notify_style_update(self) -> None:
+        """Forget what was painted: theme, focus or style sheet changed."""
+        super().notify_style_update()
+        self._painter = None
+
+    def on_mount(self) -> None:
+        """Take the rows that were set before there was a screen."""
+        self._resize_content()
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Fit the height of the content to the new size and keep the cursor in view."""
+        self._view = self.scrollable_content_region.size
+        self._resize_content()
+        self._reveal_cursor()
+
+    @property
+    def _header_lines(self) -> int:
+        return int(self._show_header and self._view.height > 1)
+
+    @property
+    def _footer_lines(self) -> int:
+        return int(self._footer is not None and self._view.height > 2)
+
+    @property
+    def _body_height(self) -> int:
+        return max(0, self._view.height - self._header_lines - self._footer_lines)
+
+    def _prepare(self) -> TablePainter:
+        """Bring the measures and the painter up to date with size and style; return the painter."""
+        self._view = self.scrollable_content_region.size
+        painter = self._painter
+        if painter is None or painter.layout.width != self._view.width:
+            layout = arrange(self._columns, self._view.width)
+            painter = self._painter = TablePainter(self._make_palette(), layout)
+        top = round(self.scroll_y)
+        keys = self._rows.order[top : top + self._body_height]
+        self._shown = {key: line for line, key in enumerate(keys, self._header_lines)}
+        return painter
+
+    def _make_palette(self) -> Palette:
+        def style(name: str) -> Style:
+            return self.get_visual_style(f"crawl-table--{name}").rich_style
+
+        current = self.get_component_styles("crawl-table--header-current")
+        cursor = self.get_component_styles("crawl-table--cursor")
+        over = Style(
+            color=style("cursor").color if cursor.has_rule("color") else None,
+            bgcolor=style("cursor").bgcolor,
+        )
+        return Palette(
+            base=self.visual_style.rich_style,
+            header=style("header"),
+            header_sorted=style("header-sorted"),
+            header_current=current.text_style,
+            footer=style("footer"),
+            placeholder=style("placeholder"),
+            cursor=over + cursor.text_style,
+            gutter=style("gutter"),
+            mark=style("mark"),
+            roles=role_styles(self.app.theme_variables, self.app.current_theme.dark),
+        )
+
+    def _position(self) -> str:
+        if self._total or not len(self._rows):
+            return self._total
+        return f"{self._rows.cursor_index + 1:,}/{len(self._rows):,}".replace(",", " ")
+
+    # what has to be painted again
+
+    def _cursor_line(self) -> int | None:
+        """Return the line of the body the cursor is on, None when it is not in view."""
+        line = self._rows.cursor_index - round(self.scroll_y)
+        return line if 0 <= line < self._body_height else None
+
+    def _after_reorder(self, before: Hashable | None, line: int | None, *, reveal: bool) -> None:
+        """Scroll so that the cursor is on `line` again if it was in view; tell if it lost its key."""
+        self._resize_content()
+        self._shown = {}
+        if reveal:
+            self._reveal_cursor()
+        elif line is not None:
+            self._scroll_to_row(self._rows.cursor_index - line)
+        self.refresh()
+        if self._rows.cursor_key != before:
+            self.cursor_moved()
+
+    def _resize_content(self) -> None:
+        """Make the scrollable height that of all rows plus the fixed lines."""
+        if self.is_mounted:
+            lines = len(self._rows) + self._header_lines + self._footer_lines
+            self.virtual_size = Size(0, lines)
+
+    def _reveal_cursor(self) -> None:
+        top, index, height = round(self.scroll_y), self._rows.cursor_index, self._body_height
+        if height <= 0 or index < 0:
+            return
+        if index < top:
+            self._scroll_to_row(index)
+        elif index >= top + height:
+            self._scroll_to_row(index - height + 1)
+
+    def _scroll_to_row(self, index: int) -> None:
+        self.scroll_to(y=max(0, index), animate=False, force=True)
+
+    def _refresh_index(self, index: int) -> None:
+        line = index - round(self.scroll_y)
+        if 0 <= line < self._body_height:
+            self._refresh_line(line + self._header_lines)
+
+    def _refresh_footer(self) -> None:
+        if self._footer_lines:
+            self._refresh_line(self._view.height - 1)
+
+    def _refresh_line(self, line: int) -> None:
+        """Have one line of the view painted again, once."""
+        if line not in self._stale:
+            self._stale.add(line)
+            self.refresh(Region(0, line, max(1, self._view.width), 1))
