@@ -72,6 +72,7 @@ class RunStart:
     pages_done: int = 0
     pages_failed: int = 0
     notes: tuple[str, ...] = field(default=())
+    config_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,7 +264,8 @@ class Engine:
                 case FetchRobots() | CrawlUrl() if requested or self._reason is not None:
                     return
                 case FetchRobots():
-                    self._requests += await self._runner.robots(origin, turn)
+                    counts = await self._runner.robots(origin, turn)
+                    self._requests += counts
                     requested = True
                 case CrawlUrl(page=page):
                     requested = await self._runner.crawl(origin, page)

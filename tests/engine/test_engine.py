@@ -1,0 +1,413 @@
+"""The engine in virtual time: whole crawls, the operator's commands, failures of every port."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.engine.crawls import Crawling
+from tests.support.simulated_web import Answer, linked_site
+from tests.support.virtual_time import run_virtual
+from tui_crawler.domain.admission import Limits
+from tui_crawler.domain.command import (
+    AddSeeds,
+    Exclude,
+    PauseOrigins,
+    ResumeOrigins,
+    RetryPages,
+    SetDelay,
+    StopOrigins,
+    TopUpPatience,
+)
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.policy import PolicySet
+from tui_crawler.domain.run import RunReason
+
+A, B, C = "http://a.test", "http://b.test", "http://c.test"
+
+
+def crawl(*args, operator=None, **options):
+    """Runs a whole crawl; answers it and its finish reason."""
+
+    async def main():
+        crawling = Crawling(*args, **options)
+        reason = await (crawling.run_with(operator) if operator else crawling.run())
+        return crawling, reason
+
+    return run_virtual(main())
+
+
+def assert_polite(crawling, least_ms=1000):
+    for origin, gaps in crawling.web.gaps().items():
+        assert all(gap >= least_ms for gap in gaps), (origin, min(gaps))
+
+
+def test_every_page_once_robots_first_one_at_a_time():
+    crawling, reason = crawl([A, B, C], linked_site(20))
+    assert reason == "exhausted"
+    for origin in (A, B, C):
+        asked = [a.url for a in sorted(crawling.web.asked, key=lambda a: a.started) if a.origin == origin]
+        assert asked[0] == f"{origin}/robots.txt"
+        assert sorted(asked[1:]) == sorted(f"{origin}/{n}" for n in range(20))
+    assert_polite(crawling)
+    assert crawling.heard.finish_reasons() == dict.fromkeys((A, B, C), "exhausted")
+    assert crawling.web.most_under_way <= 3
+
+
+def test_thousands_of_turns():
+    crawling, reason = crawl([f"http://o{n}.test" for n in range(20)], linked_site(120), max_in_flight=4)
+    assert reason == "exhausted"
+    assert len(crawling.web.pages()) == 2400
+    assert crawling.web.most_under_way <= 4
+    assert_polite(crawling)
+
+
+def test_plain_turn_taking_serves_origins_in_turn():
+    crawling, _ = crawl([A, B], linked_site(6), max_in_flight=1)
+    assert crawling.web.most_under_way == 1
+    order = [a.origin for a in sorted(crawling.web.asked, key=lambda a: a.started)]
+    assert order == [A, B] * 7
+
+
+def test_a_shared_politeness_key_keeps_the_gap_between_origins():
+    crawling, _ = crawl([A, B], linked_site(5), key_of=lambda origin, address: "one")
+    asked = sorted(crawling.web.asked, key=lambda a: a.started)
+    gaps = [b.started - a.ended for a, b in zip(asked, asked[1:], strict=False)]
+    assert min(gaps) >= 1000
+
+
+def test_robots_txt_is_obeyed_and_its_refusals_are_logged():
+    robots = b"User-agent: *\nDisallow: /3\nCrawl-delay: 4\n"
+    crawling, _ = crawl([A], linked_site(6, robots))
+    assert f"{A}/3" not in crawling.web.pages()
+    assert_polite(crawling, 4000)
+    codes = [e.exit_code for e in crawling.heard.named("attempt_finished") if e.url == f"{A}/3"]
+    assert codes == ["blocked_by_robots_txt"]
+
+
+def test_an_unreachable_robots_ends_the_origin_after_five_tries_and_asks_for_nothing_else():
+    crawling, reason = crawl([A], lambda url: Answer(ExitCode.server_internal_error, 500))
+    assert reason == "exhausted"
+    assert [a.url for a in crawling.web.asked] == [f"{A}/robots.txt"] * 5
+    assert crawling.heard.finish_reasons() == {A: "patience"}
+
+
+def test_a_robots_redirect_to_another_origin_counts_there():
+    def answer(url):
+        if url.href == f"{A}/robots.txt":
+            return Answer(ExitCode.redirect, 302, location=f"{B}/robots.txt")
+        return linked_site(4, b"User-agent: *\nDisallow: /2\n")(url)
+
+    crawling, _ = crawl([A, B], answer)
+    assert_polite(crawling)
+    assert f"{A}/2" not in crawling.web.pages()
+    assert sum(a.url == f"{B}/robots.txt" for a in crawling.web.asked) == 2
+
+
+def test_endless_robots_redirects_allow_everything():
+    def answer(url):
+        if url.path.startswith("/robots"):
+            return Answer(ExitCode.redirect, 302, location=f"{url.origin}/robots{len(url.path)}.txt")
+        return linked_site(2)(url)
+
+    crawling, reason = crawl([A], answer)
+    assert reason == "exhausted"
+    assert len(crawling.web.asked) == 6 + 2
+    assert len(crawling.heard.named("robots_fetched")) == 1
+    assert_polite(crawling)
+
+
+def test_failed_pages_are_retried_in_the_run_and_patience_runs_out():
+    def answer(url):
+        if url.path in {"/robots.txt", "/0"}:
+            return linked_site(4)(url)
+        return Answer(ExitCode.connection_failed, None)
+
+    crawling, _ = crawl([A], answer)
+    assert crawling.heard.finish_reasons() == {A: "patience"}
+    assert len(crawling.web.pages()) == 1 + 5
+
+
+def test_three_tries_each_when_patience_lasts():
+    def answer(url):
+        return Answer(ExitCode.request_timeout, None) if url.path == "/1" else linked_site(4)(url)
+
+    crawling, _ = crawl([A], answer, patience=50)
+    assert crawling.web.pages().count(f"{A}/1") == 3
+
+
+def test_retry_after_is_waited_out_and_too_long_a_one_ends_the_origin():
+    seen = []
+
+    def answer(url):
+        if url.path == "/1" and not seen:
+            seen.append(url)
+            return Answer(ExitCode.rate_limited, 429, retry_after_ms=60_000)
+        if url.origin == B and url.path == "/0":
+            return Answer(ExitCode.rate_limited, 429, retry_after_ms=3_600_000)
+        return linked_site(4)(url)
+
+    crawling, _ = crawl([A, B], answer)
+    assert max(crawling.web.gaps()[A]) >= 60_000
+    assert crawling.heard.finish_reasons() == {A: "exhausted", B: "rate_limited"}
+    assert f"{A}/1" in crawling.web.pages()[-3:]
+
+
+def test_max_requests_counts_turns_that_made_a_request():
+    crawling, reason = crawl([A, B], linked_site(50), max_requests=10)
+    assert reason == "max_requests"
+    assert len(crawling.web.asked) == 10
+    assert set(crawling.heard.finish_reasons().values()) == {"max_requests"}
+    last = crawling.heard.events[-1]
+    assert (last.event, dict(last.extra)["requests"]) == ("run_finished", 10)
+
+
+def test_pause_stops_one_origin_only_and_keeps_the_run_alive():
+    async def operator(crawling):
+        await asyncio.sleep(5)
+        crawling.store.ask(PauseOrigins((A,)))
+        await asyncio.sleep(1.5)
+        before = len([a for a in crawling.web.asked if a.origin == A])
+        others = len([a for a in crawling.web.asked if a.origin == B])
+        await asyncio.sleep(600)
+        assert len([a for a in crawling.web.asked if a.origin == A]) == before
+        assert len([a for a in crawling.web.asked if a.origin == B]) > others
+        assert not crawling.heard.named("run_finished")
+        crawling.store.ask(ResumeOrigins((A,)))
+
+    crawling, reason = crawl([A, B], linked_site(12), operator=operator)
+    assert reason == "exhausted"
+    assert len(crawling.web.pages()) == 24
+    assert [e.origin for e in crawling.heard.named("origin_paused")] == [A]
+    assert_polite(crawling)
+
+
+def test_a_wake_is_obeyed_at_once():
+    async def operator(crawling):
+        await asyncio.sleep(3)
+        crawling.store.ask(PauseOrigins())
+        crawling.engine.wake()
+        await asyncio.sleep(0.05)
+        assert all(state.paused for state in crawling.engine.states.values())
+        crawling.store.ask(StopOrigins())
+
+    _, reason = crawl([A, B], linked_site(12), operator=operator)
+    assert reason == "operator"
+
+
+def test_stop_ends_an_origin_for_this_run_and_resume_brings_it_back():
+    async def operator(crawling):
+        await asyncio.sleep(4)
+        crawling.store.ask(StopOrigins((A,)))
+        await asyncio.sleep(2)
+        assert crawling.heard.finish_reasons() == {A: "operator"}
+        crawling.store.ask(ResumeOrigins((A,)))
+
+    crawling, _ = crawl([A, B], linked_site(10), operator=operator)
+    assert len(crawling.web.pages()) == 20
+
+
+def test_added_seeds_come_first_and_bring_their_origin():
+    async def operator(crawling):
+        await asyncio.sleep(4.05)
+        crawling.store.ask(AddSeeds((f"{A}/added", f"{C}/0")))
+        await asyncio.sleep(3)
+        assert f"{A}/added" in crawling.web.pages()
+
+    crawling, _ = crawl([A], linked_site(30), operator=operator)
+    assert len([a for a in crawling.web.asked if a.origin == C]) == 31
+    assert_polite(crawling)
+
+
+def test_an_added_seed_reopens_an_exhausted_origin():
+    async def operator(crawling):
+        await asyncio.sleep(30)
+        assert A in crawling.heard.finish_reasons()
+        crawling.store.ask(AddSeeds((f"{A}/late",)))
+
+    crawling, _ = crawl([A, B], lambda url: linked_site(3 if url.origin == A else 60)(url), operator=operator)
+    assert f"{A}/late" in crawling.web.pages()
+
+
+def test_retry_and_patience_bring_a_dead_origin_back():
+    healed = []
+
+    def answer(url):
+        if url.origin == A and url.path != "/robots.txt" and not healed:
+            return Answer(ExitCode.connection_failed, None)
+        return linked_site(60 if url.origin == B else 1)(url)
+
+    async def operator(crawling):
+        await asyncio.sleep(20)
+        assert crawling.heard.finish_reasons()[A] == "exhausted"
+        healed.append(True)
+        crawling.store.ask(RetryPages(origins=(A,)))
+
+    crawling, _ = crawl([A, B], answer, operator=operator)
+    assert crawling.web.pages().count(f"{A}/0") == 3 + 1
+    ended = [e for e in crawling.heard.named("origin_finished") if e.origin == A]
+    assert len(ended) == 2
+
+
+def test_topping_up_patience_continues_an_origin_that_gave_up():
+    healed = []
+
+    def answer(url):
+        if url.origin == A and url.path not in {"/robots.txt", "/0"} and not healed:
+            return Answer(ExitCode.server_internal_error, 500)
+        return linked_site(60 if url.origin == B else 20)(url)
+
+    async def operator(crawling):
+        await asyncio.sleep(25)
+        assert crawling.heard.finish_reasons()[A] == "patience"
+        healed.append(True)
+        crawling.store.ask(TopUpPatience((A,)))
+
+    crawling, _ = crawl([A, B], answer, operator=operator)
+    assert {a.url for a in crawling.web.asked} >= {f"{A}/{n}" for n in range(20)}
+
+
+def test_the_operators_delay_only_slows_down():
+    async def operator(crawling):
+        await asyncio.sleep(2)
+        crawling.store.ask(SetDelay(A, 9_000))
+
+    crawling, _ = crawl([A], linked_site(8), operator=operator)
+    assert max(crawling.web.gaps()[A]) >= 9_000
+    assert_polite(crawling)
+
+
+def test_an_exclusion_ends_its_origin():
+    async def operator(crawling):
+        await asyncio.sleep(5)
+        crawling.store.ask(Exclude("host", "a.test", "owner asked"))
+
+    crawling, _ = crawl([A, B], linked_site(30), operator=operator)
+    assert crawling.heard.finish_reasons() == {A: "excluded", B: "exhausted"}
+    assert len([a for a in crawling.web.asked if a.origin == A]) < 8
+
+
+def test_an_excluded_seed_is_logged_and_nothing_is_asked_of_it():
+    from tui_crawler.domain.policy import Exclusion
+
+    policies = PolicySet((), (), (Exclusion("host", "a.test", "owner asked", "", "x.yaml:3"),), None, ())
+    crawling, _ = crawl([A, B], linked_site(3), policies=policies)
+    assert {a.origin for a in crawling.web.asked} == {B}
+    assert crawling.heard.finish_reasons()[A] == "excluded"
+    assert [e.exit_code for e in crawling.heard.named("attempt_finished") if e.origin == A] == [
+        "blocked_by_exclusion_list"
+    ]
+
+
+def test_a_bad_command_is_answered_with_its_error():
+    async def operator(crawling):
+        await asyncio.sleep(2)
+        wrong = [crawling.store.ask(PauseOrigins(("http://nowhere.test",))), crawling.store.ask(AddSeeds(("ftp://x/",)))]
+        await asyncio.sleep(2)
+        assert all(crawling.store.results[number].error for number in wrong)
+
+    _, reason = crawl([A], linked_site(8), operator=operator)
+    assert reason == "exhausted"
+
+
+def test_stopping_lets_requests_end_and_then_cancels_them():
+    async def operator(crawling):
+        await asyncio.sleep(4.5)
+        crawling.engine.stop(RunReason.interrupted, 5_000)
+
+    slow = {"/3"}
+
+    def answer(url):
+        return Answer(latency_ms=60_000) if url.path in slow else linked_site(30)(url)
+
+    crawling, reason = crawl([A], answer, operator=operator)
+    assert reason == "interrupted"
+    codes = [e.exit_code for e in crawling.heard.named("attempt_finished")]
+    assert codes[-1] == "cancelled"
+    assert crawling.clock is not None
+
+
+def test_an_interrupted_run_is_continued_with_the_page_it_cancelled():
+    async def main():
+        slow = True
+
+        def answer(url):
+            return Answer(latency_ms=60_000) if slow and url.path == "/3" else linked_site(10)(url)
+
+        first = Crawling([A], answer)
+
+        async def operator(crawling):
+            await asyncio.sleep(6)
+            crawling.engine.stop(RunReason.interrupted, 1_000)
+
+        assert await first.run_with(operator) == "interrupted"
+        slow = False
+        second = Crawling([A], answer, store=first.store)
+        assert await second.run() == "exhausted"
+        assert second.heard.named("run_started")[0].extra[1] == ("continued", True)
+        assert f"{A}/robots.txt" not in [a.url for a in second.web.asked]
+        both = first.web.pages() + second.web.pages()
+        assert sorted(set(both)) == sorted(f"{A}/{n}" for n in range(10))
+        assert both.count(f"{A}/3") == 2
+        assert len(both) == 11
+
+    run_virtual(main())
+
+
+def test_a_turn_that_raises_ends_its_origin_and_not_the_run():
+    def answer(url):
+        if url.href == f"{A}/2":
+            raise RuntimeError("a bug")
+        return linked_site(5)(url)
+
+    crawling, reason = crawl([A, B], answer)
+    assert reason == "exhausted"
+    assert crawling.heard.finish_reasons() == {A: "patience", B: "exhausted"}
+    codes = [e.exit_code for e in crawling.heard.named("attempt_finished") if e.origin == A]
+    assert codes[-1] == "local_processing_error"
+
+
+def test_a_database_that_takes_nothing_stops_all_requests_until_it_does():
+    async def operator(crawling):
+        await asyncio.sleep(5)
+        crawling.store.fail_writes = True
+        await asyncio.sleep(10)
+        asked = len(crawling.web.asked)
+        await asyncio.sleep(120)
+        assert len(crawling.web.asked) == asked
+        crawling.store.fail_writes = False
+
+    crawling, reason = crawl([A, B, C], linked_site(12), operator=operator)
+    assert reason == "exhausted"
+    reasons = list(crawling.heard.finish_reasons().values())
+    assert "database_error" in reasons
+    assert "exhausted" in reasons
+
+
+def test_a_lost_lease_ends_the_run():
+    async def operator(crawling):
+        await asyncio.sleep(5)
+        crawling.store.lease_lost = True
+
+    crawling, reason = crawl([A], linked_site(30), operator=operator)
+    assert reason == "error"
+    assert len(crawling.web.asked) < 20
+
+
+def test_the_trap_guard_counts_by_reason():
+    def answer(url):
+        if url.path == "/robots.txt":
+            return Answer(ExitCode.file_not_found, 404)
+        return Answer(links=(url.path.rstrip("/") + "/a",))
+
+    crawling, reason = crawl([A], answer, limits=Limits())
+    assert reason == "exhausted"
+    assert len(crawling.web.pages()) <= 5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_faulty_webs_terminate_politely(seed):
+    crawling, reason = crawl([A, B, C], linked_site(40, faults=0.25, seed=seed))
+    assert reason == "exhausted"
+    assert_polite(crawling)

@@ -1,0 +1,27 @@
+"""Writes the generated documents anew: `python -m tests.support.regenerate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tui_crawler.config.document import configuration_markdown
+from tui_crawler.domain.exit_code import table_markdown
+from tui_crawler.domain.glossary import glossary_markdown
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def main() -> None:
+    """Writes each page whose text has changed."""
+    pages = {
+        "configuration.md": configuration_markdown(),
+        "exit-codes.md": table_markdown(),
+        "glossary.md": glossary_markdown(),
+    }
+    for name, text in pages.items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+        print(f"wrote docs/{name}")
+
+
+if __name__ == "__main__":
+    main()
