@@ -25,12 +25,13 @@ class Limit(Enum):
     patience = "patience"
     slots = "slots"
     paused = "paused"
+    ended = "ended"
     unknown = "not known yet"
 
 
 @dataclass(frozen=True, slots=True)
 class Eta:
-    """A range in ms from now. `low_ms` None: cannot be told (paused, not known yet). `high_ms` None: no end in sight.
+    """A range in ms from now. `low_ms` None: cannot be told (paused, ended, not known yet). `high_ms` None: no end seen.
 
     `origin` names the origin that decides, for a whole crawl.
     """
@@ -51,8 +52,10 @@ def estimate(origin: OriginView, now: int) -> Eta:
 
     `patience` is the limit when, at the rate of failures so far, the origin gives up before its last page.
     """
-    if origin.state == "FINISHED" or origin.pending <= 0:
+    if origin.pending <= 0 or origin.finish_reason == "exhausted":
         return Eta(0, 0, Limit.none)
+    if origin.state == "FINISHED":
+        return Eta(None, None, Limit.ended)
     if origin.paused:
         return Eta(None, None, Limit.paused)
     turn = max(0, origin.delay_ms) + max(0, origin.last_response_ms)

@@ -36,7 +36,7 @@ _DELAYS: Mapping[str, str] = MappingProxyType(
         DelayReason.floor.value: "",
         DelayReason.crawl_delay.value: "Crawl-delay of robots.txt",
         DelayReason.response_time.value: "slow answers",
-        DelayReason.rate_limit.value: "slowed down by 429",
+        DelayReason.rate_limit.value: "slowed by 429",
         DelayReason.retry_after.value: "Retry-After",
         DelayReason.cap.value: "the longest delay allowed",
         DelayReason.average.value: "mean of the last answers",

@@ -43,6 +43,14 @@ class TodoPage:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidates:
+    """Pages for a fill, in order. `next_due_at` (epoch ms) is set only when there is no page now but one later."""
+
+    pages: tuple[TodoPage, ...]
+    next_due_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class NewPage:
     """A URL that passed every filter and is to become a page, unless it is known already.
 

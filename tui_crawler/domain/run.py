@@ -94,5 +94,13 @@ class RunHeld(Exception):
     """Another live run holds the database; the message says which process on which host."""
 
 
+class NotTakenUp(Exception):
+    """A live run has not looked at the operator journal in time; the action stays there."""
+
+
+class NoSuchJob(ValueError):
+    """A command names a job that does not exist."""
+
+
 class NotOurDatabase(StorageFailure):
     """The file is not a database of this program, or one of a newer version; it was not touched."""

@@ -134,7 +134,7 @@ def after_fill(
     (epoch ms).
     """
     state = replace(state, todo=todo, filled=True, asleep_until=0)
-    if judged:
+    if judged or todo:
         return state
     if next_due_at is not None and next_due_at > now.wall_ms:
         return replace(state, asleep_until=next_due_at)

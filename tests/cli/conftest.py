@@ -1,0 +1,244 @@
+"""Stand-ins for everything below the command line: reports, the wiring, standard streams."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import tui_crawler
+from tui_crawler.cli.main import main
+from tui_crawler.domain.audit import SentRequest
+from tui_crawler.domain.command import ActionResult, Command
+from tui_crawler.domain.view import FailureGroup, OriginChanges, OriginView, PageView, RunView, TotalsView
+
+ORIGIN = "https://example.org"
+CONFIG = "seeds: [https://example.org/]\nuser_agent: 'test-crawler (for https://example.org/why)'\n"
+
+
+def origin_view(origin: str = ORIGIN, **changes: Any) -> OriginView:
+    values: dict[str, Any] = {
+        "origin": origin,
+        "change": 1,
+        "state": "READY",
+        "finish_reason": "",
+        "paused": False,
+        "patience": 5,
+        "patience_max": 5,
+        "politeness": 2,
+        "delay_ms": 1_000,
+        "delay_reason": "default",
+        "operator_delay_ms": 0,
+        "next_request_at": 0,
+        "asleep_until": 0,
+        "robots_status": "parsed",
+        "robots_fetched_at": 1,
+        "robots_expires_at": 2,
+        "crawl_delay_ms": None,
+        "todo": 3,
+        "pending": 4,
+        "done": 5,
+        "failed": 1,
+        "blocked": 2,
+        "requests": 9,
+        "bytes": 1_000,
+        "in_flight_url": "",
+        "last_url": f"{origin}/",
+        "last_exit_code": "file_ingested",
+        "last_http_status": 200,
+        "last_attempt_at": 1,
+        "last_response_ms": 500,
+    }
+    return OriginView(**(values | changes))
+
+
+def page_view(page_id: int, url: str = f"{ORIGIN}/gone", **changes: Any) -> PageView:
+    values: dict[str, Any] = {
+        "page_id": page_id,
+        "url": url,
+        "origin": ORIGIN,
+        "job": "crawl",
+        "status": "READY",
+        "attempts": 3,
+        "attempts_remaining": 0,
+        "nice": 0,
+        "depth": 1,
+        "not_before": 0,
+        "last_exit_code": "file_not_found",
+        "last_http_status": 404,
+        "last_crawled_at": 7,
+        "due_at": 8,
+        "message": "Not Found",
+    }
+    return PageView(**(values | changes))
+
+
+@dataclass
+class StoredReports:
+    """Reports with rows of the test's making."""
+
+    run_row: RunView | None = None
+    origins: tuple[OriginView, ...] = ()
+    groups: tuple[FailureGroup, ...] = ()
+    pages: tuple[PageView, ...] = ()
+    requests: tuple[SentRequest, ...] = ()
+    grouped_by: tuple[str, ...] = ()
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    closed: int = 0
+
+    def run(self) -> RunView | None:
+        return self.run_row
+
+    def totals(self) -> TotalsView:
+        return TotalsView(3, 4, 5, 1, 2, 9, 1_000, 11, (("file_ingested", 5),))
+
+    def origins_changed(self, since: int) -> OriginChanges:
+        return OriginChanges(1, self.origins)
+
+    def failure_groups(self, by: tuple[str, ...]) -> tuple[FailureGroup, ...]:
+        self.grouped_by = by
+        return self.groups
+
+    def failure_pages(
+        self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200
+    ) -> tuple[PageView, ...]:
+        self.asked.append((exit_code, origin))
+        return tuple(page for page in self.pages if page.page_id > after_id)[:limit]
+
+    def attempts_for_audit(self) -> Iterable[SentRequest]:
+        return iter(self.requests)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@dataclass(frozen=True)
+class Options:
+    new_run: bool = False
+
+
+TAKEN = 1
+
+
+class DemoUnavailable(Exception):
+    """The demo web could not be started."""
+
+
+class Wiring(ModuleType):
+    """A module in the place of `tui_crawler.wiring`: remembers what it is asked."""
+
+    RunOptions = Options
+
+    def __init__(self) -> None:
+        super().__init__("tui_crawler.wiring")
+        self.reports = StoredReports()
+        self.commands: list[tuple[Path, Command, str]] = []
+        self.answer: Callable[[Command], ActionResult] = lambda _: ActionResult(1, "{}", "{}")
+        self.runs: list[tuple[Any, Path, Options]] = []
+        self.crawl: Callable[[Any], int] = lambda _: 0
+        self.access_log: Path | None = None
+        self.consoles: list[tuple[Any, Path | None, Any]] = []
+
+    def open_reports(self, database: Path) -> StoredReports:
+        return self.reports
+
+    def carry_out(self, database: Path, command: Command, who: str) -> ActionResult:
+        self.commands.append((database, command, who))
+        return self.answer(command)
+
+    def run_headless(self, config: Any, database: Path, options: Options, listener: Any) -> int:
+        self.runs.append((config, database, options))
+        return self.crawl(listener)
+
+    def open_console(self, config: Any, database: Path, readonly: bool, options: Options) -> int:
+        self.consoles.append((config, database, readonly))
+        return 0
+
+    def demo_console(self, database: Path | None, port: int | None) -> int:
+        self.consoles.append(("demo", database, port))
+        return 0
+
+    def demo_headless(self, database: Path | None, port: int | None, listener: Any) -> int:
+        self.consoles.append(("headless", database, port))
+        return self.crawl(listener)
+
+    def demo_serve(self, port: int | None, access_log: Path | None, announce: Callable[[Iterable[str]], None]) -> int:
+        if port == TAKEN:
+            raise DemoUnavailable("port taken")
+        self.access_log = access_log
+        announce(["http://127.0.0.1:18081/", "http://127.0.0.1:18082/"])
+        return 0
+
+
+@pytest.fixture
+def wiring(monkeypatch: pytest.MonkeyPatch) -> Wiring:
+    stand_in = Wiring()
+    demo = ModuleType("tui_crawler.wiring.demo")
+    demo.DemoUnavailable = DemoUnavailable  # type: ignore[attr-defined]  # a module made here
+    monkeypatch.setitem(sys.modules, "tui_crawler.wiring", stand_in)
+    monkeypatch.setitem(sys.modules, "tui_crawler.wiring.demo", demo)
+    return stand_in
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder and an environment that names no database."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TUI_CRAWLER_DB", raising=False)
+    monkeypatch.delenv("TUI_CRAWLER_DEBUG", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    return tmp_path
+
+
+@pytest.fixture
+def database(here: Path) -> Path:
+    """The only database here. Nobody reads it: the reports are stand-ins."""
+    path = here / "crawl.db"
+    path.touch()
+    return path
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command answered."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    """Runs the command line in this process."""
+
+    def run(*words: str) -> Said:
+        status = main(words)
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Said(status, out, err)
+
+    return run
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a process that finds the package, installed or not."""
+    return {**os.environ, "PYTHONPATH": str(Path(tui_crawler.__file__).parents[1]), **more}
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True

@@ -1,0 +1,142 @@
+"""The console's door: configuration, database or seeds, and a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.cli.conftest import CONFIG, TAKEN, Said, Terminal, Wiring
+from tui_crawler.cli import console_command
+from tui_crawler.cli.main import main
+
+Say = Callable[..., Said]
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal on stdin and stdout, as the command sees them (pytest puts its own streams into `sys`)."""
+    monkeypatch.setattr(console_command, "sys", SimpleNamespace(stdin=Terminal(), stdout=Terminal()))
+
+
+@pytest.mark.usefixtures("terminal")
+class TestOnATerminal:
+    def test_a_configuration_is_opened_on_its_database(self, here: Path, wiring: Wiring):
+        (here / "my.yaml").write_text(CONFIG)
+        assert main(["my.yaml"]) == 0
+        ((config, database, readonly),) = wiring.consoles
+        assert config.seeds == ("https://example.org/",)
+        assert database == here / "my.db"
+        assert not readonly
+
+    def test_readonly_and_another_database(self, here: Path, wiring: Wiring):
+        (here / "my.yaml").write_text(CONFIG)
+        assert main(["--readonly", "my.yaml", "--db", "other.db"]) == 2  # there is nothing to watch
+        (here / "other.db").touch()
+        assert main(["--readonly", "my.yaml", "--db", "other.db"]) == 0
+        ((_, database, readonly),) = wiring.consoles
+        assert database == here / "other.db"
+        assert readonly
+
+    def test_the_guard_of_the_configuration_holds(self, here: Path, wiring: Wiring, capsys: pytest.CaptureFixture[str]):
+        (here / "my.yaml").write_text(CONFIG + "database: mine.db\n")
+        assert main(["my.yaml", "--db", "other.db"]) == 2
+        assert not wiring.consoles
+        assert main(["my.yaml", "--db", "other.db", "--ignore-database-name"]) == 0
+
+    def test_the_configuration_here_is_found(self, here: Path, wiring: Wiring):
+        (here / "tui-crawler.yaml").write_text(CONFIG)
+        assert main([]) == 0
+        ((config, database, _),) = wiring.consoles
+        assert config is not None
+        assert database == here / "tui-crawler.db"
+
+    def test_config_as_an_option(self, here: Path, wiring: Wiring):
+        (here / "my.yaml").write_text(CONFIG)
+        assert main(["--config", "my.yaml"]) == 0
+        assert wiring.consoles[0][1] == here / "my.db"
+
+    def test_a_database_alone_is_opened_without_a_configuration(self, database: Path, wiring: Wiring):
+        (database.parent / "tui-crawler.yaml").write_text(CONFIG)
+        assert main(["--db", "crawl.db"]) == 0
+        assert wiring.consoles == [(None, database, False)]
+
+    def test_the_only_database_here(self, database: Path, wiring: Wiring):
+        assert main([]) == 0
+        assert wiring.consoles == [(None, database, False)]
+
+    def test_nothing_to_open(self, wiring: Wiring, capsys: pytest.CaptureFixture[str]):
+        assert main([]) == 2
+        assert "no database" in capsys.readouterr().err
+
+    def test_seeds_without_a_configuration(self, here: Path, wiring: Wiring):
+        assert main(["crawl", "https://example.org/a", "http://[::1]:8000/"]) == 0
+        ((config, database, _),) = wiring.consoles
+        assert config.seeds == ("https://example.org/a", "http://[::1]:8000/")
+        assert database == here / "example.org.db"
+        assert not list(here.iterdir())
+
+    def test_the_name_after_a_host_is_a_plain_file_name(self, here: Path, wiring: Wiring):
+        assert main(["crawl", "http://[::1]:8000/"]) == 0
+        assert wiring.consoles[0][1].parent == here
+        assert ":" not in wiring.consoles[0][1].name
+
+    def test_a_seed_that_is_none(self, wiring: Wiring, capsys: pytest.CaptureFixture[str]):
+        assert main(["crawl", "nonsense\x1b[31m"]) == 2
+        err = capsys.readouterr().err
+        assert "nonsense" in err
+        assert "\x1b" not in err
+        assert not wiring.consoles
+
+    def test_the_demo(self, here: Path, wiring: Wiring):
+        assert main(["demo"]) == 0
+        assert main(["demo", "--db", "x.db", "--port", "18081"]) == 0
+        assert wiring.consoles == [("demo", None, None), ("demo", here / "x.db", 18_081)]
+
+    def test_a_terminal_that_cannot_draw(self, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setenv("TERM", "dumb")
+        assert main(["crawl", "https://example.org/"]) == 2
+        assert not wiring.consoles
+
+
+@pytest.mark.parametrize("words", [(), ("my.yaml",), ("crawl", "https://example.org/"), ("demo",)])
+def test_without_a_terminal_the_way_without_one_is_named(words: tuple[str, ...], say: Say, wiring: Wiring):
+    said = say(*words)
+    assert said.status == 2
+    assert "needs a terminal" in said.err
+    assert ("run" in said.err) or ("--headless" in said.err)
+    assert not wiring.consoles
+
+
+def test_the_headless_demo_is_watched_like_a_run(here: Path, say: Say, wiring: Wiring):
+    said = say("demo", "--headless")
+    assert said.status == 0
+    assert "run finished" in said.out
+    assert say("demo", "--headless", "--json", "--db", "x.db").out == ""
+    assert wiring.consoles == [("headless", None, None), ("headless", here / "x.db", None)]
+
+
+def test_the_demo_web_alone_prints_its_seeds(say: Say, wiring: Wiring):
+    said = say("demo", "--serve-only")
+    assert said.out == "http://127.0.0.1:18081/\nhttp://127.0.0.1:18082/\n"
+    assert "ctrl+c" in said.err
+    assert say("demo", "--serve-only", "--json").document == {
+        "seeds": ["http://127.0.0.1:18081/", "http://127.0.0.1:18082/"]
+    }
+
+
+def test_json_of_the_demo_console_is_refused(say: Say, wiring: Wiring):
+    assert say("demo", "--json").status == 2
+
+
+def test_the_access_log_of_the_demo_web(say: Say, wiring: Wiring):
+    assert say("demo", "--serve-only", "--access-log", "log.jsonl").status == 0
+    assert wiring.access_log == Path("log.jsonl")
+    assert say("demo", "--headless", "--access-log", "log.jsonl").status == 2
+
+
+def test_a_demo_web_that_cannot_start_is_one_line(say: Say, wiring: Wiring):
+    said = say("demo", "--serve-only", "--port", str(TAKEN))
+    assert (said.status, said.out, said.err) == (3, "", "tui-crawler: port taken\n")

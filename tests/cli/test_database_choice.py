@@ -1,0 +1,91 @@
+"""Which database a command is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import CONFIG, Said
+
+Say = Callable[..., Said]
+
+
+def path(say: Say, *words: str) -> str:
+    said = say("db", "path", *words)
+    assert (said.status, said.err) == (0, "")
+    return said.out.strip()
+
+
+def test_the_order_of_precedence(here: Path, say: Say, monkeypatch: pytest.MonkeyPatch):
+    (here / "only.db").touch()
+    assert path(say) == str(here / "only.db")
+    (here / "tui-crawler.yaml").write_text(CONFIG + "database: default.db\n")
+    assert path(say) == str(here / "default.db")
+    (here / "other.yaml").write_text(CONFIG)
+    assert path(say, "--config", "other.yaml") == str(here / "other.db")
+    monkeypatch.setenv("TUI_CRAWLER_DB", "variable.db")
+    assert path(say, "--config", "other.yaml") == str(here / "variable.db")
+    assert path(say, "--config", "other.yaml", "--db", "named.db") == str(here / "named.db")
+
+
+def test_an_empty_variable_names_nothing(here: Path, say: Say, monkeypatch: pytest.MonkeyPatch):
+    (here / "only.db").touch()
+    monkeypatch.setenv("TUI_CRAWLER_DB", "")
+    assert path(say) == str(here / "only.db")
+
+
+def test_no_database_at_all(say: Say):
+    said = say("status")
+    assert said.status == 2
+    assert "no database is named and none is here" in said.err
+
+
+def test_several_databases_are_named(here: Path, say: Say):
+    for name in ("a.db", "b.db"):
+        (here / name).touch()
+    said = say("status")
+    assert said.status == 2
+    assert "2 databases are here: a.db, b.db" in said.err
+    assert "--db" in said.err
+
+
+@pytest.mark.parametrize("command", ["status", "failures", "audit", "pause --all", "retry --origin x", "add http://h/"])
+def test_a_named_database_that_does_not_exist_is_an_error(here: Path, command: str, say: Say):
+    said = say(*command.split(), "--db", "missing.db")
+    assert said.status == 2
+    assert f"there is no database {here / 'missing.db'}" in said.err
+    assert not list(here.iterdir())
+
+
+def test_a_path_through_a_file_does_not_exist_either(here: Path, say: Say):
+    (here / "file").touch()
+    assert say("status", "--db", "file/x.db").status == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "is empty"),
+        ("postgresql://host/crawl", "SQLite files"),
+        (".", "is a folder"),
+        ("x" * 5_000, "cannot be opened"),
+    ],
+)
+def test_names_that_are_no_database(name: str, message: str, say: Say):
+    said = say("status", "--db", name)
+    assert said.status == 2
+    assert message in said.err
+
+
+def test_a_configuration_with_mistakes_is_told(here: Path, say: Say):
+    (here / "tui-crawler.yaml").write_text("seeds: [https://example.org/]\nsedes: []\n")
+    said = say("status")
+    assert said.status == 2
+    assert "tui-crawler.yaml:2:1" in said.err
+    assert "sedes" in said.err
+
+
+def test_db_path_as_json(here: Path, say: Say):
+    assert say("db", "path", "--db", "x.db", "--json").document == {"path": str(here / "x.db"), "exists": False}

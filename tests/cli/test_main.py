@@ -1,0 +1,209 @@
+"""The front door: which word leads where, what help costs, how errors end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import CONFIG, Said, Wiring, environment
+from tui_crawler import __version__
+from tui_crawler.cli.main import main
+from tui_crawler.cli.options import VALUE_OPTIONS
+from tui_crawler.cli.parser import parse
+from tui_crawler.domain.run import NotOurDatabase, RunHeld, StorageFailure
+
+Say = Callable[..., Said]
+
+_IMPORTED = """
+import sys
+from tui_crawler.__main__ import main
+sys.argv = ["tui-crawler", *{words!r}]
+status = main()
+print("\\n".join(sorted(name.partition(".")[0] for name in sys.modules)), file=sys.stderr)
+sys.exit(status)
+"""
+
+
+def run_process(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return python("-m", "tui_crawler", *words, **variables)
+
+
+def python(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment(**variables),
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("run", "--help"), ("statsu",)])
+def test_help_imports_nothing_heavy(words: tuple[str, ...]):
+    done = python("-c", _IMPORTED.format(words=words))
+    loaded = set(done.stderr.split())
+    assert done.returncode == (2 if words == ("statsu",) else 0)
+    assert "argparse" in loaded
+    assert loaded.isdisjoint({"textual", "httpx", "peewee", "asyncio", "lxml", "ruamel", "ada_url", "sqlite3"})
+
+
+def test_the_program_answers_as_a_module():
+    version = run_process("--version")
+    assert (version.returncode, version.stdout) == (0, f"tui-crawler {__version__}\n")
+    wrong = run_process("run")
+    assert wrong.returncode == 2
+    assert wrong.stdout == ""
+    assert "CONFIG" in wrong.stderr
+    assert "Traceback" not in wrong.stderr
+
+
+def test_help_names_every_command_and_the_exit_statuses(say: Say):
+    said = say("--help")
+    assert said.status == 0
+    for name in ("demo", "crawl", "run", "check", "status", "pause", "resume", "stop", "add", "retry", "failures"):
+        assert f"\n    {name} " in said.out
+    assert "audit" in said.out
+    assert "143 SIGTERM" in said.out
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["demo", "crawl", "run", "check", "status", "pause", "resume", "stop", "add", "retry", "failures", "audit", "db"],
+)
+def test_every_command_has_help_of_its_own(command: str, say: Say):
+    said = say(command, "--help")
+    assert said.status == 0
+    assert said.out.startswith(f"usage: tui-crawler {command}")
+
+
+def test_an_unknown_command_is_answered_with_the_nearest_one(say: Say):
+    said = say("statsu")
+    assert said.status == 2
+    assert said.out == ""
+    assert "unknown command 'statsu'; did you mean status?" in said.err
+
+
+def test_a_word_like_no_command_gets_no_guess(say: Say):
+    said = say("zzzzzz")
+    assert said.status == 2
+    assert "did you mean" not in said.err
+    assert "--help" in said.err
+
+
+@pytest.mark.parametrize("word", ["x" * 5_000, "a\x00b", "", "a/b/c", "\udcff"])
+def test_words_no_file_can_have_are_unknown_commands(word: str, say: Say):
+    said = say(word)
+    assert said.status == 2
+    assert "unknown command" in said.err
+
+
+def test_a_file_or_a_yaml_name_opens_the_console(here: Path):
+    (here / "plain").write_text(CONFIG)
+    assert parse(["plain"]).file == "plain"
+    assert parse(["missing.yaml"]).file == "missing.yaml"
+    assert parse(["missing.yml", "--readonly"]).readonly
+    assert parse([]).file is None
+    assert parse(["--db", "status", "missing.yaml"]).db == "status"
+
+
+def test_a_command_wins_over_a_file_of_its_name(here: Path):
+    (here / "status").write_text(CONFIG)
+    assert not hasattr(parse(["status"]), "file")
+
+
+@pytest.mark.parametrize("option", VALUE_OPTIONS)
+def test_common_options_stand_on_either_side_of_the_command(option: str):
+    name = option.removeprefix("--")
+    assert getattr(parse([option, "x.db", "status"]), name) == "x.db"
+    assert getattr(parse([f"{option}=x.db", "status"]), name) == "x.db"
+    assert getattr(parse(["status", option, "x.db"]), name) == "x.db"
+    assert getattr(parse([option, "x.db", "status", option, "y.db"]), name) == "y.db"
+    assert getattr(parse(["status"]), name) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status", "--jsno"),
+        ("status", "--jso"),
+        ("run",),
+        ("run", "a.yaml", "--max-requests", "0"),
+        ("run", "a.yaml", "--max-requests", "1e3"),
+        ("run", "a.yaml", "--max-requests", "9" * 5_000),
+        ("demo", "--port", "65536"),
+        ("demo", "--headless", "--serve-only"),
+        ("db",),
+        ("db", "chekc"),
+        ("crawl",),
+    ],
+)
+def test_wrong_options_end_in_status_two(words: tuple[str, ...], say: Say):
+    said = say(*words)
+    assert said.status == 2
+    assert said.out == ""
+    assert said.err.startswith("tui-crawler: ")
+
+
+@pytest.mark.parametrize("error", [RunHeld("process 4711 on host h runs it"), StorageFailure("disk is full")])
+def test_what_could_not_run_is_one_line_and_status_three(
+    error: Exception, say: Say, wiring: Wiring, database: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(wiring.reports, "run", lambda: _raise(error))
+    said = say("status")
+    assert (said.status, said.out, said.err) == (3, "", f"tui-crawler: {error}\n")
+
+
+def test_a_foreign_file_is_named(say: Say, wiring: Wiring, database: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(wiring.reports, "run", lambda: _raise(NotOurDatabase("crawl.db is not ours")))
+    assert say("status").err == "tui-crawler: crawl.db is not ours\n"
+
+
+def test_an_unexpected_error_is_one_line_with_the_way_to_details(
+    say: Say, wiring: Wiring, database: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(wiring.reports, "run", lambda: _raise(LookupError("what\x1b[31m")))
+    said = say("status")
+    assert said.status == 3
+    assert "LookupError: what\\x1b[31m" in said.err
+    assert "TUI_CRAWLER_DEBUG=1" in said.err
+
+
+def test_debug_shows_where_it_happened(
+    capsys: pytest.CaptureFixture[str], wiring: Wiring, database: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TUI_CRAWLER_DEBUG", "1")
+    monkeypatch.setattr(wiring.reports, "run", lambda: _raise(LookupError("what\x1b[31m")))
+    assert main(["status"]) == 3
+    err = capsys.readouterr().err
+    assert "Traceback" in err
+    assert "status_command.py" in err
+    assert "\x1b" not in err
+
+
+def test_an_interrupt_ends_a_command_quietly(say: Say, wiring: Wiring, database: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(wiring.reports, "run", lambda: _raise(KeyboardInterrupt()))
+    said = say("status")
+    assert (said.status, said.out, said.err) == (130, "", "")
+
+
+def test_what_a_stream_cannot_spell_is_escaped():
+    done = run_process("stätus", PYTHONIOENCODING="ascii")
+    assert done.returncode == 2
+    assert "unknown command 'st\\xe4tus'; did you mean status?" in done.stderr
+
+
+def test_no_terminal_points_to_run(say: Say, here: Path):
+    said = say()
+    assert said.status == 2
+    assert "needs a terminal" in said.err
+    assert "tui-crawler run" in said.err
+
+
+def _raise(error: BaseException):
+    raise error

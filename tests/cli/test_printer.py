@@ -1,0 +1,138 @@
+"""What reaches the streams: nothing a terminal obeys, and no exception when nobody reads."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.cli.conftest import environment
+from tui_crawler.cli.printer import LINE_LIMIT, Printer, as_json
+
+HOSTILE = [
+    case["text"]
+    for case in json.loads((Path(__file__).parent / "corpora/terminal_injection.json").read_text("utf-8"))["cases"]
+]
+
+
+class Broken(io.StringIO):
+    """A stream whose reader has gone away."""
+
+    def __init__(self, number: int = errno.EPIPE) -> None:
+        super().__init__()
+        self.number = number
+        self.tries = 0
+
+    def write(self, text: str) -> int:
+        self.tries += 1
+        raise OSError(self.number, os.strerror(self.number))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_spelled_out(text: str):
+    out, err = io.StringIO(), io.StringIO()
+    printer = Printer(out, err)
+    printer.line(f"title {text}")
+    printer.note(text)
+    printer.error(text)
+    printer.document({"title": text})
+    printer.documents("titles", [text])
+    for stream in (out, err):
+        assert all(char.isprintable() or char == "\n" for char in stream.getvalue())
+    assert out.getvalue().splitlines()[0].startswith("title ")
+
+
+@given(st.text(alphabet=st.characters(codec=None, categories=None), max_size=60))
+def test_a_json_answer_is_printable_ascii_and_comes_back_whole(text: str):
+    shown = as_json([text])
+    assert shown.isascii()
+    assert shown.isprintable()
+    assert json.loads(shown) == [text]
+
+
+def test_one_line_is_one_line_and_bounded():
+    out = io.StringIO()
+    Printer(out, io.StringIO()).line("a\nb" * LINE_LIMIT)
+    assert out.getvalue().count("\n") == 1
+    assert len(out.getvalue()) == LINE_LIMIT + 1
+
+
+def test_quiet_leaves_out_notes_only():
+    out, err = io.StringIO(), io.StringIO()
+    printer = Printer(out, err, quiet=True)
+    printer.note("by the way")
+    printer.error("wrong")
+    printer.line("answer")
+    assert (out.getvalue(), err.getvalue()) == ("answer\n", "tui-crawler: wrong\n")
+
+
+@pytest.mark.parametrize("number", [errno.EPIPE, errno.EIO])
+def test_a_reader_that_left_closes_the_answer_quietly(number: int):
+    out, err = Broken(number), io.StringIO()
+    printer = Printer(out, err)
+    printer.lines(iter(["one", "two", "three"]))
+    printer.document({})
+    assert printer.closed
+    assert (out.tries, err.getvalue()) == (1, "")
+
+
+def test_a_full_disk_is_told():
+    err = io.StringIO()
+    printer = Printer(Broken(errno.ENOSPC), err)
+    printer.line("one")
+    assert printer.closed
+    assert "No space left" in err.getvalue()
+
+
+def test_a_closed_stream_raises_nothing():
+    out, err = io.StringIO(), io.StringIO()
+    out.close()
+    err.close()
+    printer = Printer(out, err)
+    printer.line("answer")
+    printer.error("wrong")
+    assert printer.closed
+
+
+def test_many_documents_are_one_json_value():
+    out = io.StringIO()
+    printer = Printer(out, io.StringIO())
+    printer.documents("pages", ({"n": n} for n in range(3)))
+    assert json.loads(out.getvalue()) == {"pages": [{"n": 0}, {"n": 1}, {"n": 2}]}
+    out.truncate(out.seek(0))
+    printer.documents("pages", [])
+    assert json.loads(out.getvalue()) == {"pages": []}
+
+
+def test_no_more_documents_are_made_than_are_read():
+    made = []
+    printer = Printer(Broken(), io.StringIO())
+    printer.documents("pages", (made.append(n) for n in range(1_000)))
+    assert len(made) <= 1
+
+
+def test_a_real_broken_pipe_leaves_no_trace_on_stderr():
+    script = (
+        "import sys\n"
+        "from tui_crawler.cli.printer import standard_printer\n"
+        "printer = standard_printer()\n"
+        "while not printer.closed: printer.line('x' * 500)\n"
+        "sys.exit(7)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(30) == 7
+        assert process.stderr is not None
+        assert process.stderr.read() == b""

@@ -1,0 +1,286 @@
+"""`status`, `failures`, `audit`, `check`, `db`: what is printed for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import CONFIG, ORIGIN, Said, Wiring, origin_view, page_view
+from tests.cli.test_printer import HOSTILE
+from tui_crawler.domain.audit import SentRequest
+from tui_crawler.domain.view import FailureGroup, RunView
+from tui_crawler.storage import database as storage_database
+from tui_crawler.storage.database import OpenSettings, Upgrade, open_writable
+
+Say = Callable[..., Said]
+RUN = RunView(7, 1_000, 0, "", 9, "ua", "my-index", live=True, owner="process 4711 on host h")
+GROUP = FailureGroup((("exit_code", "file_not_found"), ("origin", ORIGIN)), 4, 1, f"{ORIGIN}/gone", 5, 6)
+
+pytestmark = pytest.mark.usefixtures("database")
+
+
+class TestStatus:
+    def test_json_has_the_promised_fields(self, say: Say, wiring: Wiring):
+        wiring.reports.run_row = RUN
+        wiring.reports.origins = (origin_view("https://b.example"), origin_view("https://a.example", paused=True))
+        said = say("status", "--json")
+        assert said.status == 0
+        document = said.document
+        assert set(document) == {"run", "totals", "origins"}
+        assert [one["origin"] for one in document["origins"]] == ["https://a.example", "https://b.example"]
+        assert list(document["origins"][0]) == [
+            *("origin", "state", "finish_reason", "paused", "patience", "politeness", "delay_ms", "delay_reason"),
+            *("next_request_at", "todo", "pending", "done", "failed", "blocked", "requests", "robots_status"),
+            *("robots_expires_at", "eta_s", "idle_reason"),
+        ]
+        paused, ready = document["origins"]
+        assert paused["idle_reason"] == "paused"
+        assert paused["eta_s"] is None
+        assert ready["idle_reason"] == "ready, waits for a free slot"
+        assert ready["eta_s"] == 5
+        assert document["run"]["run_id"] == 7
+        assert document["run"]["live"] is True
+        assert document["totals"]["exit_codes"] == {"file_ingested": 5}
+        assert wiring.reports.closed == 1
+
+    def test_a_database_without_a_run(self, say: Say, wiring: Wiring):
+        assert say("status", "--json").document["run"] is None
+        assert "no run has started yet" in say("status").out
+
+    def test_text_names_state_and_reason(self, say: Say, wiring: Wiring):
+        wiring.reports.run_row = RUN
+        wiring.reports.origins = (
+            origin_view(),
+            origin_view("https://down.example", state="FINISHED", finish_reason="patience"),
+        )
+        lines = say("status").out.splitlines()
+        assert lines[0].startswith("run 7 of my-index, started ")
+        assert lines[0].endswith("live: process 4711 on host h")
+        assert lines[2].split() == [
+            *("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")
+        ]
+        assert lines[3].startswith("finished  https://down.example")
+        assert "out of patience" in lines[3]
+        assert lines[4].startswith("ready     https://example.org")
+
+    @pytest.mark.parametrize(
+        ("run", "words"),
+        [
+            (replace(RUN, live=False), "did not end cleanly"),
+            (replace(RUN, live=False, finished_at=9_000, finish_reason="exhausted"), "(exhausted)"),
+        ],
+    )
+    def test_how_the_last_run_ended(self, run: RunView, words: str, say: Say, wiring: Wiring):
+        wiring.reports.run_row = run
+        assert words in say("status").out.splitlines()[0]
+
+    @pytest.mark.parametrize("text", HOSTILE)
+    def test_hostile_rows_are_made_safe(self, text: str, say: Say, wiring: Wiring):
+        wiring.reports.run_row = replace(RUN, config_name=text, owner=text, finish_reason=text)
+        wiring.reports.origins = (origin_view(f"https://{text}", finish_reason=text, state=text),)
+        for words in (("status",), ("status", "--json")):
+            assert all(char.isprintable() or char == "\n" for char in say(*words).out)
+
+
+class TestFailures:
+    def test_groups(self, say: Say, wiring: Wiring):
+        wiring.reports.groups = (GROUP,)
+        assert say("failures", "--json").document == {
+            "groups": [
+                {
+                    "key": {"exit_code": "file_not_found", "origin": ORIGIN},
+                    "count": 4,
+                    "recoverable": 1,
+                    "sample_url": f"{ORIGIN}/gone",
+                    "first_at": 5,
+                    "last_at": 6,
+                }
+            ]
+        }
+        assert wiring.reports.grouped_by == ("exit_code", "origin")
+        header, row = say("failures").out.splitlines()
+        assert header.split() == ["PAGES", "RECOVERABLE", "EXIT", "CODE", "ORIGIN", "LAST", "SAMPLE"]
+        assert row.split()[:4] == ["4", "1", "file_not_found", ORIGIN]
+
+    def test_grouping_is_chosen(self, say: Say, wiring: Wiring):
+        assert say("failures", "--by", "pattern,exit_code,pattern").out == "no page has failed\n"
+        assert wiring.reports.grouped_by == ("pattern", "exit_code")
+
+    @pytest.mark.parametrize(("by", "words"), [("orign", "did you mean origin?"), (",", "names no key")])
+    def test_a_wrong_grouping(self, by: str, words: str, say: Say, wiring: Wiring):
+        said = say("failures", "--by", by)
+        assert said.status == 2
+        assert words in said.err
+
+    def test_a_list_reads_every_window(self, say: Say, wiring: Wiring):
+        wiring.reports.pages = tuple(page_view(number) for number in range(1, 1_203))
+        document = say("failures", "--list", "--json").document
+        assert len(document["pages"]) == 1_202
+        first = document["pages"][0]
+        assert first["url"] == f"{ORIGIN}/gone"
+        assert first["message"] == "Not Found"
+        assert first["last_exit_code"] == "file_not_found"
+        assert {"attempts_remaining", "not_before", "due_at", "sha256"} <= set(first)
+        assert "page_id" not in first
+
+    def test_a_list_for_people(self, say: Say, wiring: Wiring):
+        wiring.reports.pages = (page_view(1), page_view(2, recoverable=True, last_http_status=None, message=""))
+        first, second = say("failures", "--list").out.splitlines()
+        assert first == f"file_not_found           404  3 tries, for good  {ORIGIN}/gone  (Not Found)"
+        assert second == f"file_not_found             -  3 tries, may be tried again  {ORIGIN}/gone"
+
+    def test_a_list_is_narrowed_by_known_names(self, say: Say, wiring: Wiring):
+        wiring.reports.origins = (origin_view(),)
+        assert say("failures", "--list", "--exit-code", "file-not-found", "--origin", "example.org").status == 0
+        assert wiring.reports.asked == [("file_not_found", ORIGIN)]
+        wrong = say("failures", "--list", "--exit-code", "file_not_fond")
+        assert wrong.status == 2
+        assert "did you mean file_not_found?" in wrong.err
+        assert say("failures", "--exit-code", "file_gone").status == 2
+
+    @pytest.mark.parametrize("text", HOSTILE)
+    def test_hostile_rows_are_made_safe(self, text: str, say: Say, wiring: Wiring):
+        wiring.reports.pages = (page_view(1, text, message=text, title=text, last_exit_code=text),)
+        wiring.reports.groups = (replace(GROUP, key=(("exit_code", text), ("origin", text)), sample_url=text),)
+        for words in ("failures", "failures --json", "failures --list", "failures --list --json"):
+            assert all(char.isprintable() or char == "\n" for char in say(*words.split()).out)
+
+
+def sent(attempt: int, at: int, delay: int = 1_000) -> SentRequest:
+    return SentRequest(attempt, ORIGIN, ORIGIN, f"{ORIGIN}/{attempt}\x1b", at, at + 100, False, delay)
+
+
+class TestAudit:
+    def test_a_kept_promise(self, say: Say, wiring: Wiring):
+        wiring.reports.requests = (sent(1, 0), sent(2, 1_200))
+        said = say("audit", "--json")
+        assert said.status == 0
+        assert said.document == {
+            "ok": True,
+            "origins": [
+                {
+                    "origin": ORIGIN,
+                    "requests": 2,
+                    "min_gap_ms": 1_100,
+                    "promised_ms": 1_000,
+                    "violations": 0,
+                    "overlaps": 0,
+                }
+            ],
+        }
+        text = say("audit").out.splitlines()
+        assert text[0] == f"✓ {ORIGIN}  2 requests  shortest gap 1.1s, promised 1.0s  kept"
+        assert text[1] == "every delay was kept: 1 origin"
+
+    def test_a_broken_promise_is_status_one(self, say: Say, wiring: Wiring):
+        wiring.reports.requests = (sent(1, 0), sent(2, 600), sent(3, 650))
+        said = say("audit", "--json", "--verbose")
+        assert said.status == 1
+        assert said.document["ok"] is False
+        (origin,) = said.document["origins"]
+        assert (origin["violations"], origin["overlaps"], origin["min_gap_ms"]) == (1, 1, -50)
+        assert [finding["fault"] for finding in origin["findings"]] == ["gap", "overlap"]
+        text = say("audit", "--verbose").out.splitlines()
+        assert text[0].endswith("1 violation, 1 overlap")
+        assert "gap 500ms of 1.0s" in text[1]
+        assert "overlap of 50ms" in text[2]
+        assert text[3] == "promises were broken at 1 of 1 origin"
+        assert len(say("audit").out.splitlines()) == 2
+
+    def test_nothing_was_requested(self, say: Say, wiring: Wiring):
+        assert say("audit", "--json").document == {"ok": True, "origins": []}
+
+    def test_a_long_list_says_how_much_is_left_out(self, say: Say, wiring: Wiring):
+        wiring.reports.requests = tuple(sent(number, number * 200) for number in range(200))
+        assert "    … and 99 more" in say("audit", "--verbose").out.splitlines()
+
+
+class TestCheck:
+    def test_a_valid_configuration_is_shown_with_its_sources(self, here: Path, say: Say):
+        (here / "my.yaml").write_text(CONFIG + "crawl: {max_in_flight: 3}\n")
+        said = say("check", "my.yaml")
+        assert said.status == 0
+        assert "crawl.max_in_flight: 3  (my.yaml:3)" in said.out.splitlines()
+        assert 'robots.expiry: "30m"  (default)' in said.out.splitlines()
+        assert "my.yaml is valid" in said.err
+
+    def test_as_json(self, here: Path, say: Say):
+        (here / "my.yaml").write_text(CONFIG)
+        document = say("check", "my.yaml", "--json").document
+        assert document["ok"] is True
+        assert document["errors"] == []
+        assert document["effective"]["crawl.max_in_flight"] == {"value": 8, "source": "default"}
+
+    def test_mistakes(self, here: Path, say: Say):
+        (here / "my.yaml").write_text(CONFIG + "crawl: {max_in_flihgt: 3}\nrobots: {expiry: 30}\n")
+        said = say("check", "my.yaml")
+        assert (said.status, said.out) == (2, "")
+        assert len(said.err.splitlines()) == 2
+        as_json = say("check", "my.yaml", "--json")
+        assert as_json.status == 2
+        document = as_json.document
+        assert document["ok"] is False
+        assert document["effective"] is None
+        first, second = document["errors"]
+        assert set(first) == {"file", "line", "column", "key", "message", "suggestion"}
+        assert (first["file"], first["line"]) == ("my.yaml", 3)
+        assert "max_in_flight" in first["suggestion"]
+        assert second["key"] == "robots.expiry"
+
+    def test_the_schema_needs_no_file(self, say: Say):
+        said = say("check", "--schema")
+        assert said.status == 0
+        assert said.document["properties"]["seeds"]
+
+    def test_no_file(self, say: Say):
+        said = say("check")
+        assert said.status == 2
+        assert "name the configuration" in said.err
+
+    def test_nothing_is_made(self, here: Path, say: Say):
+        (here / "my.yaml").write_text(CONFIG)
+        before = sorted(here.iterdir())
+        say("check", "my.yaml")
+        assert sorted(here.iterdir()) == before
+
+
+class TestDatabase:
+    @pytest.fixture
+    def made(self, database: Path) -> Path:
+        """A real database of this version."""
+        open_writable(database, OpenSettings()).close()
+        return database
+
+    def test_a_whole_database(self, made: Path, say: Say):
+        assert say("db", "check").out == f"{made} is whole\n"
+        assert say("db", "check", "--json").document == {"ok": True, "path": str(made), "problems": []}
+
+    def test_a_damaged_database_is_status_three(self, made: Path, say: Say, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr(storage_database, "integrity_problems", lambda path: ("row 3 missing from index",))
+        said = say("db", "check")
+        assert said.status == 3
+        assert said.out == "row 3 missing from index\n"
+        assert "is damaged" in said.err
+        assert say("db", "check", "--json").document["problems"] == ["row 3 missing from index"]
+
+    @pytest.mark.parametrize("command", ["check", "upgrade"])
+    def test_a_file_that_is_not_ours_is_left_alone(self, command: str, database: Path, say: Say):
+        database.write_bytes(b"not a database" * 50)
+        said = say("db", command)
+        assert said.status == 3
+        assert said.out == ""
+        assert len(said.err.splitlines()) == 1
+        assert database.read_bytes() == b"not a database" * 50
+
+    def test_nothing_to_upgrade(self, made: Path, say: Say):
+        assert "of this version already" in say("db", "upgrade").out
+        assert say("db", "upgrade", "--json").document == {"path": str(made), "upgraded": False, "backup": None}
+
+    def test_an_upgrade_names_the_copy(self, made: Path, say: Say, monkeypatch: pytest.MonkeyPatch):
+        copy = made.with_name("crawl.db.bak")
+        monkeypatch.setattr(storage_database, "upgrade", lambda path: Upgrade(1, 2, copy))
+        assert say("db", "upgrade").out == f"{made}: schema 1 is now 2\nas it was: {copy}\n"
+        assert say("db", "upgrade", "--json").document["backup"] == str(copy)

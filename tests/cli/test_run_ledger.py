@@ -1,0 +1,184 @@
+"""What events add up to."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui_crawler.cli.run_ledger import RATE_SECONDS, RunLedger, costs_patience
+from tui_crawler.cli.run_summary import NAMED, summary
+from tui_crawler.domain.event import EVENT_NAMES, Event
+
+A = "https://a.example.org"
+B = "https://b.example.org"
+
+
+def attempt(at: int, origin: str = A, code: str = "file_ingested", **extra: object) -> Event:
+    values = {"kind": "page", "http_status": 200, "response_ms": 100, "delay_ms": 1_000, "patience": 5} | extra
+    return Event(at, "attempt_finished", origin, f"{origin}/x", code, tuple(values.items()))
+
+
+def event(name: str, origin: str = "", at: int = 1_000, **extra: object) -> Event:
+    return Event(at, name, origin, extra=tuple(extra.items()))
+
+
+def ledger_of(*events: Event) -> RunLedger:
+    ledger = RunLedger()
+    for one in events:
+        ledger.take(one)
+    return ledger
+
+
+def test_totals_are_sums_over_origins():
+    ledger = ledger_of(
+        event("origin_started", A, todo=4),
+        attempt(2_000, A, pages_done=1, pages_failed=0, todo=3),
+        attempt(3_000, B, pages_done=5, pages_failed=2, todo=7),
+        attempt(4_000, A, pages_done=2, pages_failed=1, todo=1),
+    )
+    assert (ledger.pages_done, ledger.pages_failed, ledger.todo, ledger.requests) == (7, 3, 8, 3)
+    assert ledger.elapsed_ms == 3_000
+
+
+def test_the_end_of_the_run_brings_its_own_figures():
+    ledger = ledger_of(
+        attempt(2_000, pages_done=1),
+        event("run_finished", at=9_000, reason="exhausted", requests=41, pages_done=30, pages_failed=4),
+    )
+    assert (ledger.reason, ledger.requests, ledger.pages_done, ledger.pages_failed) == ("exhausted", 41, 30, 4)
+
+
+def test_a_refusal_is_no_request():
+    assert ledger_of(attempt(1_000, code="blocked_by_robots_txt", response_ms=None)).requests == 0
+
+
+def test_states_follow_the_events():
+    ledger = ledger_of(event("origin_started", A, todo=1, paused=False))
+    one = ledger.origins[A]
+    assert one.state == "crawling"
+    for name, extra, state in (
+        ("origin_waiting", {"until": 60_000}, "waiting"),
+        ("origin_resumed", {}, "crawling"),
+        ("origin_paused", {}, "paused"),
+        ("origin_finished", {"reason": "exhausted"}, "finished"),
+    ):
+        ledger.take(event(name, A, **extra))
+        assert one.state == state
+    ledger.take(event("origin_started", B, paused=True))
+    assert ledger.origins[B].state == "paused"
+
+
+def test_an_attempt_that_ends_during_a_pause_does_not_end_the_pause():
+    ledger = ledger_of(event("origin_started", A), event("origin_paused", A), attempt(2_000))
+    assert ledger.origins[A].state == "paused"
+
+
+def test_setbacks_count_what_cost_patience():
+    ledger = ledger_of(
+        attempt(1_000, code="connection_failed", patience=4),
+        attempt(2_000, code="file_not_found", patience=4),
+        attempt(3_000, code="rate_limited", patience=4),
+        attempt(4_000, code="connection_failed", patience=3),
+        Event(5_000, "robots_fetched", A, "u", "request_timeout", (("patience", 2), ("response_ms", 9))),
+    )
+    assert ledger.origins[A].setbacks == {"connection_failed": 2, "request_timeout": 1}
+
+
+def test_an_origin_topped_up_has_not_given_up():
+    ledger = ledger_of(
+        attempt(1_000, code="connection_failed", patience=0), event("origin_finished", A, reason="patience")
+    )
+    assert ledger.origins[A].gave_up
+    ledger.take(attempt(2_000, patience=5))
+    assert not ledger.origins[A].gave_up
+
+
+def test_eta_counts_turns_and_the_present_wait():
+    ledger = ledger_of(attempt(1_000, todo=10), event("origin_waiting", A, until=5_000))
+    one = ledger.origins[A]
+    assert one.eta_ms(2_000) == 3_000 + 10 * 1_100
+    ledger.take(event("origin_paused", A))
+    assert one.eta_ms(2_000) is None
+
+
+def test_the_rate_is_a_mean_over_the_last_seconds():
+    ledger = RunLedger()
+    for number in range(200):
+        ledger.take(attempt(1_000_000 + number * 500))
+    assert ledger.rate(1_100_000) == pytest.approx(2.0, abs=0.1)
+    assert ledger.rate(1_100_000 + RATE_SECONDS * 1_000) == 0
+
+
+def test_which_codes_cost_patience():
+    assert costs_patience("connection_failed")
+    assert not costs_patience("file_not_found")
+    assert not costs_patience("a_code_of_a_later_version")
+
+
+values = st.one_of(st.none(), st.integers(), st.text(max_size=5), st.booleans())
+keys = st.sampled_from(["todo", "pages_done", "patience", "until", "response_ms", "reason", "requests", "paused"])
+
+
+@given(
+    st.lists(
+        st.builds(
+            Event,
+            st.integers(0, 2**40),
+            st.one_of(st.sampled_from(EVENT_NAMES), st.text(max_size=5)),
+            st.sampled_from(["", A, B]),
+            st.just("u"),
+            st.sampled_from(["", "connection_failed", "nonsense"]),
+            st.lists(st.tuples(keys, values), max_size=5).map(tuple),
+        ),
+        max_size=30,
+    )
+)
+def test_no_event_can_make_the_ledger_or_the_summary_fail(events: list[Event]):
+    ledger = ledger_of(*events)
+    assert ledger.rate(2**41) >= 0
+    assert all("\n" not in line for line in summary(ledger))
+
+
+def test_the_summary_says_who_gave_up_and_why():
+    ledger = ledger_of(
+        event("run_started", at=1_000, origins=2),
+        *(attempt(1_000 + n, code="connection_failed", patience=5 - n, todo=7, pages_failed=n) for n in range(1, 6)),
+        event("origin_finished", A, at=8_000, reason="patience", pages_done=14, pages_failed=41),
+        event("origin_finished", B, at=8_500, reason="exhausted", pages_done=1, pages_failed=0),
+        event("run_finished", at=61_000, reason="exhausted", requests=55, pages_done=15, pages_failed=41),
+    )
+    assert list(summary(ledger)) == [
+        "run finished: nothing is left to crawl",
+        "  55 requests, 15 pages done, 41 failed, 2 origins, 00:01:00",
+        "1 origin gave up:",
+        f"  {A}: out of patience after 5 × connection_failed; 14 pages done, 41 failed, 7 still to do",
+        "  what failed: tui-crawler failures; put it back: tui-crawler retry --origin ORIGIN",
+    ]
+
+
+def test_a_database_error_is_a_giving_up_too():
+    ledger = ledger_of(event("origin_finished", A, reason="database_error"))
+    assert any("the database failed" in line for line in summary(ledger))
+
+
+def test_origins_that_were_told_to_wait_are_named():
+    ledger = ledger_of(event("origin_finished", A, reason="rate_limited"))
+    lines = list(summary(ledger))
+    assert any("told to wait longer than allowed" in line for line in lines)
+    assert not any("gave up" in line for line in lines)
+
+
+def test_the_summary_of_a_wide_crawl_is_bounded():
+    events = [event("origin_finished", f"https://h{n}.example", reason="patience") for n in range(NAMED + 980)]
+    lines = list(summary(ledger_of(*events)))
+    assert len(lines) == NAMED + 5
+    assert "  … and 980 more origins" in lines
+
+
+def test_hostile_names_are_made_safe():
+    ledger = ledger_of(
+        event("origin_finished", "https://x\x1b[2J", reason="patience"),
+        event("run_finished", reason="odd\x1b]0;x\x07", requests=1),
+    )
+    assert all(line.isprintable() for line in summary(ledger))

@@ -1,0 +1,220 @@
+"""`pause`, `resume`, `stop`, `add`, `retry`: what is asked for, and what is told of the outcome."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import ORIGIN, Said, Wiring, origin_view
+from tui_crawler.cli import steer_command
+from tui_crawler.cli.operator_name import operator_name
+from tui_crawler.domain.command import (
+    ActionResult,
+    AddSeeds,
+    Command,
+    PauseOrigins,
+    ResumeOrigins,
+    RetryPages,
+    StopOrigins,
+)
+
+Say = Callable[..., Said]
+OTHER = "http://example.org:8080"
+
+
+@pytest.fixture(autouse=True)
+def known(database: Path, wiring: Wiring) -> None:
+    wiring.reports.origins = (origin_view(), origin_view(OTHER), origin_view("http://example.org"))
+
+
+def answer(after: Any, error: str = "") -> Callable[[Command], ActionResult]:
+    return lambda _: ActionResult(3, "{}", "" if after is None else json.dumps(after), error)
+
+
+def asked(wiring: Wiring) -> Command:
+    ((_, command, _),) = wiring.commands
+    return command
+
+
+@pytest.mark.parametrize(("word", "kind"), [("pause", PauseOrigins), ("resume", ResumeOrigins), ("stop", StopOrigins)])
+def test_one_origin_and_all(word: str, kind: type, database: Path, say: Say, wiring: Wiring):
+    assert say(word, ORIGIN).status == 0
+    assert say(word, "--all").status == 0
+    assert wiring.commands == [
+        (database, kind((ORIGIN,)), operator_name()),
+        (database, kind(()), operator_name()),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["http://example.org:8080/some/page?x#y", "example.org:8080", "HTTP://Example.ORG:8080"]
+)
+def test_an_origin_may_be_named_by_a_url_or_its_host(text: str, say: Say, wiring: Wiring):
+    assert say("pause", text).status == 0
+    assert asked(wiring) == PauseOrigins((OTHER,))
+
+
+def test_a_host_of_two_origins_is_not_guessed(say: Say, wiring: Wiring):
+    said = say("pause", "example.org")
+    assert said.status == 2
+    assert "more than one origin" in said.err
+    assert not wiring.commands
+
+
+@pytest.mark.parametrize("text", ["https://exmaple.org", "nowhere.example", "https://", "\x1b[31m"])
+def test_an_unknown_origin_changes_nothing(text: str, say: Say, wiring: Wiring):
+    said = say("pause", ORIGIN, text)
+    assert said.status == 2
+    assert "no origin" in said.err
+    assert "\x1b" not in said.err
+    assert not wiring.commands
+
+
+def test_a_near_origin_is_suggested(say: Say):
+    assert "did you mean https://example.org?" in say("pause", "https://exmaple.org").err
+
+
+@pytest.mark.parametrize("words", [("pause",), ("stop", "--all", ORIGIN)])
+def test_name_them_or_all(words: tuple[str, ...], say: Say, wiring: Wiring):
+    assert say(*words).status == 2
+    assert not wiring.commands
+
+
+def test_outcomes_are_told(say: Say, wiring: Wiring):
+    wiring.answer = answer({ORIGIN: True})
+    assert say("pause", ORIGIN).out == f"paused {ORIGIN}\n"
+    wiring.answer = answer({})
+    assert say("pause", ORIGIN).out == "nothing to change\n"
+    wiring.answer = answer(None)
+    assert "not taken it up yet" in say("pause", ORIGIN).out
+
+
+def test_outcomes_as_json(say: Say, wiring: Wiring):
+    wiring.answer = answer({ORIGIN: True})
+    assert say("pause", ORIGIN, "--json").document == {
+        "actions": [
+            {
+                "action_id": 3,
+                "action": "pause",
+                "target": ORIGIN,
+                "before": {},
+                "after": {ORIGIN: True},
+                "error": "",
+            }
+        ]
+    }
+
+
+def test_a_refused_action_is_an_error(say: Say, wiring: Wiring):
+    wiring.answer = answer(None, "not an origin of this crawl\x1b")
+    said = say("pause", ORIGIN)
+    assert (said.status, said.out, said.err) == (2, "", "tui-crawler: not an origin of this crawl\\x1b\n")
+    as_json = say("pause", ORIGIN, "--json")
+    assert as_json.status == 2
+    assert as_json.document["actions"][0]["error"] == "not an origin of this crawl\x1b"
+
+
+def test_a_journal_text_that_is_no_json_is_shown_as_it_is(say: Say, wiring: Wiring):
+    wiring.answer = lambda _: ActionResult(3, "was\x1b", "is")
+    assert say("pause", ORIGIN, "--json").document["actions"][0]["before"] == "was\x1b"
+    assert say("pause", ORIGIN).status == 0
+
+
+class TestAdd:
+    def test_seeds_are_normalised_and_each_added_once(self, say: Say, wiring: Wiring):
+        wiring.answer = answer({"added": 2, "known": 1, "refused": ["http://x/: scope"]})
+        said = say("add", "HTTPS://Example.org/a#b", "https://example.org/a", "https://example.org/c")
+        assert asked(wiring) == AddSeeds(("https://example.org/a", "https://example.org/c"))
+        assert said.out == "2 pages added, 1 known already\n  refused: http://x/: scope\n"
+
+    def test_job_pattern_and_force(self, say: Say, wiring: Wiring):
+        assert say("add", "https://h/", "--job", "news", "--pattern", "/news/", "--force").status == 0
+        assert asked(wiring) == AddSeeds(("https://h/",), "news", "/news/", True)
+
+    @pytest.mark.parametrize("pattern", ["(", "(?=x)", r"(a)\1"])
+    def test_a_bad_pattern(self, pattern: str, say: Say, wiring: Wiring):
+        said = say("add", "https://h/", "--pattern", pattern)
+        assert said.status == 2
+        assert "--pattern" in said.err
+        assert not wiring.commands
+
+    def test_a_bad_url_adds_nothing(self, say: Say, wiring: Wiring):
+        said = say("add", "https://h/", "ftp://h/", "nonsense")
+        assert said.status == 2
+        assert "ftp://h/ is not http or https" in said.err
+        assert "nonsense" in said.err
+        assert not wiring.commands
+
+    def test_many_from_stdin(self, say: Say, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):
+        lines = b"\xef\xbb\xbfhttps://h/1\r\n\r\n# comment\nnonsense\x1b\nhttps://h/2\nhttps://h/\xff\nhttps://h/1\n"
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+        said = say("add", "-", "https://h/0")
+        assert said.status == 0
+        assert asked(wiring) == AddSeeds(("https://h/0", "https://h/1", "https://h/2", "https://h/%EF%BF%BD"))
+        assert "stdin:4: nonsense\\x1b" in said.err
+        assert "1 of the listed lines cannot be crawled" in said.err
+
+    def test_many_from_a_file_go_in_bulk(self, here: Path, say: Say, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr(steer_command, "BULK", 10)
+        (here / "seeds.txt").write_text("".join(f"https://h/{n}\n" for n in range(25)))
+        wiring.answer = answer({"added": 10, "known": 0, "refused": []})
+        said = say("add", "--file", "seeds.txt", "--json")
+        sizes = [len(command.urls) for _, command, _ in wiring.commands if isinstance(command, AddSeeds)]
+        assert sizes == [10, 10, 5]
+        assert len(said.document["actions"]) == 3
+
+    def test_the_first_refusal_ends_a_bulk(self, here: Path, say: Say, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr(steer_command, "BULK", 1)
+        wiring.answer = answer(None, "no such job")
+        assert say("add", "https://h/1", "https://h/2", "--job", "x").status == 2
+        assert len(wiring.commands) == 1
+
+    @pytest.mark.parametrize("words", [(), ("--file", "absent.txt"), ("--file", ".")])
+    def test_nothing_to_add(self, words: tuple[str, ...], say: Say, wiring: Wiring):
+        assert say("add", *words).status == 2
+        assert not wiring.commands
+
+    def test_a_list_without_a_good_line(self, here: Path, say: Say, wiring: Wiring):
+        (here / "seeds.txt").write_text("x\n" * 100)
+        said = say("add", "--file", "seeds.txt")
+        assert said.status == 2
+        assert len(said.err.splitlines()) < 30
+
+
+class TestRetry:
+    def test_options_narrow_each_other(self, say: Say, wiring: Wiring):
+        wiring.answer = answer({"retried": {ORIGIN: 3, OTHER: 1}})
+        said = say(
+            *("retry", "https://example.org/a#x", "--exit-code", "request_timeout,File-Gone"),
+            *("--exit-code", "request_timeout", "--origin", ORIGIN),
+        )
+        assert asked(wiring) == RetryPages(("https://example.org/a",), ("request_timeout", "file_gone"), (ORIGIN,))
+        assert said.out == f"4 pages put back\n  3 {ORIGIN}\n  1 {OTHER}\n"
+
+    def test_nothing_named(self, say: Say, wiring: Wiring):
+        said = say("retry")
+        assert said.status == 2
+        assert "name what to retry" in said.err
+
+    @pytest.mark.parametrize("words", [("nonsense",), ("--exit-code", "timeout"), ("--origin", "nowhere.example")])
+    def test_wrong_names(self, words: tuple[str, ...], say: Say, wiring: Wiring):
+        assert say("retry", *words).status == 2
+        assert not wiring.commands
+
+    def test_nothing_was_put_back(self, say: Say, wiring: Wiring):
+        wiring.answer = answer({"retried": {}})
+        assert say("retry", "--exit-code", "file_gone").out == "no failed page matches\n"
+
+
+def test_a_user_the_system_does_not_know(monkeypatch: pytest.MonkeyPatch):
+    def unknown() -> str:
+        raise KeyError("uid")
+
+    monkeypatch.setattr("getpass.getuser", unknown)
+    assert operator_name() == "operator"

@@ -1,0 +1,105 @@
+"""`audit`: the politeness proof."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.options import CommandSet, add_database, add_json
+from tui_crawler.cli.printer import Printer
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.audit import Finding, OriginAudit
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "audit",
+        "prove that every delay was kept",
+        execute,
+        "Recomputes from the log, per origin, the gap from the end of each request to the next one, and compares "
+        "it with the delay that was promised. Exit status 1 if a gap is shorter than promised (by more than the "
+        "1 ms that stored times are rounded to) or two requests overlap. A fluke retry is exempt.",
+    )
+    parser.add_argument("--verbose", action="store_true", help="list the violations and overlaps")
+    add_json(parser)
+    add_database(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `audit`."""
+    database = existing_database(arguments)
+
+    from tui_crawler.domain.audit import audit
+    from tui_crawler.wiring import open_reports
+
+    with closing(open_reports(database)) as reports:
+        origins = audit(reports.attempts_for_audit())
+    ok = all(one.ok for one in origins)
+    if arguments.json:
+        listed = [_document(one, arguments.verbose) for one in origins]
+        printer.document({"ok": ok, "origins": listed})
+    else:
+        printer.lines(_lines(origins, ok, arguments.verbose))
+    return ExitStatus.ok if ok else ExitStatus.gave_up
+
+
+def _document(one: OriginAudit, verbose: bool) -> dict[str, object]:
+    document: dict[str, object] = {
+        "origin": one.origin,
+        "requests": one.requests,
+        "min_gap_ms": one.min_gap_ms,
+        "promised_ms": one.promised_ms,
+        "violations": one.violations,
+        "overlaps": one.overlaps,
+    }
+    if verbose:
+        document["findings"] = [
+            {
+                "fault": finding.fault.value,
+                "url": finding.url,
+                "sent_at": finding.sent_at,
+                "gap_ms": finding.gap_ms,
+                "promised_ms": finding.promised_ms,
+                "earlier_url": finding.earlier_url,
+            }
+            for finding in one.findings
+        ]
+    return document
+
+
+def _lines(origins: tuple[OriginAudit, ...], ok: bool, verbose: bool) -> Iterator[str]:
+    from tui_crawler.console.format import count, phase, plural
+    from tui_crawler.console.safe_text import safe
+
+    for one in origins:
+        gap = f"shortest gap {phase(one.min_gap_ms)}, promised {phase(one.promised_ms)}"
+        verdict = "kept" if one.ok else f"{plural(one.violations, 'violation')}, {plural(one.overlaps, 'overlap')}"
+        yield f"{'✓' if one.ok else '✗'} {safe(one.origin)}  {plural(one.requests, 'request')}  {gap}  {verdict}"
+        if verbose:
+            yield from map(_finding, one.findings)
+            left_out = one.violations + one.overlaps - len(one.findings)
+            if left_out:
+                yield f"    … and {count(left_out)} more"
+    bad = sum(not one.ok for one in origins)
+    if ok:
+        yield f"every delay was kept: {plural(len(origins), 'origin')}"
+    else:
+        yield f"promises were broken at {bad} of {plural(len(origins), 'origin')}"
+
+
+def _finding(finding: Finding) -> str:
+    from tui_crawler.console.format import clock, phase
+    from tui_crawler.console.safe_text import safe
+
+    what = f"gap {phase(finding.gap_ms)} of {phase(finding.promised_ms)}"
+    if finding.gap_ms < 0:
+        what = f"overlap of {phase(-finding.gap_ms)}"
+    return (
+        f"    {clock(finding.sent_at, millis=True)} UTC  {what}  {safe(finding.url)}  after {safe(finding.earlier_url)}"
+    )

@@ -1,0 +1,103 @@
+"""The console: on a configuration (no command), on a database, or on seeds (`crawl`)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.configuration import DEFAULT_CONFIG, read_config, tell_warnings
+from tui_crawler.cli.database_choice import database_of_run, existing, existing_database, named_database
+from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import UsageProblem
+
+if TYPE_CHECKING:
+    from tui_crawler.config.schema import Config
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of the console itself."""
+    parser.add_argument("--readonly", action="store_true", help="watch only; start and change nothing")
+    add_ignore_database_name(parser)
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares `crawl`."""
+    parser = commands.add(
+        "crawl",
+        "open the console on these seeds, without a configuration file",
+        crawl,
+        "Opens the console and crawls from these seeds with the default settings. Without --db (or TUI_CRAWLER_DB) "
+        "the crawl is kept in the current folder, in a database named after the first seed's host.",
+    )
+    parser.add_argument("urls", metavar="URL", nargs="+", help="a seed")
+    add_database(parser)
+
+
+def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Opens the console on CONFIG, on the configuration found here, or on a database alone."""
+    file = arguments.file or arguments.config or _config_here(arguments)
+    _need_terminal_for(file)
+    config = read_config(file) if file else None
+    if config is None:
+        database = existing_database(arguments)
+    else:
+        tell_warnings(config, printer)
+        database = database_of_run(arguments, config)
+    if arguments.readonly:
+        existing(database)
+    return _open(config, database, arguments.readonly)
+
+
+def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `crawl`."""
+    _need_terminal_for(None)
+
+    from tui_crawler.config.load import config_from_seeds
+    from tui_crawler.config.problem import ConfigErrors
+
+    database = named_database(arguments) or Path(f"{_host(arguments.urls[0])}.db").absolute()
+    try:
+        config = config_from_seeds(arguments.urls, database)
+    except ConfigErrors as errors:
+        raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
+    tell_warnings(config, printer)
+    return _open(config, database, False)
+
+
+def need_terminal(instead: str) -> None:
+    """Raises UsageProblem unless stdin and stdout are a terminal the console can draw on."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageProblem("the console needs a terminal, and this is none", hint=instead)
+    if os.environ.get("TERM", "") in {"", "dumb"}:
+        raise UsageProblem("the console cannot draw on this terminal (TERM is not set, or dumb)", hint=instead)
+
+
+def _need_terminal_for(file: str | None) -> None:
+    need_terminal(f"tui-crawler run {file or 'CONFIG'} crawls without it, tui-crawler status tells how far it is")
+
+
+def _open(config: Config | None, database: Path, readonly: bool) -> int:
+    from tui_crawler.wiring import RunOptions, open_console
+
+    return open_console(config, database, readonly, RunOptions())
+
+
+def _config_here(arguments: argparse.Namespace) -> str | None:
+    """./tui-crawler.yaml, unless a database is named."""
+    if named_database(arguments) is not None or not Path(DEFAULT_CONFIG).is_file():
+        return None
+    return DEFAULT_CONFIG
+
+
+def _host(seed: str) -> str:
+    """The host of a seed as a file name; `crawl` for what is no URL (the configuration tells what is wrong)."""
+    from tui_crawler.domain.url import CrawlUrl, normalise
+
+    url = normalise(seed)
+    if not isinstance(url, CrawlUrl):
+        return "crawl"
+    return "".join(char if char.isalnum() or char in ".-" else "_" for char in url.host)

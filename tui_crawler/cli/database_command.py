@@ -1,0 +1,74 @@
+"""`db`: which database it is, whether it is whole, and its migration."""
+
+from __future__ import annotations
+
+import argparse
+
+from tui_crawler.cli.database_choice import chosen_database, existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.options import CommandSet, add_database, add_json
+from tui_crawler.cli.printer import Printer
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the group."""
+    group = commands.group("db", "check or migrate the database, or tell where it is")
+    check = group.add(
+        "check",
+        "check the integrity of the database",
+        _check,
+        "Checks the file and its references; changes nothing. Exit status 3 when it is damaged.",
+    )
+    upgrade = group.add(
+        "upgrade",
+        "migrate an older database to this version, after a backup copy",
+        _upgrade,
+        "Migrates a database of an earlier version. A copy of it as it was is laid beside it first. A run does the "
+        "same when it starts.",
+    )
+    path = group.add("path", "print the path of the database that would be used", _path)
+    for parser in (check, upgrade, path):
+        add_json(parser)
+        add_database(parser)
+
+
+def _check(arguments: argparse.Namespace, printer: Printer) -> int:
+    path = existing_database(arguments)
+
+    from tui_crawler.storage.database import integrity_problems
+
+    problems = integrity_problems(path)
+    if arguments.json:
+        printer.document({"ok": not problems, "path": str(path), "problems": list(problems)})
+    elif problems:
+        printer.lines(problems)
+        printer.error(f"{path} is damaged")
+    else:
+        printer.line(f"{path} is whole")
+    return ExitStatus.cannot_run if problems else ExitStatus.ok
+
+
+def _upgrade(arguments: argparse.Namespace, printer: Printer) -> int:
+    path = existing_database(arguments)
+
+    from tui_crawler.storage.database import upgrade
+
+    done = upgrade(path)
+    if arguments.json:
+        backup = None if done is None else str(done.backup)
+        printer.document({"path": str(path), "upgraded": done is not None, "backup": backup})
+    elif done is None:
+        printer.line(f"{path} has the schema of this version already")
+    else:
+        printer.line(f"{path}: schema {done.from_version} is now {done.to_version}")
+        printer.line(f"as it was: {done.backup}")
+    return ExitStatus.ok
+
+
+def _path(arguments: argparse.Namespace, printer: Printer) -> int:
+    path = chosen_database(arguments)
+    if arguments.json:
+        printer.document({"path": str(path), "exists": path.exists()})
+    else:
+        printer.line(str(path))
+    return ExitStatus.ok

@@ -1,0 +1,74 @@
+"""`demo`: the built-in demo web on loopback, and a crawl of it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from tui_crawler.cli.console_command import need_terminal
+from tui_crawler.cli.database_choice import named_database
+from tui_crawler.cli.options import CommandSet, add_database, add_json, port
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import CannotRun, UsageProblem
+
+_HELP = "see tui-crawler demo --help"
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "demo",
+        "crawl the built-in demo web; needs no network and no file",
+        execute,
+        "Starts about ten small origins on loopback (healthy, slow, rate-limiting, failing, blocked by robots.txt, "
+        "redirecting, a trap) and opens the console crawling them. Without --db nothing is kept.",
+    )
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--serve-only", action="store_true", help="print the seeds and keep serving")
+    ways.add_argument("--headless", action="store_true", help="crawl at short delays without the console, then end")
+    parser.add_argument(
+        "--access-log", metavar="FILE", help="with --serve-only: append one JSON line per request to FILE"
+    )
+    parser.add_argument(
+        "--port", type=port, metavar="N", help="the first of consecutive ports (default: any free ones)"
+    )
+    add_json(parser, "with --headless one JSON object per event, with --serve-only the seeds")
+    add_database(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `demo`. Raises CannotRun when the demo web cannot be started."""
+    if arguments.access_log is not None and not arguments.serve_only:
+        raise UsageProblem("--access-log needs --serve-only", hint=_HELP)
+    if arguments.json and not (arguments.headless or arguments.serve_only):
+        raise UsageProblem("--json needs --headless or --serve-only", hint=_HELP)
+    if not (arguments.headless or arguments.serve_only):
+        need_terminal("tui-crawler demo --headless crawls without it")
+    database = named_database(arguments)
+
+    from tui_crawler.wiring.demo import DemoUnavailable
+
+    try:
+        return _start(arguments, database, printer)
+    except DemoUnavailable as error:
+        raise CannotRun(str(error)) from error
+
+
+def _start(arguments: argparse.Namespace, database: Path | None, printer: Printer) -> int:
+    from tui_crawler.cli.run_watch import watch
+    from tui_crawler.wiring import demo_console, demo_headless, demo_serve
+
+    def announce(seeds: Sequence[str]) -> None:
+        if arguments.json:
+            printer.document({"seeds": list(seeds)})
+            return
+        printer.lines(seeds)
+        printer.note("serving the demo web; ctrl+c ends it")
+
+    if arguments.serve_only:
+        access_log = Path(arguments.access_log) if arguments.access_log else None
+        return demo_serve(arguments.port, access_log, announce)
+    if arguments.headless:
+        return watch(printer, arguments.json, lambda listener: demo_headless(database, arguments.port, listener))
+    return demo_console(database, arguments.port)

@@ -1,0 +1,159 @@
+"""`failures`: failed pages, grouped or listed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.columns import columns
+from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.known_names import exit_code_name, known_origin
+from tui_crawler.cli.options import CommandSet, add_database, add_json, words
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import UsageProblem, did_you_mean
+
+if TYPE_CHECKING:
+    from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.view import FailureGroup, PageView
+
+GROUPINGS = ("exit_code", "origin", "pattern")
+_WINDOW = 500
+_PAGE_COLUMNS = (
+    "url",
+    "origin",
+    "job",
+    "status",
+    "attempts",
+    "attempts_remaining",
+    "nice",
+    "depth",
+    "not_before",
+    "last_exit_code",
+    "last_http_status",
+    "last_crawled_at",
+    "due_at",
+    "etag",
+    "last_modified",
+    "content_type",
+    "size",
+    "title",
+    "sha256",
+    "message",
+)
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "failures",
+        "show failed pages, grouped or listed",
+        execute,
+        "Groups the failed pages, or lists them. Recoverable ones may succeed when they are tried again: "
+        "tui-crawler retry puts them back.",
+    )
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument(
+        "--by",
+        type=words,
+        metavar="KEYS",
+        default=("exit_code", "origin"),
+        help="group by any of exit_code, origin, pattern (default: exit_code,origin)",
+    )
+    ways.add_argument("--list", action="store_true", help="list the pages")
+    parser.add_argument("--exit-code", metavar="NAME", default="", help="with --list: only this exit code")
+    parser.add_argument("--origin", default="", help="with --list: only this origin")
+    add_json(parser)
+    add_database(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `failures`."""
+    by = _grouping(arguments.by)
+    if not arguments.list and (arguments.exit_code or arguments.origin):
+        raise UsageProblem("--exit-code and --origin narrow a list", hint="add --list")
+    code = exit_code_name(arguments.exit_code) if arguments.exit_code else ""
+    database = existing_database(arguments)
+
+    from tui_crawler.wiring import open_reports
+
+    with closing(open_reports(database)) as reports:
+        if not arguments.list:
+            _show_groups(reports.failure_groups(by), by, arguments.json, printer)
+            return ExitStatus.ok
+        origin = known_origin(arguments.origin, reports) if arguments.origin else ""
+        pages = _pages(reports, code, origin)
+        if arguments.json:
+            printer.documents("pages", map(_page_document, pages))
+        else:
+            printer.lines(map(_page_line, pages))
+    return ExitStatus.ok
+
+
+def _grouping(by: tuple[str, ...]) -> tuple[str, ...]:
+    for key in by:
+        if key not in GROUPINGS:
+            raise UsageProblem(
+                f"cannot group by {key!r}{did_you_mean(key, GROUPINGS)}", hint=f"keys: {', '.join(GROUPINGS)}"
+            )
+    if not by:
+        raise UsageProblem("--by names no key", hint=f"keys: {', '.join(GROUPINGS)}")
+    return tuple(dict.fromkeys(by))
+
+
+def _pages(reports: Reports, code: str, origin: str) -> Iterator[PageView]:
+    """All failed pages, in windows by keyset."""
+    after = 0
+    while window := reports.failure_pages(code, origin, after, _WINDOW):
+        yield from window
+        after = window[-1].page_id
+
+
+def _page_document(page: PageView) -> dict[str, object]:
+    return {name: getattr(page, name) for name in _PAGE_COLUMNS}
+
+
+def _page_line(page: PageView) -> str:
+    from tui_crawler.console.format import plural
+    from tui_crawler.console.safe_text import safe
+
+    again = "may be tried again" if page.recoverable else "for good"
+    message = f"  ({safe(page.message, 200)})" if page.message else ""
+    status = page.last_http_status if page.last_http_status is not None else "-"
+    tries = f"{plural(page.attempts, 'try', 'tries')}, {again}"
+    return f"{safe(page.last_exit_code):<24} {status:>3}  {tries}  {safe(page.url, 2_048)}{message}"
+
+
+def _show_groups(groups: tuple[FailureGroup, ...], by: tuple[str, ...], as_json: bool, printer: Printer) -> None:
+    if as_json:
+        printer.document({"groups": [_group_document(group) for group in groups]})
+        return
+    from tui_crawler.console.format import count, date_time
+    from tui_crawler.console.safe_text import safe
+
+    if not groups:
+        printer.line("no page has failed")
+        return
+    zone = datetime.now(UTC).astimezone().tzinfo or UTC
+    header = ("PAGES", "RECOVERABLE", *(key.replace("_", " ").upper() for key in by), "LAST", "SAMPLE")
+    rows = []
+    for group in groups:
+        key = dict(group.key)
+        named = (safe(key.get(name, "")) for name in by)
+        last = date_time(group.last_at, zone)
+        rows.append((count(group.count), count(group.recoverable), *named, last, safe(group.sample_url)))
+    printer.lines(columns(header, rows, frozenset({0, 1})))
+
+
+def _group_document(group: FailureGroup) -> dict[str, object]:
+    return {
+        "key": dict(group.key),
+        "count": group.count,
+        "recoverable": group.recoverable,
+        "sample_url": group.sample_url,
+        "first_at": group.first_at,
+        "last_at": group.last_at,
+    }

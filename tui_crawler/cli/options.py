@@ -1,0 +1,125 @@
+"""The parser of one command, and the options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import NoReturn
+
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import UsageProblem
+
+PROGRAM = "tui-crawler"
+VALUE_OPTIONS = ("--db", "--config")
+"""The options before a command that take a value in the next word."""
+
+Execute = Callable[[argparse.Namespace, Printer], int]
+"""What a command does: takes its options, answers the exit status."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that raises UsageProblem for a wrong option; options are never abbreviated."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises UsageProblem with the message of argparse."""
+        raise UsageProblem(message, hint=f"see {self.prog} --help")
+
+
+class CommandSet:
+    """The commands of a parser, or of a group of commands such as `db`."""
+
+    def __init__(self, parser: CommandParser) -> None:
+        self._actions = parser.add_subparsers(
+            title="commands", metavar="COMMAND", parser_class=CommandParser, required=True, prog=parser.prog
+        )
+        self.names: list[str] = []
+
+    def add(self, name: str, summary: str, execute: Execute, description: str = "") -> CommandParser:
+        """Declares a command. `summary` is its line in the list, `description` opens its own help."""
+        parser = self._parser(name, summary, description)
+        parser.set_defaults(execute=execute)
+        return parser
+
+    def group(self, name: str, summary: str) -> CommandSet:
+        """Declares a group of commands under one word."""
+        return CommandSet(self._parser(name, summary, ""))
+
+    def _parser(self, name: str, summary: str, description: str) -> CommandParser:
+        self.names.append(name)
+        return self._actions.add_parser(
+            name,
+            help=summary,
+            description=description or f"{summary[0].upper()}{summary[1:]}.",
+            allow_abbrev=False,
+        )
+
+
+def add_database(parser: argparse.ArgumentParser) -> None:
+    """`--db` and `--config`, on either side of the command; and `--quiet`."""
+    parser.add_argument(
+        "--db",
+        metavar="PATH",
+        default=argparse.SUPPRESS,
+        help="the database (else TUI_CRAWLER_DB, the one of --config, the one of ./tui-crawler.yaml, "
+        "the only *.db here)",
+    )
+    parser.add_argument(
+        "--config",
+        metavar="CONFIG",
+        default=argparse.SUPPRESS,
+        help="a configuration file, for the database it names",
+    )
+    add_quiet(parser)
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """`--quiet`."""
+    parser.add_argument(
+        "--quiet", action="store_true", default=argparse.SUPPRESS, help="nothing but the answer and errors"
+    )
+
+
+def add_json(parser: argparse.ArgumentParser, what: str = "one JSON value on stdout") -> None:
+    """`--json`."""
+    parser.add_argument("--json", action="store_true", help=f"{what}; messages go to stderr")
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """What a person may decide for one run, over the configuration."""
+    parser.add_argument("--max-requests", type=positive, metavar="N", help="end the run after N requests")
+    parser.add_argument("--force-recrawl", action="store_true", help="every done page is due once in this run")
+    parser.add_argument(
+        "--new-run", action="store_true", help="begin a new run even if the last one could be continued"
+    )
+    parser.add_argument("--user-agent", metavar="UA", help="the User-Agent of this run")
+    parser.add_argument("--allow-impolite", action="store_true", help="allow delays below 1 s, also outside loopback")
+    add_ignore_database_name(parser)
+
+
+def add_ignore_database_name(parser: argparse.ArgumentParser) -> None:
+    """`--ignore-database-name`, which takes the guard of design U off."""
+    parser.add_argument(
+        "--ignore-database-name",
+        action="store_true",
+        help="open the database even if it is not the one the configuration asks for",
+    )
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 on; for `type=`."""
+    if text.isascii() and text.isdigit() and len(text) <= 18 and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+
+
+def port(text: str) -> int:
+    """A TCP port from 1 to 65535; for `type=`."""
+    number = positive(text)
+    if number > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: it ends at 65535")
+    return number
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Names separated by commas; for `type=`."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())

@@ -1,0 +1,106 @@
+"""The whole command line: which word leads where. Imports nothing heavy, so that help answers at once."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from tui_crawler import __version__
+from tui_crawler.cli import (
+    audit_command,
+    check_command,
+    console_command,
+    database_command,
+    demo_command,
+    failures_command,
+    run_command,
+    status_command,
+    steer_command,
+)
+from tui_crawler.cli.options import PROGRAM, VALUE_OPTIONS, CommandParser, CommandSet, add_database
+from tui_crawler.cli.problem import UsageProblem, did_you_mean
+
+_DESCRIPTION = """\
+A terminal console for polite web crawling. Without a command it opens the console: if a live run
+holds the database the console attaches to it, else it carries the run out itself.
+"""
+_EPILOG = """\
+exit status: 0 finished or stopped by the operator, 1 some origin ended by patience or database_error,
+2 usage or configuration error, 3 could not run, 130 SIGINT, 143 SIGTERM, 129 SIGHUP
+"""
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """The options of the command that `words` (without the program's name) ask for; `execute` carries it out.
+
+    Raises UsageProblem; SystemExit after `--help` and `--version`.
+    """
+    root, commands = _root()
+    word = _first_word(words)
+    if word is None or (word not in commands.names and _is_config(word)):
+        asked = [word for word in words if word in {"-h", "--help", "--version"}]
+        return root.parse_args(asked) if asked else _console_parser().parse_args(words)
+    if word not in commands.names:
+        raise UsageProblem(
+            f"unknown command {word!r}{did_you_mean(word, commands.names)}",
+            hint="a configuration file ends in .yaml or exists; see tui-crawler --help",
+        )
+    return root.parse_args(words)
+
+
+def _root() -> tuple[CommandParser, CommandSet]:
+    parser = CommandParser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [CONFIG] [--db PATH] [--readonly]\n       {PROGRAM} COMMAND [options]",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    add_database(parser)
+    console_command.add_options(parser)
+    parser.set_defaults(db=None, config=None, quiet=False)
+    commands = CommandSet(parser)
+    for module in (
+        demo_command,
+        console_command,
+        run_command,
+        check_command,
+        status_command,
+        steer_command,
+        failures_command,
+        audit_command,
+        database_command,
+    ):
+        module.declare(commands)
+    return parser, commands
+
+
+def _console_parser() -> CommandParser:
+    parser = CommandParser(prog=PROGRAM, add_help=False, allow_abbrev=False)
+    parser.add_argument("file", metavar="CONFIG", nargs="?", default=None)
+    add_database(parser)
+    console_command.add_options(parser)
+    parser.set_defaults(db=None, config=None, quiet=False, execute=console_command.open_on_config)
+    return parser
+
+
+def _first_word(words: Sequence[str]) -> str | None:
+    """The first word that is neither an option nor the value of one."""
+    skip = False
+    for word in words:
+        if skip or word.startswith("-"):
+            skip = not skip and word in VALUE_OPTIONS
+            continue
+        return word
+    return None
+
+
+def _is_config(word: str) -> bool:
+    """Whether a first word is meant as a configuration file."""
+    try:
+        return word.endswith((".yaml", ".yml")) or Path(word).is_file()
+    except OSError:  # a name no file can have
+        return False

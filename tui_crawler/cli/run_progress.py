@@ -1,0 +1,240 @@
+"""The progress of a run on a terminal: totals and a bar per origin, redrawn in place at most four times a second."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import FrameType, TracebackType
+from typing import Self, TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from tui_crawler.cli.run_ledger import OriginProgress, RunLedger
+from tui_crawler.cli.run_lines import run_on
+from tui_crawler.console.format import count, duration, elapsed, plural, rate
+from tui_crawler.console.glyphs import Mark, state_mark
+from tui_crawler.console.safe_text import clip, fit, safe
+from tui_crawler.domain.event import Event
+
+REDRAW_SECONDS = 0.25
+MOST_ORIGINS = 40
+"""So many origins are shown even on a very high terminal."""
+
+_COLOURS = {
+    "active": "green",
+    "waiting": "cyan",
+    "paused": "yellow",
+    "warning": "yellow",
+    "error": "red",
+    "ok": "green",
+}
+_ENDS = {
+    "patience": "gave up",
+    "database_error": "database error",
+    "excluded": "excluded",
+    "rate_limited": "rate limited",
+    "max_requests": "limit reached",
+    "operator": "stopped",
+}
+_WIDE_CELLS = 100
+_NARROW_CELLS = 70
+
+
+def frame(ledger: RunLedger, now: int, columns: int, rows: int) -> list[Text]:
+    """The lines to show at `now` (epoch ms): no more than fit, none as wide as the terminal, so none wraps."""
+    width = columns - 1
+    lines = [_fitted(_totals(ledger, now), width, "bold")]
+    room = max(0, min(rows - 2, MOST_ORIGINS))
+    ordered = sorted(ledger.origins.values(), key=_rank)
+    shown = ordered if len(ordered) <= room else ordered[: max(0, room - 1)]
+    lines += [_origin_line(one, now, width) for one in shown]
+    if len(shown) < len(ordered) and room:
+        lines.append(_fitted(_rest(ordered[len(shown) :]), width, "dim"))
+    return lines
+
+
+def _totals(ledger: RunLedger, now: int) -> str:
+    return (
+        f"{elapsed(max(0, now - ledger.started_at) if ledger.started_at else 0)}  "
+        f"{plural(ledger.requests, 'request')}, {rate(ledger.rate(now))}/s  "
+        f"{count(ledger.pages_done)} done  {count(ledger.pages_failed)} failed  {count(ledger.todo)} to do"
+    )
+
+
+def _rank(one: OriginProgress) -> int:
+    """Origins at work first, then those that gave up; within a kind in the order in which they started."""
+    return (2 - one.gave_up) if one.state == "finished" else 0
+
+
+def _rest(origins: Sequence[OriginProgress]) -> str:
+    states: dict[str, int] = {}
+    for one in origins:
+        word = _mark(one).word
+        states[word] = states.get(word, 0) + 1
+    return f"… and {plural(len(origins), 'more origin')}: " + ", ".join(f"{n} {word}" for word, n in states.items())
+
+
+def _mark(one: OriginProgress) -> Mark:
+    return state_mark(_ENDS.get(one.reason, "finished") if one.state == "finished" else one.state)
+
+
+def _origin_line(one: OriginProgress, now: int, width: int) -> Text:
+    """State, origin, bar, figures, ETA; a narrow terminal gets a shorter bar, then none."""
+    wide = width >= _WIDE_CELLS
+    mark = _mark(one)
+    done = one.pages_done + one.pages_failed
+    eta = one.eta_ms(now)
+    last = f"ETA {duration(eta)}" if eta is not None else safe(one.last_exit_code) if wide else ""
+    head = f"{fit(mark.label, 16)} "
+    bar_cells = 20 if wide else 10 if width >= _NARROW_CELLS else 0
+    bar = f" {_bar(done, done + one.todo, bar_cells)}" if bar_cells else ""
+    tail = f"{count(done) + '/' + count(done + one.todo):>13}  {fit(last, 24 if wide else 11)}"
+    room = max(10, width - cell_len(head) - cell_len(bar) - cell_len(tail))
+    text = head + fit(safe(one.origin), room) + bar + tail
+    return _fitted(text.rstrip(), width, _COLOURS.get(mark.role, ""))
+
+
+def _bar(done: int, total: int, cells: int) -> str:
+    full = min(cells, done * cells // total) if total else 0
+    return "█" * full + "·" * (cells - full)
+
+
+def _fitted(text: str, width: int, style: str) -> Text:
+    return Text(clip(text, width), style=style, no_wrap=True, end="")
+
+
+class Painter:
+    """Draws a frame over the last one. Hides no cursor and changes no mode, so there is nothing to restore."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._widths: tuple[int, ...] = ()
+        self._shown = ""
+
+    def forget(self) -> None:
+        """The last frame stays where it is and the next one begins below it (after a suspension)."""
+        self._widths, self._shown = (), ""
+
+    def draw(self, lines: Sequence[Text], columns: int) -> None:
+        """Replaces the frame. `columns` is the present width; the terminal may have wrapped the last frame to it.
+
+        Raises OSError when the terminal is gone.
+        """
+        body = _rendered(lines, columns)
+        if body == self._shown:
+            return
+        self._write(self._erasure(columns) + body)
+        self._shown = body
+        self._widths = tuple(line.cell_len for line in lines)
+
+    def erase(self, columns: int) -> None:
+        """Takes the frame off the screen. Raises OSError when the terminal is gone."""
+        self._write(self._erasure(columns))
+        self.forget()
+
+    def _erasure(self, columns: int) -> str:
+        if not self._widths:
+            return ""
+        rows = sum(max(1, -(-width // max(1, columns))) for width in self._widths)
+        return "\r" + (f"\x1b[{rows - 1}A" if rows > 1 else "") + "\x1b[J"
+
+    def _write(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()
+
+
+def _rendered(lines: Sequence[Text], columns: int) -> str:
+    console = Console(file=io.StringIO(), force_terminal=True, width=max(1, columns), height=1, legacy_windows=False)
+    with console.capture() as captured:
+        console.print(Text("\n").join(lines), end="", soft_wrap=True, highlight=False)
+    return captured.get()
+
+
+class ProgressDisplay:
+    """A listener that keeps the ledger and lets a thread of its own draw it: a stalled terminal stalls no crawl.
+
+    `closed` becomes True when the terminal is gone; the next event then ends the run by `stop_run`.
+    """
+
+    def __init__(
+        self,
+        out: TextIO,
+        ledger: RunLedger,
+        size: Callable[[], os.terminal_size],
+        now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    ) -> None:
+        """`size` tells the terminal's present size, `now` the epoch ms."""
+        self._ledger = ledger
+        self._size = size
+        self._now = now
+        self._painter = Painter(out)
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._draw_on, name="progress", daemon=True)
+        self._former: object = None
+        self._told = False
+        self.stop_run: Callable[[], None] = run_on
+        self.closed = False
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._former = signal.signal(signal.SIGCONT, self._resumed)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join(2.0)
+        if self._former is not None:
+            signal.signal(signal.SIGCONT, self._former)  # type: ignore[arg-type]  # what signal.signal gave
+        if not self._thread.is_alive():
+            self._guarded(lambda: self._painter.erase(self._size().columns))
+
+    def on_event(self, event: Event) -> None:
+        """Takes one event."""
+        with self._lock:
+            self._ledger.take(event)
+        if self.closed and not self._told:
+            self._told = True
+            self.stop_run()
+
+    def redraw(self) -> None:
+        """Draws the present state once."""
+        columns, rows = self._size()
+        with self._lock:
+            lines = frame(self._ledger, self._now(), columns, rows)
+        self._guarded(lambda: self._painter.draw(lines, columns))
+
+    def _draw_on(self) -> None:
+        while not self._over.wait(REDRAW_SECONDS) and not self.closed:
+            self.redraw()
+
+    def _guarded(self, draw: Callable[[], None]) -> None:
+        """A terminal that is gone ends the display and, by `closed`, the run; it never raises."""
+        if self.closed:
+            return
+        try:
+            draw()
+        except (OSError, ValueError):
+            self.closed = True
+
+    def _resumed(self, number: int, at: FrameType | None) -> None:
+        self._painter.forget()
+
+
+def terminal_size() -> os.terminal_size:
+    """The size of the terminal on stdout; 80 × 24 when it tells none."""
+    try:
+        size = os.get_terminal_size(sys.stdout.fileno())
+    except (OSError, ValueError):
+        return os.terminal_size((80, 24))
+    return size if size.columns and size.lines else os.terminal_size((80, 24))

@@ -1,0 +1,65 @@
+"""The last words of a run: what it did, and which origins gave up and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tui_crawler.cli.run_ledger import OriginProgress, RunLedger
+from tui_crawler.console.format import count, elapsed, plural
+from tui_crawler.console.safe_text import safe
+from tui_crawler.domain.idle_reason import finish_words
+
+NAMED = 20
+"""So many origins of a kind are named; the others are counted."""
+
+_REASONS = {
+    "exhausted": "nothing is left to crawl",
+    "max_requests": "the request limit is reached",
+    "operator": "stopped by the operator",
+    "few_origins": "fewer origins are left than queue.min_origins asks for",
+    "interrupted": "interrupted; the next start goes on from here",
+    "error": "an error ended it",
+}
+
+
+def summary(ledger: RunLedger) -> Iterator[str]:
+    """The lines of the summary, fit to print."""
+    why = _REASONS.get(ledger.reason, safe(ledger.reason)) or "no end was reported"
+    yield f"run finished: {why}"
+    yield (
+        f"  {plural(ledger.requests, 'request')}, {plural(ledger.pages_done, 'page')} done, "
+        f"{count(ledger.pages_failed)} failed, {plural(len(ledger.origins), 'origin')}, "
+        f"{elapsed(ledger.elapsed_ms)}"
+    )
+    gave_up = [one for one in ledger.origins.values() if one.gave_up]
+    if gave_up:
+        yield f"{plural(len(gave_up), 'origin')} gave up:"
+        yield from _named(gave_up)
+        yield "  what failed: tui-crawler failures; put it back: tui-crawler retry --origin ORIGIN"
+    for reason in ("rate_limited", "excluded"):
+        others = [one for one in ledger.origins.values() if one.reason == reason]
+        if others:
+            yield f"{plural(len(others), 'origin')} ended early: {finish_words(reason)}"
+            yield from _named(others)
+
+
+def gave_up_words(one: OriginProgress) -> str:
+    """Why an origin gave up: its finish reason, and the exit codes that used its patience up."""
+    causes = sorted(one.setbacks.items(), key=lambda item: -item[1])
+    after = ", ".join(f"{number} × {code}" for code, number in causes)
+    return finish_words(one.reason) + (f" after {after}" if after and one.reason == "patience" else "")
+
+
+def _named(origins: Iterable[OriginProgress]) -> Iterator[str]:
+    left_out = 0
+    for index, one in enumerate(origins):
+        if index >= NAMED:
+            left_out += 1
+            continue
+        why = f" {gave_up_words(one)};" if one.gave_up else ""
+        todo = f", {count(one.todo)} still to do" if one.todo else ""
+        yield (
+            f"  {safe(one.origin)}:{why} {plural(one.pages_done, 'page')} done, {count(one.pages_failed)} failed{todo}"
+        )
+    if left_out:
+        yield f"  … and {plural(left_out, 'more origin')}"

@@ -1,0 +1,174 @@
+"""`status`: origins and totals."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.columns import columns
+from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.operator_name import operator_name
+from tui_crawler.cli.options import CommandSet, add_database, add_json
+from tui_crawler.cli.printer import Printer
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.view import OriginView, RunView, TotalsView
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "status",
+        "show origins and totals",
+        execute,
+        "Shows the newest run, the totals, and for each origin how far it is and why it makes no request now.",
+    )
+    add_json(parser)
+    add_database(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `status`."""
+    database = existing_database(arguments)
+
+    from tui_crawler.wiring import open_reports
+
+    with closing(open_reports(database)) as reports:
+        run, totals, origins = reports.run(), reports.totals(), reports.origins_changed(0).rows
+    origins = tuple(sorted(origins, key=lambda one: one.origin))
+    now = time.time_ns() // 1_000_000
+    zone = datetime.now(UTC).astimezone().tzinfo or UTC
+    if arguments.json:
+        printer.document(
+            {
+                "run": None if run is None else _run_document(run),
+                "totals": _totals_document(totals),
+                "origins": [_origin_document(one, now, run, zone) for one in origins],
+            }
+        )
+    else:
+        printer.lines(_lines(run, totals, origins, now, zone))
+    return ExitStatus.ok
+
+
+def _run_document(run: RunView) -> dict[str, object]:
+    return {
+        "run_id": run.run_id,
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+        "finish_reason": run.finish_reason,
+        "requests": run.requests,
+        "user_agent": run.user_agent,
+        "config_name": run.config_name,
+        "live": run.live,
+        "owner": run.owner,
+        "heartbeat_at": run.heartbeat_at,
+        "max_in_flight": run.max_in_flight,
+        "max_requests": run.max_requests,
+    }
+
+
+def _totals_document(totals: TotalsView) -> dict[str, object]:
+    return {
+        "todo": totals.todo,
+        "pending": totals.pending,
+        "done": totals.done,
+        "failed": totals.failed,
+        "blocked": totals.blocked,
+        "requests": totals.requests,
+        "bytes": totals.bytes,
+        "attempts": totals.attempts,
+        "exit_codes": dict(totals.exit_codes),
+    }
+
+
+def _origin_document(one: OriginView, now: int, run: RunView | None, zone: tzinfo) -> dict[str, object]:
+    from tui_crawler.domain.eta import estimate
+
+    return {
+        "origin": one.origin,
+        "state": one.state,
+        "finish_reason": one.finish_reason,
+        "paused": one.paused,
+        "patience": one.patience,
+        "politeness": one.politeness,
+        "delay_ms": one.delay_ms,
+        "delay_reason": one.delay_reason,
+        "next_request_at": one.next_request_at,
+        "todo": one.todo,
+        "pending": one.pending,
+        "done": one.done,
+        "failed": one.failed,
+        "blocked": one.blocked,
+        "requests": one.requests,
+        "robots_status": one.robots_status,
+        "robots_expires_at": one.robots_expires_at,
+        "eta_s": estimate(one, now).seconds,
+        "idle_reason": _idle_reason(one, now, run, zone),
+    }
+
+
+def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo) -> str:
+    from tui_crawler.domain.idle_reason import idle_reason
+
+    return idle_reason(one, now, run, zone=zone, you=operator_name())
+
+
+def _lines(
+    run: RunView | None, totals: TotalsView, origins: tuple[OriginView, ...], now: int, zone: tzinfo
+) -> Iterator[str]:
+    from tui_crawler.console.format import count, seconds, size
+    from tui_crawler.console.safe_text import safe
+
+    yield _run_line(run, zone)
+    yield (
+        f"{count(totals.requests)} requests, {size(totals.bytes)}; pages: {count(totals.todo)} to do, "
+        f"{count(totals.pending)} pending, {count(totals.done)} done, {count(totals.failed)} failed, "
+        f"{count(totals.blocked)} blocked"
+    )
+    if not origins:
+        return
+    header = ("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")
+    rows = [
+        (
+            "paused" if one.paused and one.state != "FINISHED" else safe(one.state.lower()),
+            safe(one.origin),
+            *(count(number) for number in (one.todo, one.pending, one.done, one.failed, one.blocked)),
+            f"{one.patience}/{one.patience_max}",
+            seconds(one.delay_ms),
+            _eta(one, now),
+            safe(_idle_reason(one, now, run, zone)),
+        )
+        for one in origins
+    ]
+    yield from columns(header, rows, frozenset(range(2, 10)))
+
+
+def _eta(one: OriginView, now: int) -> str:
+    from tui_crawler.console.format import span
+    from tui_crawler.domain.eta import estimate
+
+    eta = estimate(one, now)
+    if not eta.low_ms:
+        return "-"
+    return f"{span(eta.low_ms, eta.low_ms)}+" if eta.high_ms is None else span(eta.low_ms, eta.high_ms)
+
+
+def _run_line(run: RunView | None, zone: tzinfo) -> str:
+    from tui_crawler.console.format import date_time
+    from tui_crawler.console.safe_text import safe
+
+    if run is None:
+        return "no run has started yet"
+    name = f"run {run.run_id} of {safe(run.config_name)}" if run.config_name else f"run {run.run_id}"
+    begun = f"{name}, started {date_time(run.started_at, zone)}"
+    if run.live:
+        return f"{begun}, live: {safe(run.owner)}"
+    if not run.finished_at:
+        return f"{begun}, did not end cleanly: the next start continues it"
+    return f"{begun}, ended {date_time(run.finished_at, zone)} ({safe(run.finish_reason)})"
