@@ -48,6 +48,7 @@ class Crawling:
         answer: Callable[[CrawlUrl], Answer],
         *,
         store: MemoryStore | None = None,
+        web: SimulatedWeb | None = None,
         policies: PolicySet = EMPTY,
         limits: Limits | None = None,
         delay: DelaySettings | None = None,
@@ -56,7 +57,7 @@ class Crawling:
     ) -> None:
         self.clock = VirtualClock()
         self.store = store or MemoryStore()
-        self.web = SimulatedWeb(self.clock, answer)
+        self.web = web or SimulatedWeb(self.clock, answer)
         self.heard = Heard()
         seeds = []
         for origin in origins:

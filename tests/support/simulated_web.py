@@ -119,7 +119,8 @@ def linked_site(pages: int, robots: bytes = b"", faults: float = 0.0, seed: int 
                     Answer(ExitCode.request_timeout, None, latency_ms=30_000),
                 ]
             )
-        number = int(url.path.strip("/") or 0)
+        name = url.path.strip("/") or "0"
+        number = int(name) if name.isdigit() else pages
         links = tuple(f"/{n}" for n in range(number + 1, min(number + 4, pages)))
         return Answer(links=links, latency_ms=dice.choice([20, 100, 900]) if faults else 100)
 

@@ -167,7 +167,7 @@ class CommandDesk:
     async def _to_front(self, origin: str, pages: tuple[TodoPage, ...]) -> None:
         """Added seeds come before what is on the todo list (a page in flight keeps its place by its id)."""
         state = reopen(self._roster.states[origin], _IDLE)
-        if state.todo and 0 < len(pages) <= _FRONT:
+        if 0 < len(pages) <= _FRONT:
             new = {page.page_id for page in pages}
             state = replace(state, todo=pages + tuple(page for page in state.todo if page.page_id not in new))
             record = FillRecord(record_of(state), tuple(new), tuple(page.page_id for page in state.todo))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import assert_never
 
 from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.command import PauseOrigins, ResumeOrigins
+from tui_crawler.domain.command import PauseOrigins, PendingAction, ResumeOrigins
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
@@ -58,6 +59,7 @@ class Engine:
         self._wake = asyncio.Event()
         self._told_finished: set[str] = set()
         self._unsaved: set[str] = set()
+        self._actions: deque[PendingAction] = deque()
         self._requests = 0
         self._reason: RunReason | None = None
         self._cancel_at: int | None = None
@@ -204,15 +206,13 @@ class Engine:
         self._storage_ok = True
 
     async def _take_actions(self) -> None:
-        actions = await self._store.take_actions()
-        if not actions:
-            return
-        results = []
-        for action in actions:
-            carried = await self._desk.carry_out(action)
-            results.append(carried.result)
+        """Carries out what waits in the journal; what a full disk interrupts is done when there is room again."""
+        self._actions.extend(await self._store.take_actions())
+        while self._actions:
+            carried = await self._desk.carry_out(self._actions[0])
             await self._follow(carried)
-        await self._store.finish_actions(results)
+            await self._store.finish_actions([carried.result])
+            self._actions.popleft()
 
     async def _follow(self, carried: Carried) -> None:
         """Gives the origins that an action concerned their new places, and tells of pauses."""

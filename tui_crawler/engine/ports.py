@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, OriginRecord, Reading, Settle
 from tui_crawler.domain.command import ActionResult, PendingAction, RetryPages
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.page import NewPage, TodoPage
+from tui_crawler.domain.page import Candidates, NewPage, TodoPage
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.domain.url import CrawlUrl
@@ -27,14 +26,6 @@ class Clock(Protocol):
     async def wait(self, event: asyncio.Event, timeout_ms: int | None) -> bool:
         """Waits until the event is set (True) or the time is over (False)."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Pages for a fill, in order. `next_due_at` (epoch ms) is set only when there is no page now but one later."""
-
-    pages: tuple[TodoPage, ...]
-    next_due_at: int | None = None
 
 
 class Store(Protocol):
@@ -68,7 +59,10 @@ class Store(Protocol):
         ...
 
     async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[TodoPage, ...]:
-        """Seeds that came while the run is live; answers the pages that were not known or are to be crawled again."""
+        """Seeds that came while the run is live; answers the pages that were not known or are to be crawled again.
+
+        Raises NoSuchJob.
+        """
         ...
 
     async def add_origin(self, origin: str) -> StoredOrigin:

@@ -80,9 +80,12 @@ class TurnRunner:
         first = not roster.states[origin].filled
         found = await self._store.candidates(origin, now.wall_ms, settings.fill_limit, first)
         now, state = self._clock.now(), roster.states[origin]
-        todo: list[TodoPage] = []
+        todo = list(state.todo)  # empty, unless seeds were added while the candidates were read
+        listed = {page.page_id for page in todo}
         denied: list[tuple[TodoPage, Denied]] = []
         for page in found.pages:
+            if page.page_id in listed:
+                continue
             verdict = self._judge(page, state.robots.rules)
             if isinstance(verdict, Denied):
                 denied.append((page, verdict))
@@ -179,7 +182,8 @@ class TurnRunner:
     async def give_up(self, origin: str, page: TodoPage | None, error: Exception) -> None:
         """A turn raised: that is a bug of ours or of a parser. The origin ends with exit code 230, the run goes on."""
         now, before = self._clock.now(), self._roster.states[origin]
-        after = finish(replace(before, patience=0), FinishReason.patience)
+        todo = tuple(one for one in before.todo if page is None or one.page_id != page.page_id)
+        after = finish(replace(before, patience=0, todo=todo), FinishReason.patience)
         self._roster.update(after)
         message = f"{type(error).__name__}: {error}"[:500]
         if page is None:

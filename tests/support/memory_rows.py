@@ -1,0 +1,252 @@
+"""The rows of the memory store: pages with what they hold, and the rules by which they are queued."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from tui_crawler.domain.attempt import DocumentRecord, OriginRecord, RedirectRecord, Settle
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page import NewPage, PageStatus, Tally, TodoPage, tally
+from tui_crawler.domain.recrawl import due_at
+from tui_crawler.domain.run import RunPlan
+from tui_crawler.domain.url import url_hash
+
+_UNTOUCHED = {ExitCode.cancelled, ExitCode.someone_stole_my_work}
+
+
+@dataclass(slots=True)
+class StoredPage:
+    """A page; `exit_code` None: never attempted."""
+
+    page_id: int
+    job_id: int
+    origin: str
+    url: str
+    url_hash: int
+    depth: int
+    nice: int
+    seed: bool
+    remaining: int
+    hops: int = 0
+    not_before: int = 0
+    pattern: str = ""
+    force: bool = False
+    status: PageStatus = PageStatus.READY
+    attempts: int = 0
+    exit_code: ExitCode | None = None
+    http_status: int | None = None
+    crawled_at: int = 0
+    contentful_at: int = 0
+    fresh_until: int = 0
+    ignored_run: int = 0
+    found_on: int | None = None
+
+    def rank(self) -> tuple[int, int, int]:
+        """Lower is sooner."""
+        return self.nice + (self.attempts if self.remaining else 0), self.not_before, self.page_id
+
+
+@dataclass(slots=True)
+class StoredCrawler:
+    """An origin, with its todo list as page ids."""
+
+    record: OriginRecord
+    participates: bool = False
+    added: bool = False
+    todo: list[int] = field(default_factory=list)
+    requests: int = 0
+
+
+@dataclass(slots=True)
+class StoredRun:
+    """A run; `clean` is None while it lasts."""
+
+    run_id: int
+    plan: RunPlan
+    started_at: int
+    reason: str = ""
+    clean: bool | None = None
+    requests: int = 0
+
+
+@dataclass(slots=True)
+class Rows:
+    """Pages by id, and what they hold. `links` are by kind and target: nofollow, and when they were first seen."""
+
+    pages: dict[int, StoredPage] = field(default_factory=dict)
+    documents: dict[int, tuple[DocumentRecord, int]] = field(default_factory=dict)
+    links: dict[int, dict[tuple[str, str], tuple[bool, int]]] = field(default_factory=dict)
+    redirects: dict[int, RedirectRecord] = field(default_factory=dict)
+    max_depths: dict[int, int | None] = field(default_factory=dict)
+    by_url: dict[tuple[int, int], int] = field(default_factory=dict)
+    of_origin: dict[str, list[int]] = field(default_factory=dict)
+
+    def copy(self) -> Rows:
+        """Rows of their own, with the same values."""
+        return Rows(
+            {key: replace(page) for key, page in self.pages.items()},
+            dict(self.documents),
+            {key: dict(value) for key, value in self.links.items()},
+            dict(self.redirects),
+            dict(self.max_depths),
+            dict(self.by_url),
+            {key: list(value) for key, value in self.of_origin.items()},
+        )
+
+    def queue(self, run: StoredRun, job_id: int, parent: int | None, pages: Iterable[NewPage]) -> Counter[str]:
+        """Queues new pages, keeps the lower nice and depth of known ones; answers how many are new, by origin."""
+        new: Counter[str] = Counter()
+        for wanted in pages:
+            page_id = self.by_url.get((job_id, wanted.url_hash))
+            if page_id is None:
+                self._insert(run, job_id, parent, wanted)
+                new[wanted.origin] += 1
+            else:
+                self._find_again(run, self.pages[page_id], parent, wanted)
+        return new
+
+    def crawl_again(self, run: StoredRun, page: StoredPage, wanted: NewPage) -> None:
+        """A known page becomes a new item of the queue."""
+        page.status, page.attempts, page.remaining = PageStatus.READY, 0, run.plan.tries
+        page.force, page.pattern, page.ignored_run = wanted.force, wanted.item_pattern, 0
+
+    def leave(self, run: StoredRun, settle: Settle) -> None:
+        """The page and its content as an attempt leaves them."""
+        outcome = settle.page
+        if outcome is None:
+            return
+        page = self.pages[outcome.page_id]
+        if settle.attempt.exit_code not in _UNTOUCHED:
+            page.status, page.attempts = outcome.status, outcome.attempts
+            page.remaining, page.exit_code = outcome.attempts_remaining, outcome.exit_code
+            page.http_status, page.crawled_at = outcome.http_status, outcome.crawled_at
+            page.fresh_until, page.not_before = outcome.fresh_until, outcome.not_before
+            page.contentful_at = outcome.crawled_at if outcome.contentful else page.contentful_at
+            page.ignored_run = 0 if outcome.forget_ignored else run.run_id
+        self._keep_content(settle, page.page_id, outcome.crawled_at, outcome.contentful)
+
+    def free(self, run: StoredRun, origin: str, todo: Iterable[int]) -> list[StoredPage]:
+        """Pages that may be taken: ready, not too deep, neither on the ignore list nor on the todo list."""
+        listed = set(todo)
+        return [
+            page
+            for page in (self.pages[page_id] for page_id in self.of_origin.get(origin, ()))
+            if page.status is PageStatus.READY
+            and page.ignored_run != run.run_id
+            and page.page_id not in listed
+            and not self.is_beyond(page)
+        ]
+
+    def is_beyond(self, page: StoredPage) -> bool:
+        """Whether it lies beyond the depth of its job."""
+        deepest = self.max_depths.get(page.job_id)
+        return deepest is not None and page.depth > deepest
+
+    def is_due(self, run: StoredRun, page: StoredPage, now: int) -> bool:
+        """Whether a done page may be crawled again."""
+        plan = run.plan
+        if page.not_before > now:
+            return False
+        if plan.force_recrawl and page.crawled_at <= run.started_at:
+            return True
+        fresh = plan.respect_http_freshness and not plan.force_recrawl
+        return due_at(page.crawled_at, plan.recrawl_interval_ms, page.fresh_until, fresh) <= now
+
+    def tally(self, origin: str) -> Tally:
+        """The counters of an origin, counted from its pages."""
+        counts = [self._tally_of(self.pages[page_id]) for page_id in self.of_origin.get(origin, ())]
+        return Tally(
+            sum(one.pending for one in counts),
+            sum(one.done for one in counts),
+            sum(one.failed for one in counts),
+            sum(one.blocked for one in counts),
+        )
+
+    def todo_page(self, run: StoredRun, page: StoredPage) -> TodoPage:
+        """The page as the engine sees it; a done one starts again."""
+        again = not page.remaining
+        document, stored_at = self.documents.get(page.page_id, (None, -1))
+        current = document if stored_at == page.contentful_at else None
+        return TodoPage(
+            page.page_id,
+            page.job_id,
+            page.url,
+            page.depth,
+            page.nice,
+            page.seed,
+            0 if again else page.attempts,
+            run.plan.tries if again else page.remaining,
+            page.hops,
+            "" if again else page.pattern,
+            False if again else page.force,
+            current.etag if current else "",
+            current.last_modified if current else "",
+            page.contentful_at,
+            current is not None and current.body is not None,
+        )
+
+    def _insert(self, run: StoredRun, job_id: int, parent: int | None, wanted: NewPage) -> None:
+        page = StoredPage(
+            len(self.pages) + 1,
+            job_id,
+            wanted.origin,
+            wanted.url,
+            wanted.url_hash,
+            wanted.depth,
+            wanted.nice,
+            wanted.seed,
+            run.plan.tries,
+            wanted.redirect_hops,
+            wanted.not_before,
+            wanted.item_pattern,
+            wanted.force,
+            found_on=parent,
+        )
+        self.pages[page.page_id] = page
+        self.by_url[job_id, page.url_hash] = page.page_id
+        self.of_origin.setdefault(page.origin, []).append(page.page_id)
+
+    def _find_again(self, run: StoredRun, page: StoredPage, parent: int | None, wanted: NewPage) -> None:
+        page.nice, page.hops = min(page.nice, wanted.nice), min(page.hops, wanted.redirect_hops)
+        page.seed = page.seed or wanted.seed
+        done = not page.remaining and page.status is PageStatus.READY
+        if wanted.force and done and page.ignored_run != run.run_id:
+            self.crawl_again(run, page, wanted)
+        if wanted.depth < page.depth:
+            page.depth, page.found_on = wanted.depth, parent
+            self._lower_below(page)
+
+    def _lower_below(self, page: StoredPage) -> None:
+        links = self.links.get(page.page_id, {}).items()
+        nexts = [(url, 1) for (kind, url), (nofollow, _) in links if kind == "a" and not nofollow]
+        redirect = self.redirects.get(page.page_id)
+        nexts += [(redirect.to_url, 0)] if redirect else []
+        for url, step in nexts:
+            page_id = self.by_url.get((page.job_id, url_hash(url)))
+            if page_id is not None and self.pages[page_id].depth > page.depth + step:
+                below = self.pages[page_id]
+                below.depth, below.found_on = page.depth + step, page.page_id
+                self._lower_below(below)
+
+    def _keep_content(self, settle: Settle, page_id: int, at: int, contentful: bool) -> None:
+        if settle.drop_document:
+            self.documents.pop(page_id, None)
+        if settle.document is not None:
+            self.documents[page_id] = (settle.document, at)
+        if settle.links is not None:
+            former = self.links.get(page_id, {})
+            found: dict[tuple[str, str], tuple[bool, int]] = {}
+            for link in settle.links:
+                key = (link.kind.value, link.url.href)
+                found.setdefault(key, (link.nofollow, former[key][1] if key in former else at))
+            self.links[page_id] = found
+        if settle.redirect is not None:
+            self.redirects[page_id] = settle.redirect
+        elif contentful:
+            self.redirects.pop(page_id, None)
+
+    def _tally_of(self, page: StoredPage) -> Tally:
+        counted = tally(page.status, page.remaining, page.exit_code)
+        return replace(counted, pending=0) if self.is_beyond(page) else counted

@@ -1,0 +1,327 @@
+"""The store's contract in memory: fast, without threads or files, for whole crawls in virtual time.
+
+A second, simpler reading of the same rules as `tui_crawler.storage`; one contract suite runs against both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from tests.support.memory_rows import Rows, StoredCrawler, StoredRun
+from tui_crawler.domain.attempt import AttemptRecord, FillRecord, OriginRecord, Settle
+from tui_crawler.domain.command import ActionResult, Command, PendingAction, RetryPages
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.page import Candidates, NewPage, PageStatus, TodoPage
+from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.run import NoSuchJob, RunHeld, RunPlan, RunStart, Settled, StorageFailure, StoredOrigin
+from tui_crawler.domain.url import url_hash
+
+
+class MemoryStore:
+    """`now` gives epoch ms. `attempts` is the crawl log. Set `fail_writes` or `lease_lost` to make it fail.
+
+    `fault` is called with the name of every call before it does anything, and may raise.
+    """
+
+    def __init__(self, now: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
+        self.now = now
+        self.rows = Rows()
+        self.crawlers: dict[str, StoredCrawler] = {}
+        self.jobs: dict[str, int] = {}
+        self.runs: list[StoredRun] = []
+        self.attempts: list[AttemptRecord] = []
+        self.refused: Counter[tuple[str, str]] = Counter()
+        self.excluded: dict[tuple[str, str], Exclusion] = {}
+        self.actions: list[PendingAction] = []
+        self.results: dict[int, ActionResult] = {}
+        self.in_flight: tuple[int, str, str] | None = None
+        self.fail_writes = False
+        self.lease_lost = False
+        self.fault: Callable[[str], None] = lambda name: None
+        self._held = False
+        self._taken = 0
+
+    def clone(self) -> MemoryStore:
+        """A copy as a crash leaves it: nobody holds it."""
+        twin = MemoryStore(self.now)
+        twin.rows = self.rows.copy()
+        twin.crawlers = {key: replace(one, todo=list(one.todo)) for key, one in self.crawlers.items()}
+        twin.jobs = dict(self.jobs)
+        twin.runs = [replace(run) for run in self.runs]
+        twin.attempts = list(self.attempts)
+        twin.refused, twin.excluded = Counter(self.refused), dict(self.excluded)
+        twin.actions, twin.results = list(self.actions), dict(self.results)
+        return twin
+
+    def freeze(self) -> None:
+        """The owner is gone, as after a kill: what it still brings is not stored. The next start finds it so."""
+        self._held = False
+
+    def ask(self, command: Command, who: str = "operator") -> int:
+        """Writes a wish into the journal; answers its action id, under which `results` will have the result."""
+        action_id = len(self.actions) + 1
+        self.actions.append(PendingAction(action_id, self.now(), who, command))
+        return action_id
+
+    @property
+    def outstanding(self) -> int:
+        """Nothing is ever done elsewhere."""
+        return 0
+
+    async def begin_run(self, plan: RunPlan) -> RunStart:
+        await self._enter("begin_run")
+        if self._held:
+            raise RunHeld("another run holds this database")
+        last = self.runs[-1] if self.runs else None
+        unclean = last is not None and not last.clean
+        continued = last is not None and not plan.new_run and (not last.clean or last.reason == "interrupted")
+        if continued and last is not None:
+            last.plan, last.reason, last.clean = plan, "", None
+        else:
+            self.runs.append(StoredRun(len(self.runs) + 1, plan, self.now()))
+        self._held, self.lease_lost, self._taken, self.in_flight = True, False, 0, None
+        job_id = self.jobs.setdefault(plan.job, len(self.jobs) + 1)
+        for page in self.rows.pages.values():
+            if page.status is PageStatus.CLAIMED:
+                page.status = PageStatus.READY
+        self._gather(plan, continued)
+        self.rows.max_depths[job_id] = plan.max_depth
+        self.rows.queue(self.run, job_id, None, [replace(seed, seed=True) for seed in plan.seeds])
+        origins = tuple(self._stored(name) for name, one in self.crawlers.items() if one.participates)
+        return RunStart(
+            self.run.run_id,
+            continued,
+            unclean,
+            origins,
+            self.run.requests,
+            sum(origin.done for origin in origins),
+            sum(origin.failed for origin in origins),
+            config_text=plan.config_text,
+        )
+
+    async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
+        await self._enter("candidates")
+        free = self.rows.free(self.run, origin, self._crawler(origin).todo)
+        open_pages = [page for page in free if page.remaining]
+        found = [page for page in open_pages if page.not_before <= now]
+        found += [page for page in free if not page.remaining and self.rows.is_due(self.run, page, now)]
+        ranked = sorted(found, key=lambda page: (not (first_fill and page.seed), *page.rank()))
+        if ranked:
+            return Candidates(tuple(self.rows.todo_page(self.run, page) for page in ranked[:limit]))
+        later = [page.not_before for page in open_pages]
+        return Candidates((), min(later) if later else None)
+
+    async def fill(self, record: FillRecord) -> None:
+        await self._write("fill")
+        crawler = self._crawler(record.origin.origin)
+        for page_id in (*record.ignored, *record.todo):
+            self.rows.pages[page_id].ignored_run = self.run.run_id
+        crawler.todo = list(record.todo)
+        for refusal in record.refusals:
+            self._log(refusal)
+            self._leave(refusal)
+        self._save(record.origin)
+
+    async def settle(self, settle: Settle) -> Settled:
+        await self._write("settle")
+        if settle.page is not None and (
+            settle.page.page_id not in self.rows.pages
+            or self.rows.pages[settle.page.page_id].origin != settle.origin.origin
+        ):
+            raise StorageFailure("not a page of this origin")
+        parent = settle.attempt.page_id
+        job_id = self.rows.pages[parent].job_id if parent is not None else self._job_id
+        new = self.rows.queue(self.run, job_id, parent, settle.new_pages)
+        self._log(settle)
+        self._leave(settle)
+        self._save(settle.origin, settle.save_robots)
+        counts = self.rows.tally(settle.origin.origin)
+        return Settled(tuple(sorted(new.items())), counts.pending, counts.done, counts.failed, counts.blocked)
+
+    def mark_in_flight(self, page_id: int, origin: str, url: str) -> None:
+        if self._held:
+            self.in_flight = (page_id, origin, url)
+
+    async def save_origin(self, record: OriginRecord) -> None:
+        await self._write("save_origin")
+        self._save(record)
+
+    async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[TodoPage, ...]:
+        await self._write("add_pages")
+        if job and job not in self.jobs:
+            raise NoSuchJob(f"there is no job named {job!r}")
+        job_id = self.jobs[job] if job else self._job_id
+        seeds = {page.url_hash: replace(page, seed=True) for page in pages}
+        for page in seeds.values():
+            self._join(page.origin)
+        before = {key: self.rows.by_url.get((job_id, key)) for key in seeds}
+        self.rows.queue(self.run, job_id, None, seeds.values())
+        added = []
+        for key, wanted in seeds.items():
+            page = self.rows.pages[self.rows.by_url[job_id, key]]
+            if page.page_id in self._crawler(page.origin).todo or page.status is PageStatus.STASHED:
+                continue
+            if before[key] is not None and (wanted.force or page.status is PageStatus.SKIPPED):
+                self.rows.crawl_again(self.run, page, wanted)
+            elif page.remaining:
+                page.ignored_run = 0
+            if (
+                not self.rows.is_beyond(page)
+                and page.ignored_run != self.run.run_id
+                and (page.remaining or self.rows.is_due(self.run, page, self.now()))
+            ):
+                added.append(self.rows.todo_page(self.run, page))
+        return tuple(added)
+
+    async def add_origin(self, origin: str) -> StoredOrigin:
+        await self._write("add_origin")
+        self._join(origin)
+        return self._stored(origin)
+
+    async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
+        await self._write("retry")
+        wanted = FAILURES | BLOCKED if selection.exit_codes or selection.urls else FAILURES
+        urls = {url_hash(url) for url in selection.urls}
+        counts: Counter[str] = Counter()
+        for page in self.rows.pages.values():
+            code = page.exit_code
+            if code is None or code not in wanted or page.status not in {PageStatus.READY, PageStatus.SKIPPED}:
+                continue
+            if selection.exit_codes and code.name not in selection.exit_codes:
+                continue
+            if (urls and page.url_hash not in urls) or (selection.origins and page.origin not in selection.origins):
+                continue
+            page.status, page.attempts, page.remaining = PageStatus.READY, 0, self.plan.tries
+            page.not_before = page.ignored_run = 0
+            counts[page.origin] += 1
+        return tuple(sorted(counts.items()))
+
+    async def pages_known(self, origin: str) -> int:
+        await self._enter("pages_known")
+        return len(self.rows.of_origin.get(origin, ()))
+
+    async def exclusions(self) -> tuple[Exclusion, ...]:
+        await self._enter("exclusions")
+        return tuple(self.excluded.values())
+
+    async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> bool:
+        await self._write("change_exclusion")
+        key = (exclusion.kind, exclusion.value)
+        if remove:
+            return self.excluded.pop(key, None) is not None
+        known = key in self.excluded
+        self.excluded.setdefault(key, exclusion)
+        return not known
+
+    async def take_actions(self) -> tuple[PendingAction, ...]:
+        await self._enter("take_actions")
+        waiting = [one for one in self.actions if one.action_id > self._taken and one.action_id not in self.results]
+        self._taken = max((one.action_id for one in waiting), default=self._taken)
+        return tuple(waiting)
+
+    async def finish_actions(self, results: Sequence[ActionResult]) -> None:
+        await self._write("finish_actions")
+        self.results.update({result.action_id: result for result in results})
+
+    async def heartbeat(self) -> bool:
+        await self._enter("heartbeat")
+        if self.fail_writes:
+            raise StorageFailure("the disk is full")
+        return self._held and not self.lease_lost
+
+    async def end_run(self, reason: str, clean: bool) -> None:
+        await self._write("end_run")
+        self.run.reason, self.run.clean = reason, clean
+        self._held = False
+
+    @property
+    def run(self) -> StoredRun:
+        """The newest run."""
+        return self.runs[-1]
+
+    @property
+    def plan(self) -> RunPlan:
+        """Its plan."""
+        return self.run.plan
+
+    @property
+    def _job_id(self) -> int:
+        return self.jobs[self.plan.job]
+
+    async def _enter(self, name: str) -> None:
+        self.fault(name)
+        await asyncio.sleep(0)
+
+    async def _write(self, name: str) -> None:
+        await self._enter(name)
+        if self.fail_writes:
+            raise StorageFailure("the disk is full")
+        if not self._held or self.lease_lost:
+            raise StorageFailure("this session no longer holds the database: nothing was stored")
+
+    def _gather(self, plan: RunPlan, continued: bool) -> None:
+        wanted = dict.fromkeys(seed.origin for seed in plan.seeds)
+        for name, one in self.crawlers.items():
+            if name in wanted:
+                continue
+            one.participates = one.added and (one.participates or not continued)
+            if one.participates and not continued:
+                self._start_afresh(one)
+        for name in wanted:
+            one = self._crawler(name)
+            if not (continued and one.participates):
+                self._start_afresh(one)
+            one.participates = True
+
+    def _join(self, origin: str) -> None:
+        one = self._crawler(origin)
+        if not one.participates:
+            one.participates = one.added = True
+            self._start_afresh(one)
+
+    def _start_afresh(self, one: StoredCrawler) -> None:
+        one.todo = []
+        one.record = replace(
+            one.record,
+            finish_reason="",
+            patience=self.plan.patience,
+            politeness=self.plan.start_politeness,
+            may_fall=True,
+            rate_limits=0,
+            response_window=(),
+            asleep_until=0,
+        )
+
+    def _crawler(self, origin: str) -> StoredCrawler:
+        if origin not in self.crawlers:
+            record = OriginRecord(origin, "", False, 0, 0, False, 0, 0, "", 0, 0, 0, 0)
+            self.crawlers[origin] = StoredCrawler(record)
+        return self.crawlers[origin]
+
+    def _save(self, record: OriginRecord, robots: bool = False) -> None:
+        one = self._crawler(record.origin)
+        kept = record.robots if robots else one.record.robots
+        one.record = replace(record, robots=kept, in_flight_url="")
+
+    def _stored(self, origin: str) -> StoredOrigin:
+        one, counts = self.crawlers[origin], self.rows.tally(origin)
+        todo = tuple(self.rows.todo_page(self.run, self.rows.pages[page_id]) for page_id in one.todo)
+        return StoredOrigin(one.record, todo, len(self.rows.of_origin.get(origin, ())), counts.done, counts.failed)
+
+    def _log(self, settle: Settle) -> None:
+        self.attempts.append(settle.attempt)
+        self.run.requests += bool(settle.attempt.requests)
+        self._crawler(settle.origin.origin).requests += len(settle.attempt.requests)
+        for refusal in settle.refused:
+            self.refused[settle.origin.origin, refusal.reason] += refusal.count
+
+    def _leave(self, settle: Settle) -> None:
+        todo = self._crawler(settle.origin.origin).todo
+        cancelled = settle.attempt.exit_code is ExitCode.cancelled
+        if settle.page is not None and not cancelled and settle.page.page_id in todo:
+            todo.remove(settle.page.page_id)
+        self.rows.leave(self.run, settle)

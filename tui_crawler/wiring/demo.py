@@ -1,0 +1,117 @@
+"""The demo: the built-in demo web in a process of its own, and a crawl of it."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import socket
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tui_crawler.config.schema import Config
+from tui_crawler.demo.configuration import HEADLESS_PACE, demo_config
+from tui_crawler.demo.process import DemoProcess, DemoStartFailed
+from tui_crawler.demo.web import FIXED_BASE_PORT
+from tui_crawler.domain.run import StorageFailure
+from tui_crawler.engine.ports import Listener
+from tui_crawler.storage.reports import Reports
+from tui_crawler.wiring.headless import run_headless
+from tui_crawler.wiring.options import RunOptions
+from tui_crawler.wiring.stored_config import config_of_text
+
+_SITES = 10
+_TRIES = 20
+
+
+class DemoUnavailable(Exception):
+    """The demo web could not be started; the message says why."""
+
+
+def start_web(base_port: int | None, pace: float, access_log: Path | None = None) -> DemoProcess:
+    """The demo web on consecutive ports. Raises DemoUnavailable."""
+    try:
+        return DemoProcess.start(pace=pace, base_port=base_port, access_log=access_log)
+    except DemoStartFailed as error:
+        raise DemoUnavailable(str(error)) from error
+
+
+def base_port_of(database: Path) -> int | None:
+    """The first port of the demo web that a database was crawled from, None when there is none."""
+    if not database.exists():
+        return None
+    try:
+        reports = Reports(database)
+    except StorageFailure:
+        return None
+    with contextlib.closing(reports):
+        origins = [row.origin for row in reports.origins_changed(0).rows]
+    ports = sorted(urlsplit(origin).port or 0 for origin in origins)
+    whole = len(ports) == _SITES and ports[-1] - ports[0] == _SITES - 1
+    return ports[0] if whole else None
+
+
+def free_base_port() -> int:
+    """The first of ten consecutive free ports. Raises DemoUnavailable."""
+    dice = random.SystemRandom()
+    for _ in range(_TRIES):
+        base = dice.randrange(20_000, 55_000)
+        with contextlib.ExitStack() as opened:
+            try:
+                for port in range(base, base + _SITES):
+                    taken = opened.enter_context(socket.socket())
+                    taken.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return base
+    raise DemoUnavailable("no ten consecutive ports are free on 127.0.0.1")
+
+
+def demo_database(database: Path | None) -> Path:
+    """Where the demo is kept: as asked, else a new folder for temporary files (its path is told at the end)."""
+    if database is not None:
+        return database
+    return Path(tempfile.mkdtemp(prefix="tui-crawler-demo-")) / "demo.db"
+
+
+def config_for(web: DemoProcess, database: Path, *, headless: bool) -> tuple[Config, RunOptions]:
+    """The configuration of the demo, read as any other; its text goes along. Raises ConfigErrors."""
+    text = demo_config(web.seeds, str(database.absolute()), headless=headless)
+    return config_of_text(text, "demo"), RunOptions(config_text=text)
+
+
+def demo_headless(database: Path | None, port: int | None, listener: Listener) -> int:
+    """Crawls the demo web at short delays. Answers 0 when the crawl came to its end: that some of its origins give
+    up is part of the show. Raises DemoUnavailable, RunHeld, StorageFailure."""
+    kept = demo_database(database)
+    base = port or base_port_of(kept) or free_base_port()
+    with start_web(base, HEADLESS_PACE) as web:
+        config, options = config_for(web, kept, headless=True)
+        status = run_headless(config, kept, options, listener)
+    return 0 if status == 1 else status
+
+
+def demo_serve(port: int | None, access_log: Path | None, announce: Callable[[Sequence[str]], None]) -> int:
+    """Serves the demo web until a signal comes; `announce` is told the seeds. Raises DemoUnavailable."""
+    over = threading.Event()
+    received: list[int] = []
+
+    def on_signal(number: int, frame: object) -> None:
+        received.append(number)
+        over.set()
+
+    kept = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        with start_web(port or FIXED_BASE_PORT, 1.0, access_log) as web:
+            announce(web.seeds)
+            while web.is_running and not over.wait(0.5):
+                continue
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+    if not received:
+        raise DemoUnavailable("the demo web ended by itself")
+    return 0 if received[0] == signal.SIGINT else 128 + received[0]

@@ -1,0 +1,59 @@
+"""A run without the console: signals, exit status."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from pathlib import Path
+
+from tui_crawler.config.schema import Config
+from tui_crawler.domain.run import RunReason
+from tui_crawler.engine.ports import Listener
+from tui_crawler.wiring.crawl import DRAIN_MS, Crawl, Ended
+from tui_crawler.wiring.options import RunOptions
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class SignalledStop:
+    """Ends a crawl at the first signal within the drain time, at the second at once."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self.received: int | None = None
+
+    def install(self) -> None:
+        """Takes the signals over from the running loop (where the platform has them)."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            with contextlib.suppress(NotImplementedError, ValueError):
+                loop.add_signal_handler(number, self._on_signal, number)
+
+    def _on_signal(self, number: int) -> None:
+        drain = DRAIN_MS if self.received is None else 0
+        self.received = self.received or number
+        self._crawl.engine.stop(RunReason.interrupted, drain)
+
+
+def run_headless(config: Config, database: Path, options: RunOptions, listener: Listener) -> int:
+    """Crawls until the end; blocking. Answers the exit status (CRAWL.md section 8).
+
+    A listener with an attribute `stop_run` gets a function there that ends the run (a closed pipe).
+    Raises RunHeld, StorageFailure.
+    """
+    ended, received = asyncio.run(_run(config, database, options, listener))
+    if received is not None:
+        return 128 + received
+    if ended.reason is RunReason.error:
+        return 3
+    return 1 if ended.gave_up else 0
+
+
+async def _run(config: Config, database: Path, options: RunOptions, listener: Listener) -> tuple[Ended, int | None]:
+    crawl = Crawl(config, database, options, listener)
+    stop = SignalledStop(crawl)
+    stop.install()
+    if hasattr(listener, "stop_run"):
+        listener.stop_run = lambda: crawl.engine.stop(RunReason.interrupted, DRAIN_MS)
+    return await crawl.run(), stop.received

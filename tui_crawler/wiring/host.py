@@ -1,0 +1,80 @@
+"""The engine as the console hosts it: in a thread worker, on an event loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from tui_crawler.config.schema import Config
+from tui_crawler.domain.event import Event
+from tui_crawler.domain.run import RunReason
+from tui_crawler.wiring.crawl import Crawl, Ended
+from tui_crawler.wiring.options import RunOptions
+
+
+class Silence:
+    """A listener that listens to nothing: the console reads the database."""
+
+    def on_event(self, event: Event) -> None:
+        """Lets an event pass."""
+
+
+class ThreadHost:
+    """Fits the console's EngineHost. All methods but `run` may be called from any thread, at any time."""
+
+    def __init__(self, config: Config, database: Path, options: RunOptions) -> None:
+        self._config = config
+        self._database = database
+        self._options = options
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._crawl: Crawl | None = None
+        self._stop_first: int | None = None
+        self.ended: Ended | None = None
+
+    def run(self) -> str:
+        """Runs the engine until it ends; blocking. Answers the run's finish reason. Raises RunHeld, StorageFailure."""
+        try:
+            self.ended = asyncio.run(self._run())
+        finally:
+            with self._lock:
+                self._loop = self._crawl = None
+        return self.ended.reason.value
+
+    def wake(self) -> None:
+        """Tells the engine that the journal has new rows."""
+        self._call(lambda crawl: crawl.engine.wake())
+
+    def stop(self, drain_ms: int) -> None:
+        """Takes no more URLs, lets running requests end for `drain_ms`, then cancels them."""
+        with self._lock:
+            self._stop_first = drain_ms
+        self._call(lambda crawl: crawl.engine.stop(RunReason.interrupted, drain_ms))
+
+    @property
+    def running(self) -> bool:
+        """Whether the engine is at work."""
+        return self._crawl is not None
+
+    @property
+    def in_flight(self) -> int:
+        """How many turns are under way."""
+        crawl = self._crawl
+        return crawl.engine.in_flight if crawl is not None else 0
+
+    async def _run(self) -> Ended:
+        crawl = Crawl(self._config, self._database, self._options, Silence())
+        with self._lock:
+            self._loop, self._crawl = asyncio.get_running_loop(), crawl
+            stop_first = self._stop_first
+        if stop_first is not None:
+            crawl.engine.stop(RunReason.interrupted, stop_first)
+        return await crawl.run()
+
+    def _call(self, act: Callable[[Crawl], None]) -> None:
+        with self._lock:
+            loop, crawl = self._loop, self._crawl
+            if loop is not None and crawl is not None and not loop.is_closed():
+                loop.call_soon_threadsafe(act, crawl)

@@ -1,0 +1,171 @@
+"""From a configuration to what engine, filters and fetcher are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from publicsuffixlist import PublicSuffixList
+
+from tui_crawler.config.schema import Config
+from tui_crawler.config.web_kinds import is_loopback
+from tui_crawler.domain.admission import Admission, Limits, Scope
+from tui_crawler.domain.attempt import LinkKind
+from tui_crawler.domain.delay import DelaySettings
+from tui_crawler.domain.origin import CrawlSettings
+from tui_crawler.domain.page import NewPage
+from tui_crawler.domain.politeness_key import politeness_key
+from tui_crawler.domain.robots import product_token
+from tui_crawler.domain.run import RunPlan
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.engine.roster import EngineSettings
+from tui_crawler.fetch.address_guard import AddressGuard
+from tui_crawler.fetch.client import HttpFetcher
+from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.wiring.options import RunOptions
+
+POLITE_FLOOR_MS = 1_000
+_PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "never": False}
+
+
+def seed_urls(config: Config) -> tuple[CrawlUrl, ...]:
+    """The seeds, normalised; the configuration has refused those that are no URLs."""
+    urls = (normalise(seed, None, config.crawl.max_url_length) for seed in config.seeds)
+    return tuple(url for url in urls if isinstance(url, CrawlUrl))
+
+
+def admission_of(config: Config) -> Admission:
+    """All filters and policies, compiled. Raises BadPattern (which the configuration has ruled out)."""
+    scope = Scope(
+        frozenset(url.origin for url in seed_urls(config)),
+        {site.origin: site.start_path for site in config.sites},
+    )
+    limits = Limits(
+        max_url_length=config.crawl.max_url_length,
+        max_redirect_hops=config.crawl.max_redirect_hops,
+        max_pages_per_origin=config.crawl.max_pages_per_origin,
+    )
+    return Admission(config.policy_set, scope, limits)
+
+
+def plan_of(config: Config, options: RunOptions) -> RunPlan:
+    """What a start asks of the store."""
+    seeds = {url.href: url for url in seed_urls(config)}
+    text = options.config_text
+    if not text and config.file:
+        text = Path(config.file).read_text(encoding="utf-8-sig")
+    return RunPlan(
+        config_name=config.name,
+        user_agent=config.user_agent,
+        job=config.name,
+        seeds=tuple(NewPage(url.href, url.hash, url.origin, depth=0, seed=True) for url in seeds.values()),
+        max_in_flight=config.worker.slots or config.crawl.max_in_flight,
+        tries=config.crawl.tries,
+        patience=config.crawl.patience,
+        start_politeness=config.delay.start_politeness,
+        recrawl_interval_ms=config.crawl.recrawl_interval_ms,
+        new_run=options.new_run,
+        force_recrawl=config.crawl.force_recrawl,
+        respect_http_freshness=config.crawl.respect_http_freshness,
+        max_requests=config.crawl.max_requests,
+        max_depth=config.crawl.max_depth,
+        config_text=text,
+        worker=config.worker.name or "",
+    )
+
+
+def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
+    """What the engine is told."""
+    mode = config.crawl.politeness_key
+    suffixes = PublicSuffixList() if mode == "registrable_domain" else None
+
+    def registrable(host: str) -> str | None:
+        return suffixes.privatesuffix(host) if suffixes is not None else None
+
+    def key_of(origin: str, address: str | None) -> str:
+        url = normalise(origin)
+        host = url.host if isinstance(url, CrawlUrl) else origin
+        return politeness_key(mode, origin, host, registrable, address)
+
+    return EngineSettings(
+        plan=plan_of(config, options),
+        settings_of=settings_by_origin(config),
+        key_of=key_of,
+        by_address=mode == "ip",
+        link_kinds_queued=frozenset(LinkKind(kind) for kind in config.crawl.link_kinds_queued),
+        store_bodies=frozenset(config.storage.store_bodies),
+        robots_max_bytes=config.robots.max_bytes,
+        heartbeat_ms=config.storage.lease_ms // 4,
+    )
+
+
+def settings_by_origin(config: Config) -> Callable[[str], CrawlSettings]:
+    """The settings of each origin: `hosts` replaces the default delay of a host on every port (R).
+
+    A floor below one second holds for loopback origins only, also for origins that join later, unless the command
+    line said so.
+    """
+    common = _crawl_settings(config, config.delay.default_ms)
+    by_host = {host.host: _crawl_settings(config, host.default_delay_ms) for host in config.hosts}
+    quick = config.delay.floor_ms < POLITE_FLOOR_MS and not config.impolite_everywhere
+
+    def settings_of(origin: str) -> CrawlSettings:
+        if not by_host and not quick:
+            return common
+        url = normalise(origin)
+        if isinstance(url, InvalidUrl):
+            return common
+        settings = by_host.get(url.host, common)
+        if quick and not is_loopback(url.host):
+            return replace(settings, delay=replace(settings.delay, floor_ms=POLITE_FLOOR_MS))
+        return settings
+
+    return settings_of
+
+
+def _crawl_settings(config: Config, default_ms: int) -> CrawlSettings:
+    delay = config.delay
+    return CrawlSettings(
+        delay=DelaySettings(
+            model=delay.model,
+            default_ms=default_ms,
+            floor_ms=delay.floor_ms,
+            crawl_delay_cap_ms=delay.crawl_delay_cap_ms,
+            max_ms=delay.max_ms,
+            retry_after_max_ms=delay.retry_after_max_ms,
+            start_politeness=delay.start_politeness,
+            max_politeness=delay.max_politeness,
+            average_window=delay.average.window,
+            average_factor=delay.average.factor,
+            average_initial_ms=delay.average.initial_ms,
+            average_floor_ms=delay.average.floor_ms,
+        ),
+        patience=config.crawl.patience,
+        tries=config.crawl.tries,
+        patience_reset_on_success=config.crawl.patience_reset_on_success,
+        robots_expiry_ms=config.robots.expiry_ms,
+    )
+
+
+def fetcher_of(config: Config, seed_hosts: set[str], excluded: Callable[[str], str]) -> HttpFetcher:
+    """The fetcher; `seed_hosts` may grow while the crawl runs, `excluded` answers what excludes an address."""
+    network = config.network
+    limits = FetchLimits(
+        connect_timeout_ms=network.connect_timeout_ms,
+        read_timeout_ms=network.read_timeout_ms,
+        total_timeout_ms=network.total_timeout_ms,
+        max_body_bytes=network.max_body_bytes,
+        max_wire_bytes=network.max_body_bytes,
+        max_open_origins=max(128, 2 * config.crawl.max_in_flight),
+        max_url_length=config.crawl.max_url_length,
+    )
+    guard = AddressGuard(_PRIVATE[network.allow_private_addresses], seed_hosts, excluded)
+    return HttpFetcher(
+        limits,
+        guard,
+        product_token(config.user_agent),
+        fluke_retry=config.crawl.fluke_retry,
+        proxy=network.proxy,
+    )
