@@ -1,0 +1,667 @@
+"""The contract of a store, held against every store: memory and SQLite."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.storage.making import (
+    T0,
+    WEEK,
+    A,
+    B,
+    C,
+    attempt,
+    crawled,
+    document,
+    failed,
+    fill_of,
+    link,
+    new_page,
+    outcome,
+    plan,
+    record,
+    refusal,
+    robots,
+    seed,
+    url,
+)
+from tui_crawler.domain.attempt import (
+    FillRecord,
+    LinkKind,
+    RedirectRecord,
+    RedirectSource,
+    RefusedCount,
+    Settle,
+)
+from tui_crawler.domain.command import ActionResult, AddSeeds, PauseOrigins, RetryPages
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.run import NoSuchJob, RunHeld, StorageFailure
+
+HOME = f"{A}/"
+
+
+async def taken(store, origin=A, now=T0, first=False, limit=100):
+    """Fills the todo list of an origin; answers the pages."""
+    found = await store.candidates(origin, now, limit, first)
+    await store.fill(fill_of(found.pages, origin))
+    return found.pages
+
+
+def urls(pages):
+    return [page.url for page in pages]
+
+
+async def test_a_first_run_has_its_seeds_and_starts_afresh(bench):
+    store = bench.open()
+    start = await store.begin_run(plan(HOME, f"{B}/x"))
+    assert (start.run_id, start.continued, start.unclean, start.requests) == (1, False, False, 0)
+    assert [one.record.origin for one in start.origins] == [A, B]
+    first = start.origins[0]
+    assert (first.record.patience, first.record.politeness, first.record.may_fall) == (5, 2, True)
+    assert (first.pages_known, first.todo, first.record.robots) == (1, (), None)
+    pages = await taken(store, first=True)
+    assert urls(pages) == [HOME]
+    assert pages[0].seed
+    assert (pages[0].depth, pages[0].attempts_remaining, pages[0].body_kept) == (0, 3, False)
+
+
+async def test_a_settle_stores_everything_of_an_attempt(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    (home,) = await taken(store)
+    targets = [f"{A}/p{n}" for n in range(60)]
+    settled = await store.settle(crawled(home, T0 + 50, *targets))
+    assert settled.new_pages == ((A, 60),)
+    assert (settled.pending, settled.done, settled.failed, settled.blocked) == (60, 1, 0, 0)
+    assert bench.attempts() == 1
+    assert bench.documents() == 1
+    assert set(bench.links(HOME)) == {("a", target) for target in targets}
+    assert await store.pages_known(A) == 61
+    pages = await taken(store, now=T0 + 100)
+    assert urls(pages) == targets
+    assert {page.depth for page in pages} == {1}
+
+
+async def test_links_are_diffed_and_kept_ones_keep_first_seen(bench):
+    store = bench.open()
+    await store.begin_run(plan(recrawl_interval_ms=0))
+    (home,) = await taken(store)
+    await store.settle(crawled(home, T0, f"{A}/1", f"{A}/2"))
+    changed = (link(f"{A}/2", nofollow=True, text="new text"), link(f"{A}/3", LinkKind.img))
+    await store.settle(replace(crawled(home, T0 + 500), links=changed))
+    assert bench.links(HOME) == {
+        ("a", f"{A}/2"): (True, T0),
+        ("img", f"{A}/3"): (False, T0 + 500),
+    }
+    await store.settle(replace(failed(home, T0 + 600, ExitCode.file_not_found, 404), links=None))
+    assert len(bench.links(HOME)) == 2
+    await store.settle(replace(crawled(home, T0 + 700), links=()))
+    assert bench.links(HOME) == {}
+
+
+async def test_the_same_target_twice_is_one_link(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    (home,) = await taken(store)
+    twice = (link(f"{A}/1", text="one"), link(f"{A}/1", text="two"), link(f"{A}/1", LinkKind.css))
+    await store.settle(replace(crawled(home, T0), links=twice, new_pages=(new_page(f"{A}/1"),) * 3))
+    assert set(bench.links(HOME)) == {("a", f"{A}/1"), ("css", f"{A}/1")}
+    assert await store.pages_known(A) == 2
+
+
+async def test_a_page_on_the_ignore_list_is_no_candidate_until_it_is_forgotten(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/b", f"{A}/c"))
+    one, two, three = await taken(store)
+    await store.settle(failed(one, T0 + 1, ExitCode.request_timeout))
+    await store.settle(failed(two, T0 + 2, ExitCode.did_not_understand_answer, 200))
+    await store.settle(failed(three, T0 + 3, ExitCode.file_not_found, 404))
+    found = await store.candidates(A, T0 + 10, 100, False)
+    assert urls(found.pages) == [HOME]  # timeouts are retried in the run, the others are not
+    assert (found.pages[0].attempts, found.pages[0].attempts_remaining) == (1, 2)
+
+
+async def test_candidates_come_in_order_of_nice_and_attempts_then_age(bench):
+    store = bench.open()
+    seeds = (seed(f"{A}/old"), seed(f"{A}/nice", nice=-5), seed(f"{A}/late", not_before=T0 + 100), seed(f"{A}/new"))
+    await store.begin_run(replace(plan(), seeds=seeds))
+    assert urls((await store.candidates(A, T0, 100, False)).pages) == [f"{A}/nice", f"{A}/old", f"{A}/new"]
+    assert urls((await store.candidates(A, T0, 2, False)).pages) == [f"{A}/nice", f"{A}/old"]
+    later = await store.candidates(A, T0 + 100, 100, False)
+    assert urls(later.pages) == [f"{A}/nice", f"{A}/old", f"{A}/new", f"{A}/late"]
+
+
+async def test_a_later_not_before_is_told_when_there_is_nothing_now(bench):
+    store = bench.open()
+    await store.begin_run(replace(plan(), seeds=(seed(HOME, not_before=T0 + 900), seed(f"{A}/2", not_before=T0 + 700))))
+    found = await store.candidates(A, T0, 100, True)
+    assert (found.pages, found.next_due_at) == ((), T0 + 700)
+    assert (await store.candidates(C, T0, 100, True)).next_due_at is None
+
+
+async def test_seeds_come_first_in_the_first_fill_only(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    (home,) = await taken(store)
+    await store.settle(crawled(home, T0, f"{A}/1", f"{A}/2"))
+    (late,) = await store.add_pages((seed(f"{A}/late"),), "")
+    assert late.seed
+    assert urls((await store.candidates(A, T0, 100, False)).pages) == [f"{A}/1", f"{A}/2", f"{A}/late"]
+    assert urls((await store.candidates(A, T0, 100, True)).pages) == [f"{A}/late", f"{A}/1", f"{A}/2"]
+    assert urls((await store.candidates(A, T0, 2, True)).pages) == [f"{A}/late", f"{A}/1"]
+
+
+async def test_done_pages_are_due_after_the_interval_and_http_freshness(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/fresh", f"{A}/gone"))
+    one, two, three = await taken(store)
+    await store.settle(crawled(one, T0))
+    await store.settle(
+        replace(crawled(two, T0), page=outcome(two, ExitCode.file_ingested, T0, fresh_until=T0 + 5 * WEEK))
+    )
+    await store.settle(failed(three, T0, ExitCode.file_gone, 410))
+    await store.end_run("exhausted", True)
+    for now, expected in (
+        (3 * WEEK, []),
+        (4 * WEEK, [HOME, f"{A}/gone"]),
+        (5 * WEEK, [HOME, f"{A}/fresh", f"{A}/gone"]),
+    ):
+        bench.now = T0 + now
+        again = bench.open()
+        await again.begin_run(plan(HOME))
+        found = await again.candidates(A, T0 + now, 100, False)
+        assert urls(found.pages) == expected
+        assert found.next_due_at is None
+        await again.end_run("exhausted", True)
+    last = bench.open()
+    await last.begin_run(plan(HOME, respect_http_freshness=False))
+    assert f"{A}/fresh" in urls((await last.candidates(A, T0 + 4 * WEEK, 100, False)).pages)
+
+
+async def test_a_due_page_brings_its_validators_and_all_its_tries(bench):
+    store = bench.open()
+    await store.begin_run(replace(plan(), seeds=(seed(HOME, item_pattern="x", force=True),)))
+    (home,) = await taken(store)
+    assert (home.item_pattern, home.force) == ("x", True)
+    await store.settle(crawled(home, T0))
+    await store.end_run("exhausted", True)
+    bench.now = T0 + 5 * WEEK
+    again = bench.open()
+    await again.begin_run(plan())
+    (page,) = (await again.candidates(A, bench.now, 100, True)).pages
+    assert (page.etag, page.last_modified, page.last_contentful_at, page.body_kept) == ('"e1"', "Mon", T0, True)
+    assert (page.attempts, page.attempts_remaining, page.item_pattern, page.force) == (0, 3, "", False)
+
+
+async def test_validators_go_with_the_body_and_with_other_content(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/bare", f"{A}/moved", f"{A}/dropped"))
+    one, two, three, four = await taken(store)
+    await store.settle(crawled(one, T0))
+    await store.settle(replace(crawled(two, T0), document=document(two, body=None)))
+    await store.settle(crawled(three, T0))
+    moved = replace(crawled(three, T0 + 9, code=ExitCode.redirect), document=None, links=())
+    await store.settle(moved)
+    await store.settle(crawled(four, T0))
+    await store.settle(replace(crawled(four, T0 + 9, code=ExitCode.noindex), document=None, drop_document=True))
+    await store.end_run("exhausted", True)
+    bench.now = T0 + 5 * WEEK
+    again = bench.open()
+    await again.begin_run(plan())
+    pages = {page.url: page for page in (await again.candidates(A, bench.now, 100, False)).pages}
+    assert [pages[u].body_kept for u in (HOME, f"{A}/bare", f"{A}/moved", f"{A}/dropped")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert pages[f"{A}/moved"].etag == ""
+    assert pages[f"{A}/moved"].last_contentful_at == T0 + 9
+
+
+async def test_force_recrawl_makes_every_done_page_due_once_per_run(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/2"))
+    for page in await taken(store):
+        await store.settle(crawled(page, T0))
+    await store.end_run("exhausted", True)
+    again = bench.open()
+    await again.begin_run(plan(HOME, f"{A}/2", force_recrawl=True))
+    pages = await taken(again, now=T0)
+    assert urls(pages) == [HOME, f"{A}/2"]
+    for page in pages:
+        await again.settle(crawled(page, T0 + 10))
+    assert (await again.candidates(A, T0 + 20, 100, False)).pages == ()
+
+
+async def test_a_duplicate_find_keeps_the_lower_nice_and_depth(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/s2"))
+    one, two = await taken(store)
+    await store.settle(replace(crawled(one, T0), new_pages=(new_page(f"{A}/x", 5, nice=3, redirect_hops=2),)))
+    settled = await store.settle(replace(crawled(two, T0), new_pages=(new_page(f"{A}/x", 2, nice=7),)))
+    assert settled.new_pages == ()
+    (page,) = (await store.candidates(A, T0, 100, False)).pages
+    assert (page.depth, page.nice, page.redirect_hops) == (2, 3, 0)
+    assert bench.path_of(f"{A}/x") == [f"{A}/s2", f"{A}/x"]
+
+
+async def test_a_shorter_path_lowers_all_pages_below_it_also_in_a_cycle(bench):
+    store = bench.open()
+    await store.begin_run(plan(max_depth=3))
+    for step in range(1, 5):
+        (page,) = (await store.candidates(A, T0 + step, 1, False)).pages
+        await store.fill(fill_of((page,)))
+        await store.settle(crawled(page, T0 + step, f"{A}/{step}", HOME))
+    assert (await store.candidates(A, T0 + 9, 100, False)).pages == ()  # /4 lies at depth 4
+    (short,) = await store.add_pages((seed(f"{A}/short"),), "")
+    settled = await store.settle(crawled(short, T0 + 9, f"{A}/2"))
+    assert settled.pending == 1
+    (deep,) = (await store.candidates(A, T0 + 9, 100, False)).pages
+    assert (deep.url, deep.depth) == (f"{A}/4", 3)
+    assert bench.path_of(f"{A}/4") == [f"{A}/short", f"{A}/2", f"{A}/3", f"{A}/4"]
+
+
+async def test_an_edited_depth_judges_all_pages_anew(bench):
+    store = bench.open()
+    await store.begin_run(plan(max_depth=0))
+    (home,) = await taken(store)
+    settled = await store.settle(crawled(home, T0, f"{A}/1"))
+    assert (settled.pending, settled.new_pages) == (0, ((A, 1),))
+    await store.end_run("exhausted", True)
+    for depth, expected in ((None, [f"{A}/1"]), (0, []), (1, [f"{A}/1"])):
+        again = bench.open()
+        await again.begin_run(plan(max_depth=depth))
+        assert urls((await again.candidates(A, T0, 100, False)).pages) == expected
+        await again.end_run("exhausted", True)
+
+
+async def test_a_forced_find_runs_a_done_page_again_once_in_a_run(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/2"))
+    for page in await taken(store):
+        await store.settle(crawled(page, T0))
+    await store.end_run("exhausted", True)
+    again = bench.open()
+    await again.begin_run(plan())
+    (item,) = await again.add_pages((seed(f"{A}/item", item_pattern="/2", force=True),), "")
+    assert (item.item_pattern, item.force) == ("/2", True)
+    forced = (new_page(f"{A}/2", item_pattern="/2", force=True),)
+    await again.settle(replace(crawled(item, T0 + 1), new_pages=forced))
+    (page,) = await taken(again, now=T0 + 2)
+    assert (page.url, page.force, page.item_pattern, page.attempts_remaining) == (f"{A}/2", True, "/2", 3)
+    await again.settle(replace(crawled(page, T0 + 3), new_pages=(new_page(f"{A}/item", force=True), *forced)))
+    assert (await again.candidates(A, T0 + 4, 100, False)).pages == ()
+
+
+async def test_refusals_of_a_fill_are_logged_and_leave_no_todo(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/no", f"{A}/skip"))
+    pages = (await store.candidates(A, T0, 100, True)).pages
+    home, no, skip = pages
+    refusals = (refusal(no, T0), refusal(skip, T0, ExitCode.skipped_by_rule))
+    await store.fill(FillRecord(record(patience=4), tuple(p.page_id for p in pages), (home.page_id,), refusals))
+    assert bench.attempts() == 2
+    bench.crash()
+    again = bench.open()
+    start = await again.begin_run(plan(HOME))
+    assert urls(start.origins[0].todo) == [HOME]
+    assert (start.origins[0].record.patience, start.requests) == (4, 0)
+    assert (await again.candidates(A, T0, 100, False)).pages == ()
+
+
+async def test_a_fill_is_the_todo_list_as_a_whole_in_its_order(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/2", f"{A}/3"))
+    one, two, three = await taken(store)
+    await store.fill(FillRecord(record(), (), (three.page_id, one.page_id)))
+    bench.crash()
+    start = await bench.open().begin_run(plan(HOME))
+    assert urls(start.origins[0].todo) == [three.url, one.url]
+    assert two.url not in urls(start.origins[0].todo)
+
+
+async def test_a_cancelled_page_keeps_its_place_and_its_tries(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/2"))
+    one, _ = await taken(store)
+    store.mark_in_flight(one.page_id, A, one.url)
+    await store.settle(failed(one, T0 + 5, ExitCode.cancelled))
+    await store.end_run("interrupted", True)
+    start = await bench.open().begin_run(plan(HOME, f"{A}/2"))
+    assert start.continued
+    assert not start.unclean
+    assert urls(start.origins[0].todo) == [HOME, f"{A}/2"]
+    assert (start.origins[0].todo[0].attempts, start.origins[0].todo[0].attempts_remaining) == (0, 3)
+
+
+async def test_stolen_work_leaves_the_page_as_it_was(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    (home,) = await taken(store)
+    settled = await store.settle(failed(home, T0, ExitCode.someone_stole_my_work))
+    assert (settled.pending, settled.failed, settled.done) == (1, 0, 0)
+    assert bench.attempts() == 1
+
+
+async def test_the_counters_of_a_page_that_fails_and_recovers(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    (home,) = await taken(store)
+    settled = await store.settle(failed(home, T0, ExitCode.server_internal_error, 503))
+    assert (settled.pending, settled.failed, settled.done) == (1, 1, 0)
+    (home,) = await taken(store)
+    settled = await store.settle(failed(home, T0, ExitCode.file_not_found, 404))
+    assert (settled.pending, settled.failed, settled.done) == (0, 1, 0)
+    assert await store.retry(RetryPages(exit_codes=("file_not_found",))) == ((A, 1),)
+    (home,) = await taken(store)
+    assert (home.attempts, home.attempts_remaining) == (0, 3)
+    settled = await store.settle(crawled(home, T0))
+    assert (settled.pending, settled.failed, settled.done) == (0, 0, 1)
+
+
+async def test_retry_narrows_by_url_exit_code_and_origin(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/404", f"{A}/no", f"{B}/404"))
+    for origin in (A, B):
+        for page in await taken(store, origin):
+            if page.url.endswith("404"):
+                await store.settle(failed(page, T0, ExitCode.file_not_found, 404))
+            elif page.url.endswith("no"):
+                await store.settle(refusal(page, T0))
+            else:
+                await store.settle(crawled(page, T0))
+    assert await store.retry(RetryPages(urls=(HOME, f"{A}/nowhere"))) == ()
+    assert await store.retry(RetryPages(exit_codes=("request_timeout", "nonsense"))) == ()
+    assert await store.retry(RetryPages(urls=(f"{A}/no",))) == ((A, 1),)
+    assert await store.retry(RetryPages(exit_codes=("file_not_found",), origins=(B,))) == ((B, 1),)
+    assert await store.retry(RetryPages()) == ((A, 1), (B, 1))
+    assert urls((await store.candidates(A, T0, 100, False)).pages) == [f"{A}/404", f"{A}/no"]
+
+
+async def test_added_seeds_are_new_due_forced_or_have_tries_left(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/done", f"{A}/failed", f"{A}/listed"))
+    for page in (await taken(store))[:3]:
+        if page.url.endswith("failed"):
+            await store.settle(failed(page, T0, ExitCode.did_not_understand_answer, 200))
+        else:
+            await store.settle(crawled(page, T0))
+    wanted = (f"{A}/new", HOME, f"{A}/failed", f"{A}/listed")
+    added = await store.add_pages(tuple(seed(text) for text in wanted), "")
+    assert urls(added) == [f"{A}/new", f"{A}/failed"]
+    forced = await store.add_pages((seed(f"{A}/done", force=True, item_pattern="p"),), "main")
+    assert [(p.url, p.force, p.item_pattern, p.attempts_remaining) for p in forced] == [(f"{A}/done", True, "p", 3)]
+    with pytest.raises(NoSuchJob, match="no job"):
+        await store.add_pages((seed(f"{A}/z"),), "nowhere")
+    assert await store.add_pages((), "") == ()
+
+
+async def test_a_skipped_page_is_ready_again_when_it_is_added(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    (home,) = await taken(store)
+    settled = await store.settle(refusal(home, T0, ExitCode.skipped_by_rule))
+    assert (settled.pending, settled.blocked) == (0, 1)
+    assert (await store.candidates(A, T0 + 8 * WEEK, 100, False)).pages == ()
+    assert urls(await store.add_pages((seed(HOME),), "")) == [HOME]
+
+
+async def test_an_origin_that_joins_brings_what_is_kept_of_it_and_stays(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    (home,) = await taken(store)
+    await store.settle(crawled(home, T0, f"{C}/linked"))
+    joined = await store.add_origin(C)
+    assert (joined.record.patience, joined.pages_known, joined.todo) == (5, 1, ())
+    await store.save_origin(record(C, paused=True, patience=1))
+    assert (await store.add_origin(C)).record.patience == 1
+    await store.end_run("exhausted", True)
+    start = await bench.open().begin_run(plan())
+    assert [(o.record.origin, o.record.patience, o.record.paused) for o in start.origins] == [
+        (A, 5, False),
+        (C, 5, True),
+    ]
+
+
+async def test_origins_no_longer_configured_take_no_part_but_stay(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{B}/"))
+    await store.end_run("interrupted", True)
+    again = bench.open()
+    assert [o.record.origin for o in (await again.begin_run(plan())).origins] == [A]
+    await again.end_run("interrupted", True)
+    start = await bench.open().begin_run(plan(HOME, f"{B}/"))
+    assert [(o.record.origin, o.pages_known) for o in start.origins] == [(A, 1), (B, 1)]
+
+
+async def test_the_state_of_an_origin_comes_back_whole(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    (home,) = await taken(store)
+    kept = record(
+        paused=True,
+        patience=2,
+        politeness=7,
+        may_fall=False,
+        rate_limits=3,
+        delay_ms=64_000,
+        delay_reason="rate_limit",
+        operator_delay_ms=1_500,
+        next_request_at=T0 + 64_000,
+        last_request_at=T0,
+        last_response_ms=321,
+        response_window=(100, 321),
+        asleep_until=T0 + 9,
+        robots=robots(),
+    )
+    await store.settle(replace(failed(home, T0, ExitCode.rate_limited, 429), origin=kept, save_robots=True))
+    bench.crash()
+    start = await bench.open().begin_run(plan())
+    assert (start.continued, start.unclean, start.requests) == (True, True, 1)
+    assert start.origins[0].record == kept
+    assert (start.origins[0].failed, start.origins[0].done) == (1, 0)
+
+
+async def test_robots_are_stored_with_their_own_attempt_only(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    await store.save_origin(record(robots=robots()))
+    bench.crash()
+    assert (await bench.open().begin_run(plan())).origins[0].record.robots is None
+
+
+async def test_a_new_run_starts_afresh_but_for_what_stays(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/2"))
+    one, _ = await taken(store)
+    spent = record(
+        finish_reason="patience",
+        paused=True,
+        patience=0,
+        politeness=9,
+        may_fall=False,
+        rate_limits=4,
+        delay_ms=8_000,
+        operator_delay_ms=2_500,
+        next_request_at=T0 + 8_000,
+        response_window=(5,),
+        asleep_until=T0 + 99,
+        robots=robots(),
+    )
+    await store.settle(
+        replace(failed(one, T0, ExitCode.did_not_understand_answer, 200), origin=spent, save_robots=True)
+    )
+    await store.end_run("exhausted", True)
+    again = bench.open()
+    start = await again.begin_run(plan(HOME, f"{A}/2"))
+    assert (start.run_id, start.continued, start.unclean, start.requests) == (2, False, False, 0)
+    afresh = replace(
+        spent,
+        finish_reason="",
+        patience=5,
+        politeness=2,
+        may_fall=True,
+        rate_limits=0,
+        response_window=(),
+        asleep_until=0,
+    )
+    assert start.origins[0].record == afresh
+    assert start.origins[0].todo == ()
+    assert urls((await again.candidates(A, T0 + 1, 100, True)).pages) == [f"{A}/2", HOME]
+
+
+@pytest.mark.parametrize(
+    ("reason", "clean", "continued"),
+    [
+        ("exhausted", True, False),
+        ("max_requests", True, False),
+        ("operator", True, False),
+        ("few_origins", True, False),
+        ("interrupted", True, True),
+        ("error", False, True),
+        ("exhausted", False, True),
+    ],
+)
+async def test_which_ends_are_continued(bench, reason, clean, continued):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/2"))
+    await taken(store)
+    await store.end_run(reason, clean)
+    again = bench.open()
+    start = await again.begin_run(plan(HOME, f"{A}/2"))
+    assert (start.continued, start.unclean) == (continued, not clean)
+    assert bool(start.origins[0].todo) is continued
+    await again.end_run("interrupted", True)
+    assert not (await bench.open().begin_run(plan(HOME, new_run=True))).continued
+
+
+async def test_a_killed_run_keeps_ignore_list_and_todo_and_is_unclean(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/2", f"{A}/3"))
+    one, two, _ = await taken(store)
+    await store.settle(crawled(one, T0))
+    store.mark_in_flight(two.page_id, A, two.url)
+    await store.heartbeat()
+    bench.crash()
+    again = bench.open()
+    start = await again.begin_run(plan(HOME, f"{A}/2", f"{A}/3"))
+    assert (start.run_id, start.continued, start.unclean) == (1, True, True)
+    assert urls(start.origins[0].todo) == [f"{A}/2", f"{A}/3"]
+    assert start.origins[0].record.in_flight_url == ""
+    assert (await again.candidates(A, T0 + 1, 100, False)).pages == ()
+
+
+async def test_an_owner_who_lost_the_database_stores_nothing_more(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    (home,) = await taken(store)
+    bench.crash()
+    await bench.open().begin_run(plan())
+    assert not await store.heartbeat()
+    for late in (
+        store.settle(crawled(home, T0, f"{A}/x")),
+        store.fill(fill_of((home,))),
+        store.save_origin(record(patience=0)),
+        store.end_run("exhausted", True),
+        store.add_pages((seed(f"{A}/y"),), ""),
+    ):
+        with pytest.raises(StorageFailure, match="no longer holds"):
+            await late
+    assert bench.attempts() == 0
+
+
+async def test_a_live_owner_is_not_displaced(bench):
+    await bench.open(alive=True).begin_run(plan())
+    with pytest.raises(RunHeld, match="another run holds this database"):
+        await bench.open(alive=True).begin_run(plan())
+
+
+async def test_a_page_of_another_origin_is_not_settled(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{B}/"))
+    (home,) = await taken(store)
+    wrong = replace(crawled(home, T0, f"{A}/x"), origin=record(B))
+    missing = Settle(
+        attempt(home, ExitCode.file_gone, T0), record(), replace(outcome(home, ExitCode.file_gone, T0), page_id=99)
+    )
+    for settle in (wrong, missing):
+        with pytest.raises(StorageFailure, match="page"):
+            await store.settle(settle)
+    assert bench.attempts() == 0
+    assert await store.pages_known(A) == 1
+
+
+async def test_redirects_and_refused_links(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    (home,) = await taken(store)
+    refused = (RefusedCount("scope", 3, "https://z.example/"), RefusedCount("trap_depth", 1, f"{A}/a/a"))
+    target = RedirectRecord(f"{A}/to", "part", True, RedirectSource.location)
+    moved = crawled(home, T0, code=ExitCode.permanent_redirect)
+    await store.settle(replace(moved, document=None, links=(), redirect=target, refused=refused))
+    await store.settle(replace(moved, document=None, links=(), redirect=target, refused=refused[:1]))
+    assert bench.redirects() == [(HOME, f"{A}/to", "location")]
+    assert bench.refused() == {(A, "scope"): 6, (A, "trap_depth"): 1}
+    await store.settle(failed(home, T0, ExitCode.request_timeout))
+    assert len(bench.redirects()) == 1
+    await store.settle(crawled(home, T0))
+    assert bench.redirects() == []
+
+
+async def test_exclusions_are_added_once_and_removed(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    one = Exclusion("host", "x.example", "owner asked", "me", "operator")
+    assert await store.change_exclusion(one, remove=False)
+    assert not await store.change_exclusion(replace(one, reason="again"), remove=False)
+    assert await store.exclusions() == (one,)
+    assert await store.change_exclusion(one, remove=True)
+    assert not await store.change_exclusion(one, remove=True)
+    assert await store.exclusions() == ()
+
+
+async def test_actions_are_taken_once_in_order_and_finished(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    assert await store.take_actions() == ()
+    first, second = bench.ask(PauseOrigins((A,))), bench.ask(AddSeeds((HOME,), pattern="p", force=True))
+    taken_actions = await store.take_actions()
+    assert [(one.action_id, one.who) for one in taken_actions] == [(first, "operator"), (second, "operator")]
+    assert taken_actions[1].command == AddSeeds((HOME,), pattern="p", force=True)
+    assert await store.take_actions() == ()
+    assert bench.result(first) is None
+    result = ActionResult(first, '{"a": 1}', '{"a": 2}', "")
+    await store.finish_actions((result,))
+    assert bench.result(first) == result
+    bench.crash()
+    again = bench.open()
+    await again.begin_run(plan())
+    assert [one.action_id for one in await again.take_actions()] == [second]
+
+
+async def test_a_heartbeat_of_the_owner_is_accepted(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    assert await store.heartbeat()
+    await store.end_run("operator", True)
+    assert not await store.heartbeat()
+
+
+async def test_links_to_other_origins_count_there(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{B}/"))
+    (home,) = await taken(store)
+    settled = await store.settle(crawled(home, T0, f"{A}/1", f"{B}/", f"{B}/1", f"{B}/2"))
+    assert settled.new_pages == ((A, 1), (B, 2))
+    assert (settled.pending, settled.done) == (1, 1)
+    assert await store.pages_known(B) == 3
+    assert await store.pages_known(C) == 0
+    assert urls((await store.candidates(B, T0, 100, True)).pages) == [f"{B}/", f"{B}/1", f"{B}/2"]
+
+
+def test_urls_of_the_tests_are_normal():
+    assert url(HOME).href == HOME

@@ -1,0 +1,69 @@
+"""K1 and K4: whether a database is whole, and whether its counters are what counting would give."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES
+
+_PENDING = "status IN (0, 2) AND attempts_remaining > 0 AND beyond_depth = 0"
+_BLOCKED = f"last_exit_code IN ({', '.join(str(int(code)) for code in BLOCKED)})"
+_FAILED = f"last_exit_code IN ({', '.join(str(int(code)) for code in FAILURES)})"
+_DONE = (
+    f"last_exit_code IS NOT NULL AND NOT {_BLOCKED} AND NOT {_FAILED}"
+    " AND NOT (status IN (0, 2) AND attempts_remaining > 0)"
+)
+_COUNTERS = {"pending": _PENDING, "done": _DONE, "failed": _FAILED, "blocked": _BLOCKED}
+
+
+def assert_whole(path: Path) -> None:
+    """Raises AssertionError for a database that is broken, holds half an attempt, or has counted wrongly."""
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert database.execute("PRAGMA foreign_key_check").fetchall() == []
+        for name, condition in _COUNTERS.items():
+            for owner in ("origin", "job"):
+                wrong = database.execute(
+                    f"SELECT o.id, o.{name}, n FROM {owner} o LEFT JOIN (SELECT {owner}_id, SUM({condition}) AS n"
+                    f" FROM page GROUP BY {owner}_id) ON {owner}_id = o.id WHERE o.{name} <> COALESCE(n, 0)"
+                ).fetchall()
+                assert wrong == [], f"{owner}.{name}: {wrong}"
+        for text in _NONE_OF:
+            assert database.execute(text).fetchall() == [], text
+    finally:
+        database.close()
+
+
+_NONE_OF = (
+    # counters of origins
+    """SELECT o.id, o.todo FROM origin o WHERE o.todo <>
+        (SELECT COUNT(*) FROM page p WHERE p.origin_id = o.id AND p.todo_order > 0)""",
+    """SELECT o.id, o.pages_known FROM origin o WHERE o.pages_known <>
+        (SELECT COUNT(*) FROM page p WHERE p.origin_id = o.id)""",
+    """SELECT o.id, o.attempts FROM origin o WHERE o.attempts <>
+        (SELECT COUNT(*) FROM attempt a WHERE a.origin_id = o.id)""",
+    """SELECT o.id, o.requests FROM origin o WHERE o.requests <>
+        (SELECT COALESCE(SUM(a.requests), 0) FROM attempt a WHERE a.origin_id = o.id)""",
+    "SELECT id FROM run r WHERE r.attempts <> (SELECT COUNT(*) FROM attempt a WHERE a.run_id = r.id)",
+    "SELECT id FROM run r WHERE r.requests <> (SELECT COALESCE(SUM(a.requests > 0), 0) FROM attempt a"
+    " WHERE a.run_id = r.id)",
+    """SELECT exit_code FROM exit_count c WHERE c.origin_id = 0 AND c.count <>
+        (SELECT COUNT(*) FROM attempt a WHERE a.run_id = c.run_id AND a.exit_code = c.exit_code)""",
+    # no half attempt
+    "SELECT id FROM attempt a WHERE a.requests <> (SELECT COUNT(*) FROM request r WHERE r.attempt_id = a.id)",
+    """SELECT p.id FROM page p WHERE p.last_exit_code IS NOT NULL AND NOT EXISTS
+        (SELECT 1 FROM attempt a WHERE a.id = p.last_attempt_id AND a.page_id = p.id)""",
+    """SELECT p.id FROM page p WHERE p.last_exit_code = 20 AND NOT EXISTS
+        (SELECT 1 FROM document d WHERE d.page_id = p.id AND d.stored_at = p.last_crawled_at)""",
+    """SELECT a.id FROM attempt a WHERE a.new_pages >
+        (SELECT COUNT(*) FROM page p WHERE p.created_at = a.ended_at)""",
+    # bodies: none too many
+    "SELECT sha256 FROM body b WHERE NOT EXISTS (SELECT 1 FROM document d WHERE d.sha256 = b.sha256)",
+    # a page on the todo list is to be crawled
+    "SELECT id FROM page WHERE todo_order > 0 AND status NOT IN (0, 2)",
+    "SELECT id FROM page p WHERE p.failed <> (COALESCE(p.last_exit_code, 0) IN ("
+    + ", ".join(str(int(code)) for code in FAILURES)
+    + "))",
+)

@@ -1,0 +1,100 @@
+"""Reports on the crawl log: windows of it by keyset, the past of an origin, every request for the audit."""
+# the SQL is made of constants of this program only
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tui_crawler.domain.audit import SentRequest
+from tui_crawler.domain.url import InvalidUrl, normalise
+from tui_crawler.domain.view import AttemptView, OriginHistory, RequestView
+from tui_crawler.storage.origin_reports import exit_name, refused
+from tui_crawler.storage.reader import Reader
+from tui_crawler.storage.transaction import Row
+
+_HISTORY = 200
+
+_ATTEMPTS = """SELECT a.id, a.run_id, u.href, o.origin, a.kind, a.exit_code, a.http_status, a.started_at, a.ended_at,
+    a.response_ms, a.bytes, a.requests, a.patience_after, a.politeness_after, a.delay_ms_after, s.worker, a.message,
+    a.patience_before, a.delay_reason, a.decided_by, a.new_pages, COALESCE(d.title, ''), a.ruleset_id
+FROM attempt a JOIN url u ON u.id = a.url_id JOIN origin o ON o.id = a.origin_id
+    JOIN session s ON s.id = a.session_id LEFT JOIN document d ON d.page_id = a.page_id"""
+
+_REQUESTS = """SELECT r.id, r.attempt_id, u.href, r.method, r.sent_at, r.head_at, r.ended_at, r.http_status,
+    r.conditional, r.fluke_retry, r.error, r.remote_address, r.request_headers, r.response_headers
+FROM request r JOIN url u ON u.id = r.url_id WHERE r.attempt_id = ? ORDER BY r.id"""
+
+_SENT = """SELECT r.attempt_id, o.origin, u.href, r.sent_at, r.ended_at, r.fluke_retry, a.delay_ms_after,
+    r.url_id = a.url_id
+FROM request r JOIN attempt a ON a.id = r.attempt_id JOIN origin o ON o.id = a.origin_id
+    JOIN url u ON u.id = r.url_id
+ORDER BY r.sent_at, r.id"""
+
+_OF_ORIGIN = "a.origin_id = (SELECT id FROM origin WHERE origin = ?)"
+
+
+def attempts(
+    reader: Reader, origin: str, before_id: int, after_id: int, limit: int, problems_only: bool
+) -> tuple[AttemptView, ...]:
+    """Newest first: older than `before_id`, newer than `after_id` (0: no bound), of one origin or of all."""
+    conditions: list[str] = []
+    values: list[Any] = []
+    for text, value in ((_OF_ORIGIN, origin), ("a.id < ?", before_id), ("a.id > ?", after_id)):
+        if value:
+            conditions.append(text)
+            values.append(value)
+    if problems_only:
+        conditions.append("a.problem = 1")
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    rows = reader.all(f"{_ATTEMPTS}{where} ORDER BY a.id DESC LIMIT ?", (*values, limit))
+    return tuple(_attempt_view(row) for row in rows)
+
+
+def attempts_of_url(reader: Reader, url_id: int, limit: int) -> tuple[AttemptView, ...]:
+    """The attempts for one URL, newest first."""
+    rows = reader.all(f"{_ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?", (url_id, limit))
+    return tuple(_attempt_view(row) for row in rows)
+
+
+def requests_of(reader: Reader, attempt_id: int) -> tuple[RequestView, ...]:
+    """The requests of an attempt, in their order."""
+    return tuple(_request_view(row) for row in reader.all(_REQUESTS, (attempt_id,)))
+
+
+def history(reader: Reader, origin: str) -> OriginHistory:
+    """What cost an origin patience, what changed its delay (the newest 200 of each), and what it refused."""
+    patience = f"{_ATTEMPTS} WHERE {_OF_ORIGIN} AND a.patience_after < a.patience_before ORDER BY a.id DESC LIMIT ?"
+    delays = f"{_ATTEMPTS} WHERE {_OF_ORIGIN} AND a.delay_ms_after != a.delay_ms_before ORDER BY a.id DESC LIMIT ?"
+    return OriginHistory(
+        tuple(_attempt_view(row) for row in reader.all(patience, (origin, _HISTORY))),
+        tuple(_attempt_view(row) for row in reader.all(delays, (origin, _HISTORY))),
+        refused(reader, origin),
+    )
+
+
+def sent_requests(reader: Reader) -> Iterator[SentRequest]:
+    """Every request of the log in the order in which they were sent, for `domain.audit.audit`."""
+    for attempt_id, attempt_origin, url, sent_at, ended_at, fluke, delay, own in reader.stream(_SENT):
+        origin = attempt_origin if own else _origin_of(url, attempt_origin)
+        yield SentRequest(attempt_id, attempt_origin, origin, url, sent_at, ended_at, bool(fluke), delay)
+
+
+def _origin_of(url: str, otherwise: str) -> str:
+    parsed = normalise(url)
+    return otherwise if isinstance(parsed, InvalidUrl) else parsed.origin
+
+
+def _attempt_view(row: Row) -> AttemptView:
+    values = [*row[:5], exit_name(row[5]), *row[5:]]
+    return AttemptView(*values)
+
+
+def _request_view(row: Row) -> RequestView:
+    values = [*row[:8], bool(row[8]), bool(row[9]), row[10], row[11], _headers(row[12]), _headers(row[13])]
+    return RequestView(*values)
+
+
+def _headers(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in json.loads(text)) if text else ()

@@ -1,0 +1,193 @@
+"""Which pages may go on a todo list: those with tries left and those that are due, minus the ignore list (U, B)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import peewee
+
+from tui_crawler.domain.page import Candidates, TodoPage
+from tui_crawler.storage.claim import ONE, ZERO, Claim
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.models import Body, Document, Origin, Page, Url
+from tui_crawler.storage.statements import slot
+from tui_crawler.storage.transaction import Row, Transaction
+
+_NEVER = 2**62  # later than any time
+_TODO = (
+    Page.id,
+    Page.job,
+    Url.href,
+    Page.depth,
+    Page.nice,
+    Page.seed,
+    Page.attempts,
+    Page.attempts_remaining,
+    Page.redirect_hops,
+    Page.item_pattern,
+    Page.force,
+    Page.last_contentful_at,
+    Document.stored_at,
+    Document.etag,
+    Document.last_modified,
+    Body.sha256,
+)
+
+
+def candidates(
+    transaction: Transaction, claim: Claim, origin: str, now: int, limit: int, first_fill: bool
+) -> Candidates:
+    """Up to `limit` pages in the order (nice + attempts, not_before, age); seeds first in the first fill of a run."""
+    row = transaction.one(_origin_id, {"origin": clean(origin)})
+    if row is None:
+        return Candidates(())
+    values = {
+        "origin_id": row[0],
+        "run_id": claim.run_id,
+        "now": now,
+        "limit": limit,
+        **_due_bounds(claim, now),
+    }
+    if first_fill:
+        rows = _best(transaction, (_pending_seeds, _done_seeds), values, limit)
+        values["limit"] = limit - len(rows)
+        rows += _best(transaction, (_pending_others, _done_others), values, values["limit"])
+    else:
+        rows = _best(transaction, (_pending, _done), values, limit)
+    pages = tuple(todo_page(row, claim.tries) for row in rows)
+    if pages:
+        return Candidates(pages)
+    later = transaction.one(_next_due, {"origin_id": row[0], "run_id": claim.run_id, "now": now})
+    return Candidates((), later[0] if later else None)
+
+
+def todo_page(row: Row, tries: int) -> TodoPage:
+    """A row of `todo_query`. A done page that is due starts again: all its tries, no pattern, no force (G).
+
+    Validators count only while the stored document is what the page last gave, and its body is still there.
+    """
+    remaining, contentful_at = row[7], row[11]
+    again = remaining == 0
+    current = row[12] is not None and row[12] == contentful_at
+    return TodoPage(
+        page_id=row[0],
+        job_id=row[1],
+        url=row[2],
+        depth=row[3],
+        nice=row[4],
+        seed=bool(row[5]),
+        attempts=0 if again else row[6],
+        attempts_remaining=tries if again else remaining,
+        redirect_hops=row[8],
+        item_pattern="" if again else row[9],
+        force=False if again else bool(row[10]),
+        etag=row[13] if current else "",
+        last_modified=row[14] if current else "",
+        last_contentful_at=contentful_at,
+        body_kept=current and row[15] is not None,
+    )
+
+
+def todo_query(*more: Any) -> Any:
+    """Pages with what `todo_page` needs, and further columns after it."""
+    return (
+        Page.select(*_TODO, Page.not_before, *more)
+        .join(Url, on=(Url.id == Page.url))
+        .join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
+        .join(Body, peewee.JOIN.LEFT_OUTER, on=(Body.sha256 == Document.sha256))
+    )
+
+
+def is_due(claim: Claim, last_crawled_at: int, fresh_until: int, now: int) -> bool:
+    """Whether a done page may be crawled again in this run, by interval, freshness or force."""
+    bounds = _due_bounds(claim, now)
+    return last_crawled_at <= bounds["crawled_before"] and fresh_until <= bounds["fresh_before"]
+
+
+def _due_bounds(claim: Claim, now: int) -> dict[str, int]:
+    crawled_before, fresh_before = now - claim.recrawl_interval_ms, _NEVER
+    if claim.forced_before:
+        crawled_before = max(crawled_before, claim.forced_before)
+    elif claim.respect_http_freshness:
+        fresh_before = now
+    return {"crawled_before": crawled_before, "fresh_before": fresh_before}
+
+
+def _best(
+    transaction: Transaction, builds: tuple[Callable[[], Any], ...], values: dict[str, int], limit: int
+) -> list[Row]:
+    """The best rows of several queries together."""
+    if limit <= 0:
+        return []
+    rows = [row for build in builds for row in transaction.all(build, values)]
+    return sorted(rows, key=_rank)[:limit]
+
+
+def _rank(row: Row) -> tuple[int, int, int]:
+    attempts = row[6] if row[7] else 0
+    return row[4] + attempts, row[16], row[0]
+
+
+def _origin_id() -> Any:
+    return Origin.select(Origin.id).where(Origin.origin == slot("origin"))
+
+
+_Choice = Page.alias("choice")
+_CHOICE_PRIORITY = _Choice.nice + _Choice.attempts
+
+
+def _pending() -> Any:
+    return _chosen(_open_choice(), _CHOICE_PRIORITY)
+
+
+def _pending_seeds() -> Any:
+    return _chosen(_open_choice() & (_Choice.seed == ONE), _CHOICE_PRIORITY)
+
+
+def _pending_others() -> Any:
+    return _chosen(_open_choice() & (_Choice.seed == ZERO), _CHOICE_PRIORITY)
+
+
+def _done() -> Any:
+    return _chosen(_due_choice(), _Choice.nice)
+
+
+def _done_seeds() -> Any:
+    return _chosen(_due_choice() & (_Choice.seed == ONE), _Choice.nice)
+
+
+def _done_others() -> Any:
+    return _chosen(_due_choice() & (_Choice.seed == ZERO), _Choice.nice)
+
+
+def _chosen(condition: Any, priority: Any) -> Any:
+    """The best pages by an index alone; what else is needed of them is looked up for those only."""
+    now = (_Choice.not_before <= slot("now")) & (_Choice.ignored_run != slot("run_id"))
+    best = _Choice.select(_Choice.id).where(condition & now)
+    best = best.order_by(priority, _Choice.not_before, _Choice.id).limit(slot("limit"))
+    return todo_query().where(Page.id.in_(best) & (Page.todo_order == ZERO))
+
+
+def _open_choice() -> Any:
+    return _is_open(_Choice)
+
+
+def _due_choice() -> Any:
+    done = (_Choice.origin == slot("origin_id")) & (_Choice.status == ZERO) & (_Choice.attempts_remaining == ZERO)
+    due = (_Choice.last_crawled_at <= slot("crawled_before")) & (_Choice.fresh_until <= slot("fresh_before"))
+    return done & (_Choice.beyond_depth == ZERO) & due
+
+
+def _next_due() -> Any:
+    later = (Page.not_before > slot("now")) & (Page.ignored_run != slot("run_id")) & (Page.todo_order == ZERO)
+    return Page.select(peewee.fn.MIN(Page.not_before)).where(_is_open(Page) & later)
+
+
+def _is_open(page: Any) -> Any:
+    return (
+        (page.origin == slot("origin_id"))
+        & (page.status == ZERO)
+        & (page.attempts_remaining > ZERO)
+        & (page.beyond_depth == ZERO)
+    )

@@ -1,0 +1,45 @@
+"""What a session holds: the run it works for, with the plan's numbers that the queries need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import peewee
+
+from tui_crawler.domain.run import StorageFailure
+from tui_crawler.storage.models import Session
+from tui_crawler.storage.statements import slot
+from tui_crawler.storage.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A run as its session holds it. `forced_before` (epoch ms): done pages crawled earlier are due; 0 for none."""
+
+    run_id: int
+    session_id: int
+    job_id: int
+    tries: int
+    patience: int
+    start_politeness: int
+    recrawl_interval_ms: int
+    respect_http_freshness: bool
+    forced_before: int
+
+
+def require(transaction: Transaction, claim: Claim) -> None:
+    """Raises StorageFailure when the session has ended or another owner has taken the database: then nothing that
+    it still brings may be stored."""
+    row = transaction.one(_ended, {"session_id": claim.session_id})
+    if row is None or row[0]:
+        by = f" ({row[1]})" if row and row[1] else ""
+        raise StorageFailure(f"this session no longer holds the database{by}: nothing was stored")
+
+
+def _ended() -> Any:
+    return Session.select(Session.ended_at, Session.ended_by).where(Session.id == slot("session_id"))
+
+
+ZERO = peewee.SQL("0")
+ONE = peewee.SQL("1")

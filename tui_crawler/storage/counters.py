@@ -1,0 +1,111 @@
+"""Counts that are kept, not counted: of jobs, of runs, and of exit codes per origin, run and minute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import peewee
+
+from tui_crawler.domain.attempt import AttemptRecord
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page import PageStatus, Tally, tally
+from tui_crawler.storage.claim import Claim
+from tui_crawler.storage.models import ExitCount, ExitMinute, Job, Run
+from tui_crawler.storage.statements import slot, slots
+from tui_crawler.storage.transaction import Transaction
+
+MINUTE_MS = 60_000
+RECENT_MINUTES = 5
+ALL_ORIGINS = 0
+
+
+def tally_of(status: int, attempts_remaining: int, exit_code: int | None, beyond_depth: int) -> Tally:
+    """`domain.page.tally` of a row; a page beyond its job's depth does not count as pending."""
+    code = None if exit_code is None else ExitCode(exit_code)
+    counted = tally(PageStatus(status), attempts_remaining, code)
+    return Tally(0, counted.done, counted.failed, counted.blocked) if beyond_depth else counted
+
+
+def plus(one: Tally, other: Tally) -> Tally:
+    """Both together."""
+    return Tally(
+        one.pending + other.pending,
+        one.done + other.done,
+        one.failed + other.failed,
+        one.blocked + other.blocked,
+    )
+
+
+def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
+    """Moves the counters of a job."""
+    if change == Tally():
+        return
+    values = {
+        "job_id": job_id,
+        "add_pending": change.pending,
+        "add_done": change.done,
+        "add_failed": change.failed,
+        "add_blocked": change.blocked,
+    }
+    transaction.run(_add_to_job, values)
+
+
+def count_attempt(transaction: Transaction, claim: Claim, origin_id: int, attempt: AttemptRecord) -> None:
+    """Counts an attempt for its run, and its exit code for its origin and for all."""
+    made = int(bool(attempt.requests))
+    transaction.run(_add_to_run, {"run_id": claim.run_id, "add_requests": made})
+    code, minute = attempt.exit_code.value, attempt.ended_at // MINUTE_MS
+    both = (origin_id, ALL_ORIGINS)
+    transaction.run_many(
+        _count_exit, ({"run_id": claim.run_id, "origin_id": name, "exit_code": code, "count": 1} for name in both)
+    )
+    transaction.run_many(
+        _count_minute, ({"origin_id": name, "minute": minute, "exit_code": code, "count": 1} for name in both)
+    )
+
+
+def forget_minutes(transaction: Transaction) -> None:
+    """Takes away the minutes that nobody looks at any more."""
+    transaction.run(_forget_minutes, {"before": transaction.now // MINUTE_MS - 2 * RECENT_MINUTES})
+
+
+def forget_runs(transaction: Transaction, claim: Claim) -> None:
+    """Takes away the exit counts of runs before the newest; the log itself keeps every attempt."""
+    transaction.run(_forget_runs, {"run_id": claim.run_id})
+
+
+def _add_to_job() -> Any:
+    changes = {
+        Job.pending: Job.pending + slot("add_pending"),
+        Job.done: Job.done + slot("add_done"),
+        Job.failed: Job.failed + slot("add_failed"),
+        Job.blocked: Job.blocked + slot("add_blocked"),
+    }
+    return Job.update(changes).where(Job.id == slot("job_id"))
+
+
+def _add_to_run() -> Any:
+    changes = {Run.attempts: Run.attempts + peewee.SQL("1"), Run.requests: Run.requests + slot("add_requests")}
+    return Run.update(changes).where(Run.id == slot("run_id"))
+
+
+def _count_exit() -> Any:
+    key = [ExitCount.run_id, ExitCount.origin_id, ExitCount.exit_code]
+    return ExitCount.insert(slots([*key, ExitCount.count])).on_conflict(
+        conflict_target=key, update={ExitCount.count: ExitCount.count + peewee.EXCLUDED.count}
+    )
+
+
+def _count_minute() -> Any:
+    key = [ExitMinute.origin_id, ExitMinute.minute, ExitMinute.exit_code]
+    return ExitMinute.insert(slots([*key, ExitMinute.count])).on_conflict(
+        conflict_target=key, update={ExitMinute.count: ExitMinute.count + peewee.EXCLUDED.count}
+    )
+
+
+def _forget_minutes() -> Any:
+    return ExitMinute.delete().where(ExitMinute.minute < slot("before"))
+
+
+def _forget_runs() -> Any:
+    return ExitCount.delete().where(ExitCount.run_id < slot("run_id"))

@@ -1,0 +1,164 @@
+"""The append-only crawl log: attempts with their requests, and the links that filters refused on the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import peewee
+
+from tui_crawler.domain.attempt import AttemptKind, AttemptRecord, Headers, RefusedCount, RequestRecord
+from tui_crawler.domain.exit_code import FAILURES, ExitCode
+from tui_crawler.domain.url import url_hash
+from tui_crawler.storage.claim import Claim
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.models import Attempt, Refused, Request
+from tui_crawler.storage.origins import OriginRow
+from tui_crawler.storage.statements import slots
+from tui_crawler.storage.transaction import Transaction
+
+_ROBOTS_UNAVAILABLE = frozenset({ExitCode.server_blamed_client, ExitCode.file_gone, ExitCode.file_not_found})
+_ATTEMPT = (
+    Attempt.run,
+    Attempt.session,
+    Attempt.origin,
+    Attempt.url,
+    Attempt.page,
+    Attempt.kind,
+    Attempt.exit_code,
+    Attempt.http_status,
+    Attempt.started_at,
+    Attempt.ended_at,
+    Attempt.response_ms,
+    Attempt.bytes,
+    Attempt.requests,
+    Attempt.patience_before,
+    Attempt.patience_after,
+    Attempt.politeness_after,
+    Attempt.delay_ms_before,
+    Attempt.delay_ms_after,
+    Attempt.delay_reason,
+    Attempt.new_pages,
+    Attempt.problem,
+    Attempt.message,
+    Attempt.decided_by,
+    Attempt.cut,
+)
+_REQUEST = (
+    Request.attempt,
+    Request.url,
+    Request.method,
+    Request.sent_at,
+    Request.head_at,
+    Request.ended_at,
+    Request.http_status,
+    Request.conditional,
+    Request.fluke_retry,
+    Request.error,
+    Request.remote_address,
+    Request.request_headers,
+    Request.response_headers,
+)
+
+
+def log_attempt(
+    transaction: Transaction,
+    claim: Claim,
+    attempt: AttemptRecord,
+    row: OriginRow,
+    ids: Mapping[int, int],
+    new_pages: int,
+) -> int:
+    """Appends the attempt and its requests to the crawl log; answers its id."""
+    values = {
+        "run_id": claim.run_id,
+        "session_id": claim.session_id,
+        "origin_id": row.id,
+        "url_id": ids[url_hash(clean(attempt.url))],
+        "page_id": attempt.page_id,
+        "kind": attempt.kind.value,
+        "exit_code": attempt.exit_code.value,
+        "http_status": attempt.http_status,
+        "started_at": attempt.started_at,
+        "ended_at": attempt.ended_at,
+        "response_ms": attempt.response_ms,
+        "bytes": attempt.bytes,
+        "requests": len(attempt.requests),
+        "patience_before": attempt.patience_before,
+        "patience_after": attempt.patience_after,
+        "politeness_after": attempt.politeness_after,
+        "delay_ms_before": row.delay_ms,
+        "delay_ms_after": attempt.delay_ms_after,
+        "delay_reason": attempt.delay_reason,
+        "new_pages": new_pages,
+        "problem": _is_problem(attempt),
+        "message": clean(attempt.message),
+        "decided_by": clean(attempt.decided_by),
+        "cut": ",".join(attempt.cut),
+    }
+    stored = transaction.one(_insert_attempt, values)
+    attempt_id: int = stored[0] if stored else 0
+    if attempt.requests:
+        rows = (_request_row(request, attempt_id, ids) for request in attempt.requests)
+        transaction.run_many(_insert_request, rows)
+    return attempt_id
+
+
+def _is_problem(attempt: AttemptRecord) -> bool:
+    """Failures are problems; a robots.txt that does not exist is none."""
+    if attempt.kind is AttemptKind.robots and attempt.exit_code in _ROBOTS_UNAVAILABLE:
+        return False
+    return attempt.exit_code in FAILURES
+
+
+def _request_row(request: RequestRecord, attempt_id: int, ids: Mapping[int, int]) -> dict[str, Any]:
+    return {
+        "attempt_id": attempt_id,
+        "url_id": ids[url_hash(clean(request.url))],
+        "method": clean(request.method),
+        "sent_at": request.sent_at,
+        "head_at": request.head_at,
+        "ended_at": request.ended_at,
+        "http_status": request.http_status,
+        "conditional": request.conditional,
+        "fluke_retry": request.fluke_retry,
+        "error": clean(request.error),
+        "remote_address": request.remote_address,
+        "request_headers": _headers_text(request.request_headers),
+        "response_headers": _headers_text(request.response_headers),
+    }
+
+
+def _headers_text(headers: Headers) -> str:
+    """Compact JSON; escapes make any text storable."""
+    return json.dumps(headers, separators=(",", ":")) if headers else ""
+
+
+def count_refused(transaction: Transaction, origin_id: int, refused: Iterable[RefusedCount]) -> None:
+    rows = [
+        {
+            "origin_id": origin_id,
+            "reason": count.reason,
+            "count": count.count,
+            "sample_url": clean(count.sample_url),
+        }
+        for count in refused
+    ]
+    if rows:
+        transaction.run_many(_add_refused, rows)
+
+
+def _insert_attempt() -> Any:
+    return Attempt.insert(slots(_ATTEMPT)).returning(Attempt.id)
+
+
+def _insert_request() -> Any:
+    return Request.insert(slots(_REQUEST))
+
+
+def _add_refused() -> Any:
+    columns = [Refused.origin, Refused.reason, Refused.count, Refused.sample_url]
+    return Refused.insert(slots(columns)).on_conflict(
+        conflict_target=columns[:2], update={Refused.count: Refused.count + peewee.EXCLUDED.count}
+    )

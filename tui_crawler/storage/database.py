@@ -1,0 +1,302 @@
+"""Opening a database: is it ours, of which version, may it be written; connections with the right settings.
+
+A file that is not ours is refused and not touched, one of a newer version too; an older one is copied and migrated.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+from urllib.parse import quote
+
+import peewee
+
+from tui_crawler.domain.run import NotOurDatabase, RunHeld, StorageFailure
+from tui_crawler.storage.driver import connection_of, execute
+from tui_crawler.storage.faults import DATABASE_ERRORS, ReadOnlyDatabase, storage_failure
+from tui_crawler.storage.migrations import (
+    MIGRATIONS_DIRECTORY,
+    latest_version,
+    migrate,
+    record_as_migrated,
+)
+from tui_crawler.storage.models import create_tables
+from tui_crawler.storage.models.log import Meta
+from tui_crawler.storage.owner import open_holds, this_process
+from tui_crawler.storage.views import create_views, drop_views, views_are_current
+
+APPLICATION_ID = 0x74756363  # "tucc", in the header of every database of ours
+_MAGIC = b"SQLite format 3\0"
+_WAL_LIMIT = 64 << 20  # bytes; a larger write-ahead log is cut back after a checkpoint
+_CACHE_KIB = 32_768
+
+
+class Durability(Enum):
+    """What survives a power loss: `full` every commit, `normal` the whole database, perhaps not the last commits."""
+
+    normal = "normal"
+    full = "full"
+
+
+class FileState(Enum):
+    """What stands at a path."""
+
+    absent = "absent"  # nothing, or an empty database: it becomes ours
+    current = "current"
+    older = "older"  # of an earlier schema: to be migrated
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """A migration that was carried out; the copy of the database as it was lies at `backup`."""
+
+    from_version: int
+    to_version: int
+    backup: Path
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSettings:
+    """How databases are opened. `busy_ms` is how long SQLite itself waits for a lock.
+
+    `connection` is the class of the connections, `migrations` the folder of the numbered migrations.
+    """
+
+    durability: Durability = Durability.normal
+    busy_ms: int = 1_000
+    connection: type[sqlite3.Connection] = sqlite3.Connection
+    migrations: Path = MIGRATIONS_DIRECTORY
+
+
+def examine(path: Path, settings: OpenSettings | None = None) -> FileState:
+    """What stands at `path`, without changing it. Raises NotOurDatabase, StorageFailure."""
+    settings = settings or OpenSettings()
+    try:
+        if path.is_dir():
+            raise NotOurDatabase(f"{path} is a folder, not a database")
+        if not path.exists():
+            return FileState.absent
+        if not path.is_file():
+            raise NotOurDatabase(f"{path} is not a regular file")
+        with path.open("rb") as file:
+            header = file.read(100)
+    except OSError as error:
+        raise StorageFailure(f"{path} cannot be read: {error.strerror}") from error
+    if not header:
+        return FileState.absent
+    if len(header) < 100 or not header.startswith(_MAGIC):
+        raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched")
+    return _examine_sqlite(path, header, settings)
+
+
+def _examine_sqlite(path: Path, header: bytes, settings: OpenSettings) -> FileState:
+    """The header decides, unless a write-ahead log stands beside the file: it may hold a newer one."""
+    schema, version, application = (int.from_bytes(header[at : at + 4], "big") for at in (40, 60, 68))
+    if application not in {0, APPLICATION_ID}:
+        raise NotOurDatabase(f"{path} is the database of another program; it was not touched")
+    if _has_log(path):
+        try:
+            database = connect_readonly(path, settings)
+            try:
+                schema, version, application = (
+                    database.pragma(name) for name in ("schema_version", "user_version", "application_id")
+                )
+            finally:
+                database.close()
+        except DATABASE_ERRORS as error:
+            raise storage_failure(error, path) from error
+    if application == 0 and schema == 0 and version == 0:
+        return FileState.absent
+    if application != APPLICATION_ID:
+        raise NotOurDatabase(f"{path} is the database of another program; it was not touched")
+    latest = latest_version(settings.migrations)
+    if version > latest:
+        raise NotOurDatabase(
+            f"{path} has schema {version}, this program knows {latest}: a newer tui-crawler made it; not touched"
+        )
+    return FileState.older if version < latest else FileState.current
+
+
+def _has_log(path: Path) -> bool:
+    log = path.with_name(path.name + "-wal")
+    try:
+        return log.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def open_writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:
+    """A connection that may write, to a database of this version: made or migrated if need be.
+
+    Raises NotOurDatabase, ReadOnlyDatabase, StorageFailure; RunHeld when a migration is needed during a live run.
+    """
+    state = examine(path, settings)
+    if not path.parent.is_dir():
+        raise StorageFailure(f"the folder {path.parent} does not exist")
+    if not os.access(path if path.exists() else path.parent, os.W_OK) or not os.access(path.parent, os.W_OK):
+        raise ReadOnlyDatabase(f"{path} or its folder is read-only")
+    database = _writable(path, settings)
+    try:
+        database.connect()
+        if state is FileState.absent:
+            _create(database, settings)
+        elif state is FileState.older:
+            _upgrade(database, path, settings)
+        elif not views_are_current(database):
+            with database.atomic("IMMEDIATE"):
+                create_views(database)
+    except BaseException as error:
+        database.close()
+        if isinstance(error, DATABASE_ERRORS):
+            raise storage_failure(error, path) from error
+        raise
+    return database
+
+
+def upgrade(path: Path, settings: OpenSettings | None = None) -> Upgrade | None:
+    """Migrates an older database after a backup copy beside it; None when there is nothing to do.
+
+    Raises NotOurDatabase, RunHeld, StorageFailure.
+    """
+    settings = settings or OpenSettings()
+    if examine(path, settings) is not FileState.older:
+        return None
+    database = _writable(path, settings)
+    try:
+        database.connect()
+        return _upgrade(database, path, settings)
+    except DATABASE_ERRORS as error:
+        raise storage_failure(error, path) from error
+    finally:
+        database.close()
+
+
+def connect_readonly(path: Path, settings: OpenSettings | None = None) -> peewee.SqliteDatabase:
+    """A connection that never writes. On a read-only folder without a write-ahead log the file is taken as it is.
+
+    Raises StorageFailure when there is no such file, and the drivers' errors.
+    """
+    settings = settings or OpenSettings()
+    if not path.is_file():
+        raise StorageFailure(f"there is no database at {path}")
+    location = f"file:{quote(str(path.absolute()))}"
+    database = _readonly(f"{location}?mode=ro", settings)
+    try:
+        database.connect()
+        execute(database, "SELECT COUNT(*) FROM sqlite_master")
+    except DATABASE_ERRORS:
+        database.close()
+        if _has_log(path):
+            raise
+        database = _readonly(f"{location}?immutable=1", settings)
+        database.connect()
+    return database
+
+
+def open_readonly(path: Path, settings: OpenSettings | None = None) -> peewee.SqliteDatabase:
+    """The same, after making sure that the file is ours and of this version. Raises NotOurDatabase, StorageFailure."""
+    settings = settings or OpenSettings()
+    match examine(path, settings):
+        case FileState.absent:
+            raise StorageFailure(f"there is no database at {path}")
+        case FileState.older:
+            raise StorageFailure(f"{path} has an older schema: `tui-crawler db upgrade` migrates it")
+        case FileState.current:
+            pass
+    try:
+        return connect_readonly(path, settings)
+    except DATABASE_ERRORS as error:
+        raise storage_failure(error, path) from error
+
+
+def integrity_problems(path: Path) -> tuple[str, ...]:
+    """What integrity_check and foreign_key_check find wrong; empty when all is well. Raises StorageFailure."""
+    database = open_readonly(path)
+    try:
+        problems = [str(row[0]) for row in execute(database, "PRAGMA integrity_check").fetchall()]
+        broken = execute(database, "PRAGMA foreign_key_check").fetchall()
+    except DATABASE_ERRORS as error:
+        raise storage_failure(error, path) from error
+    finally:
+        database.close()
+    found = [problem for problem in problems if problem != "ok"]
+    found += [f"{table} row {row} refers to a missing row of {parent}" for table, row, parent, _ in broken]
+    return tuple(found)
+
+
+def _writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:
+    pragmas = (
+        ("journal_mode", "WAL"),
+        ("synchronous", settings.durability.name.upper()),
+        ("foreign_keys", 1),
+        ("busy_timeout", settings.busy_ms),
+        ("journal_size_limit", _WAL_LIMIT),
+        ("cache_size", -_CACHE_KIB),
+    )
+    return peewee.SqliteDatabase(
+        str(path),
+        pragmas=pragmas,
+        timeout=settings.busy_ms / 1000,
+        thread_safe=False,
+        check_same_thread=False,
+        factory=settings.connection,
+    )
+
+
+def _readonly(location: str, settings: OpenSettings) -> peewee.SqliteDatabase:
+    return peewee.SqliteDatabase(
+        location,
+        pragmas=(("query_only", 1), ("busy_timeout", settings.busy_ms)),
+        timeout=settings.busy_ms / 1000,
+        uri=True,
+        thread_safe=False,
+        check_same_thread=False,
+        factory=settings.connection,
+    )
+
+
+def _create(database: peewee.SqliteDatabase, settings: OpenSettings) -> None:
+    """The whole schema in one transaction: a start that is killed leaves an empty database or a complete one."""
+    with database.atomic("IMMEDIATE"):
+        if database.pragma("application_id"):
+            return  # another process was faster
+        create_tables(database)
+        record_as_migrated(database, settings.migrations)
+        create_views(database)
+        Meta.insert({Meta.name: "change", Meta.value: 0}).execute(database)
+        database.pragma("application_id", APPLICATION_ID)
+        database.pragma("user_version", latest_version(settings.migrations))
+
+
+def _upgrade(database: peewee.SqliteDatabase, path: Path, settings: OpenSettings) -> Upgrade:
+    """Copies the database beside itself, then runs the missing migrations; `user_version` is raised last."""
+    here, now = this_process(), int(datetime.now(UTC).timestamp() * 1000)
+    for hold in open_holds(database):
+        if hold.is_live(here, now):
+            raise RunHeld(hold.describe())
+    before, latest = database.pragma("user_version"), latest_version(settings.migrations)
+    backup = _back_up(database, path, before)
+    drop_views(database)
+    migrate(database, settings.migrations)
+    with database.atomic("IMMEDIATE"):
+        create_views(database)
+        database.pragma("user_version", latest)
+    return Upgrade(before, latest, backup)
+
+
+def _back_up(database: peewee.SqliteDatabase, path: Path, version: int) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    backup = path.with_name(f"{path.name}.schema{version}-{stamp}.bak")
+    target = sqlite3.connect(backup)
+    try:
+        connection_of(database).backup(target)
+    except BaseException:
+        target.close()
+        backup.unlink(missing_ok=True)
+        raise
+    target.close()
+    return backup

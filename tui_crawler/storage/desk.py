@@ -1,0 +1,247 @@
+"""What operators ask for and what becomes of it: added seeds, retries, exclusions, the journal's waiting rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tui_crawler.domain.command import ActionResult, BadCommand, PendingAction, RetryPages, from_json
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.page import NewPage, PageStatus, Tally, TodoPage
+from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.url import url_hash
+from tui_crawler.storage import origins
+from tui_crawler.storage.candidates import is_due, todo_page, todo_query
+from tui_crawler.storage.claim import ZERO, Claim
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.counters import plus, tally_of
+from tui_crawler.storage.intake import (
+    Known,
+    Source,
+    again,
+    find_known,
+    move_counters,
+    queue_pages,
+    update_known,
+)
+from tui_crawler.storage.models import Exclusion as ExclusionRow
+from tui_crawler.storage.models import OperatorAction, Origin, Page
+from tui_crawler.storage.statements import slot, slots
+from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.urls import url_ids
+
+_CHUNK = 500
+
+
+def add_seeds(transaction: Transaction, claim: Claim, job_id: int, pages: Sequence[NewPage]) -> tuple[TodoPage, ...]:
+    """Adds seeds to a live run; answers those that are now to be crawled and are on no todo list, in their order.
+
+    Known pages come along when they have tries left, when they are due, or when they are forced (G).
+    """
+    seeds = {page.url_hash: replace(page, seed=True) for page in pages}
+    if not seeds:
+        return ()
+    for origin in dict.fromkeys(page.origin for page in seeds.values()):
+        row = origins.ensure(transaction, origin)
+        if not row.participates:
+            origins.join(transaction, claim, row.id, "added")
+            origins.start_afresh(transaction, claim, row.id)
+    ids = url_ids(transaction, {key: clean(page.url) for key, page in seeds.items()})
+    known = find_known(transaction, job_id, list(seeds))
+    listed = _listed(transaction, known)
+    queue_pages(transaction, claim, Source(job_id, None, transaction.now), seeds.values(), ids)
+    _wake(transaction, claim, job_id, [(page, seeds[key]) for key, page in known.items()], listed)
+    return _to_be_crawled(transaction, claim, job_id, list(seeds), listed)
+
+
+def retry(transaction: Transaction, tries: int, selection: RetryPages) -> tuple[tuple[str, int], ...]:
+    """Gives failed pages their tries back and takes them off the ignore list; answers how many of which origin.
+
+    Without URLs or exit codes all failed pages are meant; those name blocked pages, too.
+    """
+    columns = (Page.id, Page.origin, Page.job, Page.status, Page.attempts_remaining, Page.last_exit_code)
+    rows: list[Any] = []
+    for condition in _selected(selection):
+        query = Page.select(*columns, Page.beyond_depth, Origin.origin).join(Origin, on=(Origin.id == Page.origin))
+        rows += transaction.fetch(query.where(condition).order_by(Page.id))
+    changes: dict[int, dict[int, Tally]] = {}
+    counts: dict[str, int] = {}
+    for _, origin_id, job_id, status, remaining, code, beyond, name in rows:
+        counts[name] = counts.get(name, 0) + 1
+        after = tally_of(PageStatus.READY, tries, code, beyond)
+        of_job = changes.setdefault(job_id, {})
+        moved = after.minus(tally_of(status, remaining, code, beyond))
+        of_job[origin_id] = plus(of_job.get(origin_id, Tally()), moved)
+    transaction.run_many(_retry, ({"page_id": row[0], "tries": tries} for row in rows))
+    for job_id, moves in changes.items():
+        move_counters(transaction, job_id, moves, {})
+    return tuple(sorted(counts.items()))
+
+
+def exclusions(transaction: Transaction) -> tuple[Exclusion, ...]:
+    """The exclusion list as operators have extended it, in the order of its making."""
+    columns = (
+        ExclusionRow.kind,
+        ExclusionRow.value,
+        ExclusionRow.reason,
+        ExclusionRow.who,
+        ExclusionRow.source,
+    )
+    return tuple(Exclusion(*row) for row in transaction.fetch(ExclusionRow.select(*columns).order_by(ExclusionRow.id)))
+
+
+def change_exclusion(transaction: Transaction, exclusion: Exclusion, remove: bool) -> bool:
+    """Adds or removes an entry; answers whether anything changed."""
+    value = clean(exclusion.value)
+    if remove:
+        entry = (ExclusionRow.kind == exclusion.kind) & (ExclusionRow.value == value)
+        return transaction.execute(ExclusionRow.delete().where(entry)) > 0
+    values = {
+        ExclusionRow.kind: exclusion.kind,
+        ExclusionRow.value: value,
+        ExclusionRow.reason: clean(exclusion.reason),
+        ExclusionRow.who: clean(exclusion.who),
+        ExclusionRow.source: clean(exclusion.source),
+        ExclusionRow.created_at: transaction.now,
+    }
+    insert = ExclusionRow.insert(values).on_conflict(
+        action="nothing", conflict_target=[ExclusionRow.kind, ExclusionRow.value]
+    )
+    return bool(transaction.fetch(insert.returning(ExclusionRow.id)))
+
+
+def waiting_actions(
+    transaction: Transaction, after_id: int
+) -> tuple[tuple[PendingAction, ...], tuple[ActionResult, ...]]:
+    """The rows of the journal that wait, oldest first; and results for those that cannot be read."""
+    actions: list[PendingAction] = []
+    unreadable: list[ActionResult] = []
+    for action_id, at, who, name, command in transaction.all(_waiting, {"after_id": after_id}):
+        try:
+            actions.append(PendingAction(action_id, at, who, from_json(name, command)))
+        except BadCommand as error:
+            unreadable.append(ActionResult(action_id, "", "", str(error)))
+    return tuple(actions), tuple(unreadable)
+
+
+def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) -> None:
+    """Writes into the journal what became of actions."""
+    rows = (
+        {
+            "action_id": result.action_id,
+            "before": clean(result.before),
+            "after": clean(result.after),
+            "error": clean(result.error),
+            "applied_at": transaction.now,
+        }
+        for result in results
+    )
+    transaction.run_many(_finish_action, rows)
+
+
+def _listed(transaction: Transaction, known: Mapping[int, Known]) -> set[int]:
+    """Which of known pages stand on a todo list."""
+    ids = [page.page_id for page in known.values()]
+    listed: set[int] = set()
+    for start in range(0, len(ids), _CHUNK):
+        on_list = (Page.todo_order > 0) & Page.id.in_(ids[start : start + _CHUNK])
+        listed.update(row[0] for row in transaction.fetch(Page.select(Page.id).where(on_list)))
+    return listed
+
+
+def _wake(
+    transaction: Transaction,
+    claim: Claim,
+    job_id: int,
+    known: Sequence[tuple[Known, NewPage]],
+    listed: set[int],
+) -> None:
+    """Known pages with tries left leave the ignore list; forced and skipped ones get their tries back."""
+    current = find_known(transaction, job_id, [page.url_hash for page, _ in known])
+    woken: list[Known] = []
+    changes: dict[int, Tally] = {}
+    for before, wanted in known:
+        page = current[before.url_hash]
+        if page.page_id in listed or page.status == PageStatus.STASHED:
+            continue
+        if wanted.force or page.status == PageStatus.SKIPPED:
+            new = again(page, claim, wanted)
+        elif page.attempts_remaining:
+            new = replace(page, ignored_run=0)
+        else:
+            continue
+        woken.append(new)
+        changes[page.origin_id] = plus(changes.get(page.origin_id, Tally()), new.tally().minus(page.tally()))
+    update_known(transaction, woken)
+    move_counters(transaction, job_id, changes, {})
+
+
+def _to_be_crawled(
+    transaction: Transaction, claim: Claim, job_id: int, keys: Sequence[int], listed: set[int]
+) -> tuple[TodoPage, ...]:
+    """The added pages that a fill would find, in the order they were given."""
+    rows: dict[int, Any] = {}
+    for start in range(0, len(keys), _CHUNK):
+        chosen = Page.url_hash.in_(list(keys[start : start + _CHUNK])) & (Page.job == job_id)
+        free = (Page.status == int(PageStatus.READY)) & (Page.beyond_depth == 0)
+        query = todo_query(Page.url_hash, Page.last_crawled_at, Page.fresh_until, Page.ignored_run)
+        for row in transaction.fetch(query.where(chosen & free)):
+            rows[row[17]] = row
+    found = []
+    for key in keys:
+        if key not in rows:
+            continue
+        row = rows[key]
+        if row[0] in listed or row[20] == claim.run_id:
+            continue
+        if row[7] or is_due(claim, row[18], row[19], transaction.now):
+            found.append(todo_page(row, claim.tries))
+    return tuple(found)
+
+
+def _selected(selection: RetryPages) -> list[Any]:
+    """One condition per statement: the options narrow each other, many URLs come in pieces."""
+    codes = [int(code) for code in ExitCode if code.name in selection.exit_codes]
+    ready = Page.status.in_([int(PageStatus.READY), int(PageStatus.SKIPPED)])
+    if selection.exit_codes:
+        retried = Page.last_exit_code.in_([code for code in codes if ExitCode(code) in FAILURES | BLOCKED])
+    elif selection.urls:
+        retried = Page.last_exit_code.in_([int(code) for code in FAILURES | BLOCKED])
+    else:
+        retried = Page.failed == 1
+    condition = ready & retried
+    if selection.origins:
+        condition &= Origin.origin.in_([clean(name) for name in selection.origins])
+    if not selection.urls:
+        return [condition]
+    keys = sorted({url_hash(clean(url)) for url in selection.urls})
+    return [condition & Page.url_hash.in_(keys[start : start + _CHUNK]) for start in range(0, len(keys), _CHUNK)]
+
+
+def _retry() -> Any:
+    changes = {
+        Page.status: ZERO,
+        Page.attempts: ZERO,
+        Page.attempts_remaining: slot("tries"),
+        Page.not_before: ZERO,
+        Page.ignored_run: ZERO,
+    }
+    return Page.update(changes).where(Page.id == slot("page_id"))
+
+
+def _waiting() -> Any:
+    waits = (OperatorAction.applied_at == ZERO) & (OperatorAction.id > slot("after_id"))
+    columns = (
+        OperatorAction.id,
+        OperatorAction.at,
+        OperatorAction.who,
+        OperatorAction.action,
+        OperatorAction.command,
+    )
+    return OperatorAction.select(*columns).where(waits).order_by(OperatorAction.id)
+
+
+def _finish_action() -> Any:
+    columns = (OperatorAction.before, OperatorAction.after, OperatorAction.error, OperatorAction.applied_at)
+    return OperatorAction.update(slots(columns)).where(OperatorAction.id == slot("action_id"))

@@ -1,0 +1,225 @@
+"""Documents, bodies, links and redirects of a page, as one attempt leaves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import peewee
+import zstandard
+
+from tui_crawler.domain.attempt import DocumentRecord, FoundLink, RedirectRecord
+from tui_crawler.domain.url import url_hash
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.models import Body, Document, Link, Redirect
+from tui_crawler.storage.statements import slot, slots
+from tui_crawler.storage.transaction import Transaction
+
+_COLUMNS = (
+    Document.page,
+    Document.kind,
+    Document.content_type,
+    Document.charset,
+    Document.title,
+    Document.sha256,
+    Document.size,
+    Document.etag,
+    Document.last_modified,
+    Document.cache_control,
+    Document.expires,
+    Document.age,
+    Document.content_location,
+    Document.canonical,
+    Document.noindex,
+    Document.nofollow,
+    Document.incomplete,
+    Document.stored_at,
+)
+_FORGOTTEN = (
+    Document.validation_type,
+    Document.validation_errors,
+    Document.parsed_at,
+    Document.scanned_at,
+)
+
+
+def pack(transaction: Transaction, document: DocumentRecord) -> bytes | None:
+    """The compressed body (zstd) of a document; None when it has none to store, or the same is stored already."""
+    if document.body is None or transaction.one(_body_of, {"sha256": document.sha256}) is not None:
+        return None
+    return zstandard.ZstdCompressor().compress(document.body)
+
+
+def store_document(transaction: Transaction, document: DocumentRecord, packed: bytes | None, stored_at: int) -> None:
+    """Replaces the document of a page as a whole; a body that nothing refers to any more goes.
+
+    `packed` is what `pack` answered before the transaction began.
+    """
+    former = transaction.one(_sha256_of, {"page_id": document.page_id})
+    packed = packed or pack(transaction, document)
+    if packed is not None:
+        values = {"sha256": document.sha256, "size": document.size, "zstd": packed}
+        transaction.run(_insert_body, values)
+    values = {
+        "page_id": document.page_id,
+        "kind": clean(document.kind),
+        "content_type": clean(document.content_type),
+        "charset": clean(document.charset),
+        "title": clean(document.title),
+        "sha256": document.sha256,
+        "size": document.size,
+        "etag": clean(document.etag),
+        "last_modified": clean(document.last_modified),
+        "cache_control": clean(document.cache_control),
+        "expires": clean(document.expires),
+        "age": clean(document.age),
+        "content_location": clean(document.content_location),
+        "canonical": clean(document.canonical),
+        "noindex": document.noindex,
+        "nofollow": document.nofollow,
+        "incomplete": ",".join(document.incomplete),
+        "stored_at": stored_at,
+    }
+    transaction.run(_store_document, values)
+    if former is not None and former[0] != document.sha256:
+        _drop_body(transaction, former[0])
+
+
+def drop_document(transaction: Transaction, page_id: int) -> None:
+    """Removes the document of a page, and its body unless another page has the same."""
+    former = transaction.one(_sha256_of, {"page_id": page_id})
+    if former is not None:
+        transaction.run(_drop_document, {"page_id": page_id})
+        _drop_body(transaction, former[0])
+
+
+def store_links(
+    transaction: Transaction, page_id: int, links: Iterable[FoundLink], ids: Mapping[int, int], at: int
+) -> None:
+    """Replaces the links of a page by their difference: kept ones keep when they were first seen (G)."""
+    stored = {
+        (kind, to_url): (nofollow, text)
+        for kind, to_url, nofollow, text in transaction.all(_links_of, {"page_id": page_id})
+    }
+    found: dict[tuple[str, int], tuple[int, str]] = {}
+    for link in links:
+        key = (link.kind.value, ids[link.url.hash])
+        found.setdefault(key, (int(link.nofollow), clean(link.text)))
+    gone = stored.keys() - found.keys()
+    if gone:
+        rows = [{"page_id": page_id, "kind": kind, "to_url_id": to_url} for kind, to_url in gone]
+        transaction.run_many(_delete_link, rows)
+    changed = [
+        {
+            "from_page_id": page_id,
+            "kind": kind,
+            "to_url_id": to_url,
+            "nofollow": nofollow,
+            "text": text,
+            "first_seen_at": at,
+        }
+        for (kind, to_url), (nofollow, text) in sorted(found.items())
+        if stored.get((kind, to_url)) != (nofollow, text)
+    ]
+    if changed:
+        transaction.run_many(_insert_link, changed)
+
+
+def store_redirect(
+    transaction: Transaction, page_id: int, redirect: RedirectRecord | None, ids: Mapping[int, int], at: int
+) -> None:
+    """Where the page sends its reader now; None: nowhere. Former targets go."""
+    if redirect is None:
+        transaction.run(_delete_redirects, {"page_id": page_id})
+        return
+    to_url = ids[url_hash(clean(redirect.to_url))]
+    key = {"page_id": page_id, "source": redirect.source.value, "to_url_id": to_url}
+    transaction.run(_delete_other_redirects, key)
+    values = {
+        **key,
+        "to_fragment": clean(redirect.to_fragment),
+        "permanent": redirect.permanent,
+        "seen_at": at,
+    }
+    transaction.run(_store_redirect, values)
+
+
+def _drop_body(transaction: Transaction, sha256: str) -> None:
+    if transaction.one(_page_with, {"sha256": sha256}) is None:
+        transaction.run(_delete_body, {"sha256": sha256})
+
+
+def _sha256_of() -> Any:
+    return Document.select(Document.sha256).where(Document.page == slot("page_id"))
+
+
+def _body_of() -> Any:
+    return Body.select(Body.size).where(Body.sha256 == slot("sha256"))
+
+
+def _insert_body() -> Any:
+    return Body.insert(slots([Body.sha256, Body.size, Body.zstd])).on_conflict(
+        action="nothing", conflict_target=[Body.sha256]
+    )
+
+
+def _store_document() -> Any:
+    kept = {column: getattr(peewee.EXCLUDED, column.column_name) for column in _COLUMNS[1:]}
+    forgotten = {column: peewee.SQL("0" if column.name.endswith("_at") else "''") for column in _FORGOTTEN}
+    update = {**kept, **forgotten, Document.valid: peewee.SQL("NULL")}
+    return Document.insert(slots(_COLUMNS)).on_conflict(conflict_target=[Document.page], update=update)
+
+
+def _drop_document() -> Any:
+    return Document.delete().where(Document.page == slot("page_id"))
+
+
+def _page_with() -> Any:
+    return Document.select(Document.page).where(Document.sha256 == slot("sha256")).limit(peewee.SQL("1"))
+
+
+def _delete_body() -> Any:
+    return Body.delete().where(Body.sha256 == slot("sha256"))
+
+
+def _links_of() -> Any:
+    return Link.select(Link.kind, Link.to_url, Link.nofollow, Link.text).where(Link.from_page == slot("page_id"))
+
+
+def _delete_link() -> Any:
+    key = (Link.from_page == slot("page_id")) & (Link.kind == slot("kind")) & (Link.to_url == slot("to_url_id"))
+    return Link.delete().where(key)
+
+
+def _insert_link() -> Any:
+    columns = [Link.from_page, Link.kind, Link.to_url, Link.nofollow, Link.text, Link.first_seen_at]
+    return Link.insert(slots(columns)).on_conflict(
+        conflict_target=columns[:3],
+        update={Link.nofollow: peewee.EXCLUDED.nofollow, Link.text: peewee.EXCLUDED.text},
+    )
+
+
+def _delete_redirects() -> Any:
+    return Redirect.delete().where(Redirect.page == slot("page_id"))
+
+
+def _delete_other_redirects() -> Any:
+    same = (Redirect.source == slot("source")) & (Redirect.to_url == slot("to_url_id"))
+    return Redirect.delete().where((Redirect.page == slot("page_id")) & ~same)
+
+
+def _store_redirect() -> Any:
+    columns = [
+        Redirect.page,
+        Redirect.source,
+        Redirect.to_url,
+        Redirect.to_fragment,
+        Redirect.permanent,
+        Redirect.seen_at,
+    ]
+    update = {
+        Redirect.to_fragment: peewee.EXCLUDED.to_fragment,
+        Redirect.permanent: peewee.EXCLUDED.permanent,
+        Redirect.seen_at: peewee.EXCLUDED.seen_at,
+    }
+    return Redirect.insert(slots(columns)).on_conflict(conflict_target=columns[:3], update=update)

@@ -1,0 +1,63 @@
+"""What goes wrong with a database, in words a person can act on."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import peewee
+
+from tui_crawler.domain.run import StorageFailure
+
+DATABASE_ERRORS = (sqlite3.Error, peewee.PeeweeException)
+"""What the drivers raise."""
+
+BACKUP_PATTERN = ".schema*.bak"
+
+
+class ReadOnlyDatabase(StorageFailure):
+    """The file or its folder cannot be written. It can still be opened as a viewer."""
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether another program holds a lock that will be given back."""
+    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def storage_failure(error: BaseException, path: Path) -> StorageFailure:
+    """The failure that stands for a driver's error, with what to do about it."""
+    if isinstance(error, StorageFailure):
+        return error
+    match _code(error):
+        case sqlite3.SQLITE_FULL:
+            return StorageFailure(
+                f"the disk is full: {path} takes no more; nothing was lost, it goes on when there is room"
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StorageFailure(f"{path} is locked by another program")
+        case sqlite3.SQLITE_READONLY:
+            return ReadOnlyDatabase(f"{path} or its folder is read-only")
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return StorageFailure(f"{path} is damaged ({error}); {_backup_of(path)}")
+        case sqlite3.SQLITE_CANTOPEN:
+            return StorageFailure(f"{path} cannot be opened: {error}")
+        case _:
+            return StorageFailure(f"{path}: {error}")
+
+
+def _code(error: BaseException) -> int | None:
+    """The primary SQLite result code of an error, also of one that peewee has wrapped."""
+    seen: BaseException | None = error
+    while seen is not None:
+        code = getattr(seen, "sqlite_errorcode", None)
+        if isinstance(code, int):
+            return code & 0xFF
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+def _backup_of(path: Path) -> str:
+    backups = sorted(path.parent.glob(path.name + BACKUP_PATTERN)) if path.parent.is_dir() else []
+    if backups:
+        return f"the newest backup is {backups[-1]}"
+    return "there is no backup beside it; `sqlite3 FILE .recover` may save what is readable"

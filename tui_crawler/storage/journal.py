@@ -1,0 +1,87 @@
+"""The operator journal from outside: what is asked for is written as a row, and its result is read back."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tui_crawler.domain.command import ActionResult, Command, action_name, target_of, to_json
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.clock import wall_clock
+from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.faults import DATABASE_ERRORS, is_busy, storage_failure
+from tui_crawler.storage.models import OperatorAction
+from tui_crawler.storage.owner import open_holds, this_process
+
+T = TypeVar("T")
+
+_PATIENCE_S = 10.0
+
+
+class Journal:
+    """Writes wishes in short transactions, beside a live engine or without one.
+
+    Usable from one thread at a time. Making it raises NotOurDatabase, ReadOnlyDatabase, StorageFailure; every method
+    StorageFailure.
+    """
+
+    def __init__(self, path: Path, settings: OpenSettings | None = None, now: Callable[[], int] = wall_clock) -> None:
+        self._path = path
+        self._now = now
+        self._database = open_writable(path, settings or OpenSettings())
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Closes the connection."""
+        with self._lock:
+            self._database.close()
+
+    def send(self, command: Command, who: str, undoes: int = 0) -> int:
+        """Writes a command; answers its action id. `undoes` names the action that it takes back."""
+
+        def write() -> int:
+            with self._database.atomic("IMMEDIATE"):
+                if undoes:
+                    undone = OperatorAction.update({OperatorAction.undone: 1})
+                    undone.where(OperatorAction.id == undoes).execute(self._database)
+                values = {
+                    OperatorAction.at: self._now(),
+                    OperatorAction.who: clean(who),
+                    OperatorAction.action: action_name(command),
+                    OperatorAction.target: clean(target_of(command)),
+                    OperatorAction.command: to_json(command),
+                    OperatorAction.undoes: undoes,
+                }
+                return int(OperatorAction.insert(values).execute(self._database))
+
+        return self._patiently(write)
+
+    def result(self, action_id: int) -> ActionResult | None:
+        """What became of an action, None while nobody has carried it out."""
+        columns = (OperatorAction.before, OperatorAction.after, OperatorAction.error)
+        done = (OperatorAction.id == action_id) & (OperatorAction.applied_at > 0)
+        query = OperatorAction.select(*columns).where(done).tuples()
+        rows: list[tuple[Any, ...]] = self._patiently(lambda: list(query.execute(self._database)))
+        return ActionResult(action_id, *rows[0]) if rows else None
+
+    def live_owner(self) -> str | None:
+        """The process whose run holds the database ("process 4711 on host h"), None when nobody runs."""
+        here, now = this_process(), self._now()
+        for hold in self._patiently(lambda: open_holds(self._database)):
+            if not hold.rest and hold.is_live(here, now):
+                return hold.owner.describe()
+        return None
+
+    def _patiently(self, work: Callable[[], T]) -> T:
+        """Does a piece of work, again and again while another program holds a lock, for ten seconds at most."""
+        end = time.monotonic() + _PATIENCE_S
+        with self._lock:
+            while True:
+                try:
+                    return work()
+                except DATABASE_ERRORS as error:
+                    if not is_busy(error) or time.monotonic() >= end:
+                        raise storage_failure(error, self._path) from error

@@ -1,0 +1,35 @@
+"""Numbered migrations, run by peewee's own runner, which keeps their names in the table `schema_migration`.
+
+A migration is a file `NNNN_name.py` with `up(migrator, database)`. A new database is made from the models at once;
+a test keeps both ways equal.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import peewee
+from playhouse.migrations import Migration, Runner
+
+MIGRATIONS_DIRECTORY = Path(__file__).parent
+
+
+def latest_version(directory: Path = MIGRATIONS_DIRECTORY) -> int:
+    """The schema version of this program: the number of its last migration."""
+    found = Migration.load_directory(str(directory))  # type: ignore[no-untyped-call]  # playhouse has no types
+    return int(max(migration.idx for migration in found))
+
+
+def migrate(database: peewee.Database, directory: Path = MIGRATIONS_DIRECTORY) -> tuple[str, ...]:
+    """Runs what is missing, each migration in its own transaction. Answers their names."""
+    return tuple(_runner(database, directory).up())
+
+
+def record_as_migrated(database: peewee.Database, directory: Path = MIGRATIONS_DIRECTORY) -> None:
+    """Notes for a database made from the models that no migration is missing."""
+    _runner(database, directory).fake()
+
+
+def _runner(database: peewee.Database, directory: Path) -> Any:
+    return Runner(database, str(directory))  # type: ignore[no-untyped-call]  # playhouse has no types

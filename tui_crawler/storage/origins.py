@@ -1,0 +1,354 @@
+"""Origin rows: the durable state of the origin crawlers, read and written as `OriginRecord`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import peewee
+import zstandard
+
+from tui_crawler.domain.attempt import AttemptRecord, OriginRecord, RobotsRecord
+from tui_crawler.domain.command import BadCommand, PauseOrigins, from_json
+from tui_crawler.domain.page import Tally
+from tui_crawler.storage.claim import ONE, ZERO, Claim
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.models import OperatorAction, Origin, Page, RobotsText
+from tui_crawler.storage.statements import slot, slots
+from tui_crawler.storage.transaction import Row, Transaction
+
+_STATE = (
+    Origin.finish_reason,
+    Origin.paused,
+    Origin.patience,
+    Origin.politeness,
+    Origin.may_fall,
+    Origin.rate_limits,
+    Origin.delay_ms,
+    Origin.delay_reason,
+    Origin.operator_delay_ms,
+    Origin.next_request_at,
+    Origin.last_request_at,
+    Origin.last_response_ms,
+    Origin.response_window,
+    Origin.asleep_until,
+    Origin.in_flight_url,
+)
+_ROBOTS = (
+    Origin.robots_status,
+    Origin.robots_http_status,
+    Origin.robots_fetched_at,
+    Origin.robots_expires_at,
+    Origin.crawl_delay_ms,
+)
+_NEVER_ASKED = "none"  # the robots_status of an origin whose robots.txt nobody asked for
+_COUNTERS = (Origin.pending, Origin.done, Origin.failed, Origin.blocked)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """By how much an origin's counters change beside those of its pages."""
+
+    todo: int = 0
+    pages_known: int = 0
+    requests: int = 0
+    bytes: int = 0
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OriginRow:
+    """What is needed of an origin before it is changed."""
+
+    id: int
+    delay_ms: int
+    paused: bool
+    participates: bool
+
+
+def find(transaction: Transaction, origin: str) -> OriginRow | None:
+    """The row of an origin, None when it is unknown."""
+    row = transaction.one(_find, {"origin": clean(origin)})
+    return OriginRow(row[0], row[1], bool(row[2]), bool(row[3])) if row else None
+
+
+def ensure(transaction: Transaction, origin: str) -> OriginRow:
+    """The same; an unknown origin gets a row that takes no part in the run."""
+    known = find(transaction, origin)
+    if known is not None:
+        return known
+    row = transaction.one(_insert, {"origin": clean(origin), "change": transaction.change})
+    if row is None:
+        raise LookupError(origin)
+    return OriginRow(row[0], 0, paused=False, participates=False)
+
+
+def join(transaction: Transaction, claim: Claim, origin_id: int, joined: str) -> None:
+    """The origin takes part in the run from now on, in the hands of this session; `joined`: seed or added."""
+    values = {
+        "origin_id": origin_id,
+        "joined": joined,
+        "session_id": claim.session_id,
+        "change": transaction.change,
+    }
+    transaction.run(_join, values)
+
+
+def start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> None:
+    """What a new run resets (CRAWL.md section 4); robots.txt, next_request_at, pause and pages stay."""
+    values = {
+        "origin_id": origin_id,
+        "patience": claim.patience,
+        "politeness": claim.start_politeness,
+        "change": transaction.change,
+    }
+    transaction.run(_clear_todo, {"origin_id": origin_id})
+    transaction.run(_start_afresh, values)
+
+
+def write(transaction: Transaction, row: OriginRow, record: OriginRecord, change: Tally, counted: Counted) -> Tally:
+    """Writes the state and adds to the counters; answers where the counters of its pages stand.
+
+    robots.txt is written apart.
+    """
+    values: dict[str, Any] = {
+        "origin_id": row.id,
+        "change": transaction.change,
+        "finish_reason": record.finish_reason,
+        "paused": record.paused,
+        "patience": record.patience,
+        "politeness": record.politeness,
+        "may_fall": record.may_fall,
+        "rate_limits": record.rate_limits,
+        "delay_ms": record.delay_ms,
+        "delay_reason": record.delay_reason,
+        "operator_delay_ms": record.operator_delay_ms,
+        "next_request_at": record.next_request_at,
+        "last_request_at": record.last_request_at,
+        "last_response_ms": record.last_response_ms,
+        "response_window": json.dumps(record.response_window) if record.response_window else "",
+        "asleep_until": record.asleep_until,
+        "in_flight_url": clean(record.in_flight_url),
+        "add_pending": change.pending,
+        "add_done": change.done,
+        "add_failed": change.failed,
+        "add_blocked": change.blocked,
+        "add_todo": counted.todo,
+        "add_pages": counted.pages_known,
+        "add_requests": counted.requests,
+        "add_bytes": counted.bytes,
+        "add_attempts": counted.attempts,
+    }
+    counters = transaction.one(_write, values)
+    if record.paused != row.paused:
+        _note_pause(transaction, row.id, record)
+    return Tally(*counters) if counters else Tally()
+
+
+def add_to_counters(transaction: Transaction, origin_id: int, change: Tally, counted: Counted) -> None:
+    """Adds to the counters of an origin whose state stays as it is."""
+    values = {
+        "origin_id": origin_id,
+        "change": transaction.change,
+        "add_pending": change.pending,
+        "add_done": change.done,
+        "add_failed": change.failed,
+        "add_blocked": change.blocked,
+        "add_todo": counted.todo,
+        "add_pages": counted.pages_known,
+    }
+    transaction.run(_add, values)
+
+
+def note_attempt(transaction: Transaction, origin_id: int, attempt: AttemptRecord) -> None:
+    """Keeps what an origin's last attempt was, for the overview."""
+    values = {
+        "origin_id": origin_id,
+        "last_url": clean(attempt.url),
+        "last_exit_code": attempt.exit_code.value,
+        "last_http_status": attempt.http_status,
+        "last_attempt_at": attempt.ended_at,
+    }
+    transaction.run(_note_attempt, values)
+
+
+def write_robots(transaction: Transaction, origin_id: int, robots: RobotsRecord | None) -> None:
+    """Writes robots.txt and what it asks for; None: it was never fetched."""
+    kept = robots or RobotsRecord(_NEVER_ASKED, None, 0, 0, b"", None)
+    values = {
+        "origin_id": origin_id,
+        "robots_status": kept.status,
+        "robots_http_status": kept.http_status,
+        "robots_fetched_at": kept.fetched_at,
+        "robots_expires_at": kept.expires_at,
+        "crawl_delay_ms": kept.crawl_delay_ms,
+    }
+    transaction.run(_write_robots, values)
+    body = zstandard.ZstdCompressor().compress(kept.body)
+    transaction.run(_write_robots_text, {"origin_id": origin_id, "body": body})
+
+
+def mark_in_flight(transaction: Transaction, origin: str, url: str) -> None:
+    """For the eyes: the URL that is being asked for."""
+    values = {"origin": clean(origin), "url": clean(url), "now": transaction.now, "change": transaction.change}
+    transaction.run(_mark_in_flight, values)
+
+
+def record_columns() -> list[Any]:
+    """The columns `record_of` wants, in their order, before those a query adds. RobotsText must be joined."""
+    return [Origin.id, Origin.origin, *_STATE, *_ROBOTS, RobotsText.body]
+
+
+RECORD_WIDTH = 2 + len(_STATE) + len(_ROBOTS) + 1
+
+
+def record_of(row: Row) -> OriginRecord:
+    """The record in a row of `record_columns`. No request is in flight for who reads it."""
+    name, state, robots = row[1], row[2 : 2 + len(_STATE)], row[2 + len(_STATE) : RECORD_WIDTH]
+    kept = None
+    if robots[0] != _NEVER_ASKED:
+        body = zstandard.ZstdDecompressor().decompress(robots[5]) if robots[5] is not None else b""
+        kept = RobotsRecord(robots[0], robots[1], robots[2], robots[3], body, robots[4])
+    return OriginRecord(
+        origin=name,
+        finish_reason=state[0],
+        paused=bool(state[1]),
+        patience=state[2],
+        politeness=state[3],
+        may_fall=bool(state[4]),
+        rate_limits=state[5],
+        delay_ms=state[6],
+        delay_reason=state[7],
+        operator_delay_ms=state[8],
+        next_request_at=state[9],
+        last_request_at=state[10],
+        last_response_ms=state[11],
+        response_window=tuple(json.loads(state[12])) if state[12] else (),
+        asleep_until=state[13],
+        robots=kept,
+    )
+
+
+def _note_pause(transaction: Transaction, origin_id: int, record: OriginRecord) -> None:
+    """When the origin was paused, and by whom: the latest pause in the journal that waits to be finished."""
+    who = ""
+    if record.paused:
+        for asked_by, command in transaction.all(_waiting_pauses, {"action": "pause"}):
+            try:
+                asked = from_json("pause", command)
+            except BadCommand:
+                continue
+            if isinstance(asked, PauseOrigins) and (not asked.origins or record.origin in asked.origins):
+                who = asked_by
+                break
+    at = transaction.now if record.paused else 0
+    transaction.run(_set_paused, {"origin_id": origin_id, "paused_at": at, "paused_by": who})
+
+
+def _find() -> Any:
+    return Origin.select(Origin.id, Origin.delay_ms, Origin.paused, Origin.participates).where(
+        Origin.origin == slot("origin")
+    )
+
+
+def _insert() -> Any:
+    return Origin.insert(slots([Origin.origin, Origin.change])).returning(Origin.id)
+
+
+def _join() -> Any:
+    """Whoever joined by hand stays so: its seeds are nowhere in a configuration."""
+    added = Origin.joined == peewee.SQL("'added'")
+    changes = {
+        Origin.participates: ONE,
+        Origin.joined: peewee.Case(None, [(added, Origin.joined)], slot("joined")),
+        Origin.session_id: slot("session_id"),
+        Origin.epoch: Origin.epoch + ONE,
+        Origin.in_flight_url: peewee.SQL("''"),
+        Origin.change: slot("change"),
+    }
+    return Origin.update(changes).where(Origin.id == slot("origin_id"))
+
+
+def _clear_todo() -> Any:
+    return Page.update({Page.todo_order: ZERO}).where((Page.origin == slot("origin_id")) & (Page.todo_order > ZERO))
+
+
+def _start_afresh() -> Any:
+    changes = {
+        Origin.finish_reason: peewee.SQL("''"),
+        Origin.patience: slot("patience"),
+        Origin.politeness: slot("politeness"),
+        Origin.may_fall: ONE,
+        Origin.rate_limits: ZERO,
+        Origin.response_window: peewee.SQL("''"),
+        Origin.asleep_until: ZERO,
+        Origin.todo: ZERO,
+        Origin.discovered: ZERO,
+        Origin.change: slot("change"),
+    }
+    return Origin.update(changes).where(Origin.id == slot("origin_id"))
+
+
+def _write() -> Any:
+    changes = {
+        **slots(_STATE),
+        **_additions(),
+        Origin.requests: Origin.requests + slot("add_requests"),
+        Origin.bytes: Origin.bytes + slot("add_bytes"),
+        Origin.attempts: Origin.attempts + slot("add_attempts"),
+        Origin.change: slot("change"),
+    }
+    return Origin.update(changes).where(Origin.id == slot("origin_id")).returning(*_COUNTERS)
+
+
+def _add() -> Any:
+    changes = {**_additions(), Origin.change: slot("change")}
+    return Origin.update(changes).where(Origin.id == slot("origin_id"))
+
+
+def _additions() -> dict[Any, Any]:
+    return {
+        Origin.pending: Origin.pending + slot("add_pending"),
+        Origin.done: Origin.done + slot("add_done"),
+        Origin.failed: Origin.failed + slot("add_failed"),
+        Origin.blocked: Origin.blocked + slot("add_blocked"),
+        Origin.todo: Origin.todo + slot("add_todo"),
+        Origin.pages_known: Origin.pages_known + slot("add_pages"),
+        Origin.discovered: Origin.discovered + slot("add_pages"),
+    }
+
+
+def _note_attempt() -> Any:
+    columns = (Origin.last_url, Origin.last_exit_code, Origin.last_http_status, Origin.last_attempt_at)
+    return Origin.update(slots(columns)).where(Origin.id == slot("origin_id"))
+
+
+def _write_robots() -> Any:
+    return Origin.update(slots(_ROBOTS)).where(Origin.id == slot("origin_id"))
+
+
+def _write_robots_text() -> Any:
+    return RobotsText.insert(slots([RobotsText.origin, RobotsText.body])).on_conflict(
+        conflict_target=[RobotsText.origin], update={RobotsText.body: peewee.EXCLUDED.body}
+    )
+
+
+def _mark_in_flight() -> Any:
+    changes = {
+        Origin.in_flight_url: slot("url"),
+        Origin.in_flight_since: slot("now"),
+        Origin.change: slot("change"),
+    }
+    return Origin.update(changes).where(Origin.origin == slot("origin"))
+
+
+def _set_paused() -> Any:
+    changes = slots([Origin.paused_at, Origin.paused_by])
+    return Origin.update(changes).where(Origin.id == slot("origin_id"))
+
+
+def _waiting_pauses() -> Any:
+    waiting = (OperatorAction.applied_at == ZERO) & (OperatorAction.action == slot("action"))
+    query = OperatorAction.select(OperatorAction.who, OperatorAction.command).where(waiting)
+    return query.order_by(OperatorAction.id.desc())

@@ -1,0 +1,108 @@
+"""Who holds a database: a process, recognised again by its machine, its number and its start.
+
+On the same machine a dead owner is recognised at once; elsewhere only its lease can tell (CRAWL.md section 1).
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import peewee
+import psutil
+
+from tui_crawler.storage.driver import execute
+
+_START_TOLERANCE_MS = 50  # start times are told in clock ticks; two processes of one number are further apart
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A process. `machine` names the running system and its process numbers: two with the same share them.
+
+    `started_ms` is the start of the process; on Linux counted from the start of the system, so that setting the
+    wall clock does not make a live owner look dead.
+    """
+
+    host: str
+    machine: str
+    pid: int
+    started_ms: int
+
+    def describe(self) -> str:
+        """The owner as messages name it."""
+        return f"process {self.pid} on host {self.host}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A session that has not ended: its owner, since when, and its lease (all times epoch ms).
+
+    `rest`: it does not run, it only carries out what operators ask for.
+    """
+
+    owner: Owner
+    since: int
+    heartbeat_at: int
+    lease_ms: int
+    rest: bool = False
+
+    def is_live(self, here: Owner, now: int) -> bool:
+        """Whether the owner lives, as far as process `here` can know at `now`."""
+        if self.owner.machine == here.machine:
+            started = _started_ms(self.owner.pid)
+            return started is not None and abs(started - self.owner.started_ms) <= _START_TOLERANCE_MS
+        return self.heartbeat_at + self.lease_ms > now
+
+    def describe(self) -> str:
+        """The message of RunHeld."""
+        since = datetime.fromtimestamp(self.since / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        return f"another run holds this database: {self.owner.describe()}, since {since}"
+
+
+def this_process() -> Owner:
+    """The process that asks."""
+    pid = os.getpid()
+    return Owner(socket.gethostname(), _machine(), pid, _started_ms(pid) or 0)
+
+
+def open_holds(database: peewee.Database) -> tuple[Hold, ...]:
+    """The sessions of a database that have not ended, oldest first. Raises the drivers' errors.
+
+    The columns are read by name in SQL: every version of the schema has them.
+    """
+    rows = execute(
+        database,
+        "SELECT host, machine, pid, process_started_ms, started_at, heartbeat_at, lease_ms, rest FROM session"
+        " WHERE ended_at = 0 ORDER BY id",
+    )
+    return tuple(Hold(Owner(*row[:4]), row[4], row[5], row[6], bool(row[7])) for row in rows.fetchall())
+
+
+def _started_ms(pid: int) -> int | None:
+    """When a living process started (ms), None when there is none of this number or it is only a zombie."""
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        started = process.create_time()
+    except psutil.Error:
+        return None
+    if sys.platform == "linux":
+        started -= psutil.boot_time()
+    return round(started * 1000)
+
+
+def _machine() -> str:
+    """One running system with one set of process numbers: host name, and on Linux its boot and pid namespace."""
+    parts = [socket.gethostname()]
+    try:
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
+        parts.append(str(Path("/proc/self/ns/pid").stat().st_ino))
+    except OSError:
+        parts.append(sys.platform)
+    return "/".join(parts)

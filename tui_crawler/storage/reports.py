@@ -1,0 +1,170 @@
+"""What is shown: read-only queries over a connection of their own, whoever hosts the engine."""
+# ruff: noqa: S608  # views and columns are checked against those that exist
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from tui_crawler.domain.audit import SentRequest
+from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.view import (
+    ActionView,
+    AttemptView,
+    ExitCountView,
+    FailureGroup,
+    LinkView,
+    OriginChanges,
+    OriginHistory,
+    OriginView,
+    PageDetail,
+    PageView,
+    RefusedView,
+    RequestView,
+    RunView,
+    TodoView,
+    TotalsView,
+)
+from tui_crawler.storage import attempt_reports, origin_reports, page_reports
+from tui_crawler.storage.clock import wall_clock
+from tui_crawler.storage.database import OpenSettings
+from tui_crawler.storage.reader import Reader
+from tui_crawler.storage.transaction import Row
+from tui_crawler.storage.views import VIEWS
+
+
+class Reports:
+    """Reads a database that may be written meanwhile. Usable from one thread at a time, whichever that is.
+
+    Every method raises StorageFailure when the database cannot be read; making it also raises NotOurDatabase.
+    An origin is named as in `v_origin`; an empty name means all.
+    """
+
+    def __init__(self, path: Path, settings: OpenSettings | None = None, now: Callable[[], int] = wall_clock) -> None:
+        self._reader = Reader(path, settings)
+        self._now = now
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._reader.close()
+
+    def data_version(self) -> int:
+        """A number that is another one after every commit of somebody else: equal means nothing to read."""
+        version: int = self._reader.all("PRAGMA data_version")[0][0]
+        return version
+
+    def run(self) -> RunView | None:
+        """The newest run, None when there was none."""
+        return origin_reports.run_view(self._reader, self._now())
+
+    def config_text(self) -> str:
+        """The effective configuration of the newest run, empty when there was none."""
+        row = self._reader.one("SELECT config_text FROM run ORDER BY id DESC LIMIT 1")
+        return row[0] if row else ""
+
+    def totals(self) -> TotalsView:
+        """Sums over all origins."""
+        return origin_reports.totals(self._reader)
+
+    def origins_changed(self, since: int = 0) -> OriginChanges:
+        """Origins that changed after the change number `since`, oldest change first; 0 gives all."""
+        return origin_reports.origins_changed(self._reader, since)
+
+    def origin(self, origin: str) -> OriginView | None:
+        """One origin, None when it is unknown."""
+        return origin_reports.origin_view(self._reader, origin)
+
+    def todo(self, origin: str, limit: int = 200) -> tuple[TodoView, ...]:
+        """The first pages of an origin's todo list, in the order of its turns."""
+        return origin_reports.todo(self._reader, origin, limit)
+
+    def attempts(
+        self,
+        origin: str = "",
+        before_id: int = 0,
+        after_id: int = 0,
+        limit: int = 200,
+        problems_only: bool = False,
+    ) -> tuple[AttemptView, ...]:
+        """A window of the crawl log, newest first: older than `before_id` and newer than `after_id` (0: no bound)."""
+        return attempt_reports.attempts(self._reader, origin, before_id, after_id, limit, problems_only)
+
+    def requests(self, attempt_id: int) -> tuple[RequestView, ...]:
+        """The requests of an attempt, in their order."""
+        return attempt_reports.requests_of(self._reader, attempt_id)
+
+    def exit_counts(self, origin: str = "", now: int | None = None) -> tuple[ExitCountView, ...]:
+        """How often each exit code ended an attempt of the newest run, and in the five minutes up to `now`."""
+        return origin_reports.exit_counts(self._reader, origin, self._now() if now is None else now)
+
+    def failure_groups(self, by: Sequence[str] = ("exit_code",), limit: int = 200_000) -> tuple[FailureGroup, ...]:
+        """Failed pages in groups, the largest first; `by` out of exit_code, origin, pattern, http_status, message.
+
+        At most `limit` pages are looked at. Raises ValueError for an unknown grouping.
+        """
+        return page_reports.failure_groups(self._reader, by, limit)
+
+    def failure_pages(
+        self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200
+    ) -> tuple[PageView, ...]:
+        """Failed pages by age, after page `after_id`."""
+        return page_reports.failure_pages(self._reader, exit_code, origin, after_id, limit)
+
+    def page_detail(self, url: str) -> PageDetail | None:
+        """One URL, whole; None when it is no page."""
+        return page_reports.page_detail(self._reader, url)
+
+    def queue_position(self, url: str) -> int | None:
+        """The place of a page on its todo list, 1 for the next one; None when it is on none."""
+        return page_reports.queue_position(self._reader, url)
+
+    def pages(self, origin: str = "", after_id: int = 0, limit: int = 200) -> tuple[PageView, ...]:
+        """Pages by age, after page `after_id`."""
+        return page_reports.pages(self._reader, origin, after_id, limit)
+
+    def links(self, url: str) -> tuple[tuple[LinkView, ...], tuple[LinkView, ...]]:
+        """Inlinks and outlinks of a URL, up to 500 of each."""
+        return page_reports.links(self._reader, url)
+
+    def body(self, url: str) -> bytes | None:
+        """The stored body of a page, None when there is none."""
+        return page_reports.body(self._reader, url)
+
+    def robots_text(self, origin: str) -> bytes | None:
+        """The stored robots.txt of an origin, None when none was fetched."""
+        return page_reports.robots_text(self._reader, origin)
+
+    def history(self, origin: str) -> OriginHistory:
+        """What cost an origin patience, what changed its delay, what it refused."""
+        return attempt_reports.history(self._reader, origin)
+
+    def actions(self, limit: int = 200) -> tuple[ActionView, ...]:
+        """The operator journal, newest first."""
+        return origin_reports.actions(self._reader, limit)
+
+    def refused(self, origin: str = "") -> tuple[RefusedView, ...]:
+        """Links that filters refused, by reason, most frequent first."""
+        return origin_reports.refused(self._reader, origin)
+
+    def exclusions(self) -> tuple[Exclusion, ...]:
+        """The exclusion list as operators have extended it."""
+        return origin_reports.exclusions(self._reader)
+
+    def attempts_for_audit(self) -> Iterator[SentRequest]:
+        """Every request of the log in the order in which they were sent, streamed."""
+        return attempt_reports.sent_requests(self._reader)
+
+    def columns(self, view: str) -> tuple[str, ...]:
+        """The columns of a view of INTERFACE.md. Raises ValueError for another name."""
+        if view not in VIEWS:
+            raise ValueError(f"there is no view {view!r}")
+        return tuple(row[1] for row in self._reader.all(f"PRAGMA table_info({view})"))
+
+    def rows(self, view: str, columns: Sequence[str] = ()) -> Iterator[Row]:
+        """The rows of a view, streamed, with these columns (none named: all). Raises ValueError for unknown names."""
+        known = self.columns(view)
+        unknown = [name for name in columns if name not in known]
+        if unknown:
+            raise ValueError(f"view {view} has no column {', '.join(unknown)}")
+        chosen = ", ".join(f'"{name}"' for name in columns or known)
+        return self._reader.stream(f"SELECT {chosen} FROM {view}")

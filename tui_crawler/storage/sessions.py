@@ -1,0 +1,338 @@
+"""Runs and the sessions that hold them: who may write, what a start continues, what it begins afresh.
+
+A session that was killed is recognised by its process on the same machine, elsewhere by its lease (CRAWL.md, 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import peewee
+
+from tui_crawler.domain.page import NewPage, PageStatus
+from tui_crawler.domain.run import RunHeld, RunPlan, RunStart, StoredOrigin
+from tui_crawler.storage import origins
+from tui_crawler.storage.candidates import todo_page, todo_query
+from tui_crawler.storage.claim import ZERO, Claim, require
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.counters import forget_minutes, forget_runs
+from tui_crawler.storage.depths import change_max_depth
+from tui_crawler.storage.intake import Source, move_counters, queue_pages
+from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
+from tui_crawler.storage.owner import Hold, Owner
+from tui_crawler.storage.statements import slot
+from tui_crawler.storage.transaction import Row, Transaction
+from tui_crawler.storage.urls import url_ids
+
+_CONTINUED = frozenset({"", "interrupted"})
+_DEFAULTS = (3, 5, 2, 4 * 7 * 86_400_000, 1)  # tries, patience, politeness, recrawl interval (ms), freshness counts
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """Who starts a run, and for how long (ms) its lease holds without a heartbeat."""
+
+    owner: Owner
+    lease_ms: int
+
+
+def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Claim, RunStart]:
+    """Claims the database and starts a run, or continues the last one. Raises RunHeld."""
+    unclean = _take_over(transaction, starter)
+    job_id = _ensure_job(transaction, plan)
+    run_id, continued, started_at = _choose_run(transaction, plan, job_id)
+    session_id = _open_session(transaction, starter, run_id, plan.worker, rest=False)
+    claim = Claim(
+        run_id=run_id,
+        session_id=session_id,
+        job_id=job_id,
+        tries=plan.tries,
+        patience=plan.patience,
+        start_politeness=plan.start_politeness,
+        recrawl_interval_ms=plan.recrawl_interval_ms,
+        respect_http_freshness=plan.respect_http_freshness,
+        forced_before=started_at if plan.force_recrawl else 0,
+    )
+    transaction.execute(
+        Page.update({Page.status: int(PageStatus.READY), Page.claimed_at: 0, Page.claimed_by: 0}).where(
+            Page.status == int(PageStatus.CLAIMED)
+        )
+    )
+    if not continued:
+        forget_runs(transaction, claim)
+    left_out = _gather(transaction, claim, plan, continued)
+    _apply_depth(transaction, claim, plan)
+    stored = load_origins(transaction, claim)
+    requests = transaction.fetch(Run.select(Run.requests).where(Run.id == run_id))[0][0]
+    return claim, RunStart(
+        run_id=run_id,
+        continued=continued,
+        unclean=unclean,
+        origins=stored,
+        requests=requests,
+        pages_done=sum(origin.done for origin in stored),
+        pages_failed=sum(origin.failed for origin in stored),
+        notes=_notes(run_id, continued, unclean, left_out),
+        config_text=plan.config_text,
+    )
+
+
+def begin_rest(transaction: Transaction, starter: Starter) -> tuple[Claim, RunStart]:
+    """Claims the database while nobody runs, to carry out what operators ask for; makes and continues no run.
+
+    The answer describes the last run, by whose numbers the claim goes; without one, by the defaults.
+    Raises RunHeld.
+    """
+    unclean = _take_over(transaction, starter)
+    columns = (
+        Run.id,
+        Run.job,
+        Run.tries,
+        Run.patience,
+        Run.start_politeness,
+        Run.recrawl_interval_ms,
+        Run.respect_http_freshness,
+        Run.requests,
+        Run.config_text,
+    )
+    last = transaction.fetch(Run.select(*columns).order_by(Run.id.desc()).limit(1))
+    row = last[0] if last else (0, _any_job(transaction), *_DEFAULTS, 0, "")
+    session_id = _open_session(transaction, starter, row[0], "", rest=True)
+    claim = Claim(row[0], session_id, row[1], row[2], row[3], row[4], row[5], bool(row[6]), 0)
+    stored = load_origins(transaction, claim)
+    return claim, RunStart(
+        run_id=row[0],
+        continued=True,
+        unclean=unclean,
+        origins=stored,
+        requests=row[7],
+        pages_done=sum(origin.done for origin in stored),
+        pages_failed=sum(origin.failed for origin in stored),
+        config_text=row[8],
+    )
+
+
+def end_rest(transaction: Transaction, claim: Claim) -> None:
+    """Gives the database back."""
+    ended = {Session.ended_at: transaction.now, Session.clean: 1}
+    transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
+
+
+def load_origins(transaction: Transaction, claim: Claim, origin_id: int | None = None) -> tuple[StoredOrigin, ...]:
+    """The origins that take part in the run, or one of them, each with its todo list in order."""
+    width = origins.RECORD_WIDTH
+    mine = Origin.participates == 1
+    of_pages = Page.todo_order > 0
+    if origin_id is not None:
+        mine &= Origin.id == origin_id
+        of_pages &= Page.origin == origin_id
+    columns = [*origins.record_columns(), Origin.pages_known, Origin.done, Origin.failed]
+    rows = transaction.fetch(
+        Origin.select(*columns)
+        .join(RobotsText, peewee.JOIN.LEFT_OUTER, on=(RobotsText.origin == Origin.id))
+        .where(mine)
+        .order_by(Origin.id)
+    )
+    todo: dict[int, list[Row]] = {}
+    for row in transaction.fetch(todo_query(Page.origin).where(of_pages).order_by(Page.origin, Page.todo_order)):
+        todo.setdefault(row[-1], []).append(row)
+    return tuple(
+        StoredOrigin(
+            origins.record_of(row),
+            tuple(todo_page(page, claim.tries) for page in todo.get(row[0], ())),
+            *row[width:],
+        )
+        for row in rows
+    )
+
+
+def add_origin(transaction: Transaction, claim: Claim, origin: str) -> StoredOrigin:
+    """An origin joins the run by hand or by a link; it starts afresh unless it takes part already."""
+    require(transaction, claim)
+    row = origins.ensure(transaction, origin)
+    if not row.participates:
+        origins.join(transaction, claim, row.id, "added")
+        origins.start_afresh(transaction, claim, row.id)
+    return load_origins(transaction, claim, row.id)[0]
+
+
+def renew(transaction: Transaction, claim: Claim) -> bool:
+    """A heartbeat; False when another owner has taken the database."""
+    renewed = transaction.run(_renew, {"session_id": claim.session_id, "heartbeat_at": transaction.now})
+    forget_minutes(transaction)
+    return renewed == 1
+
+
+def end(transaction: Transaction, claim: Claim, reason: str, clean_end: bool) -> None:
+    """Closes the run and the session. Raises StorageFailure when they are no longer ours."""
+    require(transaction, claim)
+    now = transaction.now
+    closed = {Run.finished_at: now, Run.finish_reason: reason, Run.clean: int(clean_end)}
+    transaction.execute(Run.update(closed).where(Run.id == claim.run_id))
+    ended = {Session.ended_at: now, Session.heartbeat_at: now, Session.clean: int(clean_end)}
+    transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
+    landed = {Origin.in_flight_url: "", Origin.change: transaction.change}
+    transaction.execute(Origin.update(landed).where(Origin.in_flight_url != ""))
+
+
+def _take_over(transaction: Transaction, starter: Starter) -> bool:
+    """Ends the sessions of dead owners; answers whether the former one did not end cleanly. Raises RunHeld."""
+    columns = (
+        Session.host,
+        Session.machine,
+        Session.pid,
+        Session.process_started_ms,
+        Session.started_at,
+        Session.heartbeat_at,
+        Session.lease_ms,
+    )
+    still_open = Session.ended_at == 0
+    for row in transaction.fetch(Session.select(*columns).where(still_open)):
+        hold = Hold(Owner(*row[:4]), row[4], row[5], row[6])
+        if hold.is_live(starter.owner, transaction.now):
+            raise RunHeld(hold.describe())
+    by = f"taken over by {starter.owner.describe()}"
+    ended = {Session.ended_at: transaction.now, Session.ended_by: by, Session.clean: 0}
+    transaction.execute(Session.update(ended).where(still_open))
+    of_runs = Session.select(Session.clean).where(Session.rest == 0)
+    last = transaction.fetch(of_runs.order_by(Session.id.desc()).limit(1))
+    return bool(last) and not last[0][0]
+
+
+def _any_job(transaction: Transaction) -> int:
+    """A job for pages that are added before any run: the oldest, or a nameless one that the first run adopts."""
+    jobs = transaction.fetch(Job.select(Job.id).order_by(Job.id).limit(1))
+    return jobs[0][0] if jobs else _new_job(transaction, "", "")
+
+
+def _ensure_job(transaction: Transaction, plan: RunPlan) -> int:
+    known = job_named(transaction, plan.job)
+    if known is not None:
+        return known
+    nameless = job_named(transaction, "")
+    if nameless is not None:
+        transaction.execute(Job.update({Job.name: clean(plan.job)}).where(Job.id == nameless))
+        return nameless
+    return _new_job(transaction, plan.job, plan.config_name)
+
+
+def job_named(transaction: Transaction, name: str) -> int | None:
+    """The id of a job, None when there is none of this name."""
+    rows = transaction.fetch(Job.select(Job.id).where(Job.name == clean(name)))
+    return rows[0][0] if rows else None
+
+
+def _new_job(transaction: Transaction, name: str, created_by: str) -> int:
+    values = {Job.name: clean(name), Job.created_by: clean(created_by), Job.created_at: transaction.now}
+    return int(transaction.fetch(Job.insert(values).returning(Job.id))[0][0])
+
+
+def _choose_run(transaction: Transaction, plan: RunPlan, job_id: int) -> tuple[int, bool, int]:
+    """The run to work for, whether it is continued, and when it began."""
+    planned = {
+        Run.config_name: clean(plan.config_name),
+        Run.config_text: clean(plan.config_text),
+        Run.user_agent: clean(plan.user_agent),
+        Run.worker: clean(plan.worker),
+        Run.max_in_flight: plan.max_in_flight,
+        Run.max_requests: plan.max_requests,
+        Run.tries: plan.tries,
+        Run.patience: plan.patience,
+        Run.start_politeness: plan.start_politeness,
+        Run.recrawl_interval_ms: plan.recrawl_interval_ms,
+        Run.respect_http_freshness: int(plan.respect_http_freshness),
+        Run.force_recrawl: int(plan.force_recrawl),
+    }
+    columns = (Run.id, Run.finish_reason, Run.clean, Run.started_at)
+    last = transaction.fetch(Run.select(*columns).order_by(Run.id.desc()).limit(1))
+    if last and not plan.new_run:
+        run_id, reason, clean_end, started_at = last[0]
+        if reason in _CONTINUED or not clean_end:
+            reopened = {
+                **planned,
+                Run.continued_at: transaction.now,
+                Run.finished_at: 0,
+                Run.finish_reason: "",
+                Run.clean: 0,
+            }
+            transaction.execute(Run.update(reopened).where(Run.id == run_id))
+            return run_id, True, started_at
+    values = {**planned, Run.job: job_id, Run.started_at: transaction.now}
+    return int(transaction.fetch(Run.insert(values).returning(Run.id))[0][0]), False, transaction.now
+
+
+def _open_session(transaction: Transaction, starter: Starter, run_id: int, worker: str, *, rest: bool) -> int:
+    owner = starter.owner
+    values = {
+        Session.run_id: run_id,
+        Session.host: owner.host,
+        Session.machine: owner.machine,
+        Session.pid: owner.pid,
+        Session.process_started_ms: owner.started_ms,
+        Session.worker: clean(worker) or f"{owner.host}-{owner.pid}",
+        Session.started_at: transaction.now,
+        Session.heartbeat_at: transaction.now,
+        Session.lease_ms: starter.lease_ms,
+        Session.rest: int(rest),
+    }
+    return int(transaction.fetch(Session.insert(values).returning(Session.id))[0][0])
+
+
+def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bool) -> int:
+    """Who takes part: the origins of the seeds, and those that joined by hand. Answers how many do no longer."""
+    wanted = dict.fromkeys(clean(seed.origin) for seed in plan.seeds)
+    known = transaction.fetch(Origin.select(Origin.id, Origin.origin, Origin.joined, Origin.participates))
+    left_out = 0
+    for origin_id, name, joined, participates in known:
+        if name in wanted:
+            continue
+        if joined == "added" and (participates or not continued):
+            origins.join(transaction, claim, origin_id, joined)
+            if not continued:
+                origins.start_afresh(transaction, claim, origin_id)
+        elif participates:
+            left_out += 1
+            _leave_out(transaction, origin_id)
+    for name in wanted:
+        row = origins.ensure(transaction, name)
+        origins.join(transaction, claim, row.id, "seed")
+        if not (continued and row.participates):
+            origins.start_afresh(transaction, claim, row.id)
+    _queue_seeds(transaction, claim, plan.seeds)
+    return left_out
+
+
+def _leave_out(transaction: Transaction, origin_id: int) -> None:
+    changes = {Origin.participates: 0, Origin.in_flight_url: "", Origin.change: transaction.change}
+    transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
+
+
+def _queue_seeds(transaction: Transaction, claim: Claim, seeds: Iterable[NewPage]) -> None:
+    pages = tuple(replace(seed, seed=True) for seed in seeds)
+    ids = url_ids(transaction, {page.url_hash: clean(page.url) for page in pages})
+    queue_pages(transaction, claim, Source(claim.job_id, None, transaction.now), pages, ids)
+
+
+def _apply_depth(transaction: Transaction, claim: Claim, plan: RunPlan) -> None:
+    """An edited depth judges all pages of the job anew."""
+    now = transaction.fetch(Job.select(Job.max_depth).where(Job.id == claim.job_id))[0][0]
+    if now != plan.max_depth:
+        changes = change_max_depth(transaction, claim.job_id, plan.max_depth)
+        move_counters(transaction, claim.job_id, changes, {})
+
+
+def _notes(run_id: int, continued: bool, unclean: bool, left_out: int) -> tuple[str, ...]:
+    notes = []
+    if continued:
+        how = "was killed" if unclean else "was interrupted"
+        notes.append(f"run {run_id} {how}; it is continued")
+    if left_out:
+        notes.append(f"{left_out} origins are no longer configured and take no part")
+    return tuple(notes)
+
+
+def _renew() -> Any:
+    alive = (Session.id == slot("session_id")) & (Session.ended_at == ZERO)
+    return Session.update({Session.heartbeat_at: slot("heartbeat_at")}).where(alive)

@@ -1,0 +1,282 @@
+"""The settle step: everything one attempt changes, in one transaction (G). And the fill, which is a row of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import peewee
+
+from tui_crawler.domain.attempt import FillRecord, OriginRecord, PageOutcome, Settle
+from tui_crawler.domain.exit_code import FAILURES, ExitCode
+from tui_crawler.domain.page import PageStatus, Tally
+from tui_crawler.domain.run import Settled, StorageFailure
+from tui_crawler.storage import documents, origins
+from tui_crawler.storage.claim import ZERO, Claim, require
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.counters import add_to_job, count_attempt, plus, tally_of
+from tui_crawler.storage.crawl_log import count_refused, log_attempt
+from tui_crawler.storage.intake import Source, queue_pages
+from tui_crawler.storage.models import Page
+from tui_crawler.storage.origins import Counted, OriginRow
+from tui_crawler.storage.statements import slot, slots
+from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.urls import hashes, url_ids
+
+TODO_BASE = 2**40
+"""The place of the first page of a fill on its todo list; before it there is room."""
+
+_UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
+_STATE = (
+    Page.origin,
+    Page.job,
+    Page.status,
+    Page.attempts_remaining,
+    Page.last_exit_code,
+    Page.beyond_depth,
+    Page.todo_order,
+    Page.last_contentful_at,
+)
+_OUTCOME = (
+    Page.status,
+    Page.attempts,
+    Page.attempts_remaining,
+    Page.failed,
+    Page.last_exit_code,
+    Page.last_http_status,
+    Page.last_crawled_at,
+    Page.last_contentful_at,
+    Page.last_attempt_id,
+    Page.fresh_until,
+    Page.not_before,
+    Page.ignored_run,
+    Page.todo_order,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _PageState:
+    """A page before its attempt is stored, in the columns of `_STATE`."""
+
+    origin_id: int
+    job_id: int
+    status: int
+    attempts_remaining: int
+    last_exit_code: int | None
+    beyond_depth: int
+    todo_order: int
+    last_contentful_at: int
+
+    def tally(self) -> Tally:
+        """What it adds to the counters of its origin."""
+        return tally_of(self.status, self.attempts_remaining, self.last_exit_code, self.beyond_depth)
+
+
+@dataclass(slots=True)
+class SettleJob:
+    """One attempt on its way into the database."""
+
+    claim: Claim
+    settle: Settle
+    packed: bytes | None = None
+
+    def prepare(self, transaction: Transaction) -> None:
+        """Compresses the body before the transaction begins."""
+        if self.settle.document is not None:
+            self.packed = documents.pack(transaction, self.settle.document)
+
+    def __call__(self, transaction: Transaction) -> Settled:
+        """Stores the attempt. Raises StorageFailure when the database or the page is no longer ours."""
+        settle, claim, attempt = self.settle, self.claim, self.settle.attempt
+        require(transaction, claim)
+        row = origins.ensure(transaction, settle.origin.origin)
+        page = _page_of(transaction, settle.page.page_id, row) if settle.page is not None else None
+        ids = url_ids(transaction, _hrefs(settle))
+        source = Source(page.job_id if page else claim.job_id, attempt.page_id, attempt.ended_at)
+        new_pages = queue_pages(transaction, claim, source, settle.new_pages, ids)
+        if settle.new_pages and settle.page is not None:
+            page = _page_of(transaction, settle.page.page_id, row)  # it may have found itself
+        change, left_todo = _store(transaction, claim, settle, row, page, ids, sum(new_pages.values()))
+        if page is not None and settle.page is not None:
+            self._store_content(transaction, settle.page, page, ids)
+            add_to_job(transaction, page.job_id, change)
+        if settle.save_robots:
+            origins.write_robots(transaction, row.id, settle.origin.robots)
+        origins.note_attempt(transaction, row.id, attempt)
+        counted = Counted(todo=-left_todo, requests=len(attempt.requests), bytes=attempt.bytes, attempts=1)
+        counters = origins.write(transaction, row, settle.origin, change, counted)
+        return Settled(
+            tuple(sorted(new_pages.items())), counters.pending, counters.done, counters.failed, counters.blocked
+        )
+
+    def _store_content(
+        self, transaction: Transaction, outcome: PageOutcome, page: _PageState, ids: dict[int, int]
+    ) -> None:
+        settle, at = self.settle, outcome.crawled_at
+        if settle.drop_document:
+            documents.drop_document(transaction, outcome.page_id)
+        if settle.document is not None:
+            documents.store_document(transaction, settle.document, self.packed, at)
+        if settle.links is not None:
+            documents.store_links(transaction, outcome.page_id, settle.links, ids, at)
+        if settle.redirect is not None or outcome.contentful:
+            documents.store_redirect(transaction, outcome.page_id, settle.redirect, ids, at)
+
+
+def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> None:
+    """Stores a fill: the ignore list, the todo list as a whole, the refusals, the state of the origin."""
+    require(transaction, claim)
+    row = origins.ensure(transaction, record.origin.origin)
+    before = transaction.run(_clear_todo, {"origin_id": row.id})
+    places = {page_id: TODO_BASE + place for place, page_id in enumerate(record.todo)}
+    moves = (
+        {"page_id": page_id, "run_id": claim.run_id, "todo_order": places.get(page_id, 0)}
+        for page_id in dict.fromkeys((*record.ignored, *record.todo))
+    )
+    transaction.run_many(_put_on_lists, moves)
+    change = Tally()
+    for refusal in record.refusals:
+        change = plus(change, _store_refusal(transaction, claim, refusal, row))
+    counted = Counted(todo=len(places) - before, attempts=len(record.refusals))
+    origins.write(transaction, row, record.origin, change, counted)
+
+
+def save_origin(transaction: Transaction, claim: Claim, record: OriginRecord) -> None:
+    """Writes the state of an origin without an attempt."""
+    require(transaction, claim)
+    row = origins.ensure(transaction, record.origin)
+    origins.write(transaction, row, record, Tally(), Counted())
+
+
+def mark_in_flight(transaction: Transaction, claim: Claim, page_id: int, origin: str, url: str) -> None:
+    """For the eyes: the page is being asked for."""
+    require(transaction, claim)
+    origins.mark_in_flight(transaction, origin, url)
+    values = {"page_id": page_id, "claimed_at": transaction.now, "claimed_by": claim.session_id}
+    transaction.run(_claim_page, values)
+
+
+def _store_refusal(transaction: Transaction, claim: Claim, refusal: Settle, row: OriginRow) -> Tally:
+    if refusal.page is None:
+        raise ValueError("a refusal is of a page")
+    page = _page_of(transaction, refusal.page.page_id, row)
+    ids = url_ids(transaction, _hrefs(refusal))
+    change, _ = _store(transaction, claim, refusal, row, page, ids, 0)
+    add_to_job(transaction, page.job_id, change)
+    return change
+
+
+def _page_of(transaction: Transaction, page_id: int, row: OriginRow) -> _PageState:
+    found = transaction.one(_page_state, {"page_id": page_id})
+    if found is None or found[0] != row.id:
+        raise StorageFailure(f"page {page_id} is not, or no longer, a page of this origin: nothing was stored")
+    return _PageState(*found)
+
+
+def _hrefs(settle: Settle) -> dict[int, str]:
+    """All URLs that an attempt names, by hash."""
+    attempt = settle.attempt
+    named = hashes([attempt.url, *(request.url for request in attempt.requests)])
+    named.update((page.url_hash, clean(page.url)) for page in settle.new_pages)
+    named.update((link.url.hash, link.url.href) for link in settle.links or ())
+    if settle.redirect is not None:
+        named.update(hashes([settle.redirect.to_url]))
+    return named
+
+
+def _store(
+    transaction: Transaction,
+    claim: Claim,
+    settle: Settle,
+    row: OriginRow,
+    page: _PageState | None,
+    ids: dict[int, int],
+    new_pages: int,
+) -> tuple[Tally, int]:
+    """The log entry and the page; answers how the counters change and whether the page left the todo list."""
+    attempt = settle.attempt
+    attempt_id = log_attempt(transaction, claim, attempt, row, ids, new_pages)
+    count_attempt(transaction, claim, row.id, attempt)
+    count_refused(transaction, row.id, settle.refused)
+    if settle.page is None or page is None:
+        return Tally(), 0
+    if attempt.exit_code in _UNTOUCHED:
+        return _give_back(transaction, page, settle.page, attempt_id, attempt.exit_code)
+    _leave_page(transaction, claim, page, settle.page, attempt_id)
+    outcome = settle.page
+    after = tally_of(outcome.status.value, outcome.attempts_remaining, outcome.exit_code.value, page.beyond_depth)
+    return after.minus(page.tally()), int(page.todo_order > 0)
+
+
+def _give_back(
+    transaction: Transaction, page: _PageState, outcome: PageOutcome, attempt_id: int, code: ExitCode
+) -> tuple[Tally, int]:
+    """A page that was not crawled is as it was before; cancelled, it also keeps its place on the todo list."""
+    keeps = code is ExitCode.cancelled
+    status = PageStatus.READY if page.status == PageStatus.CLAIMED else PageStatus(page.status)
+    values = {
+        "page_id": outcome.page_id,
+        "status": int(status),
+        "last_attempt_id": attempt_id,
+        "todo_order": page.todo_order if keeps else 0,
+    }
+    transaction.run(_return_page, values)
+    return Tally(), int(page.todo_order > 0 and not keeps)
+
+
+def _leave_page(
+    transaction: Transaction, claim: Claim, page: _PageState, outcome: PageOutcome, attempt_id: int
+) -> None:
+    values = {
+        "page_id": outcome.page_id,
+        "status": int(outcome.status),
+        "attempts": outcome.attempts,
+        "attempts_remaining": outcome.attempts_remaining,
+        "failed": outcome.exit_code in FAILURES,
+        "last_exit_code": outcome.exit_code.value,
+        "last_http_status": outcome.http_status,
+        "last_crawled_at": outcome.crawled_at,
+        "last_contentful_at": outcome.crawled_at if outcome.contentful else page.last_contentful_at,
+        "last_attempt_id": attempt_id,
+        "fresh_until": outcome.fresh_until,
+        "not_before": outcome.not_before,
+        "ignored_run": 0 if outcome.forget_ignored else claim.run_id,
+        "todo_order": 0,
+    }
+    transaction.run(_update_page, values)
+
+
+def _page_state() -> Any:
+    return Page.select(*_STATE).where(Page.id == slot("page_id"))
+
+
+def _update_page() -> Any:
+    return Page.update({**slots(_OUTCOME), **_released()}).where(Page.id == slot("page_id"))
+
+
+def _return_page() -> Any:
+    changes = slots([Page.status, Page.last_attempt_id, Page.todo_order])
+    return Page.update({**changes, **_released()}).where(Page.id == slot("page_id"))
+
+
+def _released() -> dict[Any, Any]:
+    return {Page.claimed_at: ZERO, Page.claimed_by: ZERO}
+
+
+def _claim_page() -> Any:
+    changes = {
+        Page.status: peewee.SQL(str(PageStatus.CLAIMED.value)),
+        Page.claimed_at: slot("claimed_at"),
+        Page.claimed_by: slot("claimed_by"),
+    }
+    return Page.update(changes).where((Page.id == slot("page_id")) & (Page.status == ZERO))
+
+
+def _clear_todo() -> Any:
+    on_list = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
+    return Page.update({Page.todo_order: ZERO}).where(on_list)
+
+
+def _put_on_lists() -> Any:
+    changes = {Page.ignored_run: slot("run_id"), Page.todo_order: slot("todo_order")}
+    return Page.update(changes).where(Page.id == slot("page_id"))

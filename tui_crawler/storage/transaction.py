@@ -1,0 +1,85 @@
+"""One transaction of the writer, as the jobs in it see it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import peewee
+
+from tui_crawler.storage.statements import Statement, Values, compile_query
+
+Row = tuple[Any, ...]
+
+
+class Texts:
+    """SQL texts of one database, each compiled when it is first needed and kept."""
+
+    __slots__ = ("_database", "_kept")
+
+    def __init__(self, database: peewee.Database) -> None:
+        self._database = database
+        self._kept: dict[tuple[Callable[..., Any], int], Statement] = {}
+
+    def of(self, build: Callable[..., Any], size: int = 0) -> Statement:
+        """The statement that `build()` describes, or `build(size)` where a list of values has `size` places."""
+        key = (build, size)
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = compile_query(self._database, build(size) if size else build())
+            self._kept[key] = kept
+        return kept
+
+    def at_once(self, query: Any) -> tuple[str, list[Any]]:
+        """Text and parameters of a query that is needed once and not kept."""
+        text, parameters = query.bind(self._database).sql()
+        return text, parameters
+
+
+class Transaction:
+    """Executes statements on the writer's connection. `now` is epoch ms, `change` the number of this commit."""
+
+    __slots__ = ("_connection", "_texts", "change", "now")
+
+    def __init__(self, connection: sqlite3.Connection, texts: Texts, now: int, change: int = 0) -> None:
+        self._connection = connection
+        self._texts = texts
+        self.now = now
+        self.change = change
+
+    def run(self, build: Callable[[], Any], values: Values) -> int:
+        """Executes one statement; answers how many rows it changed."""
+        statement = self._texts.of(build)
+        return self._connection.execute(statement.text, statement.ordered(values)).rowcount
+
+    def run_many(self, build: Callable[[], Any], rows: Iterable[Values]) -> None:
+        """Executes one statement for every set of values."""
+        statement = self._texts.of(build)
+        self._connection.executemany(statement.text, [statement.ordered(row) for row in rows])
+
+    def one(self, build: Callable[[], Any], values: Values) -> Row | None:
+        """The first row of a query, or of what RETURNING names."""
+        statement = self._texts.of(build)
+        rows = self._connection.execute(statement.text, statement.ordered(values)).fetchall()
+        return rows[0] if rows else None
+
+    def all(self, build: Callable[[], Any], values: Values) -> list[Row]:
+        """All rows of a query."""
+        statement = self._texts.of(build)
+        return self._connection.execute(statement.text, statement.ordered(values)).fetchall()
+
+    def fetch(self, query: Any) -> list[Row]:
+        """All rows of a query that is not kept as text: for what happens seldom."""
+        text, parameters = self._texts.at_once(query)
+        return self._connection.execute(text, parameters).fetchall()
+
+    def execute(self, query: Any) -> int:
+        """Executes such a query; answers how many rows it changed."""
+        text, parameters = self._texts.at_once(query)
+        return self._connection.execute(text, parameters).rowcount
+
+    def all_of(self, build: Callable[[int], Any], size: int, values: Sequence[Any]) -> list[Row]:
+        """All rows of a query with `size` places for a list; `values` already stand in the order of the text."""
+        statement = self._texts.of(build, size)
+        return self._connection.execute(statement.text, values).fetchall()

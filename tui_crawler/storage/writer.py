@@ -1,0 +1,303 @@
+"""The one writer of a database: a thread that commits at once when idle and in groups when busy.
+
+All jobs that wait are taken into one transaction, each inside a savepoint of its own, so that a job that fails
+neither loses nor half-writes another. Results are handed out only after COMMIT.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import peewee
+
+from tui_crawler.domain.run import StorageFailure
+from tui_crawler.storage.driver import connection_of
+from tui_crawler.storage.faults import DATABASE_ERRORS, is_busy, storage_failure
+from tui_crawler.storage.models.log import Meta
+from tui_crawler.storage.statements import slot
+from tui_crawler.storage.transaction import Texts, Transaction
+
+T = TypeVar("T")
+Work = Callable[[Transaction], Any]
+Preparation = Callable[[Transaction], None]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WriterSettings:
+    """`patience_ms`: how long a locked database is tried again. `lazy_ms`: how long a job that nobody waits for may
+    wait for company. `group`: how many jobs share a transaction at most."""
+
+    patience_ms: int = 30_000
+    lazy_ms: int = 100
+    group: int = 64
+
+
+@dataclass(slots=True)
+class _Job:
+    """`loop` and `future` are None for a job that nobody waits for; `reads` marks one that changes nothing.
+
+    `prepare` is done before the transaction begins.
+    """
+
+    work: Work
+    reads: bool
+    prepare: Preparation | None = None
+    loop: asyncio.AbstractEventLoop | None = None
+    future: asyncio.Future[Any] | None = None
+    result: Any = None
+    error: BaseException | None = None
+
+
+@dataclass(slots=True)
+class _Inbox:
+    """What waits for the writer, under one lock. `lazy_since` is when the oldest unawaited job came (monotonic s)."""
+
+    changed: threading.Condition = field(default_factory=threading.Condition)
+    jobs: deque[_Job] = field(default_factory=deque)
+    urgent: int = 0
+    lazy_since: float = 0.0
+    closing: bool = False
+
+
+class Writer:
+    """Owns the writing connection. `database` must be open and may be used by nobody else from then on."""
+
+    def __init__(
+        self,
+        database: peewee.SqliteDatabase,
+        path: Path,
+        settings: WriterSettings,
+        now: Callable[[], int],
+    ) -> None:
+        self._database = database
+        self._path = path
+        self._settings = settings
+        self._now = now
+        self._texts = Texts(database)
+        self._inbox = _Inbox()
+        self._outstanding = 0
+        self._counting = threading.Lock()
+        self._commits = 0
+        self._committed_jobs = 0
+        self._thread = threading.Thread(target=self._live, name=f"writer of {path.name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def outstanding(self) -> int:
+        """Awaited jobs whose results are not handed out yet: real work is pending while this is not 0."""
+        return self._outstanding
+
+    @property
+    def commits(self) -> tuple[int, int]:
+        """How many transactions were committed, and how many jobs they held."""
+        return self._commits, self._committed_jobs
+
+    async def write(self, work: Callable[[Transaction], T], prepare: Preparation | None = None) -> T:
+        """Runs `work` in a transaction; answers after it is committed.
+
+        `prepare` comes before, outside of it: what takes long without changing anything. `work` may be run more
+        than once. Cancelling the wait does not take it back. Raises StorageFailure, and what `work` itself raises.
+        """
+        return await self._submit(work, reads=False, prepare=prepare)
+
+    async def read(self, work: Callable[[Transaction], T]) -> T:
+        """Runs `work`, which changes nothing, outside of a transaction. Raises like `write`."""
+        return await self._submit(work, reads=True)
+
+    def write_unawaited(self, work: Work) -> None:
+        """Has `work` ride in the next commit. A failure is logged; nothing is said when the writer is closed."""
+        inbox = self._inbox
+        with inbox.changed:
+            if inbox.closing:
+                return
+            if not inbox.jobs:
+                inbox.lazy_since = time.monotonic()
+                inbox.changed.notify()
+            inbox.jobs.append(_Job(work, reads=False))
+
+    def close(self) -> None:
+        """Commits what waits, ends the thread and closes the connection. Blocks until that is done."""
+        with self._inbox.changed:
+            self._inbox.closing = True
+            self._inbox.changed.notify()
+        self._thread.join()
+
+    async def _submit(self, work: Callable[[Transaction], T], *, reads: bool, prepare: Preparation | None = None) -> T:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        inbox = self._inbox
+        with inbox.changed:
+            if inbox.closing:
+                raise StorageFailure(f"{self._path} is closed")
+            inbox.jobs.append(_Job(work, reads, prepare, loop, future))
+            inbox.urgent += 1
+            inbox.changed.notify()
+        self._count(1)
+        return await future
+
+    def _count(self, change: int) -> None:
+        with self._counting:
+            self._outstanding += change
+
+    def _live(self) -> None:
+        """The thread: takes what waits until it is closed."""
+        try:
+            while True:
+                jobs = self._take()
+                if not jobs:
+                    return
+                self._perform(jobs)
+        finally:
+            self._database.close()
+
+    def _take(self) -> list[_Job]:
+        """The jobs of the next group, in their order; an empty list when the writer is closed and has nothing left."""
+        inbox = self._inbox
+        with inbox.changed:
+            while not inbox.urgent and not inbox.closing:
+                if not inbox.jobs:
+                    inbox.changed.wait()
+                    continue
+                left = inbox.lazy_since + self._settings.lazy_ms / 1000 - time.monotonic()
+                if left <= 0:
+                    break
+                inbox.changed.wait(left)
+            jobs = [inbox.jobs.popleft() for _ in range(min(len(inbox.jobs), self._settings.group))]
+            inbox.urgent -= sum(job.future is not None for job in jobs)
+            return jobs
+
+    def _perform(self, jobs: list[_Job]) -> None:
+        """Reads first: they need no transaction and no company. Then the writes, in one."""
+        readers = [job for job in jobs if job.reads]
+        for job in readers:
+            self._attempt(job, job.work)
+        self._hand_out(readers)
+        writers = [job for job in jobs if not job.reads]
+        ready = [job for job in writers if job.prepare is None or self._attempt(job, job.prepare)]
+        if ready:
+            self._commit(ready)
+        self._hand_out(writers)
+
+    def _attempt(self, job: _Job, work: Work, transaction: Transaction | None = None) -> bool:
+        """Does a piece of a job, by itself or in a transaction, and keeps its result or its error."""
+        try:
+            if transaction is None:
+                transaction = Transaction(connection_of(self._database), self._texts, self._now())
+            job.result = work(transaction)
+        except DATABASE_ERRORS as error:
+            job.error = storage_failure(error, self._path)
+        except Exception as error:
+            job.error = error
+        return job.error is None
+
+    def _commit(self, jobs: list[_Job]) -> None:
+        """One transaction for all jobs. A full disk may roll the whole of it back: then the others are run again."""
+        deadline = time.monotonic() + self._settings.patience_ms / 1000
+        waiting = jobs
+        while waiting:
+            try:
+                self._patiently("BEGIN IMMEDIATE", deadline)
+                transaction = self._begun()
+                lost = [job for job in waiting if not self._in_savepoint(job, transaction)]
+                if not self._in_transaction():
+                    waiting = [job for job in waiting if job not in lost]
+                    continue
+                self._patiently("COMMIT", deadline)
+            except Exception as error:
+                self._abandon()
+                failure = storage_failure(error, self._path) if isinstance(error, DATABASE_ERRORS) else error
+                for job in waiting:
+                    job.error = job.error or failure
+                return
+            self._commits += 1
+            self._committed_jobs += sum(job.error is None for job in waiting)
+            return
+
+    def _begun(self) -> Transaction:
+        """A transaction with its change number, which every commit raises by one."""
+        transaction = Transaction(connection_of(self._database), self._texts, self._now())
+        row = transaction.one(_next_change, {"name": "change"})
+        transaction.change = row[0] if row else 0
+        return transaction
+
+    def _in_savepoint(self, job: _Job, transaction: Transaction) -> bool:
+        """Runs a job so that a failure takes back nothing but its own; False when it failed."""
+        if not self._in_transaction():
+            return True  # an earlier job's failure has ended the transaction: this one is run again
+        connection = connection_of(self._database)
+        job.error = None
+        connection.execute("SAVEPOINT job")
+        if self._attempt(job, job.work, transaction):
+            connection.execute("RELEASE job")
+            return True
+        if self._in_transaction():
+            connection.execute("ROLLBACK TO job")
+            connection.execute("RELEASE job")
+        return False
+
+    def _in_transaction(self) -> bool:
+        return bool(connection_of(self._database).in_transaction)
+
+    def _patiently(self, text: str, deadline: float) -> None:
+        """BEGIN or COMMIT, tried again while another program holds a lock; SQLite waits for it in each try."""
+        while True:
+            try:
+                connection_of(self._database).execute(text)
+            except DATABASE_ERRORS as error:
+                if not is_busy(error) or time.monotonic() >= deadline or self._inbox.closing:
+                    raise
+            else:
+                return
+
+    def _abandon(self) -> None:
+        """Leaves no transaction behind; a connection that cannot even roll back is replaced."""
+        try:
+            if self._in_transaction():
+                connection_of(self._database).execute("ROLLBACK")
+        except DATABASE_ERRORS:
+            self._database.close()
+            try:
+                self._database.connect()
+            except DATABASE_ERRORS as error:
+                _log.error("%s", storage_failure(error, self._path))
+
+    def _hand_out(self, jobs: list[_Job]) -> None:
+        """Gives the results to their loops, one call per loop."""
+        by_loop: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
+        for job in jobs:
+            if job.loop is not None:
+                by_loop.setdefault(job.loop, []).append(job)
+            elif job.error is not None:
+                _log.warning("a mark was not stored: %s", job.error)
+        for loop, theirs in by_loop.items():
+            try:
+                loop.call_soon_threadsafe(self._resolve, theirs)
+            except RuntimeError:  # the loop is closed: nobody waits any more
+                self._count(-len(theirs))
+
+    def _resolve(self, jobs: list[_Job]) -> None:
+        """On the event loop: sets the results of jobs that are still waited for."""
+        for job in jobs:
+            if job.future is None or job.future.done():
+                continue
+            if job.error is not None:
+                job.future.set_exception(job.error)
+            else:
+                job.future.set_result(job.result)
+        self._count(-len(jobs))
+
+
+def _next_change() -> Any:
+    return (
+        Meta.update({Meta.value: Meta.value + peewee.SQL("1")}).where(Meta.name == slot("name")).returning(Meta.value)
+    )
