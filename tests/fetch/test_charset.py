@@ -1,0 +1,124 @@
+"""Character sets: the corpus of html5lib, the order of the sources, and detection."""
+
+from __future__ import annotations
+
+import codecs
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.fetch.asking import CORPORA
+from tui_crawler.fetch.charset import choose_encoding, detect_encoding, encoding_of_label, to_utf8
+
+HTML5LIB = json.loads((CORPORA / "html5lib_encoding.json").read_text())["cases"]
+
+
+@pytest.mark.parametrize("case", HTML5LIB, ids=lambda case: repr(case["data"][:60]))
+def test_the_corpus_of_html5lib(case: dict[str, str]) -> None:
+    """Where the corpus expects the default, detection may know better: pure ASCII and legal UTF-8 are UTF-8 here."""
+    data = case["data"].encode("latin-1")
+    expected = encoding_of_label(case["encoding"])
+    chosen = choose_encoding(data, "html", "")
+    if expected == "windows-1252" and chosen == "utf-8":
+        assert data.decode("utf-8")
+        assert b"iso-8859-1" not in data.lower().replace(b"<!--<meta", b"").split(b"iso8859-2")[0]
+    else:
+        assert chosen == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "label", "name"),
+    [
+        (b"\xef\xbb\xbf<meta charset=koi8-r>", "iso-8859-2", "utf-8"),
+        ("\ufeff<p>".encode("utf-16-le"), "utf-8", "utf-16le"),
+        ("\ufeff<p>".encode("utf-16-be"), "utf-8", "utf-16be"),
+        (b"<meta charset=koi8-r>", "iso-8859-2", "iso-8859-2"),
+        (b"<meta charset=koi8-r>", "no-such-charset", "koi8-r"),
+        (b"<meta charset=koi8-r>", "", "koi8-r"),
+        (b"<meta charset=zip>\xe9", "", "windows-1252"),
+        (b"<p>\xc3\xa9", "", "utf-8"),
+        ("<p>é".encode("utf-16-le"), "", "utf-16le"),
+        ("<p>é".encode("utf-16-be"), "", "utf-16be"),
+        (b"<?xml version='1.0' encoding='iso-8859-2'?><html/>", "", "iso-8859-2"),
+        (b"", "", "utf-8"),
+    ],
+)
+def test_bom_then_header_then_declaration_then_detection(data: bytes, label: str, name: str) -> None:
+    assert choose_encoding(data, "html", label) == name
+
+
+def test_other_kinds_declare_themselves_in_their_own_way() -> None:
+    assert choose_encoding(b'<?xml version="1.0" encoding="koi8-r"?><rss/>', "rss", "") == "koi8-r"
+    assert choose_encoding(b'<?xml version="1.0" encoding="utf-16"?><rss/>', "xml", "") == "utf-8"
+    assert choose_encoding(b'@charset "shift_jis";', "css", "") == "shift_jis"
+    assert choose_encoding(b"a{}\xff", "css", "") == "utf-8"
+
+
+@pytest.mark.parametrize("label", ["zip", "rot13", "idna", "utf-7", "unicode_escape", "hz-gb-2312", "", "\0"])
+def test_what_is_no_label_of_the_web_is_unknown(label: str) -> None:
+    assert encoding_of_label(label) is None
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        (" Latin1\n", "windows-1252"),
+        ("ASCII", "windows-1252"),
+        ("GB2312", "gbk"),
+        ("UTF8", "utf-8"),
+        ("x-sjis", "shift_jis"),
+    ],
+)
+def test_labels_of_the_web(label: str, name: str) -> None:
+    assert encoding_of_label(label) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "name"),
+    [
+        ("Съешь же ещё этих мягких французских булок, да выпей чаю.", "cp1251", "windows-1251"),
+        ("Съешь же ещё этих мягких французских булок, да выпей чаю.", "koi8-r", "koi8-r"),
+        ("日本語のテキストです。これはテスト、リンクの一覧。", "cp932", "shift_jis"),
+        ("日本語のテキストです。これはテスト、リンクの一覧。", "euc-jp", "euc-jp"),
+        ("日本語のテキストです。これはテスト、リンクの一覧。", "iso2022_jp", "iso-2022-jp"),
+        ("Le café déjà vu, où êtes-vous? Ça va très bien, merci à tous.", "cp1252", "windows-1252"),
+        ("Falsches Üben von Xylophonmusik quält jeden größeren Zwerg", "cp1252", "windows-1252"),
+        ("Não há solução fácil para a questão da educação, você verá", "cp1252", "windows-1252"),
+        ("Zażółć gęślą jaźń, próba źdźbło, wiele różnych słów po polsku", "cp1250", "windows-1250"),
+        ("中文网页的内容，这里是一个链接。测试我们的网站", "gb18030", "gb18030"),
+        ("Ξεσκεπάζω την ψυχοφθόρα βδελυγμία των ελληνικών", "cp1253", "windows-1253"),
+        ("เป็นมนุษย์สุดประเสริฐเลิศคุณค่า กว่าบรรดาฝูงสัตว์", "cp874", "windows-874"),
+    ],
+)
+@pytest.mark.parametrize("ascii_head", [0, 20_000])
+def test_detection(text: str, codec: str, name: str, ascii_head: int) -> None:
+    data = b"<p>" + b"x " * (ascii_head // 2) + ("<p>" + text + "\n").encode(codec) * 8
+    assert detect_encoding(data) == name
+    assert text in to_utf8(data, name).decode()
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_become_utf_8_without_nul(data: bytes) -> None:
+    name = choose_encoding(data, "html", "")
+    text = to_utf8(data, name).decode("utf-8")
+    assert "\0" not in text
+    assert encoding_of_label(name) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["windows-1252", "utf-16le", "gb18030", "shift_jis", "utf-8", "iso-8859-8-i", "macintosh"]
+)
+def test_a_large_illegal_body_is_replaced(name: str) -> None:
+    assert b"\xef\xbf\xbd" in to_utf8(b"\x81\xff\xd8" * 200_000, name) or name == "macintosh"
+
+
+def test_a_character_over_a_slice_boundary_stays_whole() -> None:
+    text = "a" + "語" * 200_000
+    assert to_utf8(text.encode("euc-jp"), "euc-jp").decode() == text
+    assert to_utf8(codecs.BOM_UTF16_LE + text.encode("utf-16-le"), "utf-16le").decode() == text
+
+
+def test_a_body_cut_within_a_character_is_still_utf_8() -> None:
+    assert detect_encoding("<p>日本語".encode()[:-1]) == "utf-8"

@@ -1,0 +1,164 @@
+"""The client: transports by origin, TLS names, proxies, names and addresses."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from tests.fetch.asking import CORPORA, SHORT, ask, fetching, head, whole
+from tests.support.hostile_web import HostileWeb, Send, Wait
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.fetch.address_guard import AddressGuard
+from tui_crawler.fetch.classify import Phase, Trouble, exit_code_of_trouble
+from tui_crawler.fetch.client import failure_of, system_moment
+from tui_crawler.fetch.limits import FetchLimits
+
+CERTIFICATE = CORPORA / "crawled.example.pem"  # self-signed, with its key, made for these tests
+OPEN = AddressGuard(allow_private=True)
+
+
+async def here(host: str, port: int) -> tuple[str, ...]:
+    return ("127.0.0.1",)
+
+
+def serving() -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(CERTIFICATE)
+    return context
+
+
+async def test_tls_is_verified_against_the_name_not_the_address() -> None:
+    trusting = ssl.create_default_context(cafile=str(CERTIFICATE))
+    async with HostileWeb(tls=serving()) as web:
+        web.on("/", Send(whole(b"secret")))
+        fetcher = fetching(resolve=here, ssl_context=trusting)
+        right = await fetcher.exchange(ask(f"https://crawled.example:{web.port}/"))
+        wrong = await fetcher.exchange(ask(f"https://other.example:{web.port}/"))
+        await fetcher.close()
+    assert (right.exit_code, right.body) == (ExitCode.file_ingested, b"secret")
+    assert right.requests[0].remote_address == "127.0.0.1"
+    assert wrong.exit_code is ExitCode.connection_failed
+    assert "certificate verify failed" in wrong.message
+
+
+async def test_a_certificate_nobody_vouches_for_is_refused() -> None:
+    async with HostileWeb(tls=serving()) as web:
+        fetcher = fetching(resolve=here, ssl_context=None)
+        exchange = await fetcher.exchange(ask(f"https://crawled.example:{web.port}/"))
+        await fetcher.close()
+        assert exchange.exit_code is ExitCode.connection_failed
+        assert web.requests == []
+
+
+async def test_only_so_many_origins_stay_open(web: HostileWeb) -> None:
+    fetcher = fetching(replace(SHORT, max_open_origins=2), resolve=here)
+    web.on("/", Send(whole()))
+    for name in ("a", "b", "c", "b", "c", "a"):
+        await fetcher.exchange(ask(f"http://{name}.example:{web.port}/"))
+    await fetcher.close()
+    assert web.connections == 4  # a, b, c, and a again, which was the least recently used
+
+
+async def test_an_origin_in_use_is_not_closed_for_another(web: HostileWeb) -> None:
+    go_on = asyncio.Event()
+
+    async def meet() -> None:
+        await web.arrived.wait()
+        await fetcher.exchange(ask(f"http://b.example:{web.port}/"))
+        go_on.set()
+
+    fetcher = fetching(replace(SHORT, max_open_origins=1), resolve=here)
+    web.on("/slow", Wait(go_on), Send(whole(b"at last")))
+    web.on("/", Send(whole()))
+    exchange, _ = await asyncio.gather(fetcher.exchange(ask(f"http://a.example:{web.port}/slow")), meet())
+    await fetcher.close()
+    assert exchange.body == b"at last"
+
+
+async def test_a_proxy_is_asked_for_the_whole_url() -> None:
+    async with HostileWeb() as proxy:
+        fetcher = fetching(guard=AddressGuard(), proxy=proxy.origin)
+        proxy.on("http://public.example/a?b=c", Send(whole(b"by proxy")))
+        exchange = await fetcher.exchange(ask("http://public.example/a?b=c"))
+        assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, b"by proxy")
+        private = await fetcher.exchange(ask("http://10.0.0.1/"))
+        local = await fetcher.exchange(ask("http://localhost/"))
+        assert private.exit_code is local.exit_code is ExitCode.blocked_address
+        proxy.on("tunnel.example:443", Send(head("403 No")))
+        refused = await fetcher.exchange(ask("https://tunnel.example/"))
+        assert refused.exit_code is ExitCode.connection_failed
+        await fetcher.close()
+        assert len(proxy.requests) == 3
+
+
+def test_a_proxy_that_cannot_be_used_is_an_error_at_once() -> None:
+    with pytest.raises(ValueError, match="proxy"):
+        fetching(proxy="ftp://127.0.0.1/")
+
+
+async def test_the_address_of_a_host() -> None:
+    fetcher = fetching(guard=AddressGuard(), resolve=here)
+    assert await fetcher.address("any.example") == "127.0.0.1"
+    assert await fetcher.address("192.0.2.1") == "192.0.2.1"
+    assert await fetcher.address("[2001:db8::1]") == "2001:db8::1"
+    await fetcher.close()
+
+
+async def test_names_are_asked_of_the_operating_system() -> None:
+    fetcher = fetching(guard=AddressGuard())
+    assert await fetcher.address("localhost") in ("127.0.0.1", "::1")
+    await fetcher.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "phase", "code"),
+    [
+        (httpx.ConnectTimeout("x"), Phase.head, ExitCode.request_timeout),
+        (httpx.PoolTimeout("x"), Phase.head, ExitCode.request_timeout),
+        (httpx.ReadTimeout("x"), Phase.head, ExitCode.request_timeout),
+        (httpx.ReadTimeout("x"), Phase.body, ExitCode.error_reading_response),
+        (httpx.WriteTimeout("x"), Phase.head, ExitCode.request_timeout),
+        (httpx.ConnectError("x"), Phase.head, ExitCode.connection_failed),
+        (httpx.ProxyError("x"), Phase.head, ExitCode.connection_failed),
+        (httpx.ReadError("x"), Phase.head, ExitCode.connection_failed),
+        (httpx.ReadError("x"), Phase.body, ExitCode.error_reading_response),
+        (ConnectionResetError("x"), Phase.body, ExitCode.error_reading_response),
+        (ssl.SSLError("x"), Phase.head, ExitCode.connection_failed),
+        (httpx.RemoteProtocolError("x"), Phase.head, ExitCode.did_not_understand_answer),
+        (httpx.RemoteProtocolError("x"), Phase.body, ExitCode.did_not_understand_answer),
+        (httpx.InvalidURL("x"), Phase.head, ExitCode.invalid_url),
+        (httpx.LocalProtocolError("x"), Phase.head, ExitCode.local_processing_error),
+        (ExceptionGroup("x", [OverflowError("port")]), Phase.head, ExitCode.local_processing_error),
+    ],
+)
+def test_every_exception_of_the_client_is_an_ending(error: Exception, phase: Phase, code: ExitCode) -> None:
+    failure = failure_of(error, phase, None)
+    assert exit_code_of_trouble(failure.phase, failure.trouble) is code
+    assert failure.message
+
+
+def test_only_a_connection_that_failed_is_a_fluke() -> None:
+    assert failure_of(httpx.ConnectError("x"), Phase.head, None).closed_unanswered
+    assert not failure_of(httpx.ReadError("x"), Phase.head, None).closed_unanswered
+    assert not failure_of(httpx.ConnectTimeout("x"), Phase.head, None).closed_unanswered
+
+
+@pytest.mark.parametrize("phase", Phase)
+@pytest.mark.parametrize("trouble", Trouble)
+def test_every_trouble_has_a_code_that_is_no_success(phase: Phase, trouble: Trouble) -> None:
+    assert exit_code_of_trouble(phase, trouble) >= ExitCode.did_not_understand_answer
+
+
+def test_both_clocks_run() -> None:
+    first, second = system_moment(), system_moment()
+    assert first.mono_ms <= second.mono_ms
+    assert second.wall_ms > 1_700_000_000_000
+
+
+def test_a_bound_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="max_links"):
+        FetchLimits(max_links=0)

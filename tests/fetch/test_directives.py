@@ -1,0 +1,95 @@
+"""What pages and their headers say to crawlers: robots directives, canonical, refresh."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fetch.reading import read
+from tui_crawler.domain.attempt import Headers, RedirectSource
+
+
+@pytest.mark.parametrize(
+    ("html", "headers", "noindex", "nofollow"),
+    [
+        ("<meta name=robots content=noindex>", (), True, False),
+        ("<meta name=ROBOTS content='NOINDEX, nofollow'>", (), True, True),
+        ("<meta name=robots content=none>", (), True, True),
+        ("<meta name=robots content='index,follow'>", (), False, False),
+        ("<meta name=robots content=noindexing>", (), False, False),
+        ("<meta name=robots content=nofollow><meta name=example-crawler content=noindex>", (), True, True),
+        ("<meta name=other-bot content=noindex>", (), False, False),
+        ("<meta property=robots content=noindex>", (), False, False),
+        ("", (("X-Robots-Tag", "noindex"),), True, False),
+        ("", (("x-robots-tag", "max-snippet: 5, NoFollow"),), False, True),
+        ("", (("X-Robots-Tag", "unavailable_after: 25 Jun 2027 15:00:00 PST, noindex"),), True, False),
+        ("", (("X-Robots-Tag", "other-bot: noindex, nofollow"),), False, False),
+        ("", (("X-Robots-Tag", "example-crawler: noindex"),), True, False),
+        ("", (("X-Robots-Tag", "other-bot: noindex, Example-Crawler: nofollow"),), False, True),
+        ("", (("X-Robots-Tag", "other-bot: none"), ("X-Robots-Tag", "nofollow")), False, True),
+        ("", (("X-Robots-Tag", "none"),), True, True),
+    ],
+)
+def test_robots_directives(html: str, headers: Headers, noindex: bool, nofollow: bool) -> None:
+    reading = read(html, headers=headers)
+    assert (reading.noindex, reading.nofollow) == (noindex, nofollow)
+
+
+def test_directives_in_the_header_hold_for_every_kind() -> None:
+    fields = (("X-Robots-Tag", "noindex"), ("Link", '</doc>; rel="canonical"'))
+    reading = read(b"%PDF", "application/pdf", fields)
+    assert reading.noindex
+    assert reading.canonical is not None
+    assert reading.canonical.href == "https://site.example/doc"
+
+
+@pytest.mark.parametrize(
+    ("html", "headers", "canonical"),
+    [
+        ("<link rel=canonical href=/c>", (), "https://site.example/c"),
+        ("<link rel='x CANONICAL' href=/c><link rel=canonical href=/d>", (), "https://site.example/c"),
+        ("<base href=/b/><link rel=canonical href=c>", (), "https://site.example/b/c"),
+        ("<link rel=canonical href='http://['>", (), None),
+        ("<link rel=canonical>", (), None),
+        ("", (("Link", "<c>; rel=canonical"),), "https://site.example/folder/c"),
+        ("", (("Link", '</s.css>; rel=preload, </c>; title=x; rel="next canonical"'),), "https://site.example/c"),
+        ("", (("Link", "</a,b>; rel=canonical"),), "https://site.example/a,b"),
+        ("", (("Link", "</c>; rel=canonicals"),), None),
+        ("", (("Link", "<<<<>>>>;;; rel=canonical"),), None),
+        ("<link rel=canonical href=/html>", (("Link", "</header>; rel=canonical"),), "https://site.example/html"),
+    ],
+)
+def test_canonical(html: str, headers: Headers, canonical: str | None) -> None:
+    found = read(html, headers=headers).canonical
+    assert (found.href if found else None) == canonical
+
+
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("0;url=/next", "/next"),
+        ("5; URL = '/next'", "/next"),
+        ('0;url="/next" trailing', "/next"),
+        ("0, /next", "/next"),
+        ("1.5 url=/next", "/next"),
+        (" 0 ; /next ", "/next"),
+        ("0", None),
+        ("5;", None),
+        ("url=/next", None),
+        ("nonsense", None),
+        ("0;url=", None),
+        ("0;url='", None),
+        ("0;url=javascript:alert(1)", None),
+        ("30;url=/folder/page?x=1", None),
+    ],
+)
+def test_a_refresh_is_a_redirect(content: str, target: str | None) -> None:
+    attribute = content.replace('"', "&quot;")
+    by_meta = read(f'<meta http-equiv=Refresh content="{attribute}">')
+    by_header = read("", headers=(("Refresh", content),))
+    for reading, source in ((by_meta, RedirectSource.meta_refresh), (by_header, RedirectSource.refresh_header)):
+        assert (reading.refresh.target if reading.refresh else None) == target
+        assert reading.refresh_source == (source if target else None)
+
+
+def test_a_refresh_for_browsers_without_scripts_is_none() -> None:
+    assert read("<noscript><meta http-equiv=refresh content='0;url=/x'></noscript>").refresh is None

@@ -1,0 +1,298 @@
+"""What an exchange brings besides its exit code: records, redirects, waits, codings, cleanliness."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import zlib
+from dataclasses import replace
+from email.utils import formatdate
+
+import pytest
+
+from tests.fetch.asking import CORPORA, SHORT, USER_AGENT, ask, fetching, frozen, head, traced_peak, whole
+from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Send, Wait
+from tui_crawler.domain.attempt import Exchange
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.fetch.address_guard import AddressGuard
+from tui_crawler.fetch.client import HttpFetcher
+from tui_crawler.fetch.limits import FetchLimits
+
+LLHTTP = json.loads((CORPORA / "llhttp_responses.json").read_text())["cases"]
+ENDINGS = {
+    ExitCode.file_ingested,
+    ExitCode.file_of_unknown_type,
+    ExitCode.permanent_redirect,
+    ExitCode.file_not_found,
+    ExitCode.server_blamed_client,
+    ExitCode.server_internal_error,
+    ExitCode.did_not_understand_answer,
+    ExitCode.request_timeout,
+    ExitCode.error_reading_response,
+}
+
+
+async def test_every_answer_of_llhttp_ends_in_a_code(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    """The corpus has lost the last line end of some answers, so each is sent with and without one."""
+    codes = {}
+    for number, case in enumerate(LLHTTP):
+        for end in ("", "\r\n"):
+            web.answer(f"/{number}", (case["raw"] + end).encode("latin-1"))
+            exchange = await fetcher.exchange(ask(web.url(f"/{number}")))
+            assert exchange.exit_code in ENDINGS, case["name"]
+            assert len(exchange.requests) == 1, case["name"]
+            codes[case["name"]] = exchange.exit_code
+    assert codes["Google 301"] is ExitCode.permanent_redirect
+    assert codes["No reason phrase"] is ExitCode.did_not_understand_answer  # 301 without Location
+    assert codes["Underscore in header key"] is ExitCode.file_ingested
+    assert codes["Chunk extensions"] is ExitCode.file_ingested
+    assert codes["Invalid HTTP version"] is ExitCode.did_not_understand_answer
+    assert codes["HTTP 101 response with Upgrade and Content-Length header"] is ExitCode.did_not_understand_answer
+
+
+async def test_no_answer_of_llhttp_hangs_when_the_connection_stays_open(web: HostileWeb) -> None:
+    limits = replace(SHORT, total_timeout_ms=300)
+    fetcher = fetching(limits, fluke_retry=False)
+    for number, case in enumerate(LLHTTP):
+        web.on(f"/{number}", Send(case["raw"].encode("latin-1")), Wait(asyncio.Event()))
+    urls = [web.url(f"/{number}") for number in range(len(LLHTTP))]
+    exchanges = await asyncio.gather(*(fetcher.exchange(ask(url)) for url in urls))
+    await fetcher.close()
+    assert {exchange.exit_code for exchange in exchanges} <= ENDINGS
+
+
+async def test_what_is_sent_and_what_is_recorded(web: HostileWeb) -> None:
+    now = frozen((10, 5_000), (110, 5_100), (350, 5_340))
+    fetcher = fetching(accept="text/html", now=now)
+    web.on("/a?b", Send(whole(b"hello", "X-One: 1")))
+    exchange = await fetcher.exchange(ask(web.url("/a?b")))
+    await fetcher.close()
+    assert web.requests[0].startswith(b"GET /a?b HTTP/1.1\r\n")
+    assert web.fields() == [
+        ("host", f"127.0.0.1:{web.port}"),
+        ("user-agent", USER_AGENT),
+        ("accept", "text/html"),
+        ("accept-encoding", "gzip, deflate"),
+    ]
+    (record,) = exchange.requests
+    assert (record.url, record.method) == (web.url("/a?b"), "GET")
+    assert (record.sent_at, record.head_at, record.ended_at) == (5_000, 5_100, 5_340)
+    assert record.remote_address == "127.0.0.1"
+    assert dict(record.request_headers)["User-Agent"] == USER_AGENT
+    assert record.response_headers == exchange.headers == (("X-One", "1"), ("Content-Length", "5"))
+    assert (exchange.response_ms, exchange.body, exchange.wire_bytes) == (340, b"hello", 5)
+
+
+async def test_a_wall_clock_that_is_set_back_does_not_turn_the_record_round(web: HostileWeb) -> None:
+    now = frozen((0, 100_000), (50, 100_050), (90, 40_000))
+    fetcher = fetching(now=now)
+    web.on("/", Send(whole()))
+    (record,) = (await fetcher.exchange(ask(web.url("/")))).requests
+    await fetcher.close()
+    assert (record.sent_at, record.head_at, record.ended_at) == (100_000, 100_050, 100_090)
+
+
+@pytest.mark.parametrize("path", ["/a|b", "/{x}?q=[1]|'2'", "/%zz?%", "//double//", "/a;b=c,d@e:f"])
+async def test_the_target_goes_out_as_the_url_has_it(web: HostileWeb, fetcher: HttpFetcher, path: str) -> None:
+    request = ask(web.url(path))
+    web.answer(request.url.target, whole())
+    assert (await fetcher.exchange(request)).exit_code is ExitCode.file_ingested
+    assert web.requests[0].split(b" ")[1].decode() == request.url.target
+
+
+async def test_a_head_request_reads_no_body(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.on("/", Send(head("200 OK", "Content-Length: 1000000000000")))
+    for _ in range(2):
+        exchange = await fetcher.exchange(replace(ask(web.url("/")), method="HEAD"))
+        assert exchange.exit_code is ExitCode.file_ingested
+        assert exchange.body == b""
+    assert web.requests[0].startswith(b"HEAD / ")
+    assert web.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("location", "target", "fragment"),
+    [
+        ("/next?x=1#part", "{here}/next?x=1", "part"),
+        ("next", "{here}/folder/next", ""),
+        ("//other.example/", "http://other.example/", ""),
+        ("http://10.0.0.1/admin", "http://10.0.0.1/admin", ""),
+        ("http://169.254.169.254/latest/", "http://169.254.169.254/latest/", ""),
+        ("https://Other.Example:443/a b", "https://other.example/a%20b", ""),
+        ("/caf\xc3\xa9", "{here}/caf%C3%A9", ""),
+        ("/caf\xe9", "{here}/caf%C3%A9", ""),
+    ],
+)
+async def test_a_redirect_is_recorded_and_not_followed(
+    web: HostileWeb, fetcher: HttpFetcher, location: str, target: str, fragment: str
+) -> None:
+    web.answer("/folder/page", whole(b"", f"Location: {location}", status="302 Found"))
+    exchange = await fetcher.exchange(ask(web.url("/folder/page")))
+    assert exchange.location is not None
+    assert exchange.location.href == target.format(here=web.origin)
+    assert exchange.location.fragment == fragment
+    assert len(web.requests) == len(exchange.requests) == 1
+
+
+async def test_a_location_means_nothing_on_a_200(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.answer("/", whole(b"x", "Location: http://[/"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.location) == (ExitCode.file_ingested, None)
+
+
+async def test_a_message_holds_no_control_characters(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.answer("/", b"HTTP/1.1 200 OK\r\n\x1b]0;owned\x07 \x9b31m: x\r\n\r\n")
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.did_not_understand_answer
+    assert exchange.message
+    assert exchange.message.isprintable()
+    assert exchange.requests[0].error == exchange.message
+
+
+@pytest.mark.parametrize(
+    ("fields", "wait"),
+    [
+        (("Retry-After: 120",), 120_000),
+        (("Retry-After: " + formatdate(1_000 + 60, usegmt=True), "Date: " + formatdate(1_000, usegmt=True)), 60_000),
+        (("Retry-After: " + formatdate(5_060, usegmt=True),), 60_000),
+        (("Retry-After: soon",), None),
+        ((), None),
+    ],
+)
+async def test_retry_after_is_a_wait(web: HostileWeb, fields: tuple[str, ...], wait: int | None) -> None:
+    guard = AddressGuard(allow_private=True)
+    fetcher = fetching(guard=guard, now=frozen((0, 5_000_000)))
+    web.answer("/", whole(b"", *fields, status="503 Busy"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    await fetcher.close()
+    assert (exchange.exit_code, exchange.retry_after_ms) == (ExitCode.server_internal_error, wait)
+
+
+async def test_cookies_are_neither_kept_nor_sent(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.on("/", Send(whole(b"x", "Set-Cookie: id=1; Path=/")))
+    for _ in range(2):
+        await fetcher.exchange(ask(web.url("/")))
+    assert len(web.requests) == 2
+    assert all("cookie" not in dict(web.fields(number)) for number in range(2))
+
+
+async def test_the_environment_is_ignored(
+    web: HostileWeb, fetcher: HttpFetcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with HostileWeb() as proxy:
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.origin)
+        monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent")
+        client = fetching(ssl_context=None)
+        web.answer("/", whole())
+        exchange = await client.exchange(ask(web.url("/")))
+        await client.close()
+        assert exchange.exit_code is ExitCode.file_ingested
+        assert proxy.connections == 0
+
+
+async def test_a_connection_is_kept_for_the_next_request(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.on("/", Send(whole()))
+    web.on("/gone", Send(whole(b"not here", status="404 Not Found")))
+    for path in ("/", "/gone", "/"):
+        await fetcher.exchange(ask(web.url(path)))
+    assert web.connections == 1
+    await fetcher.forget(web.origin)
+    await fetcher.exchange(ask(web.url("/")))
+    assert web.connections == 2
+
+
+async def test_a_kept_connection_that_was_closed_meanwhile_costs_nothing(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.on("/", Send(whole()), Close())
+    for _ in range(3):
+        exchange = await fetcher.exchange(ask(web.url("/")))
+        assert exchange.exit_code is ExitCode.file_ingested
+
+
+@pytest.mark.parametrize("status", ["404 Not Found", "302 Found", "500 Broken", "204 Fine"])
+async def test_an_unwanted_body_cannot_hold_the_exchange_up(web: HostileWeb, status: str) -> None:
+    fetcher = fetching(replace(SHORT, drain_timeout_ms=50))
+    web.on("/", Send(head(status, "Location: /x", "Content-Length: 100")), Wait(asyncio.Event()))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    await fetcher.close()
+    assert exchange.http_status == int(status[:3])
+    assert exchange.exit_code is not ExitCode.error_reading_response
+    assert exchange.response_ms < SHORT.total_timeout_ms
+
+
+async def test_a_large_unwanted_body_is_left(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    hung_up = asyncio.Event()
+    web.on("/", Send(head("404 No", "Connection: close") + b"x" * 200_000), AwaitHangup(hung_up))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.file_not_found
+    assert exchange.wire_bytes <= SHORT.drain_bytes + 65536
+    await asyncio.wait_for(hung_up.wait(), 2)
+
+
+async def test_cancelling_closes_the_connection_and_leaves_no_task(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    hung_up = asyncio.Event()
+    web.on("/", Send(head("200 OK", "Content-Length: 100") + b"some"), AwaitHangup(hung_up))
+    before = asyncio.all_tasks()
+    task = asyncio.create_task(fetcher.exchange(ask(web.url("/"))))
+    await web.arrived.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.wait_for(hung_up.wait(), 2)
+    await web.stop()
+    assert asyncio.all_tasks() <= before
+
+
+@pytest.mark.parametrize("coding", ["gzip", "x-gzip", "deflate", "GZIP", "identity", "gzip, gzip", "deflate, gzip"])
+async def test_a_coded_body_comes_decoded(web: HostileWeb, fetcher: HttpFetcher, coding: str) -> None:
+    body = plain = b"<p>hello" * 1000
+    for name in coding.lower().split(", "):
+        body = {"deflate": zlib.compress, "identity": bytes}.get(name, gzip.compress)(body)
+    web.answer("/", whole(body, f"Content-Encoding: {coding}"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.file_ingested
+    assert exchange.body == plain
+    assert exchange.wire_bytes == len(body)
+
+
+def bomb(megabytes: int) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    return b"".join(packer.compress(bytes(1 << 20)) for _ in range(megabytes)) + packer.flush()
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+async def test_a_bomb_is_left_within_memory(web: HostileWeb, layers: int) -> None:
+    limits = FetchLimits(max_body_bytes=1 << 20, max_wire_bytes=1 << 20)
+    fetcher = fetching(limits)
+    body = bomb(256) if layers == 1 else gzip.compress(bomb(256))
+    web.answer("/", whole(body, "Content-Encoding: " + ", ".join(["gzip"] * layers)))
+    with traced_peak() as peak:
+        exchange = await fetcher.exchange(ask(web.url("/")))
+        assert peak() < 8 << 20
+    await fetcher.close()
+    assert exchange.exit_code is ExitCode.file_too_large
+    assert exchange.body == b""
+
+
+async def test_codings_that_were_not_asked_for_are_not_even_read(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    for name in ("br", "zstd", "compress", "gzip, br"):
+        web.on(
+            f"/{name[-2:]}",
+            Send(head("200 OK", f"Content-Encoding: {name}", "Connection: close")),
+            Flood(b"x" * 999, 99),
+        )
+        exchange = await fetcher.exchange(ask(web.url(f"/{name[-2:]}")))
+        assert (exchange.exit_code, exchange.wire_bytes) == (ExitCode.did_not_understand_answer, 0)
+    assert dict(web.fields())["accept-encoding"] == "gzip, deflate"
+
+
+async def test_robots_txt_is_cut_and_not_refused(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.on("/robots.txt", Send(whole(b"Disallow: /x\n" * 1000)))
+    request = replace(ask(web.url("/robots.txt")), max_body_bytes=130, truncate=True)
+    exchange = await fetcher.exchange(request)
+    assert exchange.exit_code is ExitCode.file_ingested
+    assert exchange.body == b"Disallow: /x\n" * 10
+    assert exchange.cut == ("body",)
+    whole_one: Exchange = await fetcher.exchange(replace(request, max_body_bytes=13_000))
+    assert (len(whole_one.body), whole_one.cut) == (13_000, ())

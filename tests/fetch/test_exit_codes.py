@@ -1,0 +1,369 @@
+"""Every exit code that fetching can give, over a real loopback connection and raw bytes (CRAWL.md section 3)."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.fetch.asking import SHORT, again, ask, fetching, head, whole
+from tests.support.hostile_web import Close, Drip, Flood, HostileWeb, Reset, Send, Wait
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.moment import Moment
+from tui_crawler.fetch.address_guard import AddressGuard
+from tui_crawler.fetch.client import HttpFetcher, system_moment
+
+HERE = "Location: /elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (whole(), ExitCode.file_ingested),
+        (whole(status="201 Created"), ExitCode.file_ingested),
+        (whole(status="203 Other"), ExitCode.file_ingested),
+        (whole(b""), ExitCode.file_ingested),
+        (head("204 No Content"), ExitCode.file_of_unknown_type),
+        (whole(b"", status="205 Reset"), ExitCode.file_of_unknown_type),
+        (whole(b"", status="300 Many"), ExitCode.file_of_unknown_type),
+        (whole(b"", HERE, status="300 Many"), ExitCode.redirect),
+        (whole(b"", HERE, status="301 Moved"), ExitCode.permanent_redirect),
+        (whole(b"", HERE, status="302 Found"), ExitCode.redirect),
+        (whole(b"", HERE, status="303 Other"), ExitCode.redirect),
+        (whole(b"", HERE, status="307 Temporary"), ExitCode.redirect),
+        (whole(b"", HERE, status="308 Permanent"), ExitCode.permanent_redirect),
+        (whole(b"", status="400 Bad"), ExitCode.server_blamed_client),
+        (whole(b"", status="401 Who"), ExitCode.server_blamed_client),
+        (whole(b"", status="451 Law"), ExitCode.server_blamed_client),
+        (whole(b"", status="404 Not Found"), ExitCode.file_not_found),
+        (whole(b"", status="408 Slow"), ExitCode.request_timeout),
+        (whole(b"", status="410 Gone"), ExitCode.file_gone),
+        (whole(b"", status="429 Enough"), ExitCode.rate_limited),
+        (whole(b"", status="500 Broken"), ExitCode.server_internal_error),
+        (whole(b"", status="503 Busy"), ExitCode.server_internal_error),
+        (whole(b"", status="599 Odd"), ExitCode.server_internal_error),
+    ],
+)
+async def test_a_status_has_its_code(web: HostileWeb, fetcher: HttpFetcher, answer: bytes, code: ExitCode) -> None:
+    web.answer("/", answer)
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is code
+    assert exchange.http_status == int(answer[9:12])
+    assert [record.http_status for record in exchange.requests] == [exchange.http_status]
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("a status over 599", whole(b"", status="999 Go Away")),
+        ("a status of 600", whole(b"", status="600 Odd")),
+        ("a status below 100", whole(b"", status="099 Odd")),
+        ("switching protocols", head("101 Switching", "Upgrade: x", "Connection: upgrade")),
+        ("206 without a range", whole(b"part", status="206 Partial")),
+        ("304 without a condition", head("304 Not Modified")),
+        ("305", whole(b"", HERE, status="305 Use Proxy")),
+        ("306", whole(b"", HERE, status="306 Odd")),
+        ("301 without Location", whole(b"", status="301 Moved")),
+        ("302 with an empty Location", whole(b"", "Location:  ", status="302 Found")),
+        ("302 with an illegal Location", whole(b"", "Location: http://[::1/", status="302 Found")),
+        ("302 to a port that is none", whole(b"", "Location: http://a:99999/", status="302 Found")),
+        ("302 to a file", whole(b"", "Location: file:///etc/passwd", status="302 Found")),
+        ("302 to data", whole(b"", "Location: data:text/html,hi", status="302 Found")),
+        ("300 with an illegal Location", whole(b"", "Location: http://[/", status="300 Many")),
+        ("HTTP/0.9 text", b"<html>no head at all</html>"),
+        ("another protocol", b"SSH-2.0-OpenSSH_9.6\r\n"),
+        ("a status that is no number", b"HTTP/1.1 OK\r\n\r\n"),
+        ("a version that is none", b"HTTP/9 200 OK\r\n\r\n"),
+        ("a version that does not exist", b"HTTP/5.6 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        ("NUL in a header", b"HTTP/1.1 200 OK\r\nX: a\x00b\r\nContent-Length: 0\r\n\r\n"),
+        ("a header without a name", b"HTTP/1.1 200 OK\r\n: x\r\n\r\n"),
+        ("two lengths", head("200 OK", "Content-Length: 3", "Content-Length: 5") + b"hello"),
+        ("a length that is no number", head("200 OK", "Content-Length: many") + b"hello"),
+        ("a negative length", head("200 OK", "Content-Length: -1") + b"hello"),
+        ("an unknown transfer coding", head("200 OK", "Transfer-Encoding: gzip, chunked") + b"0\r\n\r\n"),
+        ("an illegal chunk header", head("200 OK", "Transfer-Encoding: chunked") + b"zz\r\nhello\r\n0\r\n\r\n"),
+        ("a chunk that is too long", head("200 OK", "Transfer-Encoding: chunked") + b"2\r\nhello\r\n0\r\n\r\n"),
+        ("an unknown coding", whole(b"x", "Content-Encoding: br")),
+        ("an illegal coding", whole(b"x", "Content-Encoding: none")),
+        ("text that calls itself gzip", whole(b"hello", "Content-Encoding: gzip")),
+        ("deflate that is none", whole(b"\xff\xff\xff\xff", "Content-Encoding: deflate")),
+        ("three codings", whole(b"x", "Content-Encoding: gzip, gzip, gzip")),
+        ("a head that ends in the middle", b"HTTP/1.1 200 OK\r\nContent-Ty"),
+    ],
+)
+async def test_what_cannot_be_understood_is_42(web: HostileWeb, fetcher: HttpFetcher, name: str, answer: bytes) -> None:
+    web.answer("/", answer)
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.did_not_understand_answer, name
+    assert exchange.message, name
+    assert exchange.location is None, name
+    assert exchange.body == b"", name
+    assert len(exchange.requests) == 1, name
+
+
+@pytest.mark.parametrize(
+    ("condition", "answer", "code"),
+    [
+        (('"a"', ""), head("304 Not Modified", 'ETag: "a"'), ExitCode.file_did_not_change),
+        (("", "Mon, 02 Jun 2025 10:00:00 GMT"), head("304 Not Modified"), ExitCode.file_did_not_change),
+        (('"a"', ""), whole(b"same", 'ETag: "a"'), ExitCode.file_did_not_change),
+        (('"a"', ""), whole(b"same", 'ETag: W/"a"'), ExitCode.file_did_not_change),
+        (('W/"a"', ""), whole(b"same", 'ETag: "a"'), ExitCode.file_did_not_change),
+        (('"a"', ""), whole(b"new", 'ETag: "b"'), ExitCode.file_ingested),
+        (('"a"', ""), whole(b"new"), ExitCode.file_ingested),
+        (("", "Mon, 02 Jun 2025 10:00:00 GMT"), whole(b"new", 'ETag: "a"'), ExitCode.file_ingested),
+    ],
+)
+async def test_a_conditional_request(
+    web: HostileWeb, fetcher: HttpFetcher, condition: tuple[str, str], answer: bytes, code: ExitCode
+) -> None:
+    web.answer("/", answer)
+    exchange = await fetcher.exchange(again(web.url("/"), *condition))
+    assert exchange.exit_code is code
+    sent = dict(web.fields())
+    assert (sent.get("if-none-match", ""), sent.get("if-modified-since", "")) == condition
+    assert exchange.requests[0].conditional
+
+
+async def test_an_equal_etag_means_nothing_without_a_condition(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.answer("/", whole(b"x", 'ETag: ""'))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.file_ingested
+    assert not exchange.requests[0].conditional
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        head("200 OK", "Content-Length: 100") + b"short",
+        head("200 OK", "Transfer-Encoding: chunked") + b"5\r\nhello\r\n",
+        head("200 OK", "Transfer-Encoding: chunked") + b"5\r\nhel",
+        whole(zlib.compress(b"hello" * 100)[:-6], "Content-Encoding: deflate"),
+    ],
+)
+async def test_a_body_that_ends_too_soon_is_102(web: HostileWeb, fetcher: HttpFetcher, answer: bytes) -> None:
+    web.answer("/", answer)
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.error_reading_response
+    assert exchange.http_status == 200
+    assert exchange.body == b""
+    assert len(exchange.requests) == 1
+
+
+async def test_a_reset_in_the_body_is_102(web: HostileWeb) -> None:
+    head_has_come = asyncio.Event()
+    moments: list[Moment] = []
+
+    def now() -> Moment:  # asked for when the request is sent, and again when the head has come
+        moments.append(system_moment())
+        if len(moments) == 2:
+            head_has_come.set()
+        return moments[-1]
+
+    fetcher = fetching(now=now)
+    web.on("/", Send(head("200 OK", "Content-Length: 100") + b"some"), Wait(head_has_come), Reset())
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    await fetcher.close()
+    assert exchange.exit_code is ExitCode.error_reading_response
+    assert len(exchange.requests) == 1
+
+
+async def test_refused_is_100_after_one_fluke_retry(fetcher: HttpFetcher) -> None:
+    async with HostileWeb() as gone:
+        url = gone.url("/")
+    exchange = await fetcher.exchange(ask(url))
+    assert exchange.exit_code is ExitCode.connection_failed
+    assert [record.fluke_retry for record in exchange.requests] == [False, True]
+    assert all(record.error for record in exchange.requests)
+    assert "refused" in exchange.message.lower()
+
+
+@pytest.mark.parametrize("ending", [Reset(), Close()])
+async def test_closed_before_any_byte_is_tried_once_more(
+    web: HostileWeb, fetcher: HttpFetcher, ending: Reset | Close
+) -> None:
+    web.on_accept(ending)
+    web.on("/", Send(whole(b"<p>at last")))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.file_ingested
+    assert [record.fluke_retry for record in exchange.requests] == [False, True]
+    assert [record.http_status for record in exchange.requests] == [None, 200]
+    assert exchange.requests[0].error
+    assert exchange.requests[1].error == ""
+
+
+async def test_closed_after_the_request_is_tried_once_more_and_then_100(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.on("/", Close())
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.connection_failed
+    assert len(web.requests) == len(exchange.requests) == 2
+
+
+async def test_the_fluke_retry_can_be_switched_off(web: HostileWeb) -> None:
+    fetcher = fetching(fluke_retry=False)
+    web.on("/", Close())
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    await fetcher.close()
+    assert exchange.exit_code is ExitCode.connection_failed
+    assert len(web.requests) == len(exchange.requests) == 1
+
+
+async def test_a_name_without_an_address_is_100() -> None:
+    async def nothing(host: str, port: int) -> tuple[str, ...]:
+        raise OSError("Name or service not known")
+
+    fetcher = fetching(guard=AddressGuard(), resolve=nothing)
+    exchange = await fetcher.exchange(ask("http://nowhere.example/"))
+    assert exchange.exit_code is ExitCode.connection_failed
+    assert "Name or service not known" in exchange.message
+    assert len(exchange.requests) == 2
+    assert await fetcher.address("nowhere.example") is None
+    await fetcher.close()
+
+
+async def test_plain_text_where_tls_is_expected_is_100(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.on_accept(Send(b"this is not TLS at all\r\n"), Close())
+    web.on_accept(Send(b"this is not TLS at all\r\n"), Close())
+    exchange = await fetcher.exchange(ask(web.url("/").replace("http:", "https:")))
+    assert exchange.exit_code is ExitCode.connection_failed
+    assert len(exchange.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("limit", "begun", "code"),
+    [
+        ("read_timeout_ms", b"", ExitCode.request_timeout),
+        ("read_timeout_ms", b"HTTP/1.1 200", ExitCode.request_timeout),
+        ("read_timeout_ms", head("200 OK", "Content-Length: 9"), ExitCode.error_reading_response),
+        ("total_timeout_ms", b"HTTP/1.1 200", ExitCode.request_timeout),
+        ("total_timeout_ms", head("200 OK", "Content-Length: 9"), ExitCode.error_reading_response),
+    ],
+)
+async def test_a_stall_is_101_before_the_head_and_102_after_it(
+    web: HostileWeb, limit: str, begun: bytes, code: ExitCode
+) -> None:
+    fetcher = fetching(replace(SHORT, **{limit: 80}))
+    web.on("/", Send(begun), Wait(asyncio.Event()))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    await fetcher.close()
+    assert exchange.exit_code is code
+    assert len(exchange.requests) == 1
+    assert (exchange.requests[0].head_at is None) == (code is ExitCode.request_timeout)
+
+
+async def test_a_name_server_that_does_not_answer_is_101() -> None:
+    async def never(host: str, port: int) -> tuple[str, ...]:
+        await asyncio.Event().wait()
+        return ()
+
+    fetcher = fetching(replace(SHORT, connect_timeout_ms=50), AddressGuard(), resolve=never)
+    exchange = await fetcher.exchange(ask("http://slow.example/"))
+    assert exchange.exit_code is ExitCode.request_timeout
+    assert await fetcher.address("slow.example") is None
+    await fetcher.close()
+
+
+@pytest.mark.parametrize(
+    ("begun", "piece", "code"),
+    [
+        (b"", b"H", ExitCode.request_timeout),
+        (head("200 OK", "Content-Length: 100000"), b"x", ExitCode.error_reading_response),
+        (head("200 OK", "Transfer-Encoding: chunked"), b"1\r\nx\r\n", ExitCode.error_reading_response),
+        (head("100 Continue"), head("100 Continue"), ExitCode.request_timeout),
+    ],
+)
+async def test_a_dripping_server_meets_the_whole_exchange_deadline(
+    web: HostileWeb, begun: bytes, piece: bytes, code: ExitCode
+) -> None:
+    limits = replace(SHORT, total_timeout_ms=200)
+    fetcher = fetching(limits)
+    web.on("/", Send(begun), Drip(piece, pause_s=0.02))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    await fetcher.close()
+    assert exchange.exit_code is code
+    assert exchange.response_ms < limits.read_timeout_ms
+
+
+@pytest.mark.parametrize("framing", ["Connection: close", "Transfer-Encoding: chunked", "Content-Length: 5000"])
+async def test_more_than_the_bound_is_220(web: HostileWeb, framing: str) -> None:
+    fetcher = fetching(replace(SHORT, max_body_bytes=1000))
+    piece = b"3e8\r\n" + b"x" * 1000 + b"\r\n" if "chunked" in framing else b"x" * 1000
+    web.on("/", Send(head("200 OK", framing)), Flood(piece, 5), Close())
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    await fetcher.close()
+    assert exchange.exit_code is ExitCode.file_too_large
+    assert exchange.body == b""
+    assert exchange.wire_bytes <= 5000
+    assert "1000" in exchange.message
+
+
+async def test_exactly_the_bound_is_not_too_large(web: HostileWeb) -> None:
+    fetcher = fetching(replace(SHORT, max_body_bytes=1000))
+    web.answer("/", whole(b"x" * 1000))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    await fetcher.close()
+    assert exchange.exit_code is ExitCode.file_ingested
+    assert len(exchange.body) == 1000
+
+
+async def test_a_body_without_end_is_left(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.on("/", Send(head("200 OK", "Connection: close")), Flood(b"x" * 65536, 10**9))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.file_too_large
+    assert exchange.wire_bytes <= SHORT.max_body_bytes + 2 * 65536
+
+
+@pytest.mark.parametrize("piece", [b"x" * 65536, b"Name: value\r\n" * 5000])
+async def test_a_header_of_100_megabytes_is_42(web: HostileWeb, fetcher: HttpFetcher, piece: bytes) -> None:
+    web.on("/", Send(b"HTTP/1.1 200 OK\r\nX: "), Flood(piece, 100_000_000 // len(piece)))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.did_not_understand_answer
+    assert sum(len(name) + len(value) for name, value in exchange.headers) <= SHORT.max_header_bytes
+
+
+async def test_a_header_block_over_the_bound_is_42_and_cut(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.answer("/", whole(b"x", *(f"X-{number}: {'y' * 1000}" for number in range(70))))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.did_not_understand_answer
+    assert exchange.cut == ("headers",)
+    assert 0 < len(exchange.headers) < 70
+
+
+@pytest.mark.parametrize(
+    "href",
+    ["http://a..b/", f"http://{'a' * 64}.example/", f"http://{'.'.join(['abcdefgh'] * 29)}.example/"],
+)
+async def test_what_cannot_be_requested_is_221(fetcher: HttpFetcher, href: str) -> None:
+    exchange = await fetcher.exchange(ask(href))
+    assert exchange.exit_code is ExitCode.invalid_url
+    assert exchange.requests == ()
+    assert exchange.message
+
+
+@pytest.mark.parametrize(
+    "change", [{"host": "other.example"}, {"port": 81}, {"path": "/other"}, {"query": "x"}, {"path": "/\xe9"}]
+)
+async def test_what_the_client_would_parse_differently_is_221(fetcher: HttpFetcher, change: dict[str, Any]) -> None:
+    request = ask("http://site.example/page")
+    exchange = await fetcher.exchange(replace(request, url=replace(request.url, **change)))
+    assert exchange.exit_code is ExitCode.invalid_url
+    assert exchange.requests == ()
+    assert "the client would" in exchange.message
+
+
+async def test_an_address_that_is_not_allowed_is_222(web: HostileWeb) -> None:
+    fetcher = fetching(guard=AddressGuard(allow_private="auto"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    await fetcher.close()
+    assert exchange.exit_code is ExitCode.blocked_address
+    assert exchange.requests == ()
+    assert web.connections == 0
+
+
+async def test_a_user_agent_that_cannot_be_sent_is_230(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    exchange = await fetcher.exchange(replace(ask(web.url("/")), user_agent="one\r\nX-Two: 2"))
+    assert exchange.exit_code is ExitCode.local_processing_error
+    assert web.requests == []

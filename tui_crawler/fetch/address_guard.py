@@ -1,0 +1,147 @@
+"""Which addresses may be connected to (RELIABILITY "The hostile web"): the address counts, not only the name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Literal
+
+AllowPrivate = Literal["auto"] | bool
+IpAddress = IPv4Address | IPv6Address
+
+_LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"})
+_NAT64 = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
+_NOT_PUBLIC = tuple(  # besides what Python's ipaddress knows, which differs between its versions
+    map(
+        ip_network,
+        (
+            "168.63.129.16/32",  # the host endpoint of a cloud, in public address space
+            "192.0.0.0/24",  # IETF protocol assignments, and the metadata of another cloud
+            "::/96",  # IPv4-compatible addresses, deprecated
+            "fec0::/10",  # site-local addresses, deprecated
+            "3fff::/20",  # documentation
+        ),
+    )
+)
+
+
+class AddressRefused(Exception):
+    """An address that must not be connected to; `excluded` when the exclusion list names it."""
+
+    def __init__(self, message: str, *, excluded: bool) -> None:
+        super().__init__(message)
+        self.message = message
+        self.excluded = excluded
+
+
+def nothing_excluded(address: str) -> str:
+    """The exclusion callable of a crawl without an exclusion list."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressGuard:
+    """The policy of `network.allow_private_addresses`, and the addresses of the exclusion list.
+
+    `seed_hosts` holds the hosts of the seeds as `CrawlUrl.host` has them; it may grow while the crawl runs.
+    `excluded` answers what excludes an address ("" for nothing); it is asked for every connection.
+    """
+
+    allow_private: AllowPrivate = "auto"
+    seed_hosts: Container[str] = frozenset()
+    excluded: Callable[[str], str] = nothing_excluded
+
+    def check(self, host: str, address: str) -> None:
+        """Raises AddressRefused when `address`, to which `host` (a name or an address) resolves, is not allowed."""
+        self.check_excluded(host, address)
+        found = ip_address(address)
+        if self.allow_private is True or _is_public(found):
+            return
+        if self.allow_private == "auto" and self._is_named_by_seed(host, found):
+            return
+        raise AddressRefused(f"{_told(host, address)} is not a public address", excluded=False)
+
+    def check_excluded(self, host: str, address: str) -> None:
+        """Raises AddressRefused when the exclusion list names `address`."""
+        reason = self.excluded(address)
+        if reason:
+            raise AddressRefused(f"{_told(host, address)} is excluded: {reason}", excluded=True)
+
+    def allowed(self, host: str, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of a host's addresses that may be connected to. Raises AddressRefused when none of them may.
+
+        One excluded address excludes the host: the exclusion list overrides everything.
+        """
+        kept: list[str] = []
+        refused: AddressRefused | None = None
+        for address in addresses:
+            try:
+                self.check(host, address)
+            except AddressRefused as error:
+                if error.excluded:
+                    raise
+                refused = error
+            else:
+                kept.append(address)
+        if not kept and refused is not None:
+            raise refused
+        return tuple(kept)
+
+    def check_literal(self, host: str) -> None:
+        """The same for a host that goes to a proxy, where only what the host itself says can be judged."""
+        bare = bare_host(host)
+        if is_address(bare):
+            self.check(host, bare)
+        elif _is_loopback_name(bare):
+            self.check(host, "127.0.0.1")
+
+    def _is_named_by_seed(self, host: str, found: IpAddress) -> bool:
+        """Whether a seed names this private address, or a loopback name that resolves to a loopback address."""
+        bare = bare_host(host)
+        if bare not in self.seed_hosts and f"[{bare}]" not in self.seed_hosts:
+            return False
+        return is_address(bare) or (_is_loopback_name(bare) and _unwrapped(found).is_loopback)
+
+
+def _told(host: str, address: str) -> str:
+    return address if bare_host(host) == address else f"{address}, to which {host} resolves,"
+
+
+def bare_host(host: str) -> str:
+    """A host without the brackets of an IPv6 address."""
+    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is an IP address, not a name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_loopback_name(host: str) -> bool:
+    name = host.lower().removesuffix(".")
+    return name in _LOOPBACK_NAMES or name.endswith(".localhost")
+
+
+def _is_public(address: IpAddress) -> bool:
+    inner = _unwrapped(address)
+    return inner.is_global and not inner.is_multicast and not any(inner in network for network in _NOT_PUBLIC)
+
+
+def _unwrapped(address: IpAddress) -> IpAddress:
+    """The IPv4 address inside an IPv6 one (mapped, NAT64, 6to4, Teredo), else the address itself."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if any(address in network for network in _NAT64):
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    if address.sixtofour is not None:
+        return address.sixtofour
+    if address.teredo is not None:
+        return address.teredo[1]
+    return address

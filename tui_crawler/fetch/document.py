@@ -1,0 +1,67 @@
+"""What a document says of itself: title, base, canonical, refresh, robots directives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tui_crawler.fetch.directives import RobotsDirectives, robots_content
+from tui_crawler.fetch.links import clean_text
+
+Element = Any  # an lxml element; lxml ships no types
+
+_TITLE_PARENTS = frozenset({"head", "body", "html"})  # not svg, where a title is a tooltip
+_SAYS_NOTHING = RobotsDirectives()
+_LONGEST_TITLE = 4096  # characters; the bound in bytes is applied later
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """As they are written in the document, "" for what it does not say; `refresh` is the whole content."""
+
+    title: str = ""
+    base: str = ""
+    canonical: str = ""
+    refresh: str = ""
+    robots: RobotsDirectives = _SAYS_NOTHING
+
+
+def html_statements(root: Element, product_token: str) -> Statements:
+    """The statements of an HTML document; the first of each counts, robots directives add up."""
+    title = base = canonical = refresh = ""
+    robots = RobotsDirectives()
+    names = ("robots", product_token.lower())
+    for element in root.iter("title", "base", "link", "meta"):
+        tag = element.tag
+        if tag == "meta":
+            content = element.get("content") or ""
+            if (element.get("name") or "").strip().lower() in names:
+                robots |= robots_content(content)
+            elif not refresh and (element.get("http-equiv") or "").strip().lower() == "refresh":
+                refresh = "" if _is_for_scriptless(element) else content
+        elif tag == "link":
+            if not canonical and "canonical" in (element.get("rel") or "").lower().split():
+                canonical = element.get("href") or ""
+        elif tag == "base":
+            base = base or element.get("href") or ""
+        elif not title and _parent_name(element) in _TITLE_PARENTS:
+            title = clean_text((element.text or ""), _LONGEST_TITLE)
+    return Statements(title, base, canonical, refresh, robots)
+
+
+def feed_statements(root: Element) -> Statements:
+    """The title of an RSS, RDF or Atom feed: the one of its channel, not of an item."""
+    for element in root.iter("{*}title"):
+        if _parent_name(element) in ("channel", "feed"):
+            return Statements(clean_text(element.text or "", _LONGEST_TITLE))
+    return Statements()
+
+
+def _is_for_scriptless(element: Element) -> bool:
+    """Whether an element stands in `noscript`: such refreshes lead away from the page that is meant."""
+    return next(element.iterancestors("noscript"), None) is not None
+
+
+def _parent_name(element: Element) -> str:
+    parent = element.getparent()
+    return "" if parent is None else str(parent.tag).rpartition("}")[2]

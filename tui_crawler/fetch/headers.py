@@ -1,0 +1,115 @@
+"""Header fields as they come from a hostile server: decoded, measured, and the few values fetching understands."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from tui_crawler.domain.attempt import Headers
+
+RawHeaders = Sequence[tuple[bytes, bytes]]
+
+MESSAGE_CHARS = 300
+LONGEST_WAIT_MS = 10 * 365 * 24 * 3600 * 1000  # ten years: keeps nonsense inside a 64-bit column
+_DATE_CHARS = 64
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SEPARATORS_BYTES = 4  # ": " and the line end
+_MIME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
+_CHARSET = re.compile(r""";\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
+
+
+def block_bytes(raw: RawHeaders) -> int:
+    """The size of a header block in bytes, as it was on the wire."""
+    return sum(len(name) + len(value) + _SEPARATORS_BYTES for name, value in raw)
+
+
+def decode_headers(raw: RawHeaders, max_bytes: int) -> tuple[Headers, bool]:
+    """The fields as text (ISO 8859-1, which loses no byte), and whether some were cut to stay within `max_bytes`."""
+    kept: list[tuple[str, str]] = []
+    used = 0
+    for name, value in raw:
+        used += len(name) + len(value) + _SEPARATORS_BYTES
+        if used > max_bytes:
+            return tuple(kept), True
+        kept.append((name.decode("latin-1"), value.decode("latin-1")))
+    return tuple(kept), False
+
+
+def values_of(headers: Headers, name: str) -> Iterator[str]:
+    """All values of a field, in order."""
+    wanted = name.lower()
+    return (value for key, value in headers if key.lower() == wanted)
+
+
+def first_value(headers: Headers, name: str) -> str | None:
+    """The first value of a field, None when it is absent."""
+    return next(values_of(headers, name), None)
+
+
+def location_text(value: str) -> str:
+    """A Location value as text: its bytes are UTF-8 if they can be, else ISO 8859-1."""
+    if value.isascii():
+        return value
+    try:
+        return value.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return value
+
+
+def content_type(value: str) -> tuple[str, str]:
+    """The media type in lower case and the charset label of a Content-Type value; "" for what is not there."""
+    mime = _MIME.match(value.strip().lower())
+    charset = _CHARSET.search(value)
+    label = next((group for group in charset.groups() if group is not None), "") if charset else ""
+    return (mime[0] if mime else "", label.strip())
+
+
+def content_codings(values: Iterable[str]) -> tuple[str, ...]:
+    """The content codings in the order they were applied (RFC 9110, 8.4), without `identity`, in lower case."""
+    tokens = (token.strip().lower() for value in values for token in value.split(","))
+    return tuple(token for token in tokens if token not in ("", "identity"))
+
+
+def same_etag(one: str, other: str) -> bool:
+    """Weak comparison of entity tags (RFC 9110, 8.8.3.2); an empty one is equal to none."""
+    bare = one.strip().removeprefix("W/")
+    return bare != "" and bare == other.strip().removeprefix("W/")
+
+
+def retry_after_ms(value: str | None, date: str | None, now_ms: int) -> int | None:
+    """A Retry-After value as a wait in ms, None when there is none or it is nonsense.
+
+    Seconds, or a date from which the answer's own Date is taken away, else `now_ms` (epoch ms; RFC 9110, 10.2.3).
+    """
+    text = (value or "").strip()
+    if text.isascii() and text.isdigit():
+        return min(int(text[:12]) * 1000, LONGEST_WAIT_MS) if len(text) <= 12 else LONGEST_WAIT_MS
+    until = _http_date_ms(text)
+    if until is None:
+        return None
+    answered = _http_date_ms((date or "").strip())
+    return max(0, min(until - (now_ms if answered is None else answered), LONGEST_WAIT_MS))
+
+
+def _http_date_ms(text: str) -> int | None:
+    if not text or len(text) > _DATE_CHARS:
+        return None
+    try:
+        moment = parsedate_to_datetime(text)
+        aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        return (aware - _EPOCH) // timedelta(milliseconds=1)
+    except (ValueError, TypeError, IndexError, OverflowError):  # what email.utils raises for nonsense
+        return None
+
+
+def clean_message(text: str, limit: int = MESSAGE_CHARS) -> str:
+    """A message that may hold bytes of a server, cut; control and format characters become U+FFFD."""
+    cut = text[: limit + 1]
+    safe = "".join("\ufffd" if unicodedata.category(char) in _UNSAFE else char for char in cut)
+    return safe if len(safe) <= limit else safe[: limit - 1] + "…"
+
+
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})

@@ -1,0 +1,45 @@
+"""What one exchange and one reading may cost. Every bound of RELIABILITY "The hostile web" that fetching keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+KIB = 1024
+MIB = 1024 * KIB
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """Bounds of fetching and reading: `_ms` are milliseconds, `_bytes` bytes. ValueError: one is not positive.
+
+    `max_body_bytes` bounds the decoded body, `max_wire_bytes` the body as it was sent (and what lies between two
+    codings). Bodies of answers that are not wanted are read up to `drain_bytes` for at most `drain_timeout_ms`, so
+    that the connection can be used again. Bodies up to `parse_inline_bytes` are read on the event loop.
+    """
+
+    connect_timeout_ms: int = 10_000
+    read_timeout_ms: int = 30_000
+    total_timeout_ms: int = 60_000
+    max_body_bytes: int = 10 * MIB
+    max_wire_bytes: int = 10 * MIB
+    max_codings: int = 2
+    max_header_bytes: int = 64 * KIB
+    drain_bytes: int = 64 * KIB
+    drain_timeout_ms: int = 1_000
+    max_open_origins: int = 128
+    keep_alive_ms: int = 15_000
+    max_url_length: int = 2048
+    parse_input_bytes: int = 4 * MIB
+    parse_inline_bytes: int = 32 * KIB
+    parse_deadline_ms: int = 5_000
+    max_tag_bytes: int = 64 * KIB
+    max_tag_attributes: int = 1_000
+    max_tags: int = 250_000
+    max_links: int = 10_000
+    max_title_bytes: int = 1 * KIB
+    max_anchor_chars: int = 200
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            if getattr(self, each.name) < 1:
+                raise ValueError(f"{each.name} must be at least 1, not {getattr(self, each.name)}")

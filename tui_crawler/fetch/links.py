@@ -1,0 +1,191 @@
+"""The links of a parsed document: seven kinds, resolved against its base, without repetitions (G)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tui_crawler.domain.attempt import FoundLink, LinkKind
+from tui_crawler.domain.url import InvalidUrl, LinkResolver
+
+Element = Any  # an lxml element; lxml ships no types
+
+_SIMPLE = {
+    "a": (LinkKind.a, "href"),
+    "area": (LinkKind.a, "href"),
+    "embed": (LinkKind.object, "src"),
+    "iframe": (LinkKind.object, "src"),
+    "frame": (LinkKind.object, "src"),
+    "object": (LinkKind.object, "data"),
+    "script": (LinkKind.script, "src"),
+    "audio": (LinkKind.audio, "src"),
+}
+_OF_SOURCE = {"video": LinkKind.video, "audio": LinkKind.audio, "picture": LinkKind.img}
+LINK_TAGS = (*_SIMPLE, "link", "img", "input", "source", "video")
+
+_FEED_TAGS = ("{*}link", "{*}enclosure")
+_FOLLOWED_FEED_RELS = frozenset({"", "alternate", "related", "via", "next", "previous", "first", "last"})
+_ENCLOSURES = {"audio": LinkKind.audio, "video": LinkKind.video, "image": LinkKind.img}
+
+_WORK_BETWEEN_CHECKS = 128
+_MOST_TEXT_PARTS = 100
+_SAMPLE_CHARS = 200
+_INVISIBLE = dict.fromkeys([*range(0x09), *range(0x0E, 0x1C), *range(0x7F, 0x85), *range(0x86, 0xA0)])
+
+Candidate = tuple[LinkKind, str, Element]
+
+
+class LinkCollector:
+    """Gathers links up to `max_links`; one that comes again keeps its first text, and is nofollow only if all are."""
+
+    def __init__(self, resolver: LinkResolver, max_links: int, max_text: int) -> None:
+        self._resolver = resolver
+        self._max_links = max_links
+        self._max_text = max_text
+        self._found: dict[tuple[LinkKind, str], FoundLink] = {}
+        self.invalid = 0
+        self.invalid_sample = ""
+        self.cut: tuple[str, ...] = ()
+
+    @property
+    def links(self) -> tuple[FoundLink, ...]:
+        """What was found, in document order."""
+        return tuple(self._found.values())
+
+    def collect(self, candidates: Iterator[Candidate], out_of_time: Callable[[], bool]) -> None:
+        """Takes all candidates; stops, and says so in `cut`, at the bound or when the time is over."""
+        for number, (kind, raw, element) in enumerate(candidates):
+            if number % _WORK_BETWEEN_CHECKS == 0 and out_of_time():
+                self.cut = ("deadline",)
+                return
+            if not self._add(kind, raw, element):
+                self.cut = ("links",)
+                return
+
+    def _add(self, kind: LinkKind, raw: str, element: Element) -> bool:
+        """Whether there was room."""
+        url = self._resolver.resolve(raw)
+        if isinstance(url, InvalidUrl):
+            if self.invalid == 0:
+                self.invalid_sample = raw[:_SAMPLE_CHARS]
+            self.invalid += 1
+            return True
+        key = (kind, url.href)
+        known = self._found.get(key)
+        if known is None and len(self._found) >= self._max_links:
+            return False
+        nofollow = kind is LinkKind.a and "nofollow" in (element.get("rel") or "").lower().split()
+        if known is None:
+            self._found[key] = FoundLink(kind, url, link_text(element, self._max_text), nofollow)
+        elif (known.nofollow and not nofollow) or not known.text:
+            text = known.text or link_text(element, self._max_text)
+            self._found[key] = FoundLink(kind, known.url, text, known.nofollow and nofollow)
+        return True
+
+
+def html_candidates(root: Element) -> Iterator[Candidate]:
+    """Every link of an HTML document as it is written there, in document order."""
+    for element in root.iter(*LINK_TAGS):
+        tag = element.tag
+        simple = _SIMPLE.get(tag)
+        if simple is not None:
+            yield from _attribute(simple[0], element, simple[1])
+        elif tag == "img":
+            yield from _attribute(LinkKind.img, element, "src")
+            yield from _srcset(element)
+        elif tag == "link":
+            if "stylesheet" in (element.get("rel") or "").lower().split():
+                yield from _attribute(LinkKind.css, element, "href")
+        elif tag == "video":
+            yield from _attribute(LinkKind.video, element, "src")
+            yield from _attribute(LinkKind.img, element, "poster")
+        elif tag == "source":
+            yield from _source(element)
+        elif (element.get("type") or "").lower() == "image":
+            yield from _attribute(LinkKind.img, element, "src")
+
+
+def _source(element: Element) -> Iterator[Candidate]:
+    parent = element.getparent()
+    kind = None if parent is None else _OF_SOURCE.get(parent.tag)
+    if kind is LinkKind.img:
+        yield from _srcset(element)
+    elif kind is not None:
+        yield from _attribute(kind, element, "src")
+
+
+def feed_candidates(root: Element) -> Iterator[Candidate]:
+    """Every link of an RSS, RDF or Atom feed as it is written there, in document order."""
+    for element in root.iter(*_FEED_TAGS):
+        name = element.tag.rpartition("}")[2]
+        mime = (element.get("type") or "").partition("/")[0].lower()
+        if name == "enclosure":
+            yield from _attribute(_ENCLOSURES.get(mime, LinkKind.object), element, "url")
+        elif element.get("href") is None:
+            text = (element.text or "").strip()
+            if text:
+                yield LinkKind.a, text, element
+        elif (element.get("rel") or "").lower() == "enclosure":
+            yield from _attribute(_ENCLOSURES.get(mime, LinkKind.object), element, "href")
+        elif (element.get("rel") or "").lower() in _FOLLOWED_FEED_RELS:
+            yield from _attribute(LinkKind.a, element, "href")
+
+
+def _attribute(kind: LinkKind, element: Element, name: str) -> Iterator[Candidate]:
+    raw = element.get(name)
+    if raw and not raw.isspace() and not _is_inline(raw):
+        yield kind, raw, element
+
+
+def _srcset(element: Element) -> Iterator[Candidate]:
+    for raw in srcset_urls(element.get("srcset") or ""):
+        if not _is_inline(raw):
+            yield LinkKind.img, raw, element
+
+
+def _is_inline(raw: str) -> bool:
+    """Whether this is the thing itself and no link to it."""
+    return raw.lstrip()[:5].lower() == "data:"
+
+
+def srcset_urls(value: str) -> Iterator[str]:
+    """The URLs of a srcset attribute (WHATWG HTML, "parse a srcset attribute"); commas may be part of them."""
+    position, end = 0, len(value)
+    while True:
+        while position < end and (value[position].isspace() or value[position] == ","):
+            position += 1
+        if position >= end:
+            return
+        start = position
+        while position < end and not value[position].isspace():
+            position += 1
+        url = value[start:position]
+        if url.endswith(","):
+            yield url.rstrip(",")
+            continue
+        yield url
+        depth = 0
+        while position < end and (value[position] != "," or depth):
+            depth += {"(": 1, ")": -1}.get(value[position], 0) if depth or value[position] == "(" else 0
+            position += 1
+
+
+def link_text(element: Element, max_chars: int) -> str:
+    """The text of a link, cleaned and cut: of an anchor its content, of a picture or area its `alt`."""
+    if element.tag == "a":
+        if not len(element):
+            return clean_text((element.text or "")[: max_chars * 4], max_chars)
+        parts: list[str] = []
+        length = 0
+        for number, part in enumerate(element.itertext()):
+            parts.append(part[: max_chars * 4])
+            length += len(part.strip())
+            if length >= max_chars * 2 or number >= _MOST_TEXT_PARTS:
+                break
+        return clean_text("".join(parts), max_chars)
+    return clean_text((element.get("alt") or "")[: max_chars * 4], max_chars)
+
+
+def clean_text(text: str, max_chars: int) -> str:
+    """Text of a page on one line, without control characters, at most `max_chars` characters."""
+    return " ".join(text.translate(_INVISIBLE).split())[:max_chars].rstrip()

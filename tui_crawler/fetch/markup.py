@@ -1,0 +1,191 @@
+"""Guards before parsing: what would take lxml seconds or hundreds of MiB is cut, and said (RELIABILITY)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tui_crawler.fetch.limits import FetchLimits
+
+_SPACE = rb"\t\n\x0c\r "
+# an attribute as the HTML tokenizer has it: a name may begin with "=", quotes count only where a value begins
+_ONE_ATTRIBUTE = (
+    rb"[^%(s)s/>][^%(s)s/>=]*+(?:[%(s)s]*+=[%(s)s]*+(?:\"[^\"]*+\"|'[^']*+'|[^%(s)s>\"'][^%(s)s>]*+)?+)?+"
+    % {b"s": _SPACE}
+)
+_ATTRIBUTE = re.compile(_ONE_ATTRIBUTE)
+_BETWEEN_ATTRIBUTES = re.compile(rb"[%s/]*+" % _SPACE)
+_SMALL_TAG_REST = re.compile(
+    rb"(?:[%(s)s/]++|[^%(s)s/>][^%(s)s/>=]*+"
+    rb"(?:[%(s)s]*+=[%(s)s]*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^%(s)s>]*+)|(?![%(s)s]*+=)))*+>" % {b"s": _SPACE}
+)
+_OPENING = re.compile(rb"<(?:(!--)|/?([a-zA-Z][^%s/>]*+)|[!?/])" % _SPACE)
+_END = re.compile(rb">")
+_EMPTY_COMMENT = re.compile(rb"-?+>")
+_COMMENT_END = re.compile(rb"--!?>")
+_RAW_TEXT_NAMES = (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes")
+_RAW_TEXT = {name: re.compile(rb"</%s[%s/>]" % (name, _SPACE), re.IGNORECASE) for name in _RAW_TEXT_NAMES}
+_SCRIPT_TOKEN = re.compile(rb"<!--(-*+>)?|-->|<(/?+)script[%s/>]" % _SPACE, re.IGNORECASE)
+# Text and small well-formed tags, passed over at one stroke: most of every page
+_ORDINARY = re.compile(
+    rb"(?:[^<]++|</?+(?!(?:%(names)s)[%(s)s/>])[a-zA-Z][^%(s)s<>/]{0,64}+"
+    rb"(?:[%(s)s]{1,64}+[^%(s)s<>/=\"']{1,64}+(?:=(?:\"[^\"]{0,512}+\"|'[^']{0,512}+'|[^%(s)s<>=\"']{1,512}+))?+){0,24}+"
+    rb"[%(s)s]{0,64}+/?+>)++" % {b"s": _SPACE, b"names": b"|".join(_RAW_TEXT_NAMES)},
+    re.IGNORECASE,
+)
+_ORDINARY_BYTES = 24 * (64 + 64 + 1 + 514) + 200
+_ORDINARY_ATTRIBUTES = 24
+_STRIDE_BYTES = 256 * 1024  # one match holds the interpreter: at most some ms
+_SLASH = ord("/")
+_SHORTEST_ATTRIBUTE = 2  # a name of one byte and a space
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedMarkup:
+    """Markup that is safe to parse (None: it must not be parsed), and the names of what was cut from it.
+
+    "input": only its beginning; "tag": the attributes of a tag too large; "entities": it declares entities, which are never expanded.
+    """
+
+    data: bytes | None
+    cut: tuple[str, ...] = ()
+
+
+def guard_html(data: bytes, limits: FetchLimits) -> GuardedMarkup:
+    """Cuts UTF-8 HTML to `max_tags` tags, and takes their attributes from tags over the bounds.
+
+    The bounds are `max_tag_bytes` and `max_tag_attributes`. The tag itself stays: without it what follows could
+    become markup that nobody has looked at.
+
+    Linear in the size of the data, whatever it holds.
+    """
+    cut: list[str] = []
+    end = _end_of_tags(data, limits.max_tags)
+    if end < len(data):
+        data = data[:end]
+        cut.append("input")
+    oversized = _oversized_attributes(data, limits)
+    if oversized:
+        cut.append("tag")
+        kept: list[bytes] = []
+        position = 0
+        for start, stop in oversized:
+            kept.append(data[position:start])
+            position = stop
+        data = b"".join([*kept, data[position:]])
+    return GuardedMarkup(data, tuple(cut))
+
+
+def guard_xml(data: bytes, limits: FetchLimits) -> GuardedMarkup:
+    """Cuts UTF-8 XML to `max_tags` tags; refuses a document type that declares entities (no expansion at all)."""
+    if b"<!ENTITY" in data:
+        return GuardedMarkup(None, ("entities",))
+    end = _end_of_tags(data, limits.max_tags)
+    return GuardedMarkup(data) if end == len(data) else GuardedMarkup(data[:end], ("input",))
+
+
+def _end_of_tags(data: bytes, most: int) -> int:
+    """Where the data must end to have at most `most` tags."""
+    if data.count(b"<") <= most:
+        return len(data)
+    step = 64 * 1024
+    seen, position = 0, 0
+    while True:
+        here = data.count(b"<", position, position + step)
+        if seen + here > most:
+            break
+        seen, position = seen + here, position + step
+    for _ in range(most - seen + 1):
+        position = data.index(b"<", position) + 1
+    return position - 1
+
+
+def _oversized_attributes(data: bytes, limits: FetchLimits) -> list[tuple[int, int]]:
+    """Where the attributes begin and end that must not be parsed."""
+    most = limits.max_tag_attributes
+    least = min(limits.max_tag_bytes, most * _SHORTEST_ATTRIBUTE)
+    if len(data) < least:
+        return []
+    ordinary_fits = limits.max_tag_bytes >= _ORDINARY_BYTES and most >= _ORDINARY_ATTRIBUTES
+    return [
+        (start, end - 1)
+        for start, end in _tags(data, ordinary_fits)
+        if end - start >= least and (end - start > limits.max_tag_bytes or _attributes(data, start, end) > most)
+    ]
+
+
+def _tags(data: bytes, skip_ordinary: bool) -> Iterator[tuple[int, int]]:
+    """Where the name of each tag ends, and where the tag ends; not what looks like one in raw text and comments."""
+    position = 0
+    while True:
+        if skip_ordinary and (ordinary := _ORDINARY.match(data, position, position + _STRIDE_BYTES)) is not None:
+            position = ordinary.end()
+        opening = _OPENING.search(data, position)
+        if opening is None:
+            return
+        start, name = opening.start(), opening[2]
+        if name is not None:
+            position = _end_of_tag(data, opening.end())
+            yield opening.end(), position
+            if data[start + 1] != _SLASH:
+                position = _end_of_raw_text(data, position, name.lower())
+        elif opening[1] is None:
+            position = _end_of(_END.search(data, start + 2), data)
+        else:
+            empty = _EMPTY_COMMENT.match(data, start + 4)
+            position = _end_of(empty or _COMMENT_END.search(data, start + 4), data)
+
+
+def _end_of(closing: re.Match[bytes] | None, data: bytes) -> int:
+    """Where markup goes on; without an end the parser comes to the end of the data."""
+    return len(data) if closing is None else closing.end()
+
+
+def _end_of_tag(data: bytes, position: int) -> int:
+    """Behind the ">" of a tag whose name ends at `position`."""
+    small = _SMALL_TAG_REST.match(data, position, position + _STRIDE_BYTES)
+    if small is not None:
+        return small.end()
+    while True:  # attribute by attribute: one match over all of them would hold the interpreter
+        between = _BETWEEN_ATTRIBUTES.match(data, position)
+        position = position if between is None else between.end()
+        if data[position : position + 1] == b">":
+            return position + 1
+        attribute = _ATTRIBUTE.match(data, position)
+        if attribute is None:
+            return len(data)
+        position = attribute.end()
+
+
+def _end_of_raw_text(data: bytes, position: int, name: bytes) -> int:
+    """Where markup goes on after the start tag of `name` that ends at `position`."""
+    if name == b"script":
+        return _end_of_script(data, position)
+    raw_text = _RAW_TEXT.get(name)
+    if raw_text is None:
+        return position
+    ending = raw_text.search(data, position)
+    return len(data) if ending is None else ending.start()
+
+
+def _end_of_script(data: bytes, position: int) -> int:
+    """The end tag of a script, which does not count in `<!-- <script>` (WHATWG HTML, script data double escaped)."""
+    escaped = nested = False
+    for token in _SCRIPT_TOKEN.finditer(data, position):
+        match token[0][:3]:
+            case b"<!-" if token[1] is None:
+                escaped = True
+            case b"<!-" | b"-->":  # the former as `<!-->`, which ends what it begins
+                escaped = nested = False
+            case _ if not token[2]:
+                nested = nested or escaped
+            case _ if not nested:
+                return token.start()
+            case _:
+                nested = False
+    return len(data)
+
+
+def _attributes(data: bytes, start: int, end: int) -> int:
+    return sum(1 for _ in _ATTRIBUTE.finditer(data, start, end - 1))

@@ -1,0 +1,73 @@
+"""The kind of a body: html, xml, css, rss or other, by its Content-Type, else by its first bytes."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+HTML, XML, CSS, RSS, OTHER = "html", "xml", "css", "rss", "other"
+
+_KINDS = {
+    "text/html": HTML,
+    "application/xhtml+xml": HTML,
+    "text/xml": XML,
+    "application/xml": XML,
+    "text/css": CSS,
+    "application/rss+xml": RSS,
+    "application/atom+xml": RSS,
+    "application/rdf+xml": RSS,
+}
+_SAYS_NOTHING = frozenset({"", "*/*", "unknown/unknown", "application/unknown"})  # WHATWG MIME Sniffing, 7
+_NOT_TEXT_XML = frozenset({"image/svg+xml"})
+
+_PREFIX_BYTES = 2048
+_SPACE = b"\t\n\x0c\r "
+_HTML_START = re.compile(
+    rb"<(?:!doctype html|html|head|body|title|meta|script|style|link|div|p|a|h1|table|iframe|font|br|b|ul)[\s/>]",
+    re.IGNORECASE,
+)
+_XML_ROOT = re.compile(rb"<([a-zA-Z_][\w.:-]*+)")
+_FEED_ROOTS = frozenset({b"rss", b"feed", b"rdf:rdf"})
+_CSS_START = re.compile(rb"@(?:charset|import|media|font-face|namespace|layer)\b", re.IGNORECASE)
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+
+
+def kind_of(mime: str, body: bytes) -> str:
+    """The kind of a body whose Content-Type names the media type `mime` ("" when it names none)."""
+    known = _KINDS.get(mime)
+    if known is not None:
+        return known
+    if mime.endswith("+xml") and mime not in _NOT_TEXT_XML:
+        return XML
+    return sniff(body) if mime in _SAYS_NOTHING else OTHER
+
+
+def sniff(body: bytes) -> str:
+    """The kind of a body that nothing is said about, from its first 2 KiB."""
+    prefix = body[:_PREFIX_BYTES]
+    for bom, wide in ((codecs.BOM_UTF8, False), (codecs.BOM_UTF16_LE, True), (codecs.BOM_UTF16_BE, True)):
+        if prefix.startswith(bom):
+            prefix = prefix.removeprefix(bom)
+            prefix = prefix.replace(b"\0", b"") if wide else prefix
+    text = prefix.lstrip(_SPACE)
+    if text.startswith(b"<?xml"):
+        return _sniff_xml(text)
+    while text.startswith(b"<!--") and b"-->" in text:
+        text = text.partition(b"-->")[2].lstrip(_SPACE)
+    root = _XML_ROOT.match(text)
+    if root is not None and root[1].lower() in _FEED_ROOTS:
+        return RSS
+    if _HTML_START.match(text):
+        return HTML
+    return CSS if _CSS_START.match(text) else OTHER
+
+
+def _sniff_xml(text: bytes) -> str:
+    """The kind of what begins with an XML declaration, by its root element."""
+    root = _XML_ROOT.search(_COMMENT.sub(b"", text))
+    if root is None:
+        return XML
+    name = root[1].lower()
+    if name == b"html":
+        return HTML
+    return RSS if name in _FEED_ROOTS else XML

@@ -1,0 +1,353 @@
+"""One exchange: its phases, deadlines and bounds, the fluke retry, and the records of its requests.
+
+Nothing here knows the HTTP client; `Wire` is what it needs of one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Protocol
+
+from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, RequestRecord
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.fetch.classify import (
+    Phase,
+    TransferFailed,
+    Trouble,
+    exit_code_of_status,
+    exit_code_of_trouble,
+)
+from tui_crawler.fetch.coding import ACCEPT_ENCODING, BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding
+from tui_crawler.fetch.headers import (
+    RawHeaders,
+    block_bytes,
+    clean_message,
+    content_codings,
+    decode_headers,
+    first_value,
+    location_text,
+    retry_after_ms,
+    same_etag,
+    values_of,
+)
+from tui_crawler.fetch.limits import FetchLimits
+
+_LONGEST_WORK_S = 0.005  # other origins get the event loop at least this often (ARCHITECTURE, speed rules)
+_REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
+_ROUNDING_MS = 2  # both clocks are cut to whole ms
+_NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address, Trouble.invalid_target})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What goes over the wire: the URL, the method and all header fields, in order."""
+
+    url: CrawlUrl
+    method: str
+    headers: Headers
+
+
+class Answer(Protocol):
+    """A response whose head has come."""
+
+    @property
+    def status(self) -> int:
+        """The status code, 100 to 999."""
+        ...
+
+    @property
+    def headers(self) -> RawHeaders:
+        """The header fields as bytes."""
+        ...
+
+    @property
+    def remote_address(self) -> str:
+        """The address that was connected to, "" if it is not known."""
+        ...
+
+    def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The body as it is sent (still coded). Raises TransferFailed."""
+        ...
+
+    async def close(self) -> None:
+        """Ends the exchange; a body that was not read to its end closes the connection."""
+        ...
+
+
+class Wire(Protocol):
+    """An HTTP client that follows nothing, keeps nothing and decodes nothing."""
+
+    async def open(self, call: Call) -> Answer:
+        """Sends a request and waits for the head. Raises TransferFailed."""
+        ...
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far one request has come; kept outside, so that a deadline does not lose it."""
+
+    sent: Moment
+    head: Moment | None = None
+    status: int | None = None
+    headers: Headers = ()
+    remote_address: str = ""
+    wire_bytes: int = 0
+    cut: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """How one request ended."""
+
+    exit_code: ExitCode
+    message: str = ""
+    body: bytes = b""
+    location: CrawlUrl | None = None
+    flukeable: bool = False
+    requested: bool = True
+
+
+class Transfer:
+    """Makes exchanges over a wire, within limits. `now` gives both clocks; deadlines use the event loop's."""
+
+    def __init__(
+        self, wire: Wire, limits: FetchLimits, now: Callable[[], Moment], accept: str, fluke_retry: bool
+    ) -> None:
+        self._wire = wire
+        self._limits = limits
+        self._now = now
+        self._accept = accept
+        self._fluke_retry = fluke_retry
+
+    async def exchange(self, request: FetchRequest) -> Exchange:
+        """One request, and a second one at once when the connection itself failed (U). Raises nothing of its own.
+
+        The whole-exchange deadline covers both requests.
+        """
+        call = Call(request.url, request.method, self._request_headers(request))
+        deadline = asyncio.get_running_loop().time() + self._limits.total_timeout_ms / 1000
+        records: list[RequestRecord] = []
+        while True:
+            progress = _Progress(self._now())
+            ending = await self._end(request, call, progress, deadline)
+            ended = self._now()
+            if ending.requested:
+                records.append(_record(request, call, progress, ending, ended, fluke_retry=bool(records)))
+            if not (ending.flukeable and self._fluke_retry and len(records) == 1):
+                return self._exchange(progress, ending, tuple(records), ended)
+
+    def _request_headers(self, request: FetchRequest) -> Headers:
+        fields = [
+            ("Host", request.url.origin.partition("://")[2]),
+            ("User-Agent", request.user_agent),
+            ("Accept", self._accept),
+            ("Accept-Encoding", ACCEPT_ENCODING),
+        ]
+        if request.conditional_etag:
+            fields.append(("If-None-Match", request.conditional_etag))
+        if request.conditional_since:
+            fields.append(("If-Modified-Since", request.conditional_since))
+        return tuple(fields)
+
+    def _exchange(
+        self, progress: _Progress, ending: _Ending, records: tuple[RequestRecord, ...], ended: Moment
+    ) -> Exchange:
+        headers = progress.headers
+        retry_after = first_value(headers, "Retry-After")
+        date = first_value(headers, "Date")
+        return Exchange(
+            requests=records,
+            exit_code=ending.exit_code,
+            http_status=progress.status,
+            response_ms=max(0, ended.mono_ms - progress.sent.mono_ms),
+            headers=headers,
+            body=ending.body,
+            wire_bytes=progress.wire_bytes,
+            location=ending.location,
+            retry_after_ms=retry_after_ms(retry_after, date, ended.wall_ms),
+            message=clean_message(ending.message),
+            cut=progress.cut,
+        )
+
+    async def _end(self, request: FetchRequest, call: Call, progress: _Progress, deadline: float) -> _Ending:
+        """Makes the request; every way it can end is an ending."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                answer = await self._wire.open(call)
+                try:
+                    return await self._read_answer(request, answer, progress)
+                finally:
+                    await answer.close()
+        except TransferFailed as failure:
+            return _failed(failure.phase, failure.trouble, failure)
+        except TimeoutError:
+            phase = Phase.head if progress.head is None else Phase.body
+            message = f"not complete after {self._limits.total_timeout_ms} ms"
+            return _failed(phase, Trouble.timeout, TransferFailed(phase, Trouble.timeout, message))
+
+    async def _read_answer(self, request: FetchRequest, answer: Answer, progress: _Progress) -> _Ending:
+        progress.head = self._now()
+        progress.remote_address = answer.remote_address
+        progress.headers, cut = decode_headers(answer.headers, self._limits.max_header_bytes)
+        progress.status = answer.status
+        if cut:
+            progress.cut = ("headers",)
+            size = block_bytes(answer.headers)
+            message = f"header block of {size} bytes, more than {self._limits.max_header_bytes}"
+            raise TransferFailed(Phase.head, Trouble.protocol, message)
+        location = self._location(request.url, progress.headers)
+        code = exit_code_of_status(
+            answer.status,
+            conditional=bool(request.conditional_etag or request.conditional_since),
+            same_etag=same_etag(request.conditional_etag, first_value(progress.headers, "ETag") or ""),
+            location=location,
+        )
+        if code is ExitCode.file_ingested and request.method != "HEAD":
+            return _Ending(code, body=await self._read_body(request, answer, progress))
+        if answer.status >= 200:
+            await self._drain(answer, progress)
+        target = location if isinstance(location, CrawlUrl) and code in _REDIRECTS else None
+        return _Ending(code, _explain(code, answer.status, location), location=target)
+
+    def _location(self, url: CrawlUrl, headers: Headers) -> CrawlUrl | InvalidUrl | None:
+        value = first_value(headers, "Location")
+        if value is None:
+            return None
+        if not value.strip():
+            return InvalidUrl(value, "is empty")
+        return normalise(location_text(value), url.href, self._limits.max_url_length)
+
+    async def _read_body(self, request: FetchRequest, answer: Answer, progress: _Progress) -> bytes:
+        """The decoded body, within bounds. Raises TransferFailed."""
+        max_bytes = request.max_body_bytes if request.max_body_bytes is not None else self._limits.max_body_bytes
+        codings = content_codings(values_of(progress.headers, "Content-Encoding"))
+        if len(codings) > self._limits.max_codings:
+            message = f"{len(codings)} content codings, more than {self._limits.max_codings}"
+            raise TransferFailed(Phase.body, Trouble.coding, message)
+        if not request.truncate:
+            self._refuse_announced(progress.headers, self._limits.max_wire_bytes if codings else max_bytes)
+        try:
+            decoder = BodyDecoder(codings, max_bytes, self._limits.max_wire_bytes, truncate=request.truncate)
+            await self._feed(decoder, answer, progress)
+            body = decoder.finish()
+        except IllegalCoding as error:
+            raise TransferFailed(Phase.body, Trouble.coding, str(error)) from error
+        except BodyTooLarge as error:
+            raise TransferFailed(Phase.body, Trouble.too_large, str(error)) from error
+        except TruncatedCoding as error:
+            raise TransferFailed(Phase.body, Trouble.short, str(error)) from error
+        if decoder.cut:
+            progress.cut = ("body",)
+        return body
+
+    async def _feed(self, decoder: BodyDecoder, answer: Answer, progress: _Progress) -> None:
+        breath = _Breath()
+        async with aclosing(answer.chunks()) as chunks:
+            async for chunk in chunks:
+                progress.wire_bytes += len(chunk)
+                decoder.feed(chunk)
+                if decoder.cut:
+                    return
+                if progress.wire_bytes > self._limits.max_wire_bytes:
+                    raise BodyTooLarge(f"more than {self._limits.max_wire_bytes} bytes on the wire")
+                await breath.take()
+
+    def _refuse_announced(self, headers: Headers, most: int) -> None:
+        """Refuses a body by its Content-Length, before any of it is read."""
+        announced = first_value(headers, "Content-Length") or ""
+        chunked = first_value(headers, "Transfer-Encoding") is not None
+        if not chunked and announced.isascii() and announced.isdigit() and int(announced[:20]) > most:
+            message = f"a body of {announced[:20]} bytes was announced, more than {most}"
+            raise TransferFailed(Phase.body, Trouble.too_large, message)
+
+    async def _drain(self, answer: Answer, progress: _Progress) -> None:
+        """Reads a body nobody wants, if it is small and comes soon, so that the connection can be used again.
+
+        What goes wrong here changes nothing: the status has already said how the exchange ended.
+        """
+        breath = _Breath()
+        try:
+            async with asyncio.timeout(self._limits.drain_timeout_ms / 1000), aclosing(answer.chunks()) as chunks:
+                async for chunk in chunks:
+                    progress.wire_bytes += len(chunk)
+                    if progress.wire_bytes > self._limits.drain_bytes:
+                        return
+                    await breath.take()
+        except (TransferFailed, TimeoutError):
+            return
+
+
+class _Breath:
+    """Gives the event loop back now and then: ten thousand small chunks may be there at once."""
+
+    __slots__ = ("_began", "_loop")
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._began = self._loop.time()
+
+    async def take(self) -> None:
+        """Lets others run when 5 ms have passed without it."""
+        if self._loop.time() - self._began > _LONGEST_WORK_S:
+            await asyncio.sleep(0)
+            self._began = self._loop.time()
+
+
+def _failed(phase: Phase, trouble: Trouble, failure: TransferFailed) -> _Ending:
+    return _Ending(
+        exit_code_of_trouble(phase, trouble),
+        failure.message,
+        flukeable=failure.closed_unanswered,
+        requested=trouble not in _NO_REQUEST_MADE,
+    )
+
+
+def _explain(code: ExitCode, status: int, location: CrawlUrl | InvalidUrl | None) -> str:
+    """Why an answer was not understood, in plain words; nothing for the other codes, whose name says it."""
+    if code is not ExitCode.did_not_understand_answer:
+        return ""
+    match location:
+        case InvalidUrl(raw, reason) if 300 <= status <= 399:
+            return f"HTTP {status}: Location {raw!r} {reason}"
+        case None if 300 <= status <= 399 and status != 304:
+            return f"HTTP {status} without Location"
+        case _:
+            return f"HTTP {status} was not asked for or means nothing"
+
+
+def _record(
+    request: FetchRequest,
+    call: Call,
+    progress: _Progress,
+    ending: _Ending,
+    ended: Moment,
+    *,
+    fluke_retry: bool,
+) -> RequestRecord:
+    """The request as it is kept."""
+    sent = progress.sent
+    return RequestRecord(
+        url=call.url.href,
+        method=call.method,
+        sent_at=sent.wall_ms,
+        head_at=None if progress.head is None else _wall_ms(progress.head, sent),
+        ended_at=_wall_ms(ended, sent),
+        http_status=progress.status,
+        conditional=bool(request.conditional_etag or request.conditional_since),
+        fluke_retry=fluke_retry,
+        error=clean_message(ending.message),
+        remote_address=progress.remote_address,
+        request_headers=call.headers,
+        response_headers=progress.headers,
+    )
+
+
+def _wall_ms(moment: Moment, sent: Moment) -> int:
+    """The wall time of a later moment; if that clock was set meanwhile, `sent` plus what the monotonic one measured."""
+    measured = sent.wall_ms + (moment.mono_ms - sent.mono_ms)
+    return moment.wall_ms if abs(moment.wall_ms - measured) <= _ROUNDING_MS else measured

@@ -1,0 +1,78 @@
+"""Markup to a tree (lxml), piece by piece under a deadline. No entity is expanded, nothing external is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from lxml import etree
+
+from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.markup import GuardedMarkup, guard_html, guard_xml
+
+Element = Any  # an lxml element; lxml ships no types
+
+_PIECE_BYTES = 256 * 1024  # the deadline is looked at between such pieces
+_DEEPEST = 2046  # libxml2 gives up at 2,048 nested elements and loses what follows
+_XHTML_NAMESPACE = "{http://www.w3.org/1999/xhtml}"
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedMarkup:
+    """The root of a tree, None when there is nothing in it, and the names of what is missing from it.
+
+    Besides those of `GuardedMarkup`: "depth" (nested too deeply), "deadline" (the time was over).
+    """
+
+    root: Element | None
+    incomplete: tuple[str, ...] = ()
+
+
+def parse_html(data: bytes, limits: FetchLimits, out_of_time: Callable[[], bool]) -> ParsedMarkup:
+    """The tree of UTF-8 HTML, whatever it is like."""
+    parser = etree.HTMLParser(recover=True, encoding="utf-8", huge_tree=True, no_network=True)
+    return _parse(parser, guard_html(data, limits), out_of_time)
+
+
+def parse_xml(data: bytes, limits: FetchLimits, out_of_time: Callable[[], bool]) -> ParsedMarkup:
+    """The tree of UTF-8 XML as far as it is well-formed; XHTML elements lose their namespace."""
+    parser = etree.XMLParser(
+        recover=True,
+        encoding="utf-8",
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=True,  # the depth of HTML; without entity declarations there is nothing to amplify
+    )
+    parsed = _parse(parser, guard_xml(data, limits), out_of_time)
+    if parsed.root is not None:
+        for element in parsed.root.iter(_XHTML_NAMESPACE + "*"):
+            element.tag = element.tag.removeprefix(_XHTML_NAMESPACE)
+    return parsed
+
+
+def _parse(parser: Any, guarded: GuardedMarkup, out_of_time: Callable[[], bool]) -> ParsedMarkup:
+    if guarded.data is None:
+        return ParsedMarkup(None, guarded.cut)
+    incomplete = list(guarded.cut)
+    for start in range(0, len(guarded.data), _PIECE_BYTES):
+        if out_of_time():
+            incomplete.append("deadline")
+            break
+        parser.feed(guarded.data[start : start + _PIECE_BYTES])
+    try:
+        root = parser.close()
+    except etree.XMLSyntaxError:  # nothing at all could be read
+        return ParsedMarkup(None, tuple(incomplete))
+    if root is not None and _last_depth(root) >= _DEEPEST:
+        incomplete.append("depth")
+    return ParsedMarkup(root, tuple(incomplete))
+
+
+def _last_depth(root: Element) -> int:
+    """How deep the end of the tree is: where the parser gave up, if it did."""
+    depth, element = 1, root
+    while len(element):
+        depth, element = depth + 1, element[-1]
+    return depth
