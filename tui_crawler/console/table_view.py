@@ -55,6 +55,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         *,
         placeholder: str = "",
         show_header: bool = True,
+        show_cursor: bool = True,
         sort: Sort | None = None,
         footer: Cell | None = None,
         id: str | None = None,
@@ -63,13 +64,16 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         """Make a table without rows.
 
         `placeholder` is shown in the middle while there are none. `footer` is the left part of a line at the
-        bottom (None: no such line); its right part is the position of the cursor.
+        bottom (None: no such line); its right part is the position of the cursor. `show_cursor` False: a table
+        to be read only.
         """
         super().__init__(id=id, classes=classes)
         self._columns = tuple(columns)
         self._rows = TableRows()
         self._placeholder = placeholder
         self._show_header = show_header
+        self._show_cursor = show_cursor
+        self.can_focus = show_cursor
         self._sort = sort
         self._footer = footer
         self._total = ""
@@ -100,6 +104,12 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
     def cursor_index(self) -> int:
         """The index of the row under the cursor, -1 when there are no rows."""
         return self._rows.cursor_index
+
+    @property
+    def visible_keys(self) -> Sequence[Hashable]:
+        """The keys of the rows on the screen, from top to bottom."""
+        top = round(self.scroll_y)
+        return self._rows.order[top : top + self._body_height]
 
     @property
     def visible_columns(self) -> tuple[str, ...]:
@@ -241,7 +251,8 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         if index >= len(self._rows):
             return painter.blank()
         row = self._rows.at(index)
-        return painter.row(row, cursor=index == self._rows.cursor_index, marked=self._rows.is_marked(row.key))
+        cursor = self._show_cursor and index == self._rows.cursor_index
+        return painter.row(row, cursor=cursor, marked=self._rows.is_marked(row.key))
 
     def notify_style_update(self) -> None:
         """Forget what was painted: theme, focus or style sheet changed."""

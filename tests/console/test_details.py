@@ -1,0 +1,209 @@
+"""Going down: an origin, failures by exit code, one URL with its attempts, requests and headers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.console.sample_crawl import API, attempt, failed_pages, page
+from tests.console.support import FakeReports, Stage, stage
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.screens.failures import FailuresScreen
+from tui_crawler.console.screens.origin import OriginScreen
+from tui_crawler.console.screens.overview import OverviewScreen
+from tui_crawler.console.screens.url import UrlScreen
+from tui_crawler.domain.command import PauseOrigins, RetryPages
+
+
+def rows(held: Stage, name: str) -> CrawlTable:
+    return held.app.screen.query_one(name, CrawlTable)
+
+
+async def open_api(held: Stage) -> None:
+    rows(held, "#origins").move_cursor(key=API)
+    await held.press("enter", rounds=3)
+    assert isinstance(held.app.screen, OriginScreen)
+
+
+async def test_origin_shows_state_with_history_todo_in_order_counts_and_log() -> None:
+    async with stage((160, 50)) as held:
+        await open_api(held)
+        text = held.text()
+        assert "requesting /v2/items?page=19" in text
+        assert "2 of 5" in text
+        assert "−1" in text
+        assert "slowed by 429" in text
+        assert "first 34 of 812" in text
+        assert "blocked_url_by_local_policy" in text
+        assert "Links refused" in text
+        todo = [str(key) for key in rows(held, "#todo").row_order]
+        assert todo[0] == f"{API}/v2/items?page=20"
+        assert [key for key in rows(held, "#attempts").row_order] == [400, 395, 392, 390, 389]
+
+
+async def test_attempts_of_an_origin_come_in_live_and_the_cursor_stays_where_it_was_put() -> None:
+    async with stage() as held:
+        await open_api(held)
+        held.reports.commit(log=[attempt(401, f"{API}/live", "file_ingested")])
+        await held.settle(4)
+        assert rows(held, "#attempts").cursor_key == 401
+        await held.press("j", rounds=0)
+        held.reports.commit(log=[attempt(402, f"{API}/live2", "file_ingested")])
+        await held.settle(4)
+        assert rows(held, "#attempts").cursor_key == 400
+        assert "/live2" in held.text()
+
+
+async def test_actions_on_the_origin_shown() -> None:
+    async with stage() as held:
+        await open_api(held)
+        await held.press("p")
+        await held.decided()
+        assert held.journal.sent == [PauseOrigins((API,))]
+        await held.press("r")
+        await held.decided()
+        assert held.journal.sent[-1] == RetryPages(urls=(f"{API}/v2/items?page=18",))
+
+
+async def test_problems_of_one_origin_and_windows_of_its_log() -> None:
+    reports = FakeReports()
+    reports.log = tuple(attempt(n, f"{API}/p/{n}", "file_ingested") for n in range(700, 300, -1))
+    async with stage(reports=reports) as held:
+        await open_api(held)
+        assert rows(held, "#attempts").row_order[0] == 700
+        await held.press(">", rounds=3)
+        assert rows(held, "#attempts").row_order[0] == 500
+        assert "older, window 2" in held.text()
+        await held.press("<", rounds=3)
+        assert rows(held, "#attempts").row_order[0] == 700
+        await held.press("!", rounds=3)
+        assert "problems only" in held.text()
+        assert "no attempts yet" in held.text()
+
+
+async def test_frozen_origin_holds_still() -> None:
+    async with stage() as held:
+        await open_api(held)
+        await held.press("f")
+        held.reports.commit(log=[attempt(401, f"{API}/live", "file_ingested")])
+        await held.settle(4)
+        assert "/live" not in held.text()
+        assert "‖ frozen" in held.text()
+        await held.press("f")
+        assert "/live" in held.text()
+
+
+async def test_failures_by_exit_code_open_a_page_with_attempts_requests_headers_and_message() -> None:
+    async with stage() as held:
+        await held.press("2", rounds=3)
+        assert isinstance(held.app.screen, FailuresScreen)
+        assert rows(held, "#groups").row_count == 4
+        assert "15 pages, 10 recoverable" in held.text()
+        await held.press("enter", "j", "enter", rounds=3)
+        assert isinstance(held.app.screen, UrlScreen)
+        text = held.text()
+        assert f"{API}/v2/items?page=18" in text
+        assert "Items page 18" in text
+        assert "no response head within 30.0 s" in text
+        assert rows(held, "#url-attempts").row_count == 3
+        assert "user-agent: example-net-crawler" in text
+        assert "↳ /v2/items?page=18" in text
+        await held.press("j", "j")
+        assert "content-type: text/html" in held.text()
+        assert "server: nginx \\x1b]52;c;aGk=\\x07" in held.text()
+        await held.press("escape", "escape", "escape")
+        assert isinstance(held.app.screen, OverviewScreen)
+
+
+async def test_the_second_request_of_an_attempt_is_named() -> None:
+    async with stage((200, 60)) as held:
+        held.app.dispatcher.go_to_url(f"{API}/v2/items?page=18")
+        await held.settle(2)
+        await held.press("j", "enter")
+        assert rows(held, "#url-requests").row_count == 2
+        await held.press("j")
+        assert "second try" in held.text()
+        assert "203.0.113.7:443" in held.text()
+
+
+async def test_a_url_that_is_not_known_says_so() -> None:
+    async with stage(reports=FakeReports(detail=lambda url: None)) as held:
+        held.app.dispatcher.go_to_url(f"{API}/nowhere")
+        await held.settle(2)
+        assert "is not known to this crawl" in held.text()
+
+
+async def test_groupings_go_round_and_pages_follow_the_group() -> None:
+    async with stage() as held:
+        await held.press("2", rounds=3)
+        await held.press("c", rounds=3)
+        assert "Failures by origin" in held.text()
+        assert rows(held, "#pages").row_count == 9
+        await held.press("j", rounds=3)
+        assert rows(held, "#pages").row_count == 4
+        await held.press("c", rounds=3)
+        assert "Failures by exit code × origin" in held.text()
+
+
+async def test_retry_of_marked_pages_and_of_a_whole_group() -> None:
+    async with stage() as held:
+        await held.press("2", rounds=3)
+        await held.press("enter", rounds=0)
+        await held.press("space", "space", "r")
+        await held.decided()
+        assert held.journal.sent == [RetryPages(urls=(f"{API}/v2/items?page=3", f"{API}/v2/items?page=18"))]
+        await held.press("R")
+        assert "Retry 9 failed pages?" in held.text()
+        await held.press("y")
+        await held.decided()
+        assert held.journal.sent[-1] == RetryPages(exit_codes=("request_timeout",))
+
+
+async def test_long_failure_lists_are_windows_by_key() -> None:
+    pages = tuple(page(n, f"{API}/p/{n}", "request_timeout") for n in range(1, 451))
+    async with stage(reports=FakeReports(pages=pages)) as held:
+        await held.press("2", rounds=3)
+        assert "1–200 of 450" in held.text()
+        await held.press(">", rounds=3)
+        assert rows(held, "#pages").row_order[0] == 201
+        assert "failure_pages(request_timeout, , 200)" in held.reports.asked
+        await held.press(">", rounds=3)
+        assert "401–450 of 450" in held.text()
+        await held.press(">")
+        assert "more: this is the end of the list" in held.text()
+        await held.press("<", "<", rounds=3)
+        assert rows(held, "#pages").row_order[0] == 1
+
+
+async def test_nothing_has_failed() -> None:
+    async with stage(reports=FakeReports(pages=())) as held:
+        await held.press("2", rounds=3)
+        assert "nothing has failed" in held.text()
+        await held.press("R")
+        assert "retry group: nothing has failed here" in held.text()
+
+
+async def test_failures_change_while_they_are_shown() -> None:
+    async with stage() as held:
+        await held.press("2", rounds=3)
+        held.reports.pages = (*failed_pages(), page(900, f"{API}/late", "request_timeout"))
+        held.reports.commit()
+        await held.settle(12)
+        assert "/late" in held.text()
+
+
+async def test_an_event_opens_its_url() -> None:
+    async with stage() as held:
+        await held.press("tab", "tab", "enter", rounds=2)
+        assert isinstance(held.app.screen, UrlScreen)
+
+
+async def test_hidden_screens_are_not_read_for() -> None:
+    async with stage() as held:
+        await open_api(held)
+        held.reports.asked.clear()
+        held.reports.commit(replace(held.reports.rows[API], done=421))
+        await held.settle(3)
+        assert not any(one.startswith("origins_changed") for one in held.reports.asked)
+        await held.press("escape", rounds=3)
+        assert any(one.startswith("origins_changed") for one in held.reports.asked)
+        assert "421" in held.text()

@@ -1,0 +1,153 @@
+"""Adding seeds, the help sheet, the palette, the prompt, themes, notices: what lies over the rows or beside them."""
+
+from __future__ import annotations
+
+from textual.widgets import TextArea
+
+from tests.console.sample_crawl import API
+from tests.console.support import stage
+from tui_crawler.console.present.seeds import read_seeds
+from tui_crawler.console.screens.failures import FailuresScreen
+from tui_crawler.console.screens.help import HelpScreen
+from tui_crawler.console.screens.origin import OriginScreen
+from tui_crawler.domain.command import AddSeeds, PauseOrigins
+
+
+async def test_many_seeds_are_pasted_judged_and_added() -> None:
+    async with stage() as held:
+        await held.press("a")
+        area = held.app.screen.query_one(TextArea)
+        area.text = "https://one.example/\nhttps://two.example/x#part\nhttps://one.example/\nftp://three.example\n# no\n"
+        await held.quiet()
+        text = held.text()
+        assert "2 seeds of 2 origins  2 new, 1 repeated" in text
+        assert "✗ line 4: ftp://three.example is not http or https but ftp" in text
+        await held.press("ctrl+s")
+        await held.decided()
+        assert held.journal.sent == [AddSeeds(("https://one.example/", "https://two.example/x"))]
+
+
+async def test_nothing_is_added_without_a_seed_or_after_escape() -> None:
+    async with stage() as held:
+        await held.press("a", "ctrl+s")
+        assert "Add seeds" in held.text()
+        await held.press("escape")
+        assert "Add seeds" not in held.text()
+        assert held.journal.sent == []
+
+
+def test_a_missing_scheme_is_https_and_a_bare_word_is_refused() -> None:
+    seeds = read_seeds("example.org/a\nnonsense", ["https://example.org"])
+    assert seeds.urls == ("https://example.org/a",)
+    assert seeds.new_origins == ()
+    assert [number for number, _, _ in seeds.refused] == [2]
+
+
+async def test_help_lists_keys_with_reasons_and_runs_what_is_chosen() -> None:
+    async with stage() as held:
+        await held.press("?")
+        assert isinstance(held.app.screen, HelpScreen)
+        text = held.text()
+        assert "Keys · Overview" in text
+        assert "— nothing to undo" in text
+        assert "▶ crawling" in text
+        await held.press(*"failed pages by", rounds=0)
+        await held.press("enter", rounds=3)
+        assert isinstance(held.app.screen, FailuresScreen)
+
+
+async def test_help_shows_changed_keys_and_they_work() -> None:
+    async with stage(keymap={"origin.toggle_pause": "u", "nonsense.action": "y"}) as held:
+        assert "keymap: there is no action nonsense.action" in held.text()
+        assert "u pause" in held.text().splitlines()[-1]
+        await held.press("?")
+        assert "✎ u" in held.text()
+        await held.press("escape", "p")
+        assert held.journal.sent == []
+        await held.press("u")
+        await held.decided()
+        assert isinstance(held.journal.sent[0], PauseOrigins)
+
+
+async def test_palette_does_actions_and_goes_to_origins() -> None:
+    async with stage() as held:
+        await held.press("ctrl+p")
+        assert "Palette" in held.text()
+        await held.press(*"api.ex", rounds=0)
+        await held.press("enter", rounds=2)
+        assert isinstance(held.app.screen, OriginScreen)
+        assert "Overview › api.example.org" in held.text()
+        await held.press("ctrl+p", *"slower", rounds=0)
+        await held.press("enter")
+        await held.decided()
+        assert len(held.journal.sent) == 1
+
+
+async def test_prompt_takes_words_with_arguments_and_refuses_others() -> None:
+    async with stage() as held:
+        await held.press(":", *"sort todo", "enter", rounds=0)
+        assert "by todo ▼" in held.text()
+        await held.press(":", *"nonsense", "enter", rounds=0)
+        assert "there is no action nonsense here" in held.text()
+        await held.press(":", *"add example.org", "enter")
+        assert "1 seed of 1 origin" in held.text()
+
+
+async def test_prompt_is_left_with_escape() -> None:
+    async with stage() as held:
+        await held.press(":", "p", "escape", "j", rounds=0)
+        assert held.app.focused is not None
+        assert held.app.focused.id == "origins"
+
+
+async def test_themes_go_round_and_an_unknown_one_is_told() -> None:
+    async with stage(theme="no-such-theme") as held:
+        assert "There is no theme no-such-theme." in held.text()
+        assert held.app.theme == "tui-crawler-dark"
+        await held.press("t")
+        assert held.app.theme == "tui-crawler-light"
+    async with stage(theme="textual-dark") as held:
+        assert held.app.theme == "textual-dark"
+        assert "api.example.org" in held.text()
+
+
+async def test_a_picture_is_written(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.chdir(tmp_path)
+    async with stage() as held:
+        await held.press("ctrl+s")
+    pictures = list((tmp_path / "screenshots").glob("tui-crawler-*.svg"))
+    assert len(pictures) == 1
+    assert "api.example.org" in pictures[0].read_text()
+
+
+async def test_notices_of_a_kind_are_one_and_go_away() -> None:
+    async with stage() as held:
+        held.app.tell("a", "the same")
+        held.app.tell("a", "the same")
+        held.app.tell("b", "another")
+        await held.quiet()
+        assert "the same ×2" in held.text()
+        assert len(held.app.notices) == 2
+        await held.settle(2, move_ms=6_000)
+        assert held.app.notices == ()
+        assert "the same" not in held.text()
+
+
+async def test_footer_is_clicked() -> None:
+    async with stage() as held:
+        line = held.text().splitlines()[-1]
+        await held.pilot.click(offset=(line.index("! problems") + 2, 39))
+        await held.settle()
+        assert "problems only" in held.text()
+
+
+async def test_pasted_controls_do_not_get_into_an_input() -> None:
+    async with stage() as held:
+        await held.press("/", rounds=0)
+        from textual import events
+
+        held.app.post_message(events.Paste("a\x9b31m\x1b]52;c;x\x07pi"))
+        await held.quiet()
+        await held.press("enter", rounds=0)
+        assert "filter: a31m]52;c;xpi" in held.text()
+        assert API

@@ -1,0 +1,80 @@
+"""From 40×10 to 250×70, and what is smaller: nothing raises, and what matters is still there."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.console.support import Stage, stage
+
+SCREENS = ((), ("enter",), ("2",), ("2", "enter", "enter"), ("?",), ("a",), ("ctrl+p",), ("s",), ("x",))
+
+
+async def resize(held: Stage, width: int, height: int) -> None:
+    await held.pilot.resize_terminal(width, height)
+    await held.quiet()
+
+
+async def test_narrow_is_one_column_with_the_reason_below_the_table() -> None:
+    async with stage((60, 20)) as held:
+        assert held.app.screen.has_class("-narrow")
+        text = held.text()
+        assert "shop.example.n" in text
+        assert "4 of 5" not in text
+        assert "◷ waiting  " in text.splitlines()[-2]
+        assert "Events" not in text
+        assert "q quit" in text.splitlines()[-1]
+
+
+async def test_eighty_columns_are_narrow_and_eighty_one_are_not() -> None:
+    async with stage((80, 24)) as held:
+        assert held.app.screen.has_class("-narrow")
+        assert "Events" in held.text()
+        await resize(held, 81, 24)
+        assert not held.app.screen.has_class("-narrow")
+        assert "◷ waiting" in held.text()
+
+
+async def test_too_small_is_one_line() -> None:
+    async with stage((39, 20)) as held:
+        assert held.text().strip() == "too small: 40×10 needed"
+        await resize(held, 40, 9)
+        assert held.text().strip() == "too small: 40×10 needed"
+        await resize(held, 40, 10)
+        assert "example" in held.text()
+        await resize(held, 1, 1)
+        await resize(held, 120, 40)
+        assert "api.example.org" in held.text()
+
+
+async def test_too_small_under_a_dialog_too() -> None:
+    async with stage() as held:
+        await held.press("?")
+        await resize(held, 20, 5)
+        await resize(held, 120, 40)
+        assert "Keys · Overview" in held.text()
+        await held.press("escape")
+        assert "api.example.org" in held.text()
+
+
+@pytest.mark.parametrize("keys", SCREENS, ids=[" ".join(keys) or "overview" for keys in SCREENS])
+async def test_a_storm_of_sizes_raises_nothing(keys: tuple[str, ...]) -> None:
+    storm = random.Random(7)
+    async with stage() as held:
+        await held.press(*keys, rounds=2)
+        for _ in range(6):
+            await resize(held, storm.choice((1, 39, 40, 60, 80, 81, 120, 250, 500)), storm.choice((1, 9, 10, 24, 70)))
+            await held.settle(1)
+        await resize(held, 120, 40)
+        assert held.app.is_running
+        assert len(held.text().splitlines()) == 40
+
+
+async def test_a_screen_hidden_during_a_resize_fits_when_it_comes_back() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("2", rounds=2)
+        await resize(held, 60, 20)
+        await held.press("escape", rounds=2)
+        assert held.app.screen.has_class("-narrow")
+        assert "shop.example.n" in held.text()

@@ -1,0 +1,339 @@
+"""The console: one Textual app that reads rows, writes wishes, and hosts the engine in a thread it never waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from textual import events
+from textual.app import App
+from textual.binding import BindingType
+from textual.message import Message
+from textual.screen import Screen
+
+from tui_crawler.console.actions import Situation, unknown_ids
+from tui_crawler.console.clock import ConsoleClock, SystemClock
+from tui_crawler.console.dispatcher import Dispatcher
+from tui_crawler.console.engine_room import EngineEnd, EngineRoom, host_engine
+from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.console.journal_desk import JournalDesk, News
+from tui_crawler.console.keys import everywhere, table_keys
+from tui_crawler.console.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, add_notice, still_shown
+from tui_crawler.console.pace import BEAT_MS, STALE_MS, Pace
+from tui_crawler.console.panes.bars import HeaderBar, NoticeBox
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.picture import Picture
+from tui_crawler.console.poller import Answer, Poller, ReadFailed
+from tui_crawler.console.ports import EngineHost, Journal, Reports
+from tui_crawler.console.screens.base import ConsoleScreen
+from tui_crawler.console.screens.overview import OverviewScreen
+from tui_crawler.console.terminal import PatientDriver, catch_signals, patient_driver
+from tui_crawler.console.theme import DARK, THEMES, role_variables
+from tui_crawler.console.way_out import WayOut
+from tui_crawler.console.wishes import Wishes
+
+TICK_MS, HEADER_MS = 500, 250
+
+
+class CrawlerApp(App[ExitSummary]):
+    """The console. `run()` gives an `ExitSummary`, or None when it crashed."""
+
+    TITLE = "tui-crawler"
+    CSS_PATH = Path(__file__).with_name("console.tcss")
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [*everywhere()]
+
+    class Delivered(Message):
+        """A reading has come back."""
+
+        def __init__(self, answer: Answer) -> None:
+            super().__init__()
+            self.answer = answer
+
+    class JournalNews(Message):
+        """Something became of an intent."""
+
+        def __init__(self, news: News) -> None:
+            super().__init__()
+            self.news = news
+
+    class EngineEnded(Message):
+        """The hosted engine has ended."""
+
+        def __init__(self, end: EngineEnd) -> None:
+            super().__init__()
+            self.end = end
+
+    def __init__(
+        self,
+        reports_factory: Callable[[], Reports],
+        journal_factory: Callable[[], Journal] | None,
+        host: EngineHost | None = None,
+        *,
+        clock: ConsoleClock | None = None,
+        name: str = "",
+        who: str = "operator",
+        keymap: Mapping[str, str] | None = None,
+        theme: str = "",
+        beating: bool = True,
+    ) -> None:
+        """Makes the console; nothing is read or started before `run`.
+
+        The factories are called once each, in the thread that uses what they make. `journal_factory` None: this
+        console only watches. `host` None: the engine is elsewhere, or nowhere. `name` is the crawl's, `who` signs the
+        operator's journal. `keymap` is action id -> keys. `beating` False: nothing is read unless `beat` is called.
+        """
+        super().__init__(driver_class=patient_driver())
+        self.clock = clock or SystemClock()
+        self.who = who
+        self.crawl_name = name
+        self.readonly = journal_factory is None
+        self.own_keys: Mapping[str, str] = dict(keymap or {})
+        self.picture = Picture(self.clock)
+        self.room = EngineRoom(host)
+        self.way_out = WayOut(self)
+        self.notices: tuple[Notice, ...] = ()
+        self._wanted_theme = theme
+        self._beating = beating
+        self._pace = Pace()
+        self._ask_at = self._tick_at = self._header_at = self._input_at = 0
+        self._asked = False
+        self._failure = ""
+        self._restore_signals: Callable[[], None] = lambda: None
+        self._poller = Poller(reports_factory, self.clock, lambda answer: self._post(self.Delivered(answer)))
+        desk = None
+        if journal_factory is not None:
+            desk = JournalDesk(journal_factory, who, self.room.wake, lambda news: self._post(self.JournalNews(news)))
+        self.wishes = Wishes(self, desk)
+        self.dispatcher = Dispatcher(self)
+
+    # start
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The colour roles, for themes that have none."""
+        return role_variables(self.current_theme.dark)
+
+    def get_default_screen(self) -> Screen[None]:
+        """The overview."""
+        return OverviewScreen()
+
+    def on_mount(self) -> None:
+        """Chooses the theme; what is slow begins after the first paint."""
+        for theme in THEMES:
+            self.register_theme(theme)
+        known = self._wanted_theme in self.available_themes
+        self.theme = self._wanted_theme if known else DARK.name
+        if self._wanted_theme and not known:
+            self.tell("theme", f"There is no theme {self._wanted_theme}.", "warning")
+        if self.own_keys:
+            self.set_keymap(dict(self.own_keys))
+            for name in unknown_ids(self.own_keys, (binding.id or "" for binding in table_keys())):
+                self.tell("keymap", f"keymap: there is no action {name}.", "warning")
+        if not self.is_headless:
+            self._restore_signals = catch_signals(self._caught)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.run_worker(self._poller.run, name="reader", group="reader", thread=True, exit_on_error=False)
+        if self.wishes.desk is not None:
+            self.run_worker(self.wishes.desk.run, name="journal", group="journal", thread=True, exit_on_error=False)
+        if self._beating:
+            self.set_interval(BEAT_MS / 1_000, self.beat)
+        self.beat()
+
+    def _start_engine(self) -> None:
+        """Starts the hosted engine, once; after the first reading, so that it does not hold up the first picture."""
+        host = self.room.host
+        if host is None or self.room.at_work or self.room.end != EngineEnd() or self.room.quitting:
+            return
+        self.room.started()
+
+        def run() -> None:
+            self._post(self.EngineEnded(host_engine(host)))
+
+        self.run_worker(run, name="engine", group="engine", thread=True, exit_on_error=False)
+
+    def _post(self, message: Message) -> None:
+        """Hands a message to the screen's loop from another thread; nothing when that has ended."""
+        with suppress(RuntimeError):
+            self.post_message(message)
+
+    def _caught(self, status: int) -> None:
+        """Takes a signal: runs in the main thread, at any point of what it does."""
+        self.terminal_leaving()
+        loop = self._loop
+        if loop is not None:
+            loop.call_soon_threadsafe(self.way_out.begin, status)
+
+    def terminal_leaving(self) -> None:
+        """From now on the terminal is waited for only a moment."""
+        if isinstance(self._driver, PatientDriver):
+            self._driver.outlet.leaving = True
+
+    # the beat
+
+    def beat(self) -> None:
+        """Ten times a second: asks for a reading when one is due, moves clocks on."""
+        now = self.clock.mono_ms()
+        self.way_out.beat(now)
+        screen = self.console_screen
+        if screen is None:
+            return
+        if now >= self._ask_at and not self._asked:
+            self._asked = self._poller.ask(screen.wants())
+        if now - self._tick_at >= TICK_MS:
+            self._tick_at = now
+            if isinstance(self._driver, PatientDriver) and self._driver.terminal_gone():
+                self.way_out.terminal_went_away()
+            screen.tick()
+            self._show_notices(screen)
+        if now - self._header_at >= HEADER_MS:
+            self.show_header(screen, now)
+
+    def on_crawler_app_delivered(self, message: Delivered) -> None:
+        """Takes what was read, and notes what that cost."""
+        began = self.clock.mono_ms()
+        self._asked = False
+        answer = message.answer
+        read_ms = 0
+        if isinstance(answer, ReadFailed):
+            self._pace = self._pace.failed()
+            if answer.message != self._failure:
+                self._failure = answer.message
+                self.tell("database", f"The database cannot be read: {answer.message}", "error")
+        else:
+            self._failure = ""
+            self.picture.feed(answer)
+            screen = self.console_screen
+            if answer is not None and screen is not None and answer.wants == screen.wants():
+                read_ms = answer.took_ms
+                screen.take(answer)
+                self.show_header(screen, began)
+                screen.tell_footer()
+            self._pace = self._pace.after(self.clock.mono_ms() - began, read_ms)
+        self._ask_at = self.clock.mono_ms() + self._pace.wait_ms
+        self._start_engine()
+        if self.way_out.leaving:
+            self.way_out.leave()
+
+    def show_header(self, screen: ConsoleScreen, now: int) -> None:
+        """Brings the header up to date. `now` is monotonic ms."""
+        self._header_at = now
+        age = self.picture.age_ms()
+        state = self.picture.header(
+            self.crawl_name or (self.picture.run.config_name if self.picture.run else ""),
+            self.room.standing(self.picture.run),
+            hz=self._pace.hz,
+            stale_ms=age if age >= STALE_MS and (self._asked or self._failure) else 0,
+            readonly=self.readonly,
+        )
+        screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
+
+    # what screens use
+
+    @property
+    def console_screen(self) -> ConsoleScreen | None:
+        """The topmost screen that shows rows; dialogs lie over it."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, ConsoleScreen):
+                return screen
+        return None
+
+    @property
+    def reading(self) -> bool:
+        """Whether a reading is under way or was not yet taken in."""
+        return self._poller.busy or self._asked
+
+    def read_soon(self) -> None:
+        """Reads with the next beat, not later."""
+        self._ask_at = 0
+
+    def read_now(self) -> bool:
+        """Asks for a reading; False when that cannot be."""
+        screen = self.console_screen
+        if screen is not None and not self._asked:
+            self._asked = self._poller.ask(screen.wants())
+        return self._asked
+
+    def close_threads(self) -> None:
+        """Ends the threads that read and write."""
+        self._poller.close()
+        if self.wishes.desk is not None:
+            self.wishes.desk.close()
+
+    def idle_ms(self) -> int:
+        """How long ago the last key or click was, in ms."""
+        return self.clock.mono_ms() - self._input_at
+
+    def screen_came_up(self, screen: ConsoleScreen) -> None:
+        """A screen is on top now: it is read for at once."""
+        self._ask_at = 0
+        self.show_header(screen, self.clock.mono_ms())
+        self._show_notices(screen)
+        screen.tell_footer()
+
+    def situation(self, screen: ConsoleScreen) -> Situation:
+        """What actions depend on."""
+        return replace(
+            screen.situation(),
+            readonly=self.readonly,
+            undo=self.wishes.undo_stack.next_undo,
+            redo=self.wishes.undo_stack.next_redo,
+        )
+
+    def tell(self, kind: str, text: str, role: str = "accent") -> None:
+        """Shows a short message (raw text)."""
+        shown = ERROR_SHOWN_MS if role == "error" else SHOWN_MS
+        notice = Notice(kind, text, role, self.clock.mono_ms() + shown)
+        self.notices = add_notice(self.notices, notice)
+        if self.console_screen is not None:
+            self._show_notices(self.console_screen)
+
+    def _show_notices(self, screen: ConsoleScreen) -> None:
+        self.notices = still_shown(self.notices, self.clock.mono_ms())
+        screen.query_one(NoticeBox).tell(self.notices)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Notes when the operator did something last."""
+        if isinstance(event, events.Key | events.MouseDown | events.MouseScrollDown | events.MouseScrollUp):
+            self._input_at = self.clock.mono_ms()
+        await super().on_event(event)
+
+    def on_crawler_app_journal_news(self, message: JournalNews) -> None:
+        """Something became of an intent."""
+        self.wishes.heard(message.news)
+
+    def on_crawler_app_engine_ended(self, message: EngineEnded) -> None:
+        """Notes how it ended; a failure is a state, shown on top."""
+        self.room.ended(message.end)
+        self.read_soon()
+        if self.room.quitting:
+            self.way_out.read_a_last_time()
+        elif message.end.failure:
+            self.tell("engine", f"The engine failed: {message.end.failure}", "error")
+
+    # actions
+
+    def action_do(self, action_id: str) -> None:
+        """Does an action by its id (bindings)."""
+        self.dispatcher.do(action_id)
+
+    def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
+        """Does what was typed after `:`."""
+        if event.purpose == "command":
+            self.dispatcher.do_typed(event.text)
+
+    def on_entry_line_left(self, event: EntryLine.Left) -> None:
+        """Goes back to the rows."""
+        if event.purpose == "command" and self.console_screen is not None:
+            self.console_screen.focus_main()
+
+    def on_unmount(self) -> None:
+        """Whatever ended the screen, its threads end too."""
+        self._restore_signals()
+        self.close_threads()
+        if self.room.at_work and not self.room.quitting:
+            self.room.drain(self.clock.mono_ms())

@@ -1,0 +1,44 @@
+"""Both clocks of the console, given from outside so that a test can stop them."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, tzinfo
+from typing import Protocol
+
+
+class ConsoleClock(Protocol):
+    """Time as the screen sees it. Countdowns use `mono_ms`, dates and what is stored use `wall_ms`."""
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone in which times of day are shown."""
+        ...
+
+    def wall_ms(self) -> int:
+        """Epoch milliseconds."""
+        ...
+
+    def mono_ms(self) -> int:
+        """Monotonic milliseconds."""
+        ...
+
+
+class SystemClock:
+    """The clocks of this machine, times of day in its local zone."""
+
+    def __init__(self) -> None:
+        self._zone = datetime.now().astimezone().tzinfo or UTC
+
+    @property
+    def zone(self) -> tzinfo:
+        """The local time zone."""
+        return self._zone
+
+    def wall_ms(self) -> int:
+        """Epoch milliseconds."""
+        return time.time_ns() // 1_000_000
+
+    def mono_ms(self) -> int:
+        """Monotonic milliseconds."""
+        return time.monotonic_ns() // 1_000_000

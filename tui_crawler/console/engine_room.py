@@ -1,0 +1,127 @@
+"""The engine as this console hosts it, and the way out: drain, force, give up waiting. Knows no screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tui_crawler.console.glyphs import Mark, state_mark
+from tui_crawler.console.picture import EngineStanding
+from tui_crawler.console.ports import EngineHost
+from tui_crawler.domain.run import RunHeld, StorageFailure
+from tui_crawler.domain.view import RunView
+
+DRAIN_MS = 5_000
+GRACE_MS = 3_000
+"""After the drain (or a forced stop) the last commit may take so long; then the console leaves without the engine."""
+
+
+class Phase(Enum):
+    """Where the hosted engine stands."""
+
+    absent = "absent"  # this console hosts none
+    starting = "starting"
+    running = "running"
+    ended = "ended"
+    failed = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineEnd:
+    """How the hosted engine ended: the run's finish reason, or (raw) what went wrong."""
+
+    reason: str = ""
+    failure: str = ""
+
+
+def host_engine(host: EngineHost) -> EngineEnd:
+    """Runs the engine until it ends (blocking); whatever it raises becomes a value."""
+    try:
+        return EngineEnd(reason=host.run())
+    except (RunHeld, StorageFailure) as failure:
+        return EngineEnd(failure=str(failure) or type(failure).__name__)
+    except Exception as error:  # noqa: BLE001, RUF100  a bug of the engine is shown as a state, never as a traceback
+        return EngineEnd(failure=f"{type(error).__name__}: {error}")
+
+
+class EngineRoom:
+    """Where the engine stands, and how far the quit path has come. Times are monotonic ms."""
+
+    def __init__(self, host: EngineHost | None) -> None:
+        self.host = host
+        self.phase = Phase.absent if host is None else Phase.starting
+        self.end = EngineEnd()
+        self.drain_until: int | None = None
+        self.forced = False
+        self._give_up_at = 0
+
+    @property
+    def at_work(self) -> bool:
+        """Whether leaving now would leave an engine behind."""
+        return self.phase is Phase.running
+
+    @property
+    def quitting(self) -> bool:
+        """Whether the way out has begun."""
+        return self.drain_until is not None
+
+    def started(self) -> None:
+        """Notes that the engine's thread has begun."""
+        self.phase = Phase.running
+
+    def ended(self, end: EngineEnd) -> None:
+        """Notes how the engine ended."""
+        self.end = end
+        self.phase = Phase.failed if end.failure else Phase.ended
+
+    def drain(self, now: int) -> None:
+        """Begins the way out: no more URLs; what is in flight may end."""
+        if self.quitting:
+            return
+        self.drain_until = now + DRAIN_MS
+        self._give_up_at = now + DRAIN_MS + GRACE_MS
+        if self.host is not None:
+            self.host.stop(DRAIN_MS)
+
+    def force(self, now: int) -> None:
+        """Cancels what is in flight."""
+        self.drain_until = now
+        self.forced = True
+        self._give_up_at = now + GRACE_MS
+        if self.host is not None:
+            self.host.stop(0)
+
+    def remaining_ms(self, now: int) -> int:
+        """How long running requests still have."""
+        return max(0, (self.drain_until or now) - now)
+
+    def lost_patience(self, now: int) -> bool:
+        """Whether the engine has had all the time it gets."""
+        return self.quitting and now >= self._give_up_at
+
+    def wake(self) -> None:
+        """Tells a hosted engine that the journal has new rows (from any thread)."""
+        if self.host is not None and self.phase is Phase.running:
+            self.host.wake()
+
+    def standing(self, run: RunView | None) -> EngineStanding:
+        """Who crawls, for the header."""
+        match self.phase:
+            case Phase.failed:
+                return EngineStanding(Mark("✗", "engine failed", "error"), self.end.failure)
+            case Phase.starting:
+                return EngineStanding(Mark("◐", "starting", "waiting"))
+            case Phase.running:
+                return EngineStanding(state_mark("stopping") if self.quitting else Mark("▶", "running", "active"))
+            case Phase.ended:
+                return EngineStanding(_ended(self.end.reason))
+            case Phase.absent:
+                if run is not None and run.live:
+                    return EngineStanding(Mark("●", "attached", "active"))
+                return EngineStanding(Mark("○", "resting", "muted"))
+
+
+def _ended(reason: str) -> Mark:
+    if reason == "exhausted":
+        return state_mark("finished")
+    return state_mark("stopped") if reason == "operator" else Mark("■", reason.replace("_", " "), "warning")

@@ -1,0 +1,81 @@
+"""What the console hands back when it is left: the exit status, and a few plain lines to print. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from tui_crawler.console.format import count, elapsed, plural, size
+from tui_crawler.console.safe_text import safe
+from tui_crawler.domain.view import RunView, TotalsView
+
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {"": "stopped", "operator": "stopped", "exhausted": "finished, nothing is left", "interrupted": "interrupted"}
+)
+_TOTAL_NAMES = ("done", "failed", "blocked")
+
+
+@dataclass(frozen=True, slots=True)
+class ExitSummary:
+    """How a session at the console ended.
+
+    `signal_status` is 130, 143 or 129 after a signal, else 0. `engine_reason` is the finish reason of the run this
+    console hosted ("" when it hosted none), `engine_failure` what went wrong with it (raw). `engine_stuck`: the engine
+    did not end in time; the caller must end the process itself (`os._exit`) after printing. `now` is epoch ms.
+    """
+
+    signal_status: int = 0
+    hosted: bool = False
+    engine_reason: str = ""
+    engine_failure: str = ""
+    engine_stuck: bool = False
+    forced: bool = False
+    gave_up: tuple[str, ...] = ()
+    run: RunView | None = None
+    totals: TotalsView | None = None
+    now: int = 0
+
+    @property
+    def exit_status(self) -> int:
+        """The exit status (CRAWL.md section 8), without knowledge of what hosting refused: 3 could not run."""
+        if self.signal_status:
+            return self.signal_status
+        if self.engine_failure:
+            return 3
+        return 1 if self.hosted and self.gave_up else 0
+
+    def lines(self) -> tuple[str, ...]:
+        """Plain text for the terminal, every line safe to print."""
+        lines = []
+        run = self.run
+        if run is not None:
+            name = f" of {safe(run.config_name, 80)}" if run.config_name else ""
+            spent = elapsed((run.finished_at or self.now) - run.started_at)
+            lines.append(f"Run {run.run_id}{name}: {self._state(run)} after {spent}.")
+        elif self.engine_failure:
+            lines.append(f"The engine failed: {safe(self.engine_failure)}")
+        if run is not None and self.engine_failure:
+            lines.append(f"The engine failed: {safe(self.engine_failure)}")
+        if self.totals is not None:
+            totals = self.totals
+            sums = ", ".join(f"{count(getattr(totals, name))} {name}" for name in _TOTAL_NAMES)
+            lines.append(
+                f"{plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: {sums}, "
+                f"{count(totals.pending)} queued."
+            )
+        if self.gave_up:
+            names = ", ".join(safe(origin, 100) for origin in self.gave_up[:5])
+            more = f" and {len(self.gave_up) - 5} more" if len(self.gave_up) > 5 else ""
+            lines.append(f"Gave up: {names}{more}.")
+        if self.engine_stuck:
+            lines.append("The engine did not end in time; the next start continues this run.")
+        return tuple(lines)
+
+    def _state(self, run: RunView) -> str:
+        if not self.hosted and run.live:
+            return f"goes on in {safe(run.owner, 80)}" if run.owner else "goes on"
+        if self.hosted and self.forced:
+            return "stopped by force"
+        reason = self.engine_reason if self.hosted else run.finish_reason
+        return _WORDS.get(reason) or safe(reason.replace("_", " "), 40)

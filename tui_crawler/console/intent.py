@@ -1,0 +1,159 @@
+"""What an action asks of the engine: the commands, how they are undone, and what is asked first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tui_crawler.console.format import plural, seconds
+from tui_crawler.console.present.urls import host_of
+from tui_crawler.domain.command import (
+    AddSeeds,
+    Command,
+    PauseOrigins,
+    ResumeOrigins,
+    RetryPages,
+    SetDelay,
+    StopOrigins,
+    TopUpPatience,
+)
+from tui_crawler.domain.view import FailureGroup, OriginView
+
+_STEPS_MS = tuple(round(s * 1_000) for s in (1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600))
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Commands to be written to the journal, what to say about them, and the commands that undo them (or none)."""
+
+    commands: tuple[Command, ...]
+    says: str
+    inverse: tuple[Command, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked before: `options` are button text and intent; saying no is always possible."""
+
+    title: str
+    text: str
+    options: tuple[tuple[str, Intent], ...]
+    note: str = ""
+
+
+def toggle_pause(origins: Sequence[OriginView]) -> Intent | None:
+    """Pauses those of the origins that are not paused; if all are, resumes them. Finished ones are left alone."""
+    unfinished = [view for view in origins if view.state != "FINISHED"]
+    if not unfinished:
+        return None
+    running = tuple(view.origin for view in unfinished if not view.paused)
+    if running:
+        return Intent((PauseOrigins(running),), f"pause {_names(running)}", (ResumeOrigins(running),))
+    paused = tuple(view.origin for view in unfinished)
+    return Intent((ResumeOrigins(paused),), f"resume {_names(paused)}", (PauseOrigins(paused),))
+
+
+def toggle_pause_all(origins: Sequence[OriginView]) -> Intent:
+    """Pauses every origin unless all that have not finished are paused already; then resumes every one."""
+    unfinished = [view for view in origins if view.state != "FINISHED"]
+    if unfinished and all(view.paused for view in unfinished):
+        return Intent((ResumeOrigins(),), "resume all origins", (PauseOrigins(),))
+    were_paused = tuple(view.origin for view in unfinished if view.paused)
+    again = (PauseOrigins(were_paused),) if were_paused else ()
+    return Intent((PauseOrigins(),), "pause all origins", (ResumeOrigins(), *again))
+
+
+def stop(origins: Sequence[OriginView]) -> Question:
+    """Asks before origins are finished for this run."""
+    names = tuple(view.origin for view in origins if view.state != "FINISHED")
+    pending = sum(view.pending for view in origins if view.state != "FINISHED")
+    return Question(
+        f"Stop {_names(names)}?",
+        f"{plural(pending, 'page')} stay queued. The next run starts it again; nothing is deleted.",
+        (("Stop", Intent((StopOrigins(names),), f"stop {_names(names)}")),),
+        "This cannot be undone in this run.",
+    )
+
+
+def retry_failed(origins: Sequence[OriginView]) -> Question:
+    """Asks before the failed pages of origins are put back; offers to top up patience where it is needed."""
+    names = tuple(view.origin for view in origins if view.failed)
+    failed = sum(view.failed for view in origins)
+    retry = RetryPages(origins=names)
+    says = f"retry {plural(failed, 'failed page')} of {_names(names)}"
+    options = [("Retry", Intent((retry,), says))]
+    note = ""
+    weary = tuple(v.origin for v in origins if v.origin in names and v.patience < v.patience_max)
+    if weary:
+        both = Intent((TopUpPatience(weary), retry), f"{says}, with full patience")
+        options.insert(0, ("Retry and top up patience", both))
+        gave_up = any(v.state == "FINISHED" for v in origins if v.origin in weary)
+        note = (
+            "It gave up: without new patience nothing is requested." if gave_up else "It has lost patience in this run."
+        )
+    return Question(
+        f"Retry {plural(failed, 'failed page')}?",
+        f"{_names(names)}: the pages get their tries back and are taken up in this run.",
+        tuple(options),
+        note,
+    )
+
+
+def retry_group(group: FailureGroup) -> Question:
+    """Asks before the failed pages of a group are put back."""
+    key = dict(group.key)
+    exits = (key["exit_code"],) if key.get("exit_code") else ()
+    origins = (key["origin"],) if key.get("origin") else ()
+    what = " of ".join(part for part in (*exits, *map(host_of, origins)))
+    says = f"retry {plural(group.count, 'page')}: {what}"
+    return Question(
+        f"Retry {plural(group.count, 'failed page')}?",
+        f"{what}: the pages get their tries back and are taken up in this run.",
+        (("Retry", Intent((RetryPages(exit_codes=exits, origins=origins),), says)),),
+        "" if group.recoverable == group.count else f"{plural(group.recoverable, 'page')} may get better by itself.",
+    )
+
+
+def retry_urls(urls: tuple[str, ...]) -> Intent:
+    """Gives URLs their tries back."""
+    return Intent((RetryPages(urls=urls),), f"retry {urls[0] if len(urls) == 1 else plural(len(urls), 'URL')}")
+
+
+def top_up(origins: Sequence[OriginView]) -> Intent:
+    """Puts patience back to full where some was lost."""
+    names = tuple(view.origin for view in origins if view.patience < view.patience_max)
+    return Intent((TopUpPatience(names),), f"top up patience of {_names(names)}")
+
+
+def add_seeds(urls: tuple[str, ...]) -> Intent:
+    """Adds seeds."""
+    return Intent((AddSeeds(urls),), f"add {plural(len(urls), 'seed')}")
+
+
+def slower(origin: OriginView) -> Intent | None:
+    """Raises the operator's own delay to the next step above the present delay; None at the last step."""
+    present = max(origin.delay_ms, origin.operator_delay_ms)
+    step = next((ms for ms in _STEPS_MS if ms > present), None)
+    return None if step is None else _set_delay(origin, step, present)
+
+
+def faster(origin: OriginView) -> Intent | None:
+    """Lowers the operator's own delay by a step, or takes it off at the floor of robots.txt; None without one."""
+    if not origin.operator_delay_ms:
+        return None
+    floor = origin.crawl_delay_ms or _STEPS_MS[0]
+    step = max((ms for ms in _STEPS_MS if floor < ms < origin.operator_delay_ms), default=0)
+    return _set_delay(origin, step, origin.operator_delay_ms)
+
+
+def _set_delay(origin: OriginView, to_ms: int, from_ms: int) -> Intent:
+    after = seconds(to_ms) if to_ms else "its own"
+    return Intent(
+        (SetDelay(origin.origin, to_ms),),
+        f"delay of {host_of(origin.origin)}: {seconds(from_ms)} → {after}",
+        (SetDelay(origin.origin, origin.operator_delay_ms),),
+    )
+
+
+def _names(origins: Sequence[str]) -> str:
+    return host_of(origins[0]) if len(origins) == 1 else plural(len(origins), "origin")

@@ -1,0 +1,101 @@
+"""Keys of actions: as bindings for Textual, as a person reads them, and as docs/keys.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from textual.binding import Binding
+
+from tui_crawler.console.actions import ACTIONS, Action, Group, Where, actions_at
+from tui_crawler.console.crawl_table import CrawlTable
+
+_NAMES: Mapping[str, str] = {
+    "escape": "esc",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "asterisk": "*",
+    "question_mark": "?",
+    "slash": "/",
+    "colon": ":",
+    "exclamation_mark": "!",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "backslash": "\\",
+}
+
+
+def key_name(key: str) -> str:
+    """A key of Textual as a person reads it."""
+    head, plus, last = key.strip().rpartition("+")
+    return head + plus + _NAMES.get(last, last)
+
+
+def keys_of(action_id: str, keys: str, keymap: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys of an action as a person reads them, after the operator's own key map."""
+    return tuple(key_name(key) for key in keymap.get(action_id, keys).split(",") if key.strip())
+
+
+def bindings_of(actions: Iterable[Action]) -> list[Binding]:
+    """The bindings of actions; each asks the app to do the action of its id.
+
+    `nav.open` has none: enter belongs to the table that has the focus.
+    """
+    return [
+        Binding(
+            action.keys,
+            f"app.do('{action.id}')",
+            action.label,
+            show=False,
+            id=action.id,
+            priority=action.id in {"app.ask_quit", "cmd.palette"},
+        )
+        for action in actions
+        if action.id != "nav.open"
+    ]
+
+
+def everywhere() -> list[Binding]:
+    """The bindings that every screen has."""
+    return bindings_of(action for action in ACTIONS if not action.where)
+
+
+def only_at(where: Where) -> list[Binding]:
+    """The bindings of one screen that not all have."""
+    return bindings_of(action for action in actions_at(where) if action.where)
+
+
+def table_keys() -> tuple[Binding, ...]:
+    """The keys of the table widget: moving and marking."""
+    return tuple(
+        binding
+        for binding in CrawlTable.BINDINGS
+        if isinstance(binding, Binding) and binding.id and binding.id != "nav.open"
+    )
+
+
+def keys_markdown() -> str:
+    """docs/keys.md, made from the table of actions."""
+    lines = [
+        "# Keys",
+        "",
+        "Made from `tui_crawler/console/actions.py`; a test keeps this page equal to it. Every key can be changed by",
+        "its id in the section `keymap` of the configuration.",
+    ]
+    for group in Group:
+        lines += ["", f"## {group.value}", "", "| key | id | what it does | where | command line | undo |"]
+        lines.append("|---|---|---|---|---|---|")
+        for action in ACTIONS:
+            if action.group is group:
+                keys = " ".join(f"`{key_name(key)}`" for key in action.keys.split(","))
+                where = ", ".join(w.value for w in Where if w in action.where) or "everywhere"
+                command = f"`{action.command}`".replace("|", "\\|") if action.command else ""
+                lines.append(f"| {keys} | {action.id} | {action.help} | {where} | {command} | {action.undo} |")
+        if group is Group.move:
+            for binding in table_keys():
+                keys = " ".join(f"`{key_name(key)}`" for key in binding.key.split(","))
+                lines.append(f"| {keys} | {binding.id} | {binding.description} | lists | | |")
+    return "\n".join(lines) + "\n"

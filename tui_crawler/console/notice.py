@@ -1,0 +1,39 @@
+"""Short messages to the operator: merged by kind, at most three at once. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+MOST = 3
+SHOWN_MS = 5_000
+ERROR_SHOWN_MS = 12_000
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One message. `kind` is what it is merged by, `role` a colour role, `until_ms` (monotonic) when it goes."""
+
+    kind: str
+    text: str
+    role: str
+    until_ms: int
+    times: int = 1
+
+    @property
+    def label(self) -> str:
+        """The text, with how often it came."""
+        return self.text if self.times == 1 else f"{self.text} ×{self.times}"
+
+
+def add_notice(notices: tuple[Notice, ...], notice: Notice) -> tuple[Notice, ...]:
+    """The notices after another one: one of the same kind is replaced, and counted when it says the same."""
+    for old in notices:
+        if old.kind == notice.kind:
+            times = old.times + 1 if old.text == notice.text else 1
+            notice = replace(notice, times=times)
+    return (*(old for old in notices if old.kind != notice.kind), notice)[-MOST:]
+
+
+def still_shown(notices: tuple[Notice, ...], mono_ms: int) -> tuple[Notice, ...]:
+    """The notices whose time is not over."""
+    return tuple(notice for notice in notices if notice.until_ms > mono_ms)

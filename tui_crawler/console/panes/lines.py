@@ -1,0 +1,109 @@
+"""`Lines`: text that is not a table. Lines of styled pieces, never markup, each made safe where it is laid out."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from tui_crawler.console.present.line import Line, Prose, Split, width_of
+from tui_crawler.console.safe_text import safe
+from tui_crawler.console.table_cells import Piece, Styled, lay_out
+from tui_crawler.console.table_paint import role_styles
+
+_ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "reverse"})
+
+
+class Lines(ScrollView):
+    """Shows lines; scrolls when there are more than fit."""
+
+    ALLOW_SELECT = False
+
+    DEFAULT_CSS = """
+    Lines { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002, RUF100
+        """Makes it empty."""
+        super().__init__(id=id, classes=classes)
+        self._source: tuple[Line, ...] = ()
+        self._laid_out: list[list[Piece]] = []
+        self._width = -1
+        self._roles: dict[str, Style] = {}
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Shows these lines in place of all others; nothing is painted when they are equal."""
+        source = tuple(lines)
+        if source == self._source:
+            return
+        self._source = source
+        self._width = -1
+        self._measure()
+        self.refresh()
+
+    @property
+    def text(self) -> str:
+        """What is shown, as plain text."""
+        self._measure()
+        return "\n".join("".join(text for text, _ in pieces).rstrip() for pieces in self._laid_out)
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Lays the lines out anew."""
+        self._measure()
+
+    def notify_style_update(self) -> None:
+        """Forgets the colours: the theme changed."""
+        super().notify_style_update()
+        self._roles = {}
+
+    def render_line(self, y: int) -> Strip:
+        """Paints one line of the view."""
+        self._measure()
+        base = self.visual_style.rich_style
+        width = self.scrollable_content_region.width
+        index = y + round(self.scroll_y)
+        if index >= len(self._laid_out):
+            return Strip.blank(width, base)
+        segments = [Segment(text, base + self._style(role)) for text, role in self._laid_out[index]]
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _measure(self) -> None:
+        width = self.scrollable_content_region.width
+        if width == self._width or width <= 0:
+            return
+        self._width = width
+        self._laid_out = [pieces for line in self._source for pieces in _lay_out_line(line, width)]
+        if self.is_mounted:
+            self.virtual_size = Size(0, len(self._laid_out))
+
+    def _style(self, role: str) -> Style:
+        kept = self._roles.get(role)
+        if kept is None:
+            named = role_styles(self.app.theme_variables, self.app.current_theme.dark)
+            kept = Style.null()
+            for word in role.split():
+                kept += Style.parse(word) if word in _ATTRIBUTES else named.get(word, Style.null())
+            self._roles[role] = kept
+        return kept
+
+
+def _lay_out_line(line: Line, width: int) -> list[list[Piece]]:
+    match line:
+        case Split(left=left, right=right):
+            end = min(width_of(right), width)
+            room = max(0, width - end - (1 if end else 0))
+            gap = [(" ", "")] if width - room - end > 0 else []
+            return [[*lay_out(left, room, "left"), *gap, *lay_out(right, end, "right")]]
+        case Prose(text=text, role=role, indent=indent, most=most):
+            wrapped = textwrap.wrap(
+                safe(text), max(8, width), subsequent_indent=" " * indent, max_lines=most, placeholder="…"
+            )
+            return [lay_out(Styled(piece, role), width, "left") for piece in wrapped]
+        case _:
+            return [lay_out(line, width, "left")]

@@ -1,0 +1,93 @@
+"""What the console knows: the newest rows it has read, and rates made from them. Knows no screen and no thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tui_crawler.console.clock import ConsoleClock
+from tui_crawler.console.glyphs import Mark
+from tui_crawler.console.present.header import HeaderState
+from tui_crawler.console.present.rates import OriginMeters, RateMeter
+from tui_crawler.console.present.standing import tally
+from tui_crawler.console.refresh import Snapshot
+from tui_crawler.domain.eta import Eta, estimate_run
+from tui_crawler.domain.idle_reason import idle_reason_of_run
+from tui_crawler.domain.view import OriginView, RunView, TotalsView
+
+SLOW_MS = 1_000
+LINE_WIDTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStanding:
+    """Who crawls, as the header says it; `trouble` is raw text that stands in place of the idle reason."""
+
+    mark: Mark
+    trouble: str = ""
+
+
+class Picture:
+    """The newest rows by key. Fed with snapshots in the order they were read."""
+
+    def __init__(self, clock: ConsoleClock) -> None:
+        self._clock = clock
+        self.origins: dict[str, OriginView] = {}
+        self.run: RunView | None = None
+        self.totals: TotalsView | None = None
+        self.known = False
+        self._requests = RateMeter()
+        self._bytes = RateMeter()
+        self.meters = OriginMeters()
+        self._read_at = clock.mono_ms()
+        self._read_ms = 0
+        self._slow_at = -SLOW_MS
+        self._eta: Eta | None = None
+        self._idle = ""
+
+    def feed(self, shot: Snapshot | None) -> None:
+        """Takes what was read; None: nothing has changed, the picture is fresh."""
+        now = self._clock.mono_ms()
+        self._read_at = now
+        if shot is None:
+            return
+        self._read_ms = shot.took_ms
+        self.known = True
+        self.run, self.totals = shot.run, shot.totals
+        for view in shot.changed:
+            self.origins[view.origin] = view
+            self.meters.feed(view.origin, view.requests, now)
+
+    def age_ms(self) -> int:
+        """How old the picture is, in ms."""
+        return self._clock.mono_ms() - self._read_at
+
+    def header(self, name: str, engine: EngineStanding, *, hz: int, stale_ms: int, readonly: bool) -> HeaderState:
+        """What the header shows now. Sums over all origins are made once a second."""
+        now, wall = self._clock.mono_ms(), self._clock.wall_ms()
+        if self.totals is not None:
+            self._requests.feed(self.totals.requests, now)
+            self._bytes.feed(self.totals.bytes, now)
+        if now - self._slow_at >= SLOW_MS:
+            self._slow_at = now
+            slots = self.run.max_in_flight if self.run else 0
+            self._eta = estimate_run(self.origins.values(), wall, slots) if self.origins else None
+            self._idle = ""
+            if self.known:
+                self._idle = idle_reason_of_run(self.origins.values(), wall, self.run, zone=self._clock.zone)
+        return HeaderState(
+            name=name,
+            engine=engine.mark,
+            run=self.run,
+            now=wall,
+            tally=tally(self.origins.values()),
+            totals=self.totals,
+            requests_per_s=self._requests.rate(now),
+            bytes_per_s=self._bytes.rate(now),
+            line=tuple(self._requests.line(now, LINE_WIDTH)),
+            eta=self._eta,
+            idle=engine.trouble or self._idle,
+            stale_ms=stale_ms,
+            hz=hz,
+            read_ms=self._read_ms,
+            readonly=readonly,
+        )

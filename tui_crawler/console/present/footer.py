@@ -1,0 +1,52 @@
+"""The last line of a screen: where one is, and the keys that fit. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from tui_crawler.console.present.line import Line
+from tui_crawler.console.safe_text import clip, safe
+from tui_crawler.console.table_cells import Styled
+
+_KEPT = ("help.keys", "app.quit")
+"""Actions that are named last to be dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """Cells `start` to before `end` of the line belong to an action."""
+
+    start: int
+    end: int
+    action_id: str
+
+
+def footer_line(
+    crumbs: Sequence[str], keys: Sequence[tuple[str, str, str]], width: int
+) -> tuple[Line, tuple[Zone, ...]]:
+    """The line in `width` cells, and where each key (action id, key, label) stands in it; keys stand at the right."""
+    shown = list(keys)
+    least = min(width // 3, cell_len(safe(" › ".join(crumbs))) + 2)
+    while _needed(shown) > width - least:
+        droppable = [index for index, (action_id, _, _) in enumerate(shown) if action_id not in _KEPT]
+        if not droppable:
+            break
+        del shown[droppable[-1]]
+    room = max(0, width - _needed(shown) - 1)
+    where = clip(safe(" › ".join(crumbs)), room)
+    parts: list[Styled] = [Styled(where, "strong"), Styled(" " * (room + 1 - cell_len(where)))]
+    zones = []
+    x = room + 1
+    for action_id, key, label in shown:
+        end = x + cell_len(key) + 1 + cell_len(label)
+        zones.append(Zone(x, end, action_id))
+        parts += [Styled(key, "accent bold"), Styled(f" {label}", "muted"), Styled("  ")]
+        x = end + 2
+    return tuple(parts[:-1]) if shown else tuple(parts), tuple(zones)
+
+
+def _needed(keys: Sequence[tuple[str, str, str]]) -> int:
+    return sum(cell_len(key) + 1 + cell_len(label) + 2 for _, key, label in keys) - 2 if keys else 0

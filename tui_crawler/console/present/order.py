@@ -1,0 +1,65 @@
+"""Which origins the overview shows, and in which order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from tui_crawler.console.present.standing import is_problem, severity, standing
+from tui_crawler.domain.view import OriginView
+
+SortKey = Callable[[OriginView], object]
+
+_KEYS: Mapping[str, tuple[SortKey, bool]] = MappingProxyType(
+    {
+        "state": (severity, False),
+        "origin": (lambda view: view.origin.partition("://")[2], False),
+        "todo": (lambda view: view.todo, True),
+        "pending": (lambda view: view.pending, True),
+        "done": (lambda view: view.done, True),
+        "fail": (lambda view: view.failed, True),
+        "blocked": (lambda view: view.blocked, True),
+        "patience": (lambda view: view.patience - view.patience_max, False),
+        "delay": (lambda view: view.delay_ms, True),
+        "next": (lambda view: max(view.next_request_at, view.asleep_until), False),
+        "exit": (lambda view: view.last_exit_code, False),
+        "bytes": (lambda view: view.bytes, True),
+        "took": (lambda view: view.last_response_ms, True),
+    }
+)
+SORT_COLUMNS: tuple[str, ...] = tuple(_KEYS)
+"""The ids of the columns an order may be made by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What the operator wants to see: `needle` filters by text, `problems` keeps problems only."""
+
+    sort: str = "fail"
+    descending: bool = True
+    needle: str = ""
+    problems: bool = False
+
+
+def natural_direction(column: str) -> bool:
+    """Whether an order by this column begins with the greatest (counts do, names do not)."""
+    return _KEYS[column][1]
+
+
+def arrange(origins: Iterable[OriginView], wanted: Arrangement) -> list[OriginView]:
+    """The origins that pass the filter, in order; equal ones by name, so that nothing jumps."""
+    needle = wanted.needle.casefold()
+    kept = [view for view in origins if _passes(view, needle, wanted.problems)]
+    kept.sort(key=lambda view: view.origin)
+    key = _KEYS[wanted.sort][0]
+    kept.sort(key=key, reverse=wanted.descending)  # type: ignore[arg-type]  # each key gives values of one kind
+    return kept
+
+
+def _passes(view: OriginView, needle: str, problems: bool) -> bool:
+    if problems and not is_problem(view):
+        return False
+    if not needle:
+        return True
+    return needle in view.origin.casefold() or needle in standing(view).word or needle in view.last_exit_code.casefold()

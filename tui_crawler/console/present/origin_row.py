@@ -1,0 +1,154 @@
+"""The overview's table: its columns, and an origin as one row. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import tzinfo
+from types import MappingProxyType
+
+from tui_crawler.console.format import compact, count, due, seconds, size
+from tui_crawler.console.present.exits import exit_cell
+from tui_crawler.console.present.standing import standing
+from tui_crawler.console.present.urls import host_of, path_of
+from tui_crawler.console.sparkline import patience_dots
+from tui_crawler.console.table_cells import Cell, Row, Styled
+from tui_crawler.console.table_columns import Column
+from tui_crawler.domain.idle_reason import idle_reason
+from tui_crawler.domain.view import OriginView, RunView
+
+CLOCK_MS = 10_000
+"""Below this a wait is shown in tenths of a second and counts down."""
+
+COLUMNS: tuple[Column, ...] = (
+    Column("state", "STATE", 14, 0, min_width=11),
+    Column("origin", "ORIGIN", None, 0, min_width=16),
+    Column("todo", "TODO", 7, 4, "right", min_width=5),
+    Column("done", "DONE", 8, 3, "right", min_width=6),
+    Column("fail", "FAIL", 5, 1, "right"),
+    Column("patience", "PAT", 5, 2),
+    Column("delay", "DELAY", 7, 6, "right", min_width=6),
+    Column("next", "NEXT", 6, 5, "right"),
+    Column("exit", "LAST EXIT", 24, 7, min_width=14),
+    Column("took", "TOOK", 6, 9, "right"),
+    Column("blocked", "BLOCKED", 7, 10, "right"),
+    Column("pending", "QUEUE", 9, 11, "right", min_width=7),
+    Column("bytes", "BYTES", 7, 12, "right"),
+    Column("why", "WHY", None, 13, min_width=36),
+)
+NARROW_COLUMNS: tuple[Column, ...] = (
+    Column("state", "", 2, 0),
+    Column("origin", "ORIGIN", None, 0, min_width=12),
+    Column("todo", "TODO", 6, 3, "right", min_width=4),
+    Column("fail", "FAIL", 5, 1, "right"),
+    Column("patience", "PAT", 5, 2, min_width=3),
+    Column("next", "NEXT", 6, 4, "right"),
+    Column("exit", "LAST EXIT", 14, 5),
+)
+"""The columns below 81 cells; the state is its glyph alone, the word stands under the table."""
+
+_SHORT_STATES: Mapping[str, str] = MappingProxyType(
+    {"rate limited": "limited", "database error": "db error", "limit reached": "limit"}
+)
+
+SORT_TITLES: tuple[tuple[str, str], ...] = (
+    ("state", "state, worst first"),
+    ("origin", "origin"),
+    ("todo", "todo list"),
+    ("pending", "queue"),
+    ("done", "done"),
+    ("fail", "failed"),
+    ("blocked", "blocked"),
+    ("patience", "patience lost"),
+    ("delay", "delay"),
+    ("next", "next request"),
+    ("exit", "last exit code"),
+    ("took", "last response time"),
+    ("bytes", "bytes"),
+)
+
+
+def origin_row(view: OriginView, now: int, run: RunView | None, zone: tzinfo, *, narrow: bool, you: str = "") -> Row:
+    """An origin as a row of the overview at `now` (epoch ms); its key is the origin."""
+    mark = standing(view)
+    done = view.state == "FINISHED"
+    origin = Styled(host_of(view.origin), "muted" if done else "strong")
+    fail = Styled(count(view.failed), "error" if view.failed else "faint", short=compact(view.failed))
+    todo = Styled(count(view.todo), "" if view.todo else "faint", short=compact(view.todo))
+    last: Cell = exit_cell(view.last_exit_code)
+    if narrow:
+        cells: tuple[Cell, ...] = (
+            Styled(mark.glyph, mark.role),
+            origin,
+            todo,
+            fail,
+            patience_cell(view),
+            next_cell(view, now),
+            last,
+        )
+        return Row(view.origin, cells)
+    cells = (
+        Styled(mark.label, mark.role, short=f"{mark.glyph} {_SHORT_STATES.get(mark.word, mark.word)}"),
+        origin,
+        todo,
+        Styled(count(view.done), "", short=compact(view.done)),
+        fail,
+        patience_cell(view),
+        delay_cell(view),
+        next_cell(view, now),
+        last,
+        Styled(seconds(view.last_response_ms) if view.requests else "-", "" if view.requests else "faint"),
+        Styled(count(view.blocked), "blocked" if view.blocked else "faint", short=compact(view.blocked)),
+        Styled(count(view.pending), "" if view.pending else "faint", short=compact(view.pending)),
+        size(view.bytes),
+        Styled(idle_reason(view, now, run, zone=zone, you=you) or requesting(view), "muted"),
+    )
+    return Row(view.origin, cells)
+
+
+def requesting(view: OriginView) -> str:
+    """What an origin does when nothing holds it up; raw text."""
+    return f"requesting {path_of(view.in_flight_url, view.origin)}"
+
+
+def patience_cell(view: OriginView) -> Styled:
+    """Patience as dots: filled for what is left."""
+    numbers = f"{view.patience}/{view.patience_max}"
+    role = "warning" if view.patience else "error"
+    if view.patience >= view.patience_max:
+        role = "faint" if view.state == "FINISHED" else "muted"
+    return Styled(patience_dots(view.patience, view.patience_max), role, short=numbers)
+
+
+def delay_cell(view: OriginView) -> Styled:
+    """The delay, with `R` when robots.txt sets it, `▲` when it was raised, `✎` when the operator did."""
+    if not view.delay_ms:
+        return Styled("-", "faint")
+    letters = {
+        "crawl_delay": ("R", ""),
+        "rate_limit": ("▲", "warning"),
+        "retry_after": ("▲", "warning"),
+        "robots_unreachable": ("▲", "warning"),
+        "operator": ("✎", "accent"),
+    }
+    letter, role = letters.get(view.delay_reason, (" ", ""))
+    return Styled(f"{seconds(view.delay_ms)}{letter}", role)
+
+
+def next_cell(view: OriginView, now: int) -> Styled:
+    """When the next request goes out: counts down below 10 s; `now` while one is under way."""
+    if view.state == "FINISHED":
+        return Styled("-", "faint")
+    if view.in_flight_url:
+        return Styled("now", "active")
+    if view.paused:
+        return Styled("paused", "paused")
+    wait = max(view.next_request_at, view.asleep_until) - now
+    if wait <= 0:
+        return Styled("ready", "waiting")
+    return Styled(seconds(wait) if wait < CLOCK_MS else due(wait).lstrip("+"), "")
+
+
+def counts_down(view: OriginView, now: int) -> bool:
+    """Whether the row of this origin changes by time alone."""
+    wait = max(view.next_request_at, view.asleep_until) - now
+    return view.state != "FINISHED" and not view.paused and not view.in_flight_url and -1_000 < wait < CLOCK_MS

@@ -1,0 +1,70 @@
+"""Pasted text as seeds: one URL per line, judged before anything is sent. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tui_crawler.console.format import plural
+from tui_crawler.console.present.line import Line
+from tui_crawler.console.table_cells import Styled
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+
+_REFUSED_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """`urls` are normalised and each once; `refused` are line number, raw text and reason."""
+
+    urls: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    new_origins: tuple[str, ...] = ()
+    repeated: int = 0
+    refused: tuple[tuple[int, str, str], ...] = ()
+
+
+def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
+    """Reads one URL per line; empty lines and lines that begin with `#` are left out, a missing scheme is https."""
+    found: dict[str, CrawlUrl] = {}
+    refused = []
+    repeated = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        raw = line.strip()
+        if not raw or raw.startswith("#"):
+            continue
+        url = normalise(raw)
+        if isinstance(url, InvalidUrl) and "://" not in raw and "." in raw:
+            url = normalise(f"https://{raw}")
+        if isinstance(url, InvalidUrl):
+            refused.append((number, raw, url.reason))
+        elif url.href in found:
+            repeated += 1
+        else:
+            found[url.href] = url
+    origins = tuple(dict.fromkeys(url.origin for url in found.values()))
+    known = set(known_origins)
+    return Seeds(tuple(found), origins, tuple(one for one in origins if one not in known), repeated, tuple(refused))
+
+
+def seeds_lines(seeds: Seeds) -> list[Line]:
+    """What would be added, and what not and why."""
+    words = f"{plural(len(seeds.urls), 'seed')} of {plural(len(seeds.origins), 'origin')}"
+    if not seeds.urls:
+        words = "no seed yet"
+    notes = []
+    if seeds.new_origins:
+        notes.append(f"{len(seeds.new_origins)} new")
+    if seeds.repeated:
+        notes.append(f"{seeds.repeated} repeated")
+    lines: list[Line] = [
+        (Styled(words, "ok" if seeds.urls else "muted"), Styled(f"  {', '.join(notes)}" if notes else "", "muted"))
+    ]
+    lines += [
+        (Styled(f"✗ line {number}: ", "error"), Styled(f"{raw} ", ""), Styled(reason, "muted"))
+        for number, raw, reason in seeds.refused[:_REFUSED_SHOWN]
+    ]
+    more = len(seeds.refused) - _REFUSED_SHOWN
+    if more > 0:
+        lines.append(Styled(f"  and {plural(more, 'more line')} that cannot be crawled", "error"))
+    return lines

@@ -1,0 +1,107 @@
+"""The selected origin in a few lines, beside the overview's table. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from tui_crawler.console.format import ago, count, due, plural, seconds, size
+from tui_crawler.console.present.exits import exit_cell, status_cell
+from tui_crawler.console.present.header import eta_words
+from tui_crawler.console.present.line import Line, Prose, fact
+from tui_crawler.console.present.origin_row import patience_cell, requesting
+from tui_crawler.console.present.standing import standing
+from tui_crawler.console.present.urls import path_of
+from tui_crawler.console.sparkline import sparkline
+from tui_crawler.console.table_cells import Cell, Styled
+from tui_crawler.domain.eta import Limit, estimate
+from tui_crawler.domain.idle_reason import delay_words, idle_reason
+from tui_crawler.domain.view import OriginView, RunView
+
+_RATE = 20
+
+
+def why_line(view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str) -> Cell:
+    """What an origin does, or why it does nothing, in one line."""
+    mark = standing(view)
+    idle = idle_reason(view, now, run, zone=zone, you=you)
+    words = idle or requesting(view)
+    return (Styled(f"{mark.label}", mark.role), Styled("  "), Styled(words, "" if idle else "active"))
+
+
+def summary_lines(
+    view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, line: Sequence[float | None]
+) -> list[Line]:
+    """The selected origin at `now` (epoch ms); `line` is its recent rate, oldest first."""
+    mark = standing(view)
+    idle = idle_reason(view, now, run, zone=zone, you=you)
+    words = idle or requesting(view)
+    lines: list[Line] = [
+        Styled(mark.label, f"{mark.role} bold"),
+        Prose(words, "" if idle else "active", most=3),
+        "",
+        fact("patience", patience_cell(view), Styled(f" {view.patience} of {view.patience_max}", "muted")),
+        delay_line(view),
+        robots_line(view, now),
+        rate_line(line),
+        eta_line(view, now),
+        "",
+        fact("todo", count(view.todo), Styled(f" of {count(view.pending)}", "muted")),
+        fact("done", count(view.done), Styled(f"  {size(view.bytes)}", "muted")),
+        fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
+        fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
+        fact("requests", count(view.requests)),
+    ]
+    if view.last_exit_code:
+        lines += [
+            "",
+            exit_cell(view.last_exit_code),
+            Prose(path_of(view.last_url, view.origin), most=2),
+            (
+                status_cell(view.last_http_status),
+                Styled(f"  {ago(now - view.last_attempt_at)}, took {seconds(view.last_response_ms)}", "muted"),
+            ),
+        ]
+    return lines
+
+
+def delay_line(view: OriginView) -> Cell:
+    """The delay and what decided it."""
+    words = delay_words(view.delay_reason)
+    return fact("delay", seconds(view.delay_ms), Styled(f" {words}" if words else "", "muted"))
+
+
+def rate_line(line: Sequence[float | None]) -> Cell:
+    """Requests in the last fixed buckets of time, oldest first."""
+    known = any(value is not None for value in line)
+    return fact("rate", Styled(sparkline(line, _RATE), "active") if known else Styled("-", "faint"))
+
+
+def robots_line(view: OriginView, now: int) -> Cell:
+    """What is known of robots.txt, and how long it holds."""
+    match view.robots_status:
+        case "parsed":
+            state = Styled("✓ read", "ok")
+        case "unavailable":
+            state = Styled("○ none, all allowed", "muted")
+        case "unreachable":
+            state = Styled("⚠ unreachable", "warning")
+        case _:
+            return fact("robots", Styled("○ not asked yet", "muted"))
+    left = view.robots_expires_at - now
+    until = f" until {due(left).lstrip('+')}" if left > 0 else " expired"
+    return fact("robots", state, Styled(until.replace("until", "for"), "muted"))
+
+
+def eta_line(view: OriginView, now: int) -> Cell:
+    """When it will be done, and what limits it."""
+    eta = estimate(view, now)
+    limit = "" if eta.limit is Limit.none else f" {eta.limit.value}"
+    return fact("ETA", eta_words(eta), Styled(limit, "muted"))
+
+
+def no_origin_lines(known: int) -> list[Line]:
+    """What stands there while nothing is selected."""
+    if known:
+        return [Prose(f"{plural(known, 'origin')} known, none passes the filter.", "muted")]
+    return [Prose("No origins yet. Press a to add seeds.", "muted")]

@@ -1,0 +1,185 @@
+"""One URL, whole: what is known of it, how it was found, its attempts, requests and headers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from tui_crawler.console.format import clock, count, date_time, due, phase, plural, size
+from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
+from tui_crawler.console.present.line import LABEL, Line, Prose, fact, heading
+from tui_crawler.console.present.urls import path_of
+from tui_crawler.console.table_cells import Row, Styled
+from tui_crawler.console.table_columns import Column
+from tui_crawler.domain.view import AttemptView, LinkView, PageDetail, PageView, RequestView
+
+ATTEMPT_COLUMNS: tuple[Column, ...] = (
+    Column("number", "#", 3, 4, "right"),
+    Column("time", "TIME", 19, 0, min_width=8),
+    Column("exit", "EXIT", 27, 0, min_width=14),
+    Column("status", "ST", 3, 1, "right"),
+    Column("took", "TOOK", 7, 2, "right"),
+    Column("bytes", "BYTES", 7, 5, "right"),
+    Column("requests", "REQ", 3, 6, "right"),
+    Column("new", "NEW", 4, 7, "right"),
+    Column("patience", "PATIENCE", 8, 8),
+    Column("ruleset", "RULES", 5, 9, "right"),
+    Column("message", "MESSAGE", None, 3, min_width=30),
+)
+REQUEST_COLUMNS: tuple[Column, ...] = (
+    Column("time", "SENT", 12, 0),
+    Column("method", "METHOD", 6, 3),
+    Column("status", "ST", 3, 0, "right"),
+    Column("head", "HEAD", 7, 2, "right"),
+    Column("total", "TOTAL", 7, 1, "right"),
+    Column("remote", "REMOTE", 22, 5, min_width=15),
+    Column("kind", "KIND", 22, 6, min_width=12),
+    Column("url", "URL", None, 7, min_width=16),
+    Column("error", "ERROR", None, 4, min_width=14),
+)
+
+
+def page_lines(page: PageView, now: int, zone: tzinfo) -> list[Line]:
+    """What is known of a page at `now` (epoch ms)."""
+    lines: list[Line] = [
+        Prose(page.url, "strong", most=3),
+        Prose(page.title, "", most=2) if page.title else Styled("no title known", "faint"),
+        "",
+        fact("last", exit_cell(page.last_exit_code), " ", status_cell(page.last_http_status)),
+    ]
+    words = meaning(page.last_exit_code)
+    if words:
+        lines.append(Prose(" " * LABEL + words, "muted", indent=LABEL, most=2))
+    if page.message:
+        lines.append(Prose("message".ljust(LABEL) + page.message, "warning", indent=LABEL, most=4))
+    lines += [
+        fact("when", date_time(page.last_crawled_at, zone) if page.last_crawled_at else "never"),
+        fact("tries", f"{page.attempts} done, {page.attempts_remaining} left", Styled(_next_try(page, now), "muted")),
+        fact("place", f"depth {page.depth}, nice {page.nice}", Styled(f"  job {page.job}", "muted")),
+    ]
+    if page.due_at:
+        lines.append(fact("due", date_time(page.due_at, zone)))
+    if page.content_type or page.size:
+        lines.append(fact("content", f"{size(page.size)}  {page.content_type}"))
+    if page.etag:
+        lines.append(fact("etag", page.etag))
+    if page.sha256:
+        lines.append(fact("sha256", Styled(page.sha256[:16], "muted")))
+    return lines
+
+
+def _next_try(page: PageView, now: int) -> str:
+    if not page.attempts_remaining:
+        return ""
+    wait = page.not_before - now
+    return f"  next {due(wait)}" if wait > 0 else "  may run now"
+
+
+def path_lines(detail: PageDetail) -> list[Line]:
+    """How the URL was found: from a seed, link by link; and what else points at it."""
+    page = detail.page
+    lines: list[Line] = []
+    if detail.path:
+        lines.append((Styled("◆ ", "accent"), path_of(detail.path[0].from_url, page.origin), Styled("  seed", "muted")))
+        lines += [_step(depth, link, page) for depth, link in enumerate(detail.path, 1)]
+    elif page.depth == 0:
+        lines.append((Styled("◆ ", "accent"), "a seed"))
+    else:
+        lines.append(Styled("how it was found is not known", "muted"))
+    lines.append("")
+    lines.append(fact("linked", f"from {plural(detail.inlink_count, 'page')}, to {count(detail.outlink_count)}"))
+    for redirect in detail.redirects[:4]:
+        arrow = "→ " if redirect.from_url == page.url else "← "
+        other = redirect.to_url if redirect.from_url == page.url else redirect.from_url
+        kind = "permanent " if redirect.permanent else ""
+        lines.append((Styled(arrow, "redirect"), other, Styled(f"  {kind}{redirect.source}", "muted")))
+    if detail.inlinks:
+        lines += ["", heading("Links to it"), *(_link_line(link.from_url, link, page) for link in detail.inlinks[:8])]
+    if detail.outlinks:
+        lines += ["", heading("Links from it"), *(_link_line(link.to_url, link, page) for link in detail.outlinks[:8])]
+    return lines
+
+
+def _step(depth: int, link: LinkView, page: PageView) -> Line:
+    role = "strong" if link.to_url == page.url else ""
+    return (
+        Styled("  " * (depth - 1) + "↳ ", "muted"),
+        Styled(path_of(link.to_url, page.origin), role),
+        Styled(f"  <{link.kind}>", "muted"),
+        Styled(f" {link.text}" if link.text else "", "faint"),
+    )
+
+
+def _link_line(url: str, link: LinkView, page: PageView) -> Line:
+    return (Styled(f"{link.kind:7}", "muted"), path_of(url, page.origin), Styled(f"  {link.text}", "faint"))
+
+
+def attempt_rows(attempts: Sequence[AttemptView], zone: tzinfo) -> list[Row]:
+    """The attempts of a URL, newest first, numbered from the oldest; keys are attempt ids."""
+    return [_attempt_row(len(attempts) - index, one, zone) for index, one in enumerate(attempts)]
+
+
+def _attempt_row(number: int, one: AttemptView, zone: tzinfo) -> Row:
+    lost = one.patience_after != one.patience_before
+    return Row(
+        one.attempt_id,
+        (
+            Styled(str(number), "faint"),
+            Styled(date_time(one.ended_at, zone), "muted", short=clock(one.ended_at, zone)),
+            exit_cell(one.exit_code),
+            status_cell(one.http_status),
+            phase(one.response_ms),
+            Styled(size(one.bytes) if one.bytes else "-", "muted"),
+            str(one.requests),
+            Styled(f"+{count(one.new_pages)}" if one.new_pages else "", "ok"),
+            Styled(f"{one.patience_before}→{one.patience_after}" if lost else "", "warning"),
+            Styled(str(one.ruleset_id or ""), "muted"),
+            one.message or one.decided_by,
+        ),
+    )
+
+
+def request_row(request: RequestView, page_url: str, zone: tzinfo) -> Row:
+    """A request of an attempt; its key is the request id."""
+    kinds = [("conditional", request.conditional), ("second try", request.fluke_retry)]
+    head = request.head_at - request.sent_at if request.head_at is not None else None
+    return Row(
+        request.request_id,
+        (
+            Styled(clock(request.sent_at, zone, millis=True), "muted"),
+            request.method,
+            status_cell(request.http_status),
+            phase(head),
+            phase(request.ended_at - request.sent_at),
+            request.remote_address,
+            Styled(", ".join(name for name, holds in kinds if holds) or "plain", "muted"),
+            Styled("" if request.url == page_url else request.url, "muted"),
+            Styled(request.error, "error"),
+        ),
+    )
+
+
+def header_lines(request: RequestView | None) -> list[Line]:
+    """The headers of a request, as sent and as received."""
+    if request is None:
+        return [Styled("no request was made", "muted")]
+    lines: list[Line] = [(Styled("> ", "accent"), Styled(f"{request.method} {request.url}", "strong"))]
+    lines += [_header_line("> ", name, value) for name, value in request.request_headers]
+    lines.append("")
+    if request.http_status is None:
+        lines.append((Styled("< ", "accent"), Styled("no answer", "muted")))
+        if request.error:
+            lines.append(Prose(f"  {request.error}", "error", indent=2))
+    else:
+        lines.append((Styled("< ", "accent"), status_cell(request.http_status)))
+        lines += [_header_line("< ", name, value) for name, value in request.response_headers]
+    return lines
+
+
+def _header_line(arrow: str, name: str, value: str) -> Line:
+    return (Styled(arrow, "faint"), Styled(f"{name}: ", "muted"), value)
+
+
+def unknown_lines(url: str) -> list[Line]:
+    """What stands there when the URL is not known."""
+    return [Prose(f"{url} is not known to this crawl.", "muted")]

@@ -1,0 +1,17 @@
+"""URLs as cells: short where the origin is known from the place, whole elsewhere. Pure."""
+
+from __future__ import annotations
+
+
+def path_of(url: str, origin: str) -> str:
+    """What follows the origin in a URL, with its leading slash; the whole URL when it is of another origin."""
+    if origin and url.startswith(origin):
+        rest = url[len(origin) :]
+        if not rest or rest[0] in "/?#":
+            return rest or "/"
+    return url
+
+
+def host_of(origin: str) -> str:
+    """An origin without the scheme https; any other scheme stays, so that it is seen."""
+    return origin.removeprefix("https://")

@@ -1,0 +1,220 @@
+"""What a screen asks for and what it gets: rows read from the database as frozen values, only when they changed.
+
+A `Reader` lives in one thread. Each part has its own rate (CONSOLE.md, refresh policy) and is read again only after
+another connection has committed, or when it depends on the time. What a reading leaves out is kept from the last one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from tui_crawler.console.clock import ConsoleClock
+from tui_crawler.console.ports import Reports
+from tui_crawler.domain.view import (
+    AttemptView,
+    ExitCountView,
+    FailureGroup,
+    OriginHistory,
+    OriginView,
+    PageDetail,
+    PageView,
+    RunView,
+    TodoView,
+    TotalsView,
+)
+
+WINDOW = 200
+"""How many rows a list shows at most; the next ones are another window."""
+
+FAST_MS, COUNTER_MS, SLOW_MS = 100, 250, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class FailureWindow:
+    """A window of failed pages: those of an exit code, an origin or both, after a page id."""
+
+    exit_code: str = ""
+    origin: str = ""
+    after_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptWindow:
+    """A window of the crawl log of one origin, older than an attempt id (0: the newest)."""
+
+    before_id: int = 0
+    problems_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What the screen on top shows. Nothing else is read."""
+
+    origins: bool = False
+    events: bool = False
+    origin: str = ""
+    attempts: AttemptWindow = field(default_factory=AttemptWindow)
+    groups: tuple[str, ...] = ()
+    failures: FailureWindow | None = None
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OriginDetail:
+    """One origin, whole. `view` None: there is no such origin."""
+
+    view: OriginView | None
+    history: OriginHistory
+    todo: tuple[TodoView, ...]
+    attempts: tuple[AttemptView, ...]
+    exits: tuple[ExitCountView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What was read for `wants`. A part that is the same object as before has not changed.
+
+    `changed` and `events` (newest first) hold only what is new since the snapshot before.
+    `took_ms` is how long the reading took.
+    """
+
+    wants: Wants
+    took_ms: int
+    run: RunView | None
+    totals: TotalsView | None
+    changed: tuple[OriginView, ...] = ()
+    events: tuple[AttemptView, ...] = ()
+    origin: OriginDetail | None = None
+    groups: tuple[FailureGroup, ...] | None = None
+    failures: tuple[PageView, ...] | None = None
+    page: PageDetail | None = None
+    page_read: bool = False
+
+
+_NOTHING = Snapshot(Wants(), 0, None, None)
+_NO_HISTORY = OriginHistory((), ())
+
+
+class Reader:
+    """Reads what is wanted through one `Reports`. Not shared between threads."""
+
+    def __init__(self, reports: Reports, clock: ConsoleClock) -> None:
+        self._reports = reports
+        self._clock = clock
+        self._version = -1
+        self._seen: dict[str, tuple[int, int]] = {}  # part -> data version and monotonic ms of its last reading
+        self._last = _NOTHING
+        self._change = 0
+        self._event_id = 0
+        self._first = True
+
+    def read(self, wants: Wants) -> Snapshot | None:
+        """Reads what is due; None when nothing is. Raises StorageFailure."""
+        began = self._clock.mono_ms()
+        self._version = self._reports.data_version()
+        if wants != self._last.wants:
+            self._forget(wants)
+        before, seen, marks = self._last, dict(self._seen), (self._change, self._event_id)
+        try:
+            fresh = self._read_parts(wants, began)
+        except BaseException:
+            self._seen, (self._change, self._event_id) = seen, marks
+            raise
+        if fresh is before and not self._first:
+            return None
+        self._first = False
+        took = self._clock.mono_ms() - began
+        self._last = replace(fresh, wants=wants, changed=(), events=())
+        return replace(fresh, wants=wants, took_ms=took)
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._reports.close()
+
+    def _forget(self, wants: Wants) -> None:
+        """Drops the parts of another screen, so that they are read at once when they are wanted again."""
+        old = self._last.wants
+        same = {
+            "origin": wants.origin == old.origin,
+            "attempts": wants.origin == old.origin and wants.attempts == old.attempts,
+            "groups": wants.groups == old.groups,
+            "failures": wants.failures == old.failures,
+            "url": wants.url == old.url,
+        }
+        last = self._last
+        if not same["origin"] or not same["attempts"]:
+            last = replace(last, origin=None)
+            for part in ("origin", "history", "todo", "attempts", "exits"):
+                self._seen.pop(part, None)
+        if not same["groups"]:
+            last = replace(last, groups=None)
+            self._seen.pop("groups", None)
+        if not same["failures"]:
+            last = replace(last, failures=None)
+            self._seen.pop("failures", None)
+        if not same["url"]:
+            last = replace(last, page=None, page_read=False)
+            self._seen.pop("url", None)
+        self._last = last
+
+    def _due(self, part: str, every_ms: int, now: int, *, by_time: bool = False) -> bool:
+        """Whether a part is to be read; notes that it is. `by_time` parts change without a commit."""
+        version, at = self._seen.get(part, (-2, 0))
+        if version != -2:
+            if now - at < every_ms:
+                return False
+            if version == self._version and not by_time:
+                return False
+        self._seen[part] = (self._version, now)
+        return True
+
+    def _read_parts(self, wants: Wants, now: int) -> Snapshot:
+        reports = self._reports
+        shot = self._last
+        if self._due("run", SLOW_MS, now, by_time=True):
+            run = reports.run()
+            if run != shot.run or self._first:
+                shot = replace(shot, run=run)
+        if self._due("totals", COUNTER_MS, now):
+            shot = replace(shot, totals=reports.totals())
+        if wants.origins and self._due("origins", FAST_MS, now):
+            changes = reports.origins_changed(self._change)
+            self._change = max(self._change, changes.change)
+            if changes.rows:
+                shot = replace(shot, changed=changes.rows)
+        if wants.events and self._due("events", COUNTER_MS, now):
+            events = reports.attempts(after_id=self._event_id, limit=WINDOW)
+            if events:
+                self._event_id = max(self._event_id, *(event.attempt_id for event in events))
+                shot = replace(shot, events=events)
+        if wants.origin:
+            shot = self._read_origin(shot, wants, now)
+        if wants.groups and self._due("groups", SLOW_MS, now):
+            shot = replace(shot, groups=reports.failure_groups(wants.groups))
+        if wants.failures is not None and self._due("failures", SLOW_MS, now):
+            at = wants.failures
+            pages = reports.failure_pages(exit_code=at.exit_code, origin=at.origin, after_id=at.after_id, limit=WINDOW)
+            shot = replace(shot, failures=pages)
+        if wants.url and self._due("url", SLOW_MS, now):
+            shot = replace(shot, page=reports.page_detail(wants.url), page_read=True)
+        return shot
+
+    def _read_origin(self, shot: Snapshot, wants: Wants, now: int) -> Snapshot:
+        reports, name = self._reports, wants.origin
+        before = shot.origin or OriginDetail(None, _NO_HISTORY, (), (), ())
+        detail = before
+        if self._due("origin", FAST_MS, now):
+            detail = replace(detail, view=reports.origin(name))
+        if self._due("attempts", COUNTER_MS, now):
+            window = wants.attempts
+            attempts = reports.attempts(
+                origin=name, before_id=window.before_id, limit=WINDOW, problems_only=window.problems_only
+            )
+            detail = replace(detail, attempts=attempts)
+        if self._due("todo", COUNTER_MS, now):
+            detail = replace(detail, todo=reports.todo(name, WINDOW))
+        if self._due("history", SLOW_MS, now):
+            detail = replace(detail, history=reports.history(name))
+        if self._due("exits", SLOW_MS, now):
+            detail = replace(detail, exits=reports.exit_counts(name, self._clock.wall_ms()))
+        return shot if detail is before else replace(shot, origin=detail)

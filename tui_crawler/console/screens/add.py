@@ -1,0 +1,79 @@
+"""Adds seeds: paste as many as you like, see what becomes of each line before anything is sent."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Button, TextArea
+
+from tui_crawler.console.format import plural
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.typing import PlainArea
+from tui_crawler.console.present.seeds import Seeds, read_seeds, seeds_lines
+from tui_crawler.console.screens.base import Dialog
+
+
+class AddScreen(Dialog):
+    """Gives a tuple of normalised URLs, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "add", "Add", show=False),
+        Binding("escape,ctrl+c", "cancel", "Cancel", show=False),
+    ]
+
+    def __init__(self, text: str, known_origins: tuple[str, ...]) -> None:
+        """`text` is what stands there at first; `known_origins` tells which origins are new."""
+        super().__init__()
+        self._text = text
+        self._known = known_origins
+        self._seeds = Seeds()
+
+    def compose(self) -> ComposeResult:
+        """A field for many lines, what it would do, and the buttons."""
+        with Vertical(classes="dialog wide") as box:
+            box.border_title = Content("Add seeds")
+            box.border_subtitle = Content("one URL per line · ctrl+s adds · esc leaves")
+            yield PlainArea(self._text, id="seeds", compact=True, tab_behavior="focus", placeholder="https://…")
+            yield Lines(id="seeds-preview")
+            with Horizontal(classes="dialog-buttons"):
+                yield Button("Add", id="add", compact=True, variant="primary", disabled=True)
+                yield Button("Cancel", id="cancel", compact=True)
+
+    def on_mount(self) -> None:
+        """Judges what stands there at first."""
+        self.query_one(Lines).can_focus = False
+        self.query_one(TextArea).focus()
+        self._judge()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Judges the text anew."""
+        event.stop()
+        self._judge()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Adds, or not."""
+        event.stop()
+        if event.button.id == "add":
+            self.action_add()
+        else:
+            self.dismiss(None)
+
+    def action_add(self) -> None:
+        """Gives the seeds, if there are any."""
+        if self._seeds.urls:
+            self.dismiss(self._seeds.urls)
+
+    def action_cancel(self) -> None:
+        """Gives nothing."""
+        self.dismiss(None)
+
+    def _judge(self) -> None:
+        self._seeds = read_seeds(self.query_one(TextArea).text, self._known)
+        self.query_one(Lines).show(seeds_lines(self._seeds))
+        button = self.query_one("#add", Button)
+        button.disabled = not self._seeds.urls
+        button.label = Content(f"Add {plural(len(self._seeds.urls), 'seed')}" if self._seeds.urls else "Add")

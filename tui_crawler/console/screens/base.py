@@ -1,0 +1,166 @@
+"""What every screen of the console is made of: header, body, entry line, footer, notices."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.geometry import Size
+from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where, footer_at, why_not
+from tui_crawler.console.keys import keys_of
+from tui_crawler.console.panes.bars import FooterBar, HeaderBar, NoticeBox, TooSmall
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.refresh import Snapshot, Wants
+from tui_crawler.console.safe_text import safe
+
+if TYPE_CHECKING:
+    from tui_crawler.console.app import CrawlerApp
+
+NARROW_BELOW = 81
+LOW_BELOW = 24
+LEAST = Size(40, 10)
+
+
+def size_classes(size: Size) -> dict[str, bool]:
+    """The classes a screen has at a size: `-narrow`, `-low`, `-tiny`."""
+    tiny = size.width < LEAST.width or size.height < LEAST.height
+    return {
+        "-tiny": tiny,
+        "-narrow": size.width < NARROW_BELOW,
+        "-low": size.height < LOW_BELOW,
+    }
+
+
+def title(widget: Widget, text: str, subtitle: str = "") -> None:
+    """Writes the titles of a pane's border; the texts are raw."""
+    widget.border_title = Content(safe(text, 200))
+    widget.border_subtitle = Content(safe(subtitle, 200))
+
+
+class ConsoleScreen(Screen[None], inherit_bindings=False):
+    """A screen that shows rows. It says what it wants, takes what was read, and does its own actions."""
+
+    WHERE: ClassVar[Where]
+    HERE: ClassVar[frozenset[str]] = frozenset()
+    """Actions the footer does not name here, though they exist."""
+    AUTO_FOCUS = "CrawlTable"
+
+    def __init__(self) -> None:
+        """Makes the screen; nothing is read yet."""
+        super().__init__()
+        self.frozen = False
+        self.missed = 0
+
+    @property
+    def console(self) -> CrawlerApp:
+        """The app."""
+        return cast("CrawlerApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        """The parts every screen has, around its body."""
+        yield HeaderBar()
+        yield from self.body()
+        yield EntryLine()
+        yield FooterBar()
+        yield NoticeBox()
+        yield TooSmall()
+
+    @abstractmethod
+    def body(self) -> Iterable[Widget]:
+        """The panes of this screen."""
+
+    @abstractmethod
+    def wants(self) -> Wants:
+        """What this screen shows, so that nothing else is read."""
+
+    @abstractmethod
+    def take(self, shot: Snapshot) -> None:
+        """Shows what was read."""
+
+    @abstractmethod
+    def situation(self) -> Situation:
+        """What the screen stands on."""
+
+    @abstractmethod
+    def crumbs(self) -> tuple[str, ...]:
+        """Where one is; raw text."""
+
+    @abstractmethod
+    def do(self, action_id: str, argument: str = "") -> bool:
+        """Does an action of this screen; False when it is none of this screen's."""
+
+    def tick(self) -> None:
+        """Twice a second: what changes by time alone."""
+
+    def thaw(self) -> None:
+        """Shows what came while the picture was held still."""
+
+    def focus_main(self) -> None:
+        """Puts the focus where it was at first."""
+        self.query(str(self.AUTO_FOCUS)).first().focus()
+
+    def toggle_freeze(self) -> None:
+        """Holds the picture still, or lets it go on."""
+        self.frozen = not self.frozen
+        if not self.frozen:
+            self.missed = 0
+            self.thaw()
+
+    def fit(self, size: Size) -> None:
+        """Chooses the layout for a size."""
+        self.update_classes(size_classes(size), animate=False)
+
+    def tell_footer(self) -> None:
+        """Brings the footer up to date."""
+        situation = self.console.situation(self)
+        keymap = self.console.own_keys
+        keys = [
+            (action.id, shown[0], action.label)
+            for action in footer_at(self.WHERE)
+            if action.id not in self.HERE
+            and not why_not(action, situation)
+            and (shown := keys_of(action.id, action.keys, keymap))
+        ]
+        self.query_one(FooterBar).tell(self.crumbs(), keys)
+
+    def on_mount(self) -> None:
+        """Fits the first size."""
+        self.fit(self.app.size)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fits another size."""
+        self.fit(event.size)
+        self.query_one(NoticeBox).place(event.size)
+
+    def on_screen_resume(self) -> None:
+        """Comes to the top: the size may be another one, the rows older."""
+        self.fit(self.app.size)
+        self.console.screen_came_up(self)
+
+    def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
+        """A key of the footer was clicked."""
+        self.console.dispatcher.do(event.action_id)
+
+
+class Dialog(ModalScreen[object]):
+    """A screen over another one."""
+
+    def on_mount(self) -> None:
+        """Fits the first size."""
+        self.update_classes(size_classes(self.app.size), animate=False)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fits another size."""
+        self.update_classes(size_classes(event.size), animate=False)
+
+    @property
+    def console(self) -> CrawlerApp:
+        """The app."""
+        return cast("CrawlerApp", self.app)

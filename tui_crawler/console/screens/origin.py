@@ -1,0 +1,235 @@
+"""One origin: what it does and why, its todo list in the order of its turns, and every attempt as it comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.format import count
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.events import go_to_problem
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.present.attempt_row import LOG_COLUMNS, log_row
+from tui_crawler.console.present.origin_detail import (
+    EXIT_COLUMNS,
+    NARROW_EXIT_COLUMNS,
+    TODO_COLUMNS,
+    exit_row,
+    state_lines,
+    todo_row,
+    unknown_lines,
+)
+from tui_crawler.console.present.summary import why_line
+from tui_crawler.console.present.urls import host_of
+from tui_crawler.console.refresh import WINDOW, AttemptWindow, OriginDetail, Snapshot, Wants
+from tui_crawler.console.screens.base import ConsoleScreen, size_classes, title
+from tui_crawler.console.screens.origin_actions import act_on_origins
+from tui_crawler.domain.view import OriginView
+
+RATE_WIDTH = 20
+EXITS_SHOWN = 8
+FRAME = 3
+"""Lines of a table pane that are not rows: its border and its header."""
+
+
+class OriginScreen(ConsoleScreen):
+    """Everything about one origin."""
+
+    WHERE = Where.origin
+    HERE = frozenset({"view.failures"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.origin)]
+    AUTO_FOCUS = "#attempts"
+
+    def __init__(self, origin: str) -> None:
+        """`origin` is raw text as stored."""
+        super().__init__()
+        self._origin = origin
+        self._detail: OriginDetail | None = None
+        self._held: OriginDetail | None = None
+        self._window = AttemptWindow()
+        self._before: tuple[int, ...] = ()
+
+    def body(self) -> Iterable[Widget]:
+        """State and exit codes at the left, todo list above the attempts."""
+        self._why = Lines(id="why-here")
+        self._state = Lines(id="state", classes="pane")
+        self._todo = CrawlTable(TODO_COLUMNS, placeholder="the todo list is empty", id="todo", classes="pane")
+        self._exits = CrawlTable(
+            EXIT_COLUMNS, placeholder="no attempts yet", show_cursor=False, id="exits", classes="pane"
+        )
+        self._attempts = CrawlTable(LOG_COLUMNS, placeholder="no attempts yet", id="attempts", classes="pane")
+        left = Vertical(self._state, self._exits, id="origin-left")
+        right = Vertical(self._todo, self._attempts, id="origin-right")
+        self._panes = Horizontal(left, right, id="origin-panes")
+        yield Vertical(self._why, self._panes, id="body")
+
+    def on_mount(self) -> None:
+        """Names the panes, and shows what the overview knows already."""
+        title(self._state, "State")
+        title(self._exits, "Exit codes")
+        self._show_titles()
+        self._show_state()
+        if size_classes(self.app.size)["-narrow"]:
+            self.call_after_refresh(self._panes.scroll_home, animate=False)
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """This origin."""
+        return Wants(origin=self._origin, attempts=self._window)
+
+    def take(self, shot: Snapshot) -> None:
+        """Takes the parts that changed."""
+        if shot.origin is None or shot.origin is self._detail:
+            return
+        if self.frozen:
+            self.missed += 1
+            self._held = shot.origin
+            self._show_titles()
+            return
+        self._show(shot.origin)
+
+    def thaw(self) -> None:
+        """Shows what came meanwhile."""
+        if self._held is not None:
+            self._show(self._held)
+        self._show_titles()
+
+    def tick(self) -> None:
+        """Clocks."""
+        if not self.frozen:
+            self._show_state()
+
+    def fit(self, size: Size) -> None:
+        """Short names of exit codes when narrow."""
+        super().fit(size)
+        self._exits.set_columns(NARROW_EXIT_COLUMNS if self.has_class("-narrow") else EXIT_COLUMNS)
+
+    def _show(self, detail: OriginDetail) -> None:
+        before, self._detail, self._held = self._detail, detail, None
+        zone, now = self.console.clock.zone, self.console.clock.wall_ms()
+        if before is None or detail.todo is not before.todo:
+            rows = [todo_row(number, item, self._origin, now) for number, item in enumerate(detail.todo, 1)]
+            self._todo.set_rows(rows)
+        if before is None or detail.attempts is not before.attempts:
+            following = self._attempts.cursor_index <= 0
+            rows = [log_row(attempt, zone) for attempt in detail.attempts]
+            self._attempts.set_rows(rows, cursor="first" if following else "pin")
+        if before is None or detail.exits is not before.exits:
+            most = max((item.run for item in detail.exits), default=0)
+            self._exits.set_rows([exit_row(item, most) for item in detail.exits])
+            self._exits.styles.height = min(max(len(detail.exits), 1), EXITS_SHOWN) + FRAME
+        self._show_state()
+        self._show_titles()
+
+    def _show_state(self) -> None:
+        console = self.console
+        view = self._view()
+        if view is None:
+            self._state.show(unknown_lines(self._origin) if self._detail is not None else [])
+            return
+        now, zone = console.clock.wall_ms(), console.clock.zone
+        meter = console.picture.meters.get(view.origin)
+        line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
+        self._why.show([why_line(view, now, console.picture.run, zone, console.who)])
+        if self._detail is not None:
+            self._state.show(state_lines(view, self._detail.history, now, zone, line))
+
+    def _show_titles(self) -> None:
+        view = self._view()
+        shown = self._todo.row_count
+        todo = "Todo"
+        if view is not None and view.todo:
+            todo += f" · {count(view.todo)}" if shown >= view.todo else f" · first {shown} of {count(view.todo)}"
+        title(self._todo, todo)
+        parts = ["Attempts"]
+        if self._window.problems_only:
+            parts.append("problems only")
+        if self._before:
+            parts.append(f"older, window {len(self._before) + 1}")
+        title(self._attempts, " · ".join(parts), f"‖ frozen · {self.missed} changes" if self.frozen else "")
+
+    def _view(self) -> OriginView | None:
+        read = self._detail.view if self._detail is not None else None
+        return read or self.console.picture.origins.get(self._origin)
+
+    # what is selected
+
+    def situation(self) -> Situation:
+        """This origin, and the URL under the cursor."""
+        view = self._view()
+        url = self._url()
+        return Situation(
+            Where.origin,
+            origins=(view,) if view is not None else (),
+            urls=(url,) if url else (),
+            failed=view.failed if view is not None else 0,
+            older=self._attempts.row_count >= WINDOW,
+            newer=bool(self._before),
+        )
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Where one is."""
+        return ("Overview", host_of(self._origin))
+
+    def _url(self) -> str:
+        if self.focused is self._todo:
+            return str(self._todo.cursor_key or "")
+        attempts = self._detail.attempts if self._detail is not None else ()
+        key = self._attempts.cursor_key
+        return next((one.url for one in attempts if one.attempt_id == key and one.kind != "robots"), "")
+
+    # what is done
+
+    def do(self, action_id: str, argument: str = "") -> bool:
+        """Does an action of this screen."""
+        view = self._view()
+        match action_id:
+            case "nav.open":
+                self.console.dispatcher.go_to_url(self._url())
+            case "view.problems":
+                self._look(replace(self._window, problems_only=not self._window.problems_only, before_id=0), ())
+            case "log.next_error" | "log.previous_error":
+                attempts = self._detail.attempts if self._detail is not None else ()
+                if not go_to_problem(self._attempts, attempts, older=action_id == "log.next_error"):
+                    self.console.tell("no", "there is no further problem in this list", "muted")
+            case "list.older":
+                attempts = self._detail.attempts if self._detail is not None else ()
+                if attempts:
+                    oldest = attempts[-1].attempt_id
+                    self._look(replace(self._window, before_id=oldest), (*self._before, self._window.before_id))
+            case "list.newer":
+                if self._before:
+                    self._look(replace(self._window, before_id=self._before[-1]), self._before[:-1])
+            case _:
+                return view is not None and act_on_origins(self.console, action_id, (view,))
+        return True
+
+    def _look(self, window: AttemptWindow, before: tuple[int, ...]) -> None:
+        """Looks at another window of the log."""
+        self._window, self._before = window, before
+        self._attempts.move_cursor(index=0)
+        self._show_titles()
+        self.console.read_soon()
+
+    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
+        """Actions are about another URL now."""
+        self.tell_footer()
+
+    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Opens the URL."""
+        event.table.focus()
+        self.console.dispatcher.go_to_url(self._url())
+
+    def on_crawl_table_edge_reached(self, event: CrawlTable.EdgeReached) -> None:
+        """The end of a window is not the end of the log: the footer says how to go on."""
+        if event.table is self._attempts:
+            self.tell_footer()

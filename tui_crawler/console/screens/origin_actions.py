@@ -1,0 +1,31 @@
+"""What every screen does with origins: pause, stop, retry, patience, delay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tui_crawler.console import intent as intents
+from tui_crawler.domain.view import OriginView
+
+if TYPE_CHECKING:
+    from tui_crawler.console.app import CrawlerApp
+
+
+def act_on_origins(console: CrawlerApp, action_id: str, targets: tuple[OriginView, ...]) -> bool:
+    """Does an action on origins, of whichever screen; False when it is none."""
+    match action_id:
+        case "origin.toggle_pause":
+            console.wishes.carry_out(intents.toggle_pause(targets))
+        case "origin.stop":
+            console.wishes.ask(intents.stop(targets))
+        case "origin.retry_failed":
+            console.wishes.ask(intents.retry_failed(targets))
+        case "origin.top_up":
+            console.wishes.carry_out(intents.top_up(targets))
+        case "delay.up":
+            console.wishes.carry_out_each(intents.slower, targets)
+        case "delay.down":
+            console.wishes.carry_out_each(intents.faster, targets)
+        case _:
+            return False
+    return True

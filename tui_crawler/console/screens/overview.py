@@ -1,0 +1,310 @@
+"""View 1: all origins, the selected one in short, and the events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.timer import Timer
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.crawl_table import CrawlTable, Row
+from tui_crawler.console.format import count
+from tui_crawler.console.glyphs import ASCENDING, DESCENDING
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.panes.events import EventsPane
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.present.order import Arrangement, arrange, natural_direction
+from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT_TITLES, counts_down, origin_row
+from tui_crawler.console.present.summary import no_origin_lines, summary_lines, why_line
+from tui_crawler.console.present.urls import host_of
+from tui_crawler.console.refresh import Snapshot, Wants
+from tui_crawler.console.screens.base import ConsoleScreen, title
+from tui_crawler.console.screens.choose import ChooseScreen
+from tui_crawler.console.screens.origin_actions import act_on_origins
+from tui_crawler.domain.view import OriginView
+
+ORDER_MS = 1_000
+FILTER_S = 0.15
+RATE_WIDTH = 20
+
+
+class OverviewScreen(ConsoleScreen):
+    """The screen the console begins with."""
+
+    WHERE = Where.overview
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.overview)]
+
+    def __init__(self) -> None:
+        """Makes it with nothing read yet."""
+        super().__init__()
+        self._wanted = Arrangement()
+        self._rows: dict[str, Row] = {}
+        self._missed: set[str] = set()
+        self._ordered_at = -ORDER_MS
+        self._filter_timer: Timer | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """Origins beside the selected one, events below."""
+        self._table = CrawlTable(COLUMNS, placeholder="reading…", id="origins", classes="pane")
+        self._summary = Lines(id="summary", classes="pane")
+        self._why = Lines(id="why")
+        self._events = EventsPane()
+        yield Vertical(Horizontal(self._table, self._summary, id="upper"), self._why, self._events, id="body")
+
+    def on_mount(self) -> None:
+        """Names the panes."""
+        self._show_sort()
+        self._show_titles()
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """Origins and events."""
+        return Wants(origins=True, events=True)
+
+    def take(self, shot: Snapshot) -> None:
+        """Takes changed origins and new events."""
+        self._events.take(shot.events, hold=self.frozen)
+        if self.frozen:
+            self._missed.update(view.origin for view in shot.changed)
+            self.missed = len(self._missed)
+            self._show_titles()
+            return
+        self._put(shot.changed)
+        now = self.console.clock.mono_ms()
+        if self._ordered_at < 0 or (now - self._ordered_at >= ORDER_MS and self.console.idle_ms() >= ORDER_MS):
+            self._order()
+        self._show_selected()
+
+    def tick(self) -> None:
+        """Countdowns of the rows in view, the order, the selected origin."""
+        if self.frozen:
+            return
+        now = self.console.clock.wall_ms()
+        origins = self.console.picture.origins
+        visible = [origins[str(key)] for key in self._table.visible_keys if key in origins]
+        self._put(view for view in visible if counts_down(view, now))
+        mono = self.console.clock.mono_ms()
+        if mono - self._ordered_at >= ORDER_MS and self.console.idle_ms() >= ORDER_MS:
+            self._order()
+        self._show_selected()
+
+    def thaw(self) -> None:
+        """Shows what came meanwhile."""
+        origins = self.console.picture.origins
+        self._put(origins[name] for name in self._missed if name in origins)
+        self._missed.clear()
+        self._events.thaw()
+        self._order()
+        self._show_selected()
+
+    def fit(self, size: Size) -> None:
+        """Fewer columns when narrow."""
+        was = self.has_class("-narrow")
+        super().fit(size)
+        narrow = self.has_class("-narrow")
+        if narrow != was:
+            self._table.set_columns(NARROW_COLUMNS if narrow else COLUMNS)
+            self._rows.clear()
+            self._order()
+
+    def _put(self, views: Iterable[OriginView]) -> None:
+        """Makes the rows of these origins anew."""
+        console = self.console
+        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.picture.run
+        narrow = self.has_class("-narrow")
+        for view in views:
+            row = origin_row(view, now, run, zone, narrow=narrow, you=console.who)
+            self._rows[view.origin] = row
+            self._table.update_row(row)
+
+    def _order(self) -> None:
+        """Puts the rows in the order wanted; the cursor stays on its origin."""
+        console = self.console
+        if not console.picture.known or self.frozen:
+            return
+        self._ordered_at = console.clock.mono_ms()
+        views = arrange(console.picture.origins.values(), self._wanted)
+        self._put(view for view in views if view.origin not in self._rows)
+        if [view.origin for view in views] != list(self._table.row_order) or not views:
+            self._table.placeholder = self._nothing()
+            self._table.set_rows([self._rows[view.origin] for view in views], keep_marks=True)
+        self._show_titles()
+
+    def _nothing(self) -> str:
+        if self.console.picture.origins:
+            what = "problems" if self._wanted.problems and not self._wanted.needle else "rows"
+            return f"No {what} here. Press ! or ctrl+l to see everything."
+        return "No origins yet.\n\na  add seeds      ?  keys"
+
+    def _show_titles(self) -> None:
+        wanted = self._wanted
+        known = len(self.console.picture.origins)
+        parts = ["Origins"]
+        if self._table.row_count != known:
+            parts.append(f"{count(self._table.row_count)} of {count(known)}")
+        elif known:
+            parts.append(count(known))
+        parts.append(f"by {wanted.sort} {DESCENDING if wanted.descending else ASCENDING}")
+        if wanted.needle:
+            parts.append(f"filter: {wanted.needle}")
+        if wanted.problems:
+            parts.append("problems only")
+        title(self._table, " · ".join(parts), f"‖ frozen · {self.missed} changed" if self.frozen else "")
+
+    def _show_sort(self) -> None:
+        self._table.sort = (self._wanted.sort, self._wanted.descending)
+
+    def _show_selected(self) -> None:
+        console = self.console
+        view = self._selected()
+        now, zone = console.clock.wall_ms(), console.clock.zone
+        if view is None:
+            title(self._summary, "")
+            self._summary.show(no_origin_lines(len(console.picture.origins)) if console.picture.known else [])
+            self._why.show([])
+            return
+        run = console.picture.run
+        meter = console.picture.meters.get(view.origin)
+        line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
+        title(self._summary, host_of(view.origin))
+        self._summary.show(summary_lines(view, now, run, zone, console.who, line))
+        self._why.show([why_line(view, now, run, zone, console.who)])
+
+    # what is selected
+
+    def _selected(self) -> OriginView | None:
+        return self.console.picture.origins.get(str(self._table.cursor_key))
+
+    def _targets(self) -> tuple[OriginView, ...]:
+        """The marked origins, or the selected one."""
+        origins = self.console.picture.origins
+        marked = tuple(origins[str(key)] for key in self._table.row_order if key in self._table.marked)
+        selected = self._selected()
+        return marked or ((selected,) if selected is not None else ())
+
+    def situation(self) -> Situation:
+        """The marked or selected origins."""
+        targets = self._targets()
+        return Situation(
+            Where.overview,
+            origins=targets,
+            failed=sum(view.failed for view in targets),
+            filtered=bool(self._wanted.needle or self._wanted.problems),
+        )
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Where one is."""
+        return ("Overview",)
+
+    # what is done
+
+    def do(self, action_id: str, argument: str = "") -> bool:
+        """Does an action of this screen."""
+        match action_id:
+            case "nav.open":
+                self._table.action_open_row()
+            case "filter.open":
+                self._open_filter(argument)
+            case "filter.clear":
+                self._arrange(replace(self._wanted, needle="", problems=False))
+            case "sort.pick":
+                self._pick_sort(argument)
+            case "sort.reverse":
+                self._arrange(replace(self._wanted, descending=not self._wanted.descending))
+            case "view.problems":
+                self._arrange(replace(self._wanted, problems=not self._wanted.problems))
+            case "log.next_error" | "log.previous_error":
+                self._events.go_to_problem(older=action_id == "log.next_error")
+            case "nav.back":
+                if self._wanted.needle or self._wanted.problems:
+                    self._arrange(replace(self._wanted, needle="", problems=False))
+            case _:
+                return act_on_origins(self.console, action_id, self._targets())
+        return True
+
+    def _arrange(self, wanted: Arrangement) -> None:
+        self._wanted = wanted
+        self._show_sort()
+        self._order()
+        self._show_titles()
+        self._show_selected()
+        self.tell_footer()
+
+    def _open_filter(self, text: str) -> None:
+        if text:
+            self._arrange(replace(self._wanted, needle=text))
+            return
+        self.query_one(EntryLine).open("filter", "/", self._wanted.needle, "part of an origin, a state or an exit code")
+
+    def _pick_sort(self, column: str) -> None:
+        names = dict(SORT_TITLES)
+        if column in names:
+            self._sort_by(column)
+            return
+        self.console.push_screen(ChooseScreen("Order by", SORT_TITLES, self._wanted.sort), self._sort_by)
+
+    def _sort_by(self, column: object) -> None:
+        if isinstance(column, str):
+            self._arrange(replace(self._wanted, sort=column, descending=natural_direction(column)))
+
+    # messages
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        """Another origin is selected."""
+        if event.table is self._table:
+            self._show_selected()
+            self.tell_footer()
+
+    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
+        """Actions are about other origins now."""
+        self.tell_footer()
+
+    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Opens an origin, or the URL of an event."""
+        if event.table is self._table:
+            self.console.dispatcher.go_to_origin(str(event.key))
+        else:
+            self.console.dispatcher.go_to_url(self._events.url_of(event.key))
+
+    def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
+        """Orders by the column that was clicked; a second click turns the order round."""
+        if event.table is not self._table or event.column_id not in dict(SORT_TITLES):
+            return
+        if event.column_id == self._wanted.sort:
+            self.do("sort.reverse")
+        else:
+            self._sort_by(event.column_id)
+
+    def on_entry_line_changed(self, event: EntryLine.Changed) -> None:
+        """Filters as one types, a moment after the last key."""
+        if event.purpose == "filter":
+            if self._filter_timer is not None:
+                self._filter_timer.stop()
+            self._filter_timer = self.set_timer(FILTER_S, lambda: self._filter(event.text))
+
+    def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
+        """Keeps the filter."""
+        if event.purpose == "filter":
+            self._filter(event.text)
+            self._table.focus()
+
+    def on_entry_line_left(self, event: EntryLine.Left) -> None:
+        """Takes the filter off."""
+        if event.purpose == "filter":
+            self._filter("")
+            self._table.focus()
+
+    def _filter(self, text: str) -> None:
+        if self._filter_timer is not None:
+            self._filter_timer.stop()
+            self._filter_timer = None
+        if text != self._wanted.needle:
+            self._arrange(replace(self._wanted, needle=text))

@@ -1,0 +1,145 @@
+"""The terminal on Linux and macOS, so that losing it, or its standing still, never holds up the way out.
+
+Textual writes through a queue of 30 blocks: a terminal that takes no more bytes stops the screen's loop, and one that
+is gone ends its writer thread. Here a write is given up soon once the console is leaving.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import IO, TYPE_CHECKING, Any
+
+from textual.drivers.linux_driver import LinuxDriver
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+LOOK_S = 0.25
+LOOKS_WHEN_LEAVING = 4
+SIGNAL_STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+"""Exit status after a signal (RELIABILITY.md, Signals)."""
+
+
+class Outlet:
+    """A file to the terminal with a description of its own, so that waiting for it can end."""
+
+    def __init__(self, file: IO[str] | None, terminal_fd: int) -> None:
+        """Opens the terminal behind `terminal_fd` anew where that is possible; else writes to `file`."""
+        self._file = file
+        self.leaving = False
+        self.lost = False
+        self._fd: int | None = None
+        try:
+            self._fd = os.open(os.ttyname(terminal_fd), os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        except OSError:
+            self._fd = None
+
+    def write(self, text: str) -> None:
+        """Writes; waits for a slow terminal, but not for long while leaving; one that is gone takes everything."""
+        if self.lost:
+            return
+        try:
+            if self._fd is None:
+                self._plain().write(text)
+            else:
+                self._write_all(self._fd, text.encode("utf-8", "replace"))
+        except (OSError, ValueError):
+            self.lost = True
+
+    def flush(self) -> None:
+        """Flushes."""
+        if self._fd is None and not self.lost:
+            try:
+                self._plain().flush()
+            except (OSError, ValueError):
+                self.lost = True
+
+    def fileno(self) -> int:
+        """The number of the original file."""
+        return self._plain().fileno()
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return self._plain().isatty()
+
+    def _plain(self) -> IO[str]:
+        if self._file is None:
+            raise OSError("there is no terminal to write to")
+        return self._file
+
+    def _write_all(self, fd: int, data: bytes) -> None:
+        rest = memoryview(data)
+        waited = 0
+        while rest:
+            if not select.select([], [fd], [], LOOK_S)[1]:
+                waited += 1
+                if self.leaving and waited >= LOOKS_WHEN_LEAVING:
+                    self.lost = True
+                    return
+                continue
+            with suppress(BlockingIOError):
+                rest = rest[os.write(fd, rest[:4_096]) :]
+                waited = 0
+
+
+class PatientDriver(LinuxDriver):
+    """Textual's driver, writing through an `Outlet`."""
+
+    def __init__(self, app: App[Any], **options: Any) -> None:  # noqa: ANN401, RUF100  Textual's own signature
+        """Takes what Textual hands to its drivers."""
+        super().__init__(app, **options)
+        self.outlet = Outlet(self._file, self.fileno)
+        self._file = self.outlet  # type: ignore[assignment]  # it has what the writer thread uses of a file
+
+    def run_input_thread(self) -> None:
+        """Reads keys; a terminal that went away ends it quietly."""
+        try:
+            super().run_input_thread()
+        except OSError:
+            self.outlet.lost = True
+
+    def terminal_gone(self) -> bool:
+        """Whether the other end of the terminal is closed."""
+        if self.outlet.lost:
+            return True
+        poll = select.poll()
+        try:
+            poll.register(self.fileno, 0)
+            return any(event & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, event in poll.poll(0))
+        except OSError:
+            return True
+
+
+def patient_driver() -> type[PatientDriver] | None:
+    """The driver for this terminal; None leaves the choice to Textual (an environment variable names another)."""
+    return None if os.environ.get("TEXTUAL_DRIVER") else PatientDriver
+
+
+def catch_signals(caught: Callable[[int], object]) -> Callable[[], None]:
+    """Calls `caught` with the exit status on SIGINT, SIGTERM and SIGHUP, in the main thread, even while it waits.
+
+    Answers what puts the former handlers back.
+    """
+
+    def handler(number: int, _frame: FrameType | None) -> None:
+        caught(SIGNAL_STATUS[signal.Signals(number)])
+
+    before = {number: signal.signal(number, handler) for number in SIGNAL_STATUS}
+
+    def restore() -> None:
+        for number, former in before.items():
+            signal.signal(number, former)
+
+    return restore
+
+
+def is_terminal() -> bool:
+    """Whether there is a terminal to draw on and to read keys from."""
+    streams = (sys.__stdin__, sys.__stdout__)
+    return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)

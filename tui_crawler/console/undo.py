@@ -1,0 +1,50 @@
+"""What can be undone and done again, newest last. Pure: each change gives a new value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tui_crawler.console.intent import Intent
+
+_KEPT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class UndoStack:
+    """Intents that have an inverse: `done` can be undone, `undone` can be done again."""
+
+    done: tuple[Intent, ...] = ()
+    undone: tuple[Intent, ...] = ()
+
+    @property
+    def next_undo(self) -> str:
+        """What undo would undo, in words; empty: nothing."""
+        return self.done[-1].says if self.done else ""
+
+    @property
+    def next_redo(self) -> str:
+        """What redo would do again, in words; empty: nothing."""
+        return self.undone[-1].says if self.undone else ""
+
+    def did(self, intent: Intent) -> UndoStack:
+        """After an intent was asked for: without an inverse nothing changes, else redo is gone."""
+        return UndoStack((*self.done, intent)[-_KEPT:]) if intent.inverse else self
+
+    def undo(self) -> tuple[Intent, UndoStack] | None:
+        """The intent that undoes the last one, and the stack after it; None when there is none."""
+        if not self.done:
+            return None
+        last = self.done[-1]
+        back = Intent(last.inverse, f"undo: {last.says}")
+        return back, UndoStack(self.done[:-1], (*self.undone, last))
+
+    def redo(self) -> tuple[Intent, UndoStack] | None:
+        """The intent that does again what was undone last, and the stack after it; None when there is none."""
+        if not self.undone:
+            return None
+        last = self.undone[-1]
+        return Intent(last.commands, f"again: {last.says}"), UndoStack((*self.done, last), self.undone[:-1])
+
+    def without(self, intent: Intent) -> UndoStack:
+        """After an intent was refused: it cannot be undone."""
+        return UndoStack(tuple(one for one in self.done if one is not intent), self.undone)

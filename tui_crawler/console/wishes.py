@@ -1,0 +1,91 @@
+"""What the operator wants done: asked, written to the journal, followed up, undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.intent import Intent, Question, add_seeds, retry_urls, toggle_pause_all
+from tui_crawler.console.journal_desk import Fate, JournalDesk, News
+from tui_crawler.console.undo import UndoStack
+from tui_crawler.domain.view import OriginView
+
+if TYPE_CHECKING:
+    from tui_crawler.console.app import CrawlerApp
+
+
+class Wishes:
+    """The operator's side of the journal. `desk` None: this console only watches."""
+
+    def __init__(self, app: CrawlerApp, desk: JournalDesk | None) -> None:
+        """Begins with nothing to undo."""
+        self._app = app
+        self.desk = desk
+        self.undo_stack = UndoStack()
+
+    def carry_out(self, intent: Intent | None) -> None:
+        """Writes an intent; what becomes of it is told when it is known. None: nothing was possible."""
+        if intent is not None and self.desk is not None:
+            self.undo_stack = self.undo_stack.did(intent)
+            self.desk.hand_in(intent)
+
+    def carry_out_each(self, make: Callable[[OriginView], Intent | None], targets: Sequence[OriginView]) -> None:
+        """Makes an intent for each origin and writes those that are possible."""
+        for view in targets:
+            self.carry_out(make(view))
+
+    def ask(self, question: Question) -> None:
+        """Asks first."""
+        from tui_crawler.console.screens.confirm import ConfirmScreen  # noqa: PLC0415  not before the first paint
+
+        def answered(chosen: object) -> None:
+            if isinstance(chosen, Intent):
+                self.carry_out(chosen)
+
+        self._app.push_screen(ConfirmScreen(question), answered)
+
+    def add(self, text: str) -> None:
+        """Asks for seeds; `text` stands there at first."""
+        from tui_crawler.console.screens.add import AddScreen  # noqa: PLC0415  not before the first paint
+
+        def answered(urls: object) -> None:
+            if isinstance(urls, tuple) and urls:
+                self.carry_out(add_seeds(urls))
+
+        self._app.push_screen(AddScreen(text, tuple(self._app.picture.origins)), answered)
+
+    def pause_all(self) -> None:
+        """Pauses every origin, or resumes every one."""
+        self.carry_out(toggle_pause_all(tuple(self._app.picture.origins.values())))
+
+    def retry(self, urls: tuple[str, ...]) -> None:
+        """Gives URLs their tries back."""
+        self.carry_out(retry_urls(urls))
+
+    def undo(self) -> None:
+        """Undoes the last intent that can be undone."""
+        self._move(self.undo_stack.undo())
+
+    def redo(self) -> None:
+        """Does again what was undone last."""
+        self._move(self.undo_stack.redo())
+
+    def heard(self, news: News) -> None:
+        """Tells what became of an intent."""
+        says = news.intent.says
+        match news.fate:
+            case Fate.written:
+                self._app.read_soon()
+            case Fate.done:
+                undo = "  z undoes" if news.intent.inverse else ""
+                self._app.tell("journal", f"✓ {says}{undo}", "ok")
+            case Fate.waiting:
+                self._app.tell("journal", f"◷ {says}: noted, no engine has taken it up yet", "warning")
+            case Fate.refused | Fate.failed:
+                self.undo_stack = self.undo_stack.without(news.intent)
+                self._app.tell("journal", f"✗ {says}: {news.error}", "error")
+
+    def _move(self, step: tuple[Intent, UndoStack] | None) -> None:
+        if step is not None and self.desk is not None:
+            intent, self.undo_stack = step
+            self.desk.hand_in(intent)
