@@ -34,6 +34,16 @@ def read_config(
 
 
 def tell_warnings(config: Config, printer: Printer) -> None:
-    """Prints what is doubtful in a configuration to stderr."""
+    """Before a start: prints what is doubtful in a configuration to stderr.
+
+    Raises UsageProblem for settings that this version cannot carry out and that would change the crawl.
+    """
+    from tui_crawler.config.not_yet import blocking, without_effect
+
+    refused = blocking(config)
+    if refused:
+        raise UsageProblem(*(f"{config.file}: {reason}" for reason in refused))
     for warning in config.warnings:
         printer.note(f"warning: {warning}")
+    for key in without_effect(config):
+        printer.note(f"warning: {key}: accepted and checked, without effect in this version")
