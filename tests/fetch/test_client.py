@@ -108,6 +108,22 @@ async def test_the_address_of_a_host() -> None:
     await fetcher.close()
 
 
+async def test_a_name_that_no_name_server_could_be_asked_for_has_no_address() -> None:
+    fetcher = fetching(guard=AddressGuard())
+    assert await fetcher.address("a" * 64 + ".example") is None
+    await fetcher.close()
+
+
+async def test_text_outside_latin_1_is_sent_as_utf_8(web: HostileWeb) -> None:
+    fetcher = fetching()
+    web.on("/", Send(whole(b"<title>T</title>", "Content-Type: text/html")))
+    exchange = await fetcher.exchange(replace(ask(web.url("/")), user_agent="例-crawler"))
+    assert b"\r\nUser-Agent: \xe4\xbe\x8b-crawler\r\n" in web.requests[0]
+    reading = await fetcher.read(ask(web.url("/")).url, exchange)
+    assert reading.title == "T"
+    await fetcher.close()
+
+
 async def test_names_are_asked_of_the_operating_system() -> None:
     fetcher = fetching(guard=AddressGuard())
     assert await fetcher.address("localhost") in ("127.0.0.1", "::1")

@@ -300,6 +300,18 @@ async def test_more_than_the_bound_is_220(web: HostileWeb, framing: str) -> None
     assert "1000" in exchange.message
 
 
+async def test_more_on_the_wire_than_the_bound_is_220(web: HostileWeb) -> None:
+    fetcher = fetching(replace(SHORT, max_wire_bytes=1000))
+    data = zlib.compress(b"", 0) + b"x" * 2000
+    web.on("/", Send(head("200 OK", "Content-Encoding: deflate", "Connection: close") + data), Close())
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.file_too_large
+    web.on("/", Send(whole(data, "Content-Encoding: deflate")))
+    announced = await fetcher.exchange(ask(web.url("/")))
+    await fetcher.close()
+    assert (announced.exit_code, announced.wire_bytes) == (ExitCode.file_too_large, 0)
+
+
 async def test_exactly_the_bound_is_not_too_large(web: HostileWeb) -> None:
     fetcher = fetching(replace(SHORT, max_body_bytes=1000))
     web.answer("/", whole(b"x" * 1000))

@@ -154,7 +154,7 @@ def test_what_would_cost_too_much_is_cut_and_marked(name: str, html: str, marks:
     assert reading.exit_code is ExitCode.file_ingested, name
 
 
-def test_links_after_a_dropped_tag_are_found() -> None:
+def test_links_after_an_oversized_tag_are_found() -> None:
     attributes = " ".join(f"a{number}" for number in range(1_500))
     filler = "<p class=x>text</p>" * 4_000
     reading = read(f"<script>if (a<b {attributes}</script>{filler}<a {attributes}>{filler}<a href=/after>")

@@ -31,6 +31,11 @@ from tui_crawler.fetch.limits import FetchLimits
             LinkKind.img,
             ["https://site.example/w.webp", "https://site.example/i.png"],
         ),
+        (
+            "<img srcset='/a(1,2).png 1x (x,y), /b.png,, /c,d.png 2x'>",
+            LinkKind.img,
+            [f"https://site.example/{name}" for name in ("a(1,2).png", "b.png", "c,d.png")],
+        ),
         ("<input type=IMAGE src=/b.png>", LinkKind.img, ["https://site.example/b.png"]),
         ("<input src=/b.png>", LinkKind.img, []),
         ("<video src=/v.mp4 poster=/p.jpg></video>", LinkKind.video, ["https://site.example/v.mp4"]),

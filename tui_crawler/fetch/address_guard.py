@@ -133,15 +133,11 @@ def _is_public(address: IpAddress) -> bool:
 
 
 def _unwrapped(address: IpAddress) -> IpAddress:
-    """The IPv4 address inside an IPv6 one (mapped, NAT64, 6to4, Teredo), else the address itself."""
+    """The IPv4 address inside an IPv6 one (mapped, NAT64, 6to4), else the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if any(address in network for network in _NAT64):
         return IPv4Address(int(address) & 0xFFFFFFFF)
-    if address.sixtofour is not None:
-        return address.sixtofour
-    if address.teredo is not None:
-        return address.teredo[1]
-    return address
+    return address if address.sixtofour is None else address.sixtofour

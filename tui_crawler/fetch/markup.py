@@ -45,7 +45,8 @@ _SHORTEST_ATTRIBUTE = 2  # a name of one byte and a space
 class GuardedMarkup:
     """Markup that is safe to parse (None: it must not be parsed), and the names of what was cut from it.
 
-    "input": only its beginning; "tag": the attributes of a tag too large; "entities": it declares entities, which are never expanded.
+    "input": only its beginning is there; "tag": the attributes of a tag were too many or too long;
+    "entities": it declares entities, and none is ever expanded.
     """
 
     data: bytes | None
