@@ -8,18 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.admission import (
-    Admission,
-    Admitted,
-    Cleared,
-    Denied,
-    Found,
-    Limits,
-    Refusal,
-    Refused,
-    Scope,
-    Step,
-)
+from tui_crawler.domain.admission import Admission, Found, Limits, Scope
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.policy import (
     EMPTY,
@@ -34,6 +23,7 @@ from tui_crawler.domain.policy import (
 )
 from tui_crawler.domain.robots import ALLOW_ALL, parse_robots
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.verdict import Admitted, Cleared, Denied, Refusal, Refused, Step
 
 ORIGIN = "https://example.org"
 SCOPE = Scope(frozenset({ORIGIN}))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver, normalise, url_hash
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver, SiteLinks, normalise, url_hash
 
 CORPORA = Path(__file__).parent / "corpora"
 NO_LIMIT = 10**6
@@ -220,3 +220,20 @@ def test_normalise_is_total_idempotent_and_read_alike_by_httpx(raw: str, base: s
     assert url.href.isascii() and url.href.isprintable()
     assert url.href == url.origin + url.target
     assert as_httpx(url) == (url.scheme, url.host.strip("[]"), url.port, url.target)
+
+
+@given(st.text(max_size=30), st.sampled_from(["http://a.test/x/y", "https://b.test:8443/", "not a base"]))
+def test_what_is_remembered_across_pages_is_what_normalise_says(raw, base):
+    site = SiteLinks(capacity=3)
+    for start in ("", "/", "//", "/\\"):
+        for _ in range(2):
+            resolver = LinkResolver(base, site=site)
+            assert resolver.resolve(start + raw) == normalise(start + raw, base)
+
+
+def test_a_full_memory_of_a_site_forgets_and_goes_on():
+    site = SiteLinks(capacity=2)
+    for number in range(5):
+        resolved = LinkResolver("http://a.test/", site=site).resolve(f"/{number}")
+        assert resolved == normalise(f"http://a.test/{number}")
+    assert site.find("http://a.test", "/0") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -14,7 +15,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-CODES_WITH_RECORD = {"file_ingested", "file_of_unknown_type", "permanent_redirect", "redirect", "not_canonical", "noindex"}
+CODES_WITH_RECORD = {
+    "file_ingested",
+    "file_of_unknown_type",
+    "permanent_redirect",
+    "redirect",
+    "not_canonical",
+    "noindex",
+}
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ def gaps(served: list[Served], origin: str) -> list[float]:
     A request that was reset before any byte (status 0) is followed at once by its second try (U).
     """
     mine = [one for one in served if one.origin == origin]
-    pairs = zip(mine, mine[1:], strict=False)
+    pairs = itertools.pairwise(mine)
     return [b.started - a.ended for a, b in pairs if a.status != 0]
 
 

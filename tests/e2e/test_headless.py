@@ -35,7 +35,9 @@ def test_it_ends_by_itself_and_says_which_origins_gave_up(crawl):
     assert (last["event"], last["reason"]) == ("run_finished", "exhausted")
     ended = {event["origin"]: event["reason"] for event in events if event["event"] == "origin_finished"}
     assert {origin for origin, reason in ended.items() if reason == "patience"} == {sites["forum"], sites["tramway"]}
-    assert {reason for origin, reason in ended.items() if origin not in {sites["forum"], sites["tramway"]}} == {"exhausted"}
+    assert {reason for origin, reason in ended.items() if origin not in {sites["forum"], sites["tramway"]}} == {
+        "exhausted"
+    }
 
 
 def test_every_page_once(crawl):
@@ -67,7 +69,9 @@ def test_robots_first_and_no_gap_shorter_than_the_delay(crawl):
 
 def test_what_robots_txt_forbids_was_not_asked(crawl):
     _, database, served, _ = crawl
-    refused = {row["url"] for row in rows(database, "SELECT url FROM v_attempt WHERE exit_code = 'blocked_by_robots_txt'")}
+    refused = {
+        row["url"] for row in rows(database, "SELECT url FROM v_attempt WHERE exit_code = 'blocked_by_robots_txt'")
+    }
     assert refused
     assert not refused & {one.url for one in served}
 
@@ -92,8 +96,10 @@ def test_counters_are_what_counting_gives(crawl):
         """SELECT o.origin, o.blocked, o.pending,
              (SELECT count(*) FROM v_page p WHERE p.origin = o.origin AND p.last_exit_code IN
                ('blocked_by_robots_txt','blocked_url_by_local_policy','blocked_by_exclusion_list','skipped_by_rule')) b,
-             (SELECT count(*) FROM v_page p WHERE p.origin = o.origin AND p.status = 'READY' AND p.attempts_remaining > 0) q,
-             o.requests, (SELECT count(*) FROM v_request r JOIN v_attempt a USING (attempt_id) WHERE a.origin = o.origin) r
+             (SELECT count(*) FROM v_page p
+               WHERE p.origin = o.origin AND p.status = 'READY' AND p.attempts_remaining > 0) q,
+             o.requests,
+             (SELECT count(*) FROM v_request r JOIN v_attempt a USING (attempt_id) WHERE a.origin = o.origin) r
            FROM v_origin o""",
     )
     for row in counted:

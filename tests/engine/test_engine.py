@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -22,7 +23,7 @@ from tui_crawler.domain.command import (
     TopUpPatience,
 )
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.policy import PolicySet
+from tui_crawler.domain.policy import Exclusion, PolicySet
 from tui_crawler.domain.run import RunReason
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
@@ -74,7 +75,7 @@ def test_plain_turn_taking_serves_origins_in_turn():
 def test_a_shared_politeness_key_keeps_the_gap_between_origins():
     crawling, _ = crawl([A, B], linked_site(5), key_of=lambda origin, address: "one")
     asked = sorted(crawling.web.asked, key=lambda a: a.started)
-    gaps = [b.started - a.ended for a, b in zip(asked, asked[1:], strict=False)]
+    gaps = [b.started - a.ended for a, b in itertools.pairwise(asked)]
     assert min(gaps) >= 1000
 
 
@@ -292,8 +293,6 @@ def test_an_exclusion_ends_its_origin():
 
 
 def test_an_excluded_seed_is_logged_and_nothing_is_asked_of_it():
-    from tui_crawler.domain.policy import Exclusion
-
     policies = PolicySet((), (), (Exclusion("host", "a.test", "owner asked", "", "x.yaml:3"),), None, ())
     crawling, _ = crawl([A, B], linked_site(3), policies=policies)
     assert {a.origin for a in crawling.web.asked} == {B}
@@ -306,7 +305,10 @@ def test_an_excluded_seed_is_logged_and_nothing_is_asked_of_it():
 def test_a_bad_command_is_answered_with_its_error():
     async def operator(crawling):
         await asyncio.sleep(2)
-        wrong = [crawling.store.ask(PauseOrigins(("http://nowhere.test",))), crawling.store.ask(AddSeeds(("ftp://x/",)))]
+        wrong = [
+            crawling.store.ask(PauseOrigins(("http://nowhere.test",))),
+            crawling.store.ask(AddSeeds(("ftp://x/",))),
+        ]
         await asyncio.sleep(2)
         assert all(crawling.store.results[number].error for number in wrong)
 

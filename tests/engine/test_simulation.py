@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import random
 from collections import Counter
@@ -86,4 +87,4 @@ def test_topped_up_patience_is_the_only_way_up():
 
     crawling = run_virtual(main())
     values = [dict(event.extra)["patience"] for event in crawling.heard.named("attempt_finished")]
-    assert all(later <= earlier for earlier, later in zip(values, values[1:], strict=False))
+    assert all(later <= earlier for earlier, later in itertools.pairwise(values))

@@ -98,13 +98,16 @@ class Rows:
     def queue(self, run: StoredRun, job_id: int, parent: int | None, pages: Iterable[NewPage]) -> Counter[str]:
         """Queues new pages, keeps the lower nice and depth of known ones; answers how many are new, by origin."""
         new: Counter[str] = Counter()
+        known: list[tuple[int, NewPage]] = []
         for wanted in pages:
             page_id = self.by_url.get((job_id, wanted.url_hash))
             if page_id is None:
                 self._insert(run, job_id, parent, wanted)
                 new[wanted.origin] += 1
             else:
-                self._find_again(run, self.pages[page_id], parent, wanted)
+                known.append((page_id, wanted))
+        for page_id, wanted in known:
+            self._find_again(run, self.pages[page_id], parent, wanted)
         return new
 
     def crawl_again(self, run: StoredRun, page: StoredPage, wanted: NewPage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -98,7 +99,7 @@ class SimulatedWeb:
         found: dict[str, list[int]] = {}
         for origin in {a.origin for a in self.asked}:
             mine = sorted((a for a in self.asked if a.origin == origin), key=lambda a: a.started)
-            found[origin] = [b.started - a.ended for a, b in zip(mine, mine[1:], strict=False)]
+            found[origin] = [b.started - a.ended for a, b in itertools.pairwise(mine)]
         return found
 
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from types import MappingProxyType
-from typing import Literal
 
 from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
 from tui_crawler.domain.exit_code import ExitCode
@@ -20,22 +18,7 @@ from tui_crawler.domain.pattern import BadPattern, Pattern
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet, Rule, RuleSettings
 from tui_crawler.domain.robots import RobotsRules
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
-
-
-class Refusal(StrEnum):
-    """Why a link found did not become a page: what is counted per origin of the page that held the link."""
-
-    invalid_url = "invalid_url"
-    scope = "scope"
-    whitelist = "whitelist"
-    start_path = "start_path"
-    exclusion = "exclusion"
-    trap_repeat = "trap_repeat"
-    trap_depth = "trap_depth"
-    origin_full = "origin_full"
-    rule_accept = "rule_accept"
-    item_pattern = "item_pattern"
-    redirect_hops = "redirect_hops"
+from tui_crawler.domain.verdict import Admitted, Cleared, Denied, Refusal, Refused, Step, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,63 +54,6 @@ class Found:
     origin_pages: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
-    """The link becomes a page. `new_origin`: its origin joins the crawl, as the whitelist allows (M)."""
-
-    url: CrawlUrl
-    new_origin: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The link is counted under `reason` and forgotten. `source` is file:line or the key that decided."""
-
-    reason: Refusal
-    detail: str
-    source: str = ""
-
-    @property
-    def message(self) -> str:
-        """Detail and source in one line."""
-        return _message(self.detail, self.source)
-
-
-@dataclass(frozen=True, slots=True)
-class Cleared:
-    """The page may be requested, with what the rules say of it (None: as configured)."""
-
-    user_agent: str | None = None
-    custom_js: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Denied:
-    """The page is not requested; an attempt with this exit code is logged without a request (U)."""
-
-    exit_code: ExitCode
-    detail: str
-    source: str = ""
-
-    @property
-    def message(self) -> str:
-        """Detail and source in one line."""
-        return _message(self.detail, self.source)
-
-
-Verdict = Literal["pass", "refuse", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One stage of the chain and what it says; `unknown` where what it needs is not known."""
-
-    stage: str
-    verdict: Verdict
-    reason: str
-    source: str = ""
-
-
 # Steps that say the same of every URL; links are many, so they are made once.
 _VALID = Step(Refusal.invalid_url, "pass", "a valid URL")
 _IN_SCOPE = Step(Refusal.scope, "pass", "its origin is crawled")
@@ -137,6 +63,7 @@ _NOT_EXCLUDED = Step(Refusal.exclusion, "pass", "not on the exclusion list")
 _NO_REPEAT = Step(Refusal.trap_repeat, "pass", "no path segment is repeated too often")
 _NOT_DEEP = Step(Refusal.trap_depth, "pass", "its path is not too deep")
 _NOT_FULL = Step(Refusal.origin_full, "pass", "its origin is not full")
+_REMEMBERED = 32_768  # verdicts on plain links: navigation repeats itself
 _NO_ACCEPT_RULE = Step(Refusal.rule_accept, "pass", "no rule speaks of accepting it")
 _NO_ITEM_PATTERN = Step(Refusal.item_pattern, "pass", "the page that links to it has no item pattern")
 _CRAWLABLE = Step("do_not_crawl", "pass", "no do_not_crawl policy matches")
@@ -151,7 +78,7 @@ class Admission:
     Raises BadPattern when a policy, exclusion, whitelist or rule holds a value that cannot be compiled.
     """
 
-    __slots__ = ("_compiled", "limits", "scope")
+    __slots__ = ("_compiled", "_verdicts", "limits", "scope")
 
     def __init__(
         self, policies: PolicySet, scope: Scope, limits: Limits, compiled: CompiledPolicies | None = None
@@ -159,6 +86,7 @@ class Admission:
         self._compiled = compiled or CompiledPolicies(policies)
         self.scope = scope
         self.limits = limits
+        self._verdicts: dict[str, Admitted | Refused] = {}
 
     @property
     def policies(self) -> PolicySet:
@@ -170,6 +98,16 @@ class Admission:
         url = found.url
         if isinstance(url, InvalidUrl):
             return Refused(Refusal.invalid_url, f"the URL {url.reason}")
+        if found.redirect_hops or found.item_pattern or self.limits.max_pages_per_origin is not None:
+            return self._admit(url, found)
+        known = self._verdicts.get(url.href)  # a plain link: the answer depends on its URL alone
+        if known is None:
+            if len(self._verdicts) >= _REMEMBERED:
+                self._verdicts.clear()
+            known = self._verdicts[url.href] = self._admit(url, found)
+        return known
+
+    def _admit(self, url: CrawlUrl, found: Found) -> Admitted | Refused:
         for step in self._filters(url, found):
             if step.verdict == "refuse":
                 return Refused(Refusal(step.stage), step.reason, step.source)
@@ -390,7 +328,3 @@ def _robots(url: CrawlUrl, robots: RobotsRules | None) -> Step:
 
 def _rule_text(rule: Rule, setting: str, value: bool) -> str:
     return f"rule {rule.match}: {setting} {str(value).lower()}"
-
-
-def _message(detail: str, source: str) -> str:
-    return f"{detail} ({source})" if source else detail

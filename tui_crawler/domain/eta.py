@@ -31,7 +31,7 @@ class Limit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Eta:
-    """A range in ms from now. `low_ms` None: cannot be told (paused, ended, not known yet). `high_ms` None: no end seen.
+    """A range in ms from now. `low_ms` None: cannot be told (paused, ended, unknown yet). `high_ms` None: no end seen.
 
     `origin` names the origin that decides, for a whole crawl.
     """

@@ -22,9 +22,7 @@ class Term:
 TERMS = (
     Term("origin", "Scheme, host and port: what a crawl loop, a delay and a robots.txt belong to.", "domain/url.py"),
     Term("origin crawler", "The crawl loop of one origin.", "domain/turn.py"),
-    Term(
-        "page", "A URL known to a job: crawl candidate, queue row and result are one row.", "domain/page.py"
-    ),
+    Term("page", "A URL known to a job: crawl candidate, queue row and result are one row.", "domain/page.py"),
     Term(
         "todo list",
         "The pages an origin crawler has taken out of the frontier for its next turns.",
@@ -45,9 +43,7 @@ TERMS = (
         "domain/turn.py",
     ),
     Term("politeness", "The exponent of the adaptive delay: response time × 2^politeness.", "domain/delay.py"),
-    Term(
-        "delay", "The time between the end of a response and the next request to that origin.", "domain/delay.py"
-    ),
+    Term("delay", "The time between the end of a response and the next request to that origin.", "domain/delay.py"),
     Term("penalty box", "Where an origin waits until its delay is over.", "domain/scheduler.py"),
     Term(
         "politeness key",

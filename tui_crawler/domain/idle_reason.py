@@ -59,9 +59,7 @@ def finish_words(finish_reason: str) -> str:
     return _FINISHED.get(finish_reason, finish_reason.replace("_", " ") or "finished")
 
 
-def idle_reason(
-    origin: OriginView, now: int, run: RunView | None, *, zone: tzinfo = UTC, you: str = ""
-) -> str:
+def idle_reason(origin: OriginView, now: int, run: RunView | None, *, zone: tzinfo = UTC, you: str = "") -> str:
     """Why this origin makes no request at `now` (epoch ms); empty while one is in flight.
 
     `run` is the newest run, None when there is none. `you` is the name under which this operator pauses.
@@ -86,9 +84,7 @@ def idle_reason(
     return "ready, waits for a free slot"
 
 
-def idle_reason_of_run(
-    origins: Iterable[OriginView], now: int, run: RunView | None, *, zone: tzinfo = UTC
-) -> str:
+def idle_reason_of_run(origins: Iterable[OriginView], now: int, run: RunView | None, *, zone: tzinfo = UTC) -> str:
     """Why nothing moves at all at `now` (epoch ms); empty while something does, or is about to within a second."""
     every = tuple(origins)
     if run is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tui_crawler.domain.admission import Admission, Found, Refused
+from tui_crawler.domain.admission import Admission, Found
 from tui_crawler.domain.attempt import (
     AttemptKind,
     AttemptRecord,
@@ -26,6 +26,7 @@ from tui_crawler.domain.origin import OriginState, record_of
 from tui_crawler.domain.page import NewPage, PageStatus, TodoPage
 from tui_crawler.domain.recrawl import fresh_until
 from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.domain.verdict import Refused
 
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
 _PERMANENT = frozenset({ExitCode.permanent_redirect})

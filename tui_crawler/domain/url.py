@@ -113,26 +113,69 @@ def _clip(text: str) -> str:
     return text if len(text) <= 20 else text[:19] + "…"
 
 
+class SiteLinks:
+    """What the links of many pages come to, for those that say the same on every page of an origin ("/about").
+
+    `capacity` bounds how many are remembered; when it is full all are forgotten. May be shared by threads.
+    """
+
+    __slots__ = ("_capacity", "_known")
+
+    def __init__(self, capacity: int = 65_536) -> None:
+        self._capacity = capacity
+        self._known: dict[tuple[str, str], CrawlUrl | InvalidUrl] = {}
+
+    def find(self, origin: str, raw: str) -> CrawlUrl | InvalidUrl | None:
+        """What `raw` came to on a page of `origin`, None when it was not met."""
+        return self._known.get((origin, raw))
+
+    def keep(self, origin: str, raw: str, url: CrawlUrl | InvalidUrl) -> None:
+        """Remembers it."""
+        if len(self._known) >= self._capacity:
+            self._known.clear()
+        self._known[(origin, raw)] = url
+
+
 class LinkResolver:
     """Resolves the links of one page against its base and remembers them: navigation repeats itself.
 
-    `capacity` bounds how many raw links are remembered; the oldest is forgotten first.
+    `site` remembers across pages. `capacity` bounds how many raw links of this page are remembered.
     """
 
-    __slots__ = ("_base", "_capacity", "_known", "_max_length")
+    __slots__ = ("_base", "_capacity", "_known", "_max_length", "_origin", "_site")
 
-    def __init__(self, base: str, max_length: int = DEFAULT_MAX_LENGTH, capacity: int = 4096) -> None:
+    def __init__(
+        self,
+        base: str,
+        max_length: int = DEFAULT_MAX_LENGTH,
+        capacity: int = 4096,
+        site: SiteLinks | None = None,
+    ) -> None:
         self._base = base
         self._max_length = max_length
         self._capacity = capacity
         self._known: dict[str, CrawlUrl | InvalidUrl] = {}
+        self._site = site
+        whole = normalise(base) if site is not None else None
+        self._origin = whole.origin if isinstance(whole, CrawlUrl) else ""
 
     def resolve(self, raw: str) -> CrawlUrl | InvalidUrl:
         """The same answer as `normalise(raw, base, max_length)`."""
         known = self._known.get(raw)
         if known is None:
-            known = normalise(raw, self._base, self._max_length)
+            known = self._look_up(raw)
             if len(self._known) >= self._capacity:
                 del self._known[next(iter(self._known))]
             self._known[raw] = known
+        return known
+
+    def _look_up(self, raw: str) -> CrawlUrl | InvalidUrl:
+        """A link that begins with a slash depends on nothing of its base but the origin."""
+        site = self._site
+        if site is None or not self._origin or raw[:1] != "/":
+            return normalise(raw, self._base, self._max_length)
+        known = site.find(self._origin, raw)
+        if known is None:
+            known = normalise(raw, self._base, self._max_length)
+            site.keep(self._origin, raw, known)
         return known

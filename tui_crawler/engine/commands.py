@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from tui_crawler.domain.admission import Found, Refused
+from tui_crawler.domain.admission import Found
 from tui_crawler.domain.attempt import FillRecord
 from tui_crawler.domain.command import (
     ActionResult,
@@ -28,6 +28,7 @@ from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.turn import finish, reopen, slow_down, top_up
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.verdict import Refused
 from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.roster import Roster
 

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from tui_crawler.domain.admission import Cleared, Denied
 from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import ExitCode
@@ -28,6 +27,7 @@ from tui_crawler.domain.turn import (
     touch,
 )
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.verdict import Cleared, Denied
 from tui_crawler.engine import events
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
 from tui_crawler.engine.roster import Counts, Roster

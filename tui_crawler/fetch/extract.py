@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from tui_crawler.domain.attempt import Exchange, Reading, RedirectSource
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.url import CrawlUrl, LinkResolver, normalise
+from tui_crawler.domain.url import CrawlUrl, LinkResolver, SiteLinks, normalise
 from tui_crawler.fetch.charset import choose_encoding, encoding_of_label, to_utf8
 from tui_crawler.fetch.directives import canonical_in_header, refresh_target, x_robots_tag
 from tui_crawler.fetch.document import Statements, feed_statements, html_statements
@@ -31,6 +31,7 @@ class PageReader:
         self._product_token = product_token
         self._timer = timer
         self._one_at_a_time = asyncio.Semaphore(1)
+        self._site = SiteLinks()
 
     async def read(self, url: CrawlUrl, exchange: Exchange) -> Reading:
         """What a body says. Never raises for what it holds: then the code is local_processing_error."""
@@ -49,7 +50,7 @@ class PageReader:
     def _read(self, url: CrawlUrl, exchange: Exchange) -> Reading:
         until = self._timer() + self._limits.parse_deadline_ms / 1000
         try:
-            page = _Page(url, exchange, self._limits, self._product_token, lambda: self._timer() > until)
+            page = _Page(url, exchange, self._limits, self._product_token, self._site, lambda: self._timer() > until)
             return page.read()
         except Exception as error:  # whatever the bytes did to a parser, the crawl goes on
             message = clean_message(f"{type(error).__name__}: {error}")
@@ -65,12 +66,14 @@ class _Page:
         exchange: Exchange,
         limits: FetchLimits,
         product_token: str,
+        site: SiteLinks,
         out_of_time: Callable[[], bool],
     ) -> None:
         self._url = url
         self._exchange = exchange
         self._limits = limits
         self._token = product_token
+        self._site = site
         self._out_of_time = out_of_time
         self._incomplete: dict[str, None] = {}
 
@@ -153,7 +156,7 @@ class _Page:
         return None, None
 
     def _resolver(self, base: str) -> LinkResolver:
-        return LinkResolver(base, self._limits.max_url_length)
+        return LinkResolver(base, self._limits.max_url_length, site=self._site)
 
     def _target(self, resolver: LinkResolver, raw: str) -> CrawlUrl | None:
         if not raw.strip():

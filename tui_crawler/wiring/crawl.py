@@ -40,9 +40,7 @@ class Crawl:
         seed_hosts = {url.host for url in seed_urls(config)}
         self._fetcher = fetcher_of(config, seed_hosts, self._excluded)
         settings = engine_settings(config, options)
-        self.engine = Engine(
-            settings, admission_of(config), self._store, self._fetcher, SystemClock(), listener
-        )
+        self.engine = Engine(settings, admission_of(config), self._store, self._fetcher, SystemClock(), listener)
 
     async def run(self) -> Ended:
         """Runs until the end, then closes everything. Raises RunHeld, StorageFailure."""

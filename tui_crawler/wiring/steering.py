@@ -83,5 +83,3 @@ def _as_configured(start: RunStart) -> tuple[EngineSettings, Admission]:
     plan = RunPlan("", "", "", (), 1, settings.tries, settings.patience, 2, 0)
     plain = EngineSettings(plan, lambda origin: settings, lambda origin, address: origin)
     return plain, Admission(EMPTY, Scope(frozenset()), Limits())
-
-

@@ -1,0 +1,87 @@
+"""What filters and judgements answer: a link is admitted or refused, a page cleared or denied, each stage speaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.url import CrawlUrl
+
+
+class Refusal(StrEnum):
+    """Why a link found did not become a page: what is counted per origin of the page that held the link."""
+
+    invalid_url = "invalid_url"
+    scope = "scope"
+    whitelist = "whitelist"
+    start_path = "start_path"
+    exclusion = "exclusion"
+    trap_repeat = "trap_repeat"
+    trap_depth = "trap_depth"
+    origin_full = "origin_full"
+    rule_accept = "rule_accept"
+    item_pattern = "item_pattern"
+    redirect_hops = "redirect_hops"
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The link becomes a page. `new_origin`: its origin joins the crawl, as the whitelist allows (M)."""
+
+    url: CrawlUrl
+    new_origin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The link is counted under `reason` and forgotten. `source` is file:line or the key that decided."""
+
+    reason: Refusal
+    detail: str
+    source: str = ""
+
+    @property
+    def message(self) -> str:
+        """Detail and source in one line."""
+        return _message(self.detail, self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """The page may be requested, with what the rules say of it (None: as configured)."""
+
+    user_agent: str | None = None
+    custom_js: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The page is not requested; an attempt with this exit code is logged without a request (U)."""
+
+    exit_code: ExitCode
+    detail: str
+    source: str = ""
+
+    @property
+    def message(self) -> str:
+        """Detail and source in one line."""
+        return _message(self.detail, self.source)
+
+
+Verdict = Literal["pass", "refuse", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage of the chain and what it says; `unknown` where what it needs is not known."""
+
+    stage: str
+    verdict: Verdict
+    reason: str
+    source: str = ""
+
+
+def _message(detail: str, source: str) -> str:
+    return f"{detail} ({source})" if source else detail
