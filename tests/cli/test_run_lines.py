@@ -27,6 +27,10 @@ def event(name: str, code: str = "", **extra: object) -> Event:
         (event("run_started", continued=False, origins=3), "run started: 3 origins"),
         (event("run_started", continued=True, origins=1), "run continued: 1 origin"),
         (event("origin_started", todo=3), ""),
+        (
+            event("origin_started", todo=3, paused=True),
+            f"paused {A}, as it was left; tui-crawler resume takes it up again",
+        ),
         (event("todo_filled", todo=12, refused=2), f"filled {A}: 12 to do, 2 refused"),
         (event("todo_filled", todo=0, refused=0), ""),
         (event("origin_waiting", until=2_200), ""),

@@ -86,6 +86,8 @@ def event_line(event: Event) -> str:
         case "origin_waiting":
             wait = number(extra, "until", 0) - event.at
             return f"waits {origin}: {duration(wait)}" if wait >= LONG_WAIT_MS else ""
+        case "origin_started" if extra.get("paused"):
+            return f"paused {origin}, as it was left; tui-crawler resume takes it up again"
         case "origin_paused":
             return f"paused {origin}"
         case "origin_resumed":
