@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.storage.bench import Bench, MemoryBench, SqliteBench
+from tui_crawler.storage.database import OpenSettings, open_writable
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new database, to be copied: making one takes longer than most tests."""
+    path = tmp_path_factory.mktemp("template") / "new.db"
+    open_writable(path, OpenSettings()).close()
+    return path
+
+
+@pytest.fixture
+def database_path(tmp_path: Path, template: Path) -> Path:
+    """A new database of the test's own."""
+    return Path(shutil.copy(template, tmp_path / "crawl.db"))
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     """Each store in turn."""
-    made: Bench = MemoryBench() if request.param == "memory" else SqliteBench(tmp_path / "crawl.db")
+    if request.param == "memory":
+        made: Bench = MemoryBench()
+    else:
+        made = SqliteBench(request.getfixturevalue("database_path"))
     yield made
     made.close()
 
 
 @pytest.fixture
-def sqlite_bench(tmp_path: Path) -> Iterator[SqliteBench]:
+def sqlite_bench(database_path: Path) -> Iterator[SqliteBench]:
     """The store over SQLite alone."""
-    made = SqliteBench(tmp_path / "crawl.db")
+    made = SqliteBench(database_path)
     yield made
     made.close()

@@ -142,7 +142,8 @@ def _pending() -> Any:
 
 
 def _pending_seeds() -> Any:
-    return _chosen(_open_choice() & (_Choice.seed == ONE), _CHOICE_PRIORITY)
+    """The order is not that of an index: so the few seeds are found by theirs, and sorted."""
+    return _chosen(_open_choice() & (_Choice.seed == ONE), _CHOICE_PRIORITY + ZERO)
 
 
 def _pending_others() -> Any:
@@ -170,18 +171,21 @@ def _chosen(condition: Any, priority: Any) -> Any:
 
 
 def _open_choice() -> Any:
-    return _is_open(_Choice)
+    return _is_open(_Choice) & (_Choice.todo_order == ZERO)
 
 
 def _due_choice() -> Any:
+    """A done page on the todo list is on the ignore list, too: the index alone can tell."""
     done = (_Choice.origin == slot("origin_id")) & (_Choice.status == ZERO) & (_Choice.attempts_remaining == ZERO)
     due = (_Choice.last_crawled_at <= slot("crawled_before")) & (_Choice.fresh_until <= slot("fresh_before"))
     return done & (_Choice.beyond_depth == ZERO) & due
 
 
 def _next_due() -> Any:
+    """The lower bound of the priority is none; it leads to the index of what is pending."""
+    bound = (Page.nice + Page.attempts) > peewee.SQL(str(-_NEVER))
     later = (Page.not_before > slot("now")) & (Page.ignored_run != slot("run_id")) & (Page.todo_order == ZERO)
-    return Page.select(peewee.fn.MIN(Page.not_before)).where(_is_open(Page) & later)
+    return Page.select(peewee.fn.MIN(Page.not_before)).where(_is_open(Page) & bound & later)
 
 
 def _is_open(page: Any) -> Any:

@@ -43,3 +43,4 @@ def _ended() -> Any:
 
 ZERO = peewee.SQL("0")
 ONE = peewee.SQL("1")
+"""Written into the text: a partial index serves a condition only when its number is no parameter."""

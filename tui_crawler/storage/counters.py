@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import peewee
@@ -11,7 +13,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import PageStatus, Tally, tally
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.models import ExitCount, ExitMinute, Job, Run
-from tui_crawler.storage.statements import slot, slots
+from tui_crawler.storage.statements import insert_rows, slot
 from tui_crawler.storage.transaction import Transaction
 
 MINUTE_MS = 60_000
@@ -36,6 +38,31 @@ def plus(one: Tally, other: Tally) -> Tally:
     )
 
 
+@dataclass(slots=True)
+class Moves:
+    """How the counters of origins change, by their ids, and how many new pages each gets."""
+
+    changes: dict[int, Tally] = field(default_factory=dict)
+    added: dict[int, int] = field(default_factory=dict)
+
+    def add(self, origin_id: int, change: Tally) -> None:
+        """One more change of an origin."""
+        known = self.changes.get(origin_id)
+        self.changes[origin_id] = plus(known, change) if known else change
+
+    def add_all(self, changes: Mapping[int, Tally]) -> None:
+        """Changes of many origins."""
+        for origin_id, change in changes.items():
+            self.add(origin_id, change)
+
+    def total(self) -> Tally:
+        """The sum over all origins."""
+        total = Tally()
+        for change in self.changes.values():
+            total = plus(total, change)
+        return total
+
+
 def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
     """Moves the counters of a job."""
     if change == Tally():
@@ -56,12 +83,8 @@ def count_attempt(transaction: Transaction, claim: Claim, origin_id: int, attemp
     transaction.run(_add_to_run, {"run_id": claim.run_id, "add_requests": made})
     code, minute = attempt.exit_code.value, attempt.ended_at // MINUTE_MS
     both = (origin_id, ALL_ORIGINS)
-    transaction.run_many(
-        _count_exit, ({"run_id": claim.run_id, "origin_id": name, "exit_code": code, "count": 1} for name in both)
-    )
-    transaction.run_many(
-        _count_minute, ({"origin_id": name, "minute": minute, "exit_code": code, "count": 1} for name in both)
-    )
+    transaction.insert(_count_exit, [(claim.run_id, name, code, 1) for name in both])
+    transaction.insert(_count_minute, [(name, minute, code, 1) for name in both])
 
 
 def forget_minutes(transaction: Transaction) -> None:
@@ -89,16 +112,16 @@ def _add_to_run() -> Any:
     return Run.update(changes).where(Run.id == slot("run_id"))
 
 
-def _count_exit() -> Any:
+def _count_exit(size: int) -> Any:
     key = [ExitCount.run_id, ExitCount.origin_id, ExitCount.exit_code]
-    return ExitCount.insert(slots([*key, ExitCount.count])).on_conflict(
+    return insert_rows([*key, ExitCount.count], size).on_conflict(
         conflict_target=key, update={ExitCount.count: ExitCount.count + peewee.EXCLUDED.count}
     )
 
 
-def _count_minute() -> Any:
+def _count_minute(size: int) -> Any:
     key = [ExitMinute.origin_id, ExitMinute.minute, ExitMinute.exit_code]
-    return ExitMinute.insert(slots([*key, ExitMinute.count])).on_conflict(
+    return insert_rows([*key, ExitMinute.count], size).on_conflict(
         conflict_target=key, update={ExitMinute.count: ExitMinute.count + peewee.EXCLUDED.count}
     )
 

@@ -15,7 +15,7 @@ from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Attempt, Refused, Request
 from tui_crawler.storage.origins import OriginRow
-from tui_crawler.storage.statements import slots
+from tui_crawler.storage.statements import insert_rows, slots
 from tui_crawler.storage.transaction import Transaction
 
 _ROBOTS_UNAVAILABLE = frozenset({ExitCode.server_blamed_client, ExitCode.file_gone, ExitCode.file_not_found})
@@ -100,8 +100,8 @@ def log_attempt(
     stored = transaction.one(_insert_attempt, values)
     attempt_id: int = stored[0] if stored else 0
     if attempt.requests:
-        rows = (_request_row(request, attempt_id, ids) for request in attempt.requests)
-        transaction.run_many(_insert_request, rows)
+        rows = [_request_row(request, attempt_id, ids) for request in attempt.requests]
+        transaction.insert(_insert_requests, rows)
     return attempt_id
 
 
@@ -112,22 +112,23 @@ def _is_problem(attempt: AttemptRecord) -> bool:
     return attempt.exit_code in FAILURES
 
 
-def _request_row(request: RequestRecord, attempt_id: int, ids: Mapping[int, int]) -> dict[str, Any]:
-    return {
-        "attempt_id": attempt_id,
-        "url_id": ids[url_hash(clean(request.url))],
-        "method": clean(request.method),
-        "sent_at": request.sent_at,
-        "head_at": request.head_at,
-        "ended_at": request.ended_at,
-        "http_status": request.http_status,
-        "conditional": request.conditional,
-        "fluke_retry": request.fluke_retry,
-        "error": clean(request.error),
-        "remote_address": request.remote_address,
-        "request_headers": _headers_text(request.request_headers),
-        "response_headers": _headers_text(request.response_headers),
-    }
+def _request_row(request: RequestRecord, attempt_id: int, ids: Mapping[int, int]) -> tuple[Any, ...]:
+    """The values of `_REQUEST`."""
+    return (
+        attempt_id,
+        ids[url_hash(clean(request.url))],
+        clean(request.method),
+        request.sent_at,
+        request.head_at,
+        request.ended_at,
+        request.http_status,
+        request.conditional,
+        request.fluke_retry,
+        clean(request.error),
+        clean(request.remote_address),
+        _headers_text(request.request_headers),
+        _headers_text(request.response_headers),
+    )
 
 
 def _headers_text(headers: Headers) -> str:
@@ -136,29 +137,24 @@ def _headers_text(headers: Headers) -> str:
 
 
 def count_refused(transaction: Transaction, origin_id: int, refused: Iterable[RefusedCount]) -> None:
-    rows = [
-        {
-            "origin_id": origin_id,
-            "reason": count.reason,
-            "count": count.count,
-            "sample_url": clean(count.sample_url),
-        }
-        for count in refused
-    ]
-    if rows:
-        transaction.run_many(_add_refused, rows)
+    by_reason: dict[str, tuple[int, str]] = {}
+    for one in refused:
+        count, sample = by_reason.get(one.reason, (0, clean(one.sample_url)))
+        by_reason[one.reason] = (count + one.count, sample)
+    rows = [(origin_id, reason, count, sample) for reason, (count, sample) in by_reason.items()]
+    transaction.insert(_add_refused, rows)
 
 
 def _insert_attempt() -> Any:
     return Attempt.insert(slots(_ATTEMPT)).returning(Attempt.id)
 
 
-def _insert_request() -> Any:
-    return Request.insert(slots(_REQUEST))
+def _insert_requests(size: int) -> Any:
+    return insert_rows(_REQUEST, size)
 
 
-def _add_refused() -> Any:
+def _add_refused(size: int) -> Any:
     columns = [Refused.origin, Refused.reason, Refused.count, Refused.sample_url]
-    return Refused.insert(slots(columns)).on_conflict(
+    return insert_rows(columns, size).on_conflict(
         conflict_target=columns[:2], update={Refused.count: Refused.count + peewee.EXCLUDED.count}
     )

@@ -8,14 +8,14 @@ from typing import Any
 
 from tui_crawler.domain.command import ActionResult, BadCommand, PendingAction, RetryPages, from_json
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
-from tui_crawler.domain.page import NewPage, PageStatus, Tally, TodoPage
+from tui_crawler.domain.page import NewPage, PageStatus, TodoPage
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import origins
 from tui_crawler.storage.candidates import is_due, todo_page, todo_query
-from tui_crawler.storage.claim import ZERO, Claim
+from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import plus, tally_of
+from tui_crawler.storage.counters import Moves, tally_of
 from tui_crawler.storage.intake import (
     Known,
     Source,
@@ -50,7 +50,8 @@ def add_seeds(transaction: Transaction, claim: Claim, job_id: int, pages: Sequen
     ids = url_ids(transaction, {key: clean(page.url) for key, page in seeds.items()})
     known = find_known(transaction, job_id, list(seeds))
     listed = _listed(transaction, known)
-    queue_pages(transaction, claim, Source(job_id, None, transaction.now), seeds.values(), ids)
+    _, moves = queue_pages(transaction, claim, Source(job_id, None, transaction.now), seeds.values(), ids)
+    move_counters(transaction, job_id, moves)
     _wake(transaction, claim, job_id, [(page, seeds[key]) for key, page in known.items()], listed)
     return _to_be_crawled(transaction, claim, job_id, list(seeds), listed)
 
@@ -65,17 +66,15 @@ def retry(transaction: Transaction, tries: int, selection: RetryPages) -> tuple[
     for condition in _selected(selection):
         query = Page.select(*columns, Page.beyond_depth, Origin.origin).join(Origin, on=(Origin.id == Page.origin))
         rows += transaction.fetch(query.where(condition).order_by(Page.id))
-    changes: dict[int, dict[int, Tally]] = {}
+    moves: dict[int, Moves] = {}
     counts: dict[str, int] = {}
     for _, origin_id, job_id, status, remaining, code, beyond, name in rows:
         counts[name] = counts.get(name, 0) + 1
         after = tally_of(PageStatus.READY, tries, code, beyond)
-        of_job = changes.setdefault(job_id, {})
-        moved = after.minus(tally_of(status, remaining, code, beyond))
-        of_job[origin_id] = plus(of_job.get(origin_id, Tally()), moved)
+        moves.setdefault(job_id, Moves()).add(origin_id, after.minus(tally_of(status, remaining, code, beyond)))
     transaction.run_many(_retry, ({"page_id": row[0], "tries": tries} for row in rows))
-    for job_id, moves in changes.items():
-        move_counters(transaction, job_id, moves, {})
+    for job_id, of_job in moves.items():
+        move_counters(transaction, job_id, of_job)
     return tuple(sorted(counts.items()))
 
 
@@ -145,7 +144,7 @@ def _listed(transaction: Transaction, known: Mapping[int, Known]) -> set[int]:
     ids = [page.page_id for page in known.values()]
     listed: set[int] = set()
     for start in range(0, len(ids), _CHUNK):
-        on_list = (Page.todo_order > 0) & Page.id.in_(ids[start : start + _CHUNK])
+        on_list = (Page.todo_order > ZERO) & Page.id.in_(ids[start : start + _CHUNK])
         listed.update(row[0] for row in transaction.fetch(Page.select(Page.id).where(on_list)))
     return listed
 
@@ -160,7 +159,7 @@ def _wake(
     """Known pages with tries left leave the ignore list; forced and skipped ones get their tries back."""
     current = find_known(transaction, job_id, [page.url_hash for page, _ in known])
     woken: list[Known] = []
-    changes: dict[int, Tally] = {}
+    moves = Moves()
     for before, wanted in known:
         page = current[before.url_hash]
         if page.page_id in listed or page.status == PageStatus.STASHED:
@@ -172,9 +171,9 @@ def _wake(
         else:
             continue
         woken.append(new)
-        changes[page.origin_id] = plus(changes.get(page.origin_id, Tally()), new.tally().minus(page.tally()))
+        moves.add(page.origin_id, new.tally().minus(page.tally()))
     update_known(transaction, woken)
-    move_counters(transaction, job_id, changes, {})
+    move_counters(transaction, job_id, moves)
 
 
 def _to_be_crawled(
@@ -202,14 +201,16 @@ def _to_be_crawled(
 
 def _selected(selection: RetryPages) -> list[Any]:
     """One condition per statement: the options narrow each other, many URLs come in pieces."""
-    codes = [int(code) for code in ExitCode if code.name in selection.exit_codes]
+    codes = {code for code in ExitCode if code.name in selection.exit_codes} & (FAILURES | BLOCKED)
     ready = Page.status.in_([int(PageStatus.READY), int(PageStatus.SKIPPED)])
     if selection.exit_codes:
-        retried = Page.last_exit_code.in_([code for code in codes if ExitCode(code) in FAILURES | BLOCKED])
+        retried = Page.last_exit_code.in_(sorted(codes))
+        if codes <= FAILURES:
+            retried &= Page.failed == ONE
     elif selection.urls:
-        retried = Page.last_exit_code.in_([int(code) for code in FAILURES | BLOCKED])
+        retried = Page.last_exit_code.in_(sorted(FAILURES | BLOCKED))
     else:
-        retried = Page.failed == 1
+        retried = Page.failed == ONE
     condition = ready & retried
     if selection.origins:
         condition &= Origin.origin.in_([clean(name) for name in selection.origins])

@@ -12,7 +12,7 @@ from tui_crawler.domain.attempt import DocumentRecord, FoundLink, RedirectRecord
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Body, Document, Link, Redirect
-from tui_crawler.storage.statements import slot, slots
+from tui_crawler.storage.statements import insert_rows, slot, slots
 from tui_crawler.storage.transaction import Transaction
 
 _COLUMNS = (
@@ -110,19 +110,11 @@ def store_links(
         rows = [{"page_id": page_id, "kind": kind, "to_url_id": to_url} for kind, to_url in gone]
         transaction.run_many(_delete_link, rows)
     changed = [
-        {
-            "from_page_id": page_id,
-            "kind": kind,
-            "to_url_id": to_url,
-            "nofollow": nofollow,
-            "text": text,
-            "first_seen_at": at,
-        }
+        (page_id, kind, to_url, nofollow, text, at)
         for (kind, to_url), (nofollow, text) in sorted(found.items())
         if stored.get((kind, to_url)) != (nofollow, text)
     ]
-    if changed:
-        transaction.run_many(_insert_link, changed)
+    transaction.insert(_insert_links, changed)
 
 
 def store_redirect(
@@ -191,9 +183,9 @@ def _delete_link() -> Any:
     return Link.delete().where(key)
 
 
-def _insert_link() -> Any:
+def _insert_links(size: int) -> Any:
     columns = [Link.from_page, Link.kind, Link.to_url, Link.nofollow, Link.text, Link.first_seen_at]
-    return Link.insert(slots(columns)).on_conflict(
+    return insert_rows(columns, size).on_conflict(
         conflict_target=columns[:3],
         update={Link.nofollow: peewee.EXCLUDED.nofollow, Link.text: peewee.EXCLUDED.text},
     )

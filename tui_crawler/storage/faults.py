@@ -26,8 +26,6 @@ def is_busy(error: BaseException) -> bool:
 
 def storage_failure(error: BaseException, path: Path) -> StorageFailure:
     """The failure that stands for a driver's error, with what to do about it."""
-    if isinstance(error, StorageFailure):
-        return error
     match _code(error):
         case sqlite3.SQLITE_FULL:
             return StorageFailure(

@@ -13,11 +13,10 @@ from tui_crawler.domain.page import NewPage, PageStatus, Tally
 from tui_crawler.storage import origins
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import add_to_job, plus, tally_of
+from tui_crawler.storage.counters import Moves, add_to_job, tally_of
 from tui_crawler.storage.depths import is_beyond, lower_below
 from tui_crawler.storage.models import Job, Page
-from tui_crawler.storage.origins import Counted
-from tui_crawler.storage.statements import padded, slot, slots
+from tui_crawler.storage.statements import insert_rows, padded, slot, slots
 from tui_crawler.storage.transaction import Transaction
 
 _CHUNK = 256
@@ -95,32 +94,33 @@ class Source:
 
 def queue_pages(
     transaction: Transaction, claim: Claim, source: Source, pages: Iterable[NewPage], ids: Mapping[int, int]
-) -> dict[str, int]:
-    """Queues pages and moves all counters; answers how many new ones each origin got. `ids`: URL ids by hash."""
-    wanted = _merged(pages)
+) -> tuple[dict[str, int], Moves]:
+    """Queues pages; answers how many new ones each origin got, and how the counters are to be moved.
+
+    `ids` are URL ids by hash.
+    """
+    wanted, moves, counts = _merged(pages), Moves(), dict[str, int]()
     if not wanted:
-        return {}
+        return counts, moves
     row = transaction.one(_max_depth, {"job_id": source.job_id})
     max_depth = row[0] if row else None
     known = find_known(transaction, source.job_id, list(wanted))
-    new = [page for key, page in wanted.items() if key not in known]
-    changes: dict[int, Tally] = {}
-    counts: dict[str, int] = {}
-    added: dict[int, int] = {}
+    origin_ids: dict[str, int] = {}
     rows = []
-    for page in new:
-        row_of_origin = _origin_of(transaction, page.origin, added, counts)
-        beyond = is_beyond(page.depth, max_depth)
-        rows.append(_new_row(page, row_of_origin, claim, source, ids, beyond))
-        change = tally_of(PageStatus.READY, claim.tries, None, beyond)
-        changes[row_of_origin] = plus(changes.get(row_of_origin, Tally()), change)
-    if rows:
-        transaction.run_many(_insert, rows)
+    for key, page in wanted.items():
+        if key in known:
+            continue
+        if page.origin not in origin_ids:
+            origin_ids[page.origin] = origins.ensure(transaction, page.origin).id
+        origin_id, beyond = origin_ids[page.origin], is_beyond(page.depth, max_depth)
+        rows.append(_new_row(page, origin_id, claim, source, ids, beyond))
+        counts[page.origin] = counts.get(page.origin, 0) + 1
+        moves.added[origin_id] = moves.added.get(origin_id, 0) + 1
+        moves.add(origin_id, Tally(pending=int(not beyond)))
+    transaction.insert(_insert, rows)
     found_again = [(known[key], page) for key, page in wanted.items() if key in known]
-    for origin_id, change in _find_again(transaction, claim, source, found_again, max_depth).items():
-        changes[origin_id] = plus(changes.get(origin_id, Tally()), change)
-    move_counters(transaction, source.job_id, changes, added)
-    return counts
+    _find_again(transaction, claim, source, found_again, max_depth, moves)
+    return counts, moves
 
 
 def find_known(transaction: Transaction, job_id: int, keys: Sequence[int]) -> dict[int, Known]:
@@ -157,16 +157,10 @@ def update_known(transaction: Transaction, pages: Iterable[Known]) -> None:
         transaction.run_many(_update, rows)
 
 
-def move_counters(
-    transaction: Transaction, job_id: int, changes: Mapping[int, Tally], added: Mapping[int, int]
-) -> None:
-    """Moves the counters of origins (by id) and of their job; `added` are new pages by id of origin."""
-    total = Tally()
-    for origin_id in sorted(changes.keys() | added.keys()):
-        change = changes.get(origin_id, Tally())
-        total = plus(total, change)
-        origins.add_to_counters(transaction, origin_id, change, Counted(pages_known=added.get(origin_id, 0)))
-    add_to_job(transaction, job_id, total)
+def move_counters(transaction: Transaction, job_id: int, moves: Moves) -> None:
+    """Moves the counters of origins and of their job."""
+    origins.move(transaction, moves)
+    add_to_job(transaction, job_id, moves.total())
 
 
 def again(page: Known, claim: Claim, wanted: NewPage) -> Known:
@@ -199,34 +193,27 @@ def _merged(pages: Iterable[NewPage]) -> dict[int, NewPage]:
     return merged
 
 
-def _origin_of(transaction: Transaction, origin: str, added: dict[int, int], counts: dict[str, int]) -> int:
-    """The id of a new page's origin, which is counted on the way."""
-    row = origins.ensure(transaction, origin)
-    added[row.id] = added.get(row.id, 0) + 1
-    counts[origin] = counts.get(origin, 0) + 1
-    return row.id
-
-
 def _new_row(
     page: NewPage, origin_id: int, claim: Claim, source: Source, ids: Mapping[int, int], beyond: bool
-) -> dict[str, Any]:
-    return {
-        "job_id": source.job_id,
-        "origin_id": origin_id,
-        "url_id": ids[page.url_hash],
-        "url_hash": page.url_hash,
-        "attempts_remaining": claim.tries,
-        "nice": page.nice,
-        "depth": page.depth,
-        "seed": page.seed,
-        "force": page.force,
-        "beyond_depth": beyond,
-        "redirect_hops": page.redirect_hops,
-        "not_before": page.not_before,
-        "item_pattern": clean(page.item_pattern),
-        "found_on_page_id": source.found_on,
-        "created_at": source.at,
-    }
+) -> tuple[Any, ...]:
+    """The values of `_NEW`."""
+    return (
+        source.job_id,
+        origin_id,
+        ids[page.url_hash],
+        page.url_hash,
+        claim.tries,
+        page.nice,
+        page.depth,
+        page.seed,
+        page.force,
+        beyond,
+        page.redirect_hops,
+        page.not_before,
+        clean(page.item_pattern),
+        source.found_on,
+        source.at,
+    )
 
 
 def _find_again(
@@ -235,23 +222,32 @@ def _find_again(
     source: Source,
     found: Sequence[tuple[Known, NewPage]],
     max_depth: int | None,
-) -> dict[int, Tally]:
-    """Known pages that were found once more; answers how the counters change, by id of origin."""
+    moves: Moves,
+) -> None:
+    """Known pages that were found once more; how the counters change is added to `moves`."""
     changed: list[Known] = []
     lowered: list[int] = []
-    changes: dict[int, Tally] = {}
     for page, wanted in found:
-        new = _found_once_more(page, claim, source, wanted, max_depth)
-        if new == page:
+        if not _brings_news(page, wanted):
             continue
+        new = _found_once_more(page, claim, source, wanted, max_depth)
         changed.append(new)
-        changes[page.origin_id] = plus(changes.get(page.origin_id, Tally()), new.tally().minus(page.tally()))
+        moves.add(page.origin_id, new.tally().minus(page.tally()))
         if new.depth < page.depth:
             lowered.append(page.page_id)
     update_known(transaction, changed)
-    for origin_id, change in lower_below(transaction, source.job_id, lowered, max_depth).items():
-        changes[origin_id] = plus(changes.get(origin_id, Tally()), change)
-    return changes
+    moves.add_all(lower_below(transaction, source.job_id, lowered, max_depth))
+
+
+def _brings_news(page: Known, wanted: NewPage) -> bool:
+    """Whether the find may change anything; most finds are of pages that navigation names again and again."""
+    return (
+        wanted.nice < page.nice
+        or wanted.depth < page.depth
+        or wanted.redirect_hops < page.redirect_hops
+        or wanted.force
+        or wanted.seed > page.seed
+    )
 
 
 def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage, max_depth: int | None) -> Known:
@@ -280,10 +276,8 @@ def _find(size: int) -> Any:
     return Page.select(*_KNOWN).where(Page.url_hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id")))
 
 
-def _insert() -> Any:
-    return Page.insert(slots(_NEW)).on_conflict(
-        action="nothing", conflict_target=[Page.url_hash, Page.origin, Page.job]
-    )
+def _insert(size: int) -> Any:
+    return insert_rows(_NEW, size).on_conflict(action="nothing", conflict_target=[Page.url_hash, Page.origin, Page.job])
 
 
 def _update() -> Any:

@@ -14,6 +14,7 @@ from tui_crawler.domain.command import BadCommand, PauseOrigins, from_json
 from tui_crawler.domain.page import Tally
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.counters import Moves
 from tui_crawler.storage.models import OperatorAction, Origin, Page, RobotsText
 from tui_crawler.storage.statements import slot, slots
 from tui_crawler.storage.transaction import Row, Transaction
@@ -33,7 +34,6 @@ _STATE = (
     Origin.last_response_ms,
     Origin.response_window,
     Origin.asleep_until,
-    Origin.in_flight_url,
 )
 _ROBOTS = (
     Origin.robots_status,
@@ -107,9 +107,17 @@ def start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> None
     transaction.run(_start_afresh, values)
 
 
-def write(transaction: Transaction, row: OriginRow, record: OriginRecord, change: Tally, counted: Counted) -> Tally:
+def write(
+    transaction: Transaction,
+    row: OriginRow,
+    record: OriginRecord,
+    change: Tally,
+    counted: Counted,
+    last: AttemptRecord | None = None,
+) -> Tally:
     """Writes the state and adds to the counters; answers where the counters of its pages stand.
 
+    `last` is the attempt that the overview shows as its last one; without one, what is in flight stays so.
     robots.txt is written apart.
     """
     values: dict[str, Any] = {
@@ -130,6 +138,7 @@ def write(transaction: Transaction, row: OriginRow, record: OriginRecord, change
         "response_window": json.dumps(record.response_window) if record.response_window else "",
         "asleep_until": record.asleep_until,
         "in_flight_url": clean(record.in_flight_url),
+        "landed": last is not None or bool(record.in_flight_url),
         "add_pending": change.pending,
         "add_done": change.done,
         "add_failed": change.failed,
@@ -140,37 +149,32 @@ def write(transaction: Transaction, row: OriginRow, record: OriginRecord, change
         "add_bytes": counted.bytes,
         "add_attempts": counted.attempts,
     }
-    counters = transaction.one(_write, values)
+    if last is not None:
+        values["last_url"] = clean(last.url)
+        values["last_exit_code"] = last.exit_code.value
+        values["last_http_status"] = last.http_status
+        values["last_attempt_at"] = last.ended_at
+    counters = transaction.one(_write if last is None else _write_with_attempt, values)
     if record.paused != row.paused:
         _note_pause(transaction, row.id, record)
     return Tally(*counters) if counters else Tally()
 
 
-def add_to_counters(transaction: Transaction, origin_id: int, change: Tally, counted: Counted) -> None:
-    """Adds to the counters of an origin whose state stays as it is."""
-    values = {
-        "origin_id": origin_id,
-        "change": transaction.change,
-        "add_pending": change.pending,
-        "add_done": change.done,
-        "add_failed": change.failed,
-        "add_blocked": change.blocked,
-        "add_todo": counted.todo,
-        "add_pages": counted.pages_known,
-    }
-    transaction.run(_add, values)
-
-
-def note_attempt(transaction: Transaction, origin_id: int, attempt: AttemptRecord) -> None:
-    """Keeps what an origin's last attempt was, for the overview."""
-    values = {
-        "origin_id": origin_id,
-        "last_url": clean(attempt.url),
-        "last_exit_code": attempt.exit_code.value,
-        "last_http_status": attempt.http_status,
-        "last_attempt_at": attempt.ended_at,
-    }
-    transaction.run(_note_attempt, values)
+def move(transaction: Transaction, moves: Moves) -> None:
+    """Adds to the counters of origins whose state stays as it is."""
+    for origin_id in sorted(moves.changes.keys() | moves.added.keys()):
+        change = moves.changes.get(origin_id, Tally())
+        values = {
+            "origin_id": origin_id,
+            "change": transaction.change,
+            "add_pending": change.pending,
+            "add_done": change.done,
+            "add_failed": change.failed,
+            "add_blocked": change.blocked,
+            "add_todo": 0,
+            "add_pages": moves.added.get(origin_id, 0),
+        }
+        transaction.run(_add, values)
 
 
 def write_robots(transaction: Transaction, origin_id: int, robots: RobotsRecord | None) -> None:
@@ -291,9 +295,21 @@ def _start_afresh() -> Any:
 
 
 def _write() -> Any:
+    return _update_state({})
+
+
+def _write_with_attempt() -> Any:
+    last = (Origin.last_url, Origin.last_exit_code, Origin.last_http_status, Origin.last_attempt_at)
+    return _update_state(slots(last))
+
+
+def _update_state(more: dict[Any, Any]) -> Any:
+    landed = [(slot("landed") == ONE, slot("in_flight_url"))]
     changes = {
+        Origin.in_flight_url: peewee.Case(None, landed, Origin.in_flight_url),
         **slots(_STATE),
         **_additions(),
+        **more,
         Origin.requests: Origin.requests + slot("add_requests"),
         Origin.bytes: Origin.bytes + slot("add_bytes"),
         Origin.attempts: Origin.attempts + slot("add_attempts"),
@@ -317,11 +333,6 @@ def _additions() -> dict[Any, Any]:
         Origin.pages_known: Origin.pages_known + slot("add_pages"),
         Origin.discovered: Origin.discovered + slot("add_pages"),
     }
-
-
-def _note_attempt() -> Any:
-    columns = (Origin.last_url, Origin.last_exit_code, Origin.last_http_status, Origin.last_attempt_at)
-    return Origin.update(slots(columns)).where(Origin.id == slot("origin_id"))
 
 
 def _write_robots() -> Any:

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tui_crawler.storage.database import OpenSettings, open_readonly
+from tui_crawler.storage.database import OpenSettings, connect_readonly, open_readonly
 from tui_crawler.storage.driver import connection_of
 from tui_crawler.storage.faults import DATABASE_ERRORS, storage_failure
 from tui_crawler.storage.transaction import Row
-
-_CHUNK = 500
 
 
 class Reader:
@@ -20,6 +18,7 @@ class Reader:
 
     def __init__(self, path: Path, settings: OpenSettings | None = None) -> None:
         self._path = path
+        self._settings = settings
         self._database = open_readonly(path, settings)
         self._lock = threading.Lock()
 
@@ -42,15 +41,15 @@ class Reader:
         return rows[0] if rows else None
 
     def stream(self, text: str, values: Sequence[Any] = ()) -> Iterator[Row]:
-        """The rows of a query, a few at a time: as the database was when it began."""
+        """The rows of a query, a few at a time, as the database was when the first was taken.
+
+        A connection of its own: a query under way would keep all others on this one in the past, too.
+        """
         try:
-            with self._lock:
-                cursor = connection_of(self._database).execute(text, values)
-            while True:
-                with self._lock:
-                    rows = cursor.fetchmany(_CHUNK)
-                if not rows:
-                    return
-                yield from rows
+            database = connect_readonly(self._path, self._settings)
+            try:
+                yield from connection_of(database).execute(text, values)
+            finally:
+                database.close()
         except DATABASE_ERRORS as error:
             raise storage_failure(error, self._path) from error

@@ -17,7 +17,7 @@ from tui_crawler.storage import origins
 from tui_crawler.storage.candidates import todo_page, todo_query
 from tui_crawler.storage.claim import ZERO, Claim, require
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import forget_minutes, forget_runs
+from tui_crawler.storage.counters import Moves, forget_minutes, forget_runs
 from tui_crawler.storage.depths import change_max_depth
 from tui_crawler.storage.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
@@ -27,6 +27,7 @@ from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import url_ids
 
 _CONTINUED = frozenset({"", "interrupted"})
+_NO_RUN = -1  # no page is on the ignore list of this run
 _DEFAULTS = (3, 5, 2, 4 * 7 * 86_400_000, 1)  # tries, patience, politeness, recrawl interval (ms), freshness counts
 
 
@@ -57,7 +58,7 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
     )
     transaction.execute(
         Page.update({Page.status: int(PageStatus.READY), Page.claimed_at: 0, Page.claimed_by: 0}).where(
-            Page.status == int(PageStatus.CLAIMED)
+            Page.status == peewee.SQL(str(int(PageStatus.CLAIMED)))
         )
     )
     if not continued:
@@ -100,7 +101,7 @@ def begin_rest(transaction: Transaction, starter: Starter) -> tuple[Claim, RunSt
     last = transaction.fetch(Run.select(*columns).order_by(Run.id.desc()).limit(1))
     row = last[0] if last else (0, _any_job(transaction), *_DEFAULTS, 0, "")
     session_id = _open_session(transaction, starter, row[0], "", rest=True)
-    claim = Claim(row[0], session_id, row[1], row[2], row[3], row[4], row[5], bool(row[6]), 0)
+    claim = Claim(row[0] or _NO_RUN, session_id, row[1], row[2], row[3], row[4], row[5], bool(row[6]), 0)
     stored = load_origins(transaction, claim)
     return claim, RunStart(
         run_id=row[0],
@@ -124,7 +125,7 @@ def load_origins(transaction: Transaction, claim: Claim, origin_id: int | None =
     """The origins that take part in the run, or one of them, each with its todo list in order."""
     width = origins.RECORD_WIDTH
     mine = Origin.participates == 1
-    of_pages = Page.todo_order > 0
+    of_pages = Page.todo_order > ZERO
     if origin_id is not None:
         mine &= Origin.id == origin_id
         of_pages &= Page.origin == origin_id
@@ -188,7 +189,7 @@ def _take_over(transaction: Transaction, starter: Starter) -> bool:
         Session.heartbeat_at,
         Session.lease_ms,
     )
-    still_open = Session.ended_at == 0
+    still_open = Session.ended_at == ZERO
     for row in transaction.fetch(Session.select(*columns).where(still_open)):
         hold = Hold(Owner(*row[:4]), row[4], row[5], row[6])
         if hold.is_live(starter.owner, transaction.now):
@@ -312,7 +313,8 @@ def _leave_out(transaction: Transaction, origin_id: int) -> None:
 def _queue_seeds(transaction: Transaction, claim: Claim, seeds: Iterable[NewPage]) -> None:
     pages = tuple(replace(seed, seed=True) for seed in seeds)
     ids = url_ids(transaction, {page.url_hash: clean(page.url) for page in pages})
-    queue_pages(transaction, claim, Source(claim.job_id, None, transaction.now), pages, ids)
+    _, moves = queue_pages(transaction, claim, Source(claim.job_id, None, transaction.now), pages, ids)
+    move_counters(transaction, claim.job_id, moves)
 
 
 def _apply_depth(transaction: Transaction, claim: Claim, plan: RunPlan) -> None:
@@ -320,7 +322,7 @@ def _apply_depth(transaction: Transaction, claim: Claim, plan: RunPlan) -> None:
     now = transaction.fetch(Job.select(Job.max_depth).where(Job.id == claim.job_id))[0][0]
     if now != plan.max_depth:
         changes = change_max_depth(transaction, claim.job_id, plan.max_depth)
-        move_counters(transaction, claim.job_id, changes, {})
+        move_counters(transaction, claim.job_id, Moves(changes))
 
 
 def _notes(run_id: int, continued: bool, unclean: bool, left_out: int) -> tuple[str, ...]:

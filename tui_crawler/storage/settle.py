@@ -93,25 +93,24 @@ class SettleJob:
         page = _page_of(transaction, settle.page.page_id, row) if settle.page is not None else None
         ids = url_ids(transaction, _hrefs(settle))
         source = Source(page.job_id if page else claim.job_id, attempt.page_id, attempt.ended_at)
-        new_pages = queue_pages(transaction, claim, source, settle.new_pages, ids)
+        new_pages, moves = queue_pages(transaction, claim, source, settle.new_pages, ids)
         if settle.new_pages and settle.page is not None:
             page = _page_of(transaction, settle.page.page_id, row)  # it may have found itself
         change, left_todo = _store(transaction, claim, settle, row, page, ids, sum(new_pages.values()))
-        if page is not None and settle.page is not None:
-            self._store_content(transaction, settle.page, page, ids)
-            add_to_job(transaction, page.job_id, change)
+        moves.add(row.id, change)
+        add_to_job(transaction, source.job_id, moves.total())
+        counted = Counted(-left_todo, moves.added.pop(row.id, 0), len(attempt.requests), attempt.bytes, 1)
+        counters = origins.write(transaction, row, settle.origin, moves.changes.pop(row.id), counted, attempt)
+        origins.move(transaction, moves)
+        if settle.page is not None:
+            self._store_content(transaction, settle.page, ids)
         if settle.save_robots:
             origins.write_robots(transaction, row.id, settle.origin.robots)
-        origins.note_attempt(transaction, row.id, attempt)
-        counted = Counted(todo=-left_todo, requests=len(attempt.requests), bytes=attempt.bytes, attempts=1)
-        counters = origins.write(transaction, row, settle.origin, change, counted)
         return Settled(
             tuple(sorted(new_pages.items())), counters.pending, counters.done, counters.failed, counters.blocked
         )
 
-    def _store_content(
-        self, transaction: Transaction, outcome: PageOutcome, page: _PageState, ids: dict[int, int]
-    ) -> None:
+    def _store_content(self, transaction: Transaction, outcome: PageOutcome, ids: dict[int, int]) -> None:
         settle, at = self.settle, outcome.crawled_at
         if settle.drop_document:
             documents.drop_document(transaction, outcome.page_id)

@@ -61,6 +61,13 @@ def slots(fields: Sequence[Any]) -> dict[Any, Any]:
     return {field: slot(field.column_name) for field in fields}
 
 
+def insert_rows(fields: Sequence[Any], size: int) -> Any:
+    """An INSERT of `size` rows, to which a conflict clause may be added."""
+    model = fields[0].model
+    row = tuple(slot(field.column_name) for field in fields)
+    return model.insert_many([row] * size, fields=list(fields))
+
+
 def padded(values: Sequence[int]) -> list[int]:
     """The values, the last one repeated up to a power of two: so few texts serve lists of any length."""
     size = 1

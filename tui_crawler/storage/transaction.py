@@ -12,6 +12,8 @@ from tui_crawler.storage.statements import Statement, Values, compile_query
 
 Row = tuple[Any, ...]
 
+_MOST_ROWS = 64
+
 
 class Texts:
     """SQL texts of one database, each compiled when it is first needed and kept."""
@@ -57,6 +59,19 @@ class Transaction:
         """Executes one statement for every set of values."""
         statement = self._texts.of(build)
         self._connection.executemany(statement.text, [statement.ordered(row) for row in rows])
+
+    def insert(self, build: Callable[[int], Any], rows: Sequence[Sequence[Any]]) -> None:
+        """Inserts rows (values in the order of the columns) by few statements of many rows each.
+
+        `build(size)` is an INSERT of `size` rows. Sizes are powers of two, so that few texts serve any number.
+        """
+        start = 0
+        while start < len(rows):
+            size = min(_MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
+            statement = self._texts.of(build, size)
+            values = [value for row in rows[start : start + size] for value in row]
+            self._connection.execute(statement.text, values)
+            start += size
 
     def one(self, build: Callable[[], Any], values: Values) -> Row | None:
         """The first row of a query, or of what RETURNING names."""

@@ -56,6 +56,7 @@ class _Job:
     future: asyncio.Future[Any] | None = None
     result: Any = None
     error: BaseException | None = None
+    handed_out: bool = False
 
 
 @dataclass(slots=True)
@@ -156,7 +157,11 @@ class Writer:
                 jobs = self._take()
                 if not jobs:
                     return
-                self._perform(jobs)
+                try:
+                    self._perform(jobs)
+                except Exception as error:  # a bug: nobody may wait for ever because of it
+                    _log.exception("the writer of %s", self._path)
+                    self._fail(jobs, error)
         finally:
             self._database.close()
 
@@ -175,6 +180,12 @@ class Writer:
             jobs = [inbox.jobs.popleft() for _ in range(min(len(inbox.jobs), self._settings.group))]
             inbox.urgent -= sum(job.future is not None for job in jobs)
             return jobs
+
+    def _fail(self, jobs: list[_Job], error: Exception) -> None:
+        for job in jobs:
+            job.error = job.error or error
+        self._abandon()
+        self._hand_out(jobs)
 
     def _perform(self, jobs: list[_Job]) -> None:
         """Reads first: they need no transaction and no company. Then the writes, in one."""
@@ -275,6 +286,9 @@ class Writer:
         """Gives the results to their loops, one call per loop."""
         by_loop: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
         for job in jobs:
+            if job.handed_out:
+                continue
+            job.handed_out = True
             if job.loop is not None:
                 by_loop.setdefault(job.loop, []).append(job)
             elif job.error is not None:

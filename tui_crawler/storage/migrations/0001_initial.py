@@ -76,7 +76,8 @@ CREATE INDEX "page_origin" ON "page" ("origin_id", "id");
 CREATE INDEX "page_pending" ON "page" ("origin_id", ("nice" + "attempts"), "not_before", "id",
     "ignored_run") WHERE ((("status" = 0) AND ("attempts_remaining" > 0)) AND ("beyond_depth" = 0));
 CREATE INDEX "page_done" ON "page" ("origin_id", "last_crawled_at", "ignored_run", "fresh_until", "seed",
-    "nice", "not_before") WHERE ((("status" = 0) AND ("attempts_remaining" = 0)) AND ("beyond_depth" = 0));
+    "nice", "not_before", "status", "attempts_remaining", "beyond_depth") WHERE ((("status" = 0) AND
+    ("attempts_remaining" = 0)) AND ("beyond_depth" = 0));
 CREATE INDEX "page_todo" ON "page" ("origin_id", "todo_order") WHERE ("todo_order" > 0);
 CREATE INDEX "page_claimed" ON "page" ("claimed_at") WHERE ("status" = 2);
 CREATE INDEX "page_seed" ON "page" ("origin_id") WHERE ("seed" = 1);

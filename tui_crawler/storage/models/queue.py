@@ -197,6 +197,9 @@ Page.add_index(
         Page.seed,
         Page.nice,
         Page.not_before,
+        Page.status,  # this and the next two only so that the index alone answers
+        Page.attempts_remaining,
+        Page.beyond_depth,
         name="page_done",
         where=_done,
     )

@@ -1,0 +1,130 @@
+"""The operator journal from outside, beside a live engine or without one."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+
+import pytest
+
+from tests.storage.bench import SqliteBench
+from tests.storage.making import A, plan
+from tui_crawler.domain.command import (
+    ActionResult,
+    AddSeeds,
+    Exclude,
+    PauseOrigins,
+    ResumeOrigins,
+    RetryPages,
+    SetDelay,
+    StopOrigins,
+    TopUpPatience,
+)
+from tui_crawler.domain.run import NotOurDatabase, StorageFailure
+from tui_crawler.storage.database import OpenSettings
+from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.reports import Reports
+
+EVERY = (
+    PauseOrigins((A,)),
+    ResumeOrigins(),
+    StopOrigins((A,)),
+    AddSeeds((f"{A}/x",), "job", "/x", True),
+    RetryPages((f"{A}/x",), ("file_gone",), (A,)),
+    TopUpPatience(),
+    SetDelay(A, 1_500),
+    Exclude("host", "x.example", "asked"),
+)
+
+
+async def test_every_command_goes_round(sqlite_bench: SqliteBench):
+    store = sqlite_bench.open()
+    await store.begin_run(plan())
+    journal = Journal(sqlite_bench.path, now=lambda: 77)
+    ids = [journal.send(command, "me") for command in EVERY]
+    taken = await store.take_actions()
+    assert [(one.action_id, one.at, one.who, one.command) for one in taken] == [
+        (number, 77, "me", command) for number, command in zip(ids, EVERY, strict=True)
+    ]
+    assert [journal.result(number) for number in ids] == [None] * len(ids)
+    done = tuple(ActionResult(number, "{}", '{"n": 1}', "" if number % 2 else "no") for number in ids)
+    await store.finish_actions(done)
+    assert tuple(journal.result(number) for number in ids) == done
+    assert journal.result(10_000) is None
+    journal.close()
+
+
+async def test_what_was_taken_back_is_marked(sqlite_bench: SqliteBench):
+    sqlite_bench.open()
+    journal, reports = Journal(sqlite_bench.path), Reports(sqlite_bench.path)
+    first = journal.send(PauseOrigins((A,)), "me")
+    second = journal.send(ResumeOrigins((A,)), "me", undoes=first)
+    assert [(one.action_id, one.undone) for one in reports.actions()] == [(second, False), (first, True)]
+    journal.close()
+    reports.close()
+
+
+async def test_rows_that_cannot_be_read_are_answered_and_harm_nobody(sqlite_bench: SqliteBench):
+    store = sqlite_bench.open()
+    await store.begin_run(plan())
+    raw = sqlite3.connect(sqlite_bench.path)
+    raw.execute("INSERT INTO operator_action (action, command) VALUES ('fly', '{}'), ('pause', '[1')")
+    raw.commit()
+    raw.close()
+    good = sqlite_bench.ask(PauseOrigins())
+    assert [one.action_id for one in await store.take_actions()] == [good]
+    for number in (1, 2):
+        result = sqlite_bench.result(number)
+        assert result is not None
+        assert result.error
+    assert await store.take_actions() == ()
+
+
+async def test_a_wish_waits_for_a_short_lock(sqlite_bench: SqliteBench):
+    sqlite_bench.open()
+    journal = Journal(sqlite_bench.path, OpenSettings(busy_ms=5_000))
+    raw = sqlite3.connect(sqlite_bench.path, isolation_level=None, check_same_thread=False)
+    raw.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.05, raw.execute, ["ROLLBACK"])
+    release.start()
+    assert journal.send(PauseOrigins(), "me") == 1
+    release.join()
+    raw.close()
+    journal.close()
+
+
+async def test_a_live_run_is_named_and_an_ended_one_is_not(sqlite_bench: SqliteBench):
+    store = sqlite_bench.open(alive=True)
+    journal = Journal(sqlite_bench.path)
+    assert journal.live_owner() is None
+    await store.begin_run(plan())
+    owner = journal.live_owner()
+    assert owner is not None
+    assert owner.startswith("process ")
+    await store.end_run("exhausted", True)
+    assert journal.live_owner() is None
+    await store.begin_rest()
+    assert journal.live_owner() is None
+    await store.end_rest()
+    journal.close()
+
+
+def test_a_journal_makes_its_database_and_refuses_others(tmp_path):
+    journal = Journal(tmp_path / "new.db")
+    assert journal.send(PauseOrigins(), "me") == 1
+    journal.close()
+    (tmp_path / "odd.db").write_text("hello")
+    with pytest.raises(NotOurDatabase):
+        Journal(tmp_path / "odd.db")
+
+
+async def test_a_broken_journal_is_a_storage_failure(sqlite_bench: SqliteBench, tmp_path):
+    journal = Journal(tmp_path / "broken.db")
+    raw = sqlite3.connect(tmp_path / "broken.db")
+    raw.execute("DROP TABLE operator_action")
+    raw.commit()
+    raw.close()
+    with pytest.raises(StorageFailure, match="operator_action"):
+        journal.send(PauseOrigins(), "me")
+    journal.close()
+    sqlite_bench.open()

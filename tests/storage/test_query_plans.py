@@ -1,0 +1,131 @@
+"""No query of the hot paths or of a refresh grows with the number of pages: each is served by an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import peewee
+import pytest
+
+from tui_crawler.storage import (
+    attempt_reports,
+    candidates,
+    counters,
+    depths,
+    documents,
+    intake,
+    origin_reports,
+    origins,
+    page_reports,
+    settle,
+    urls,
+)
+from tui_crawler.storage.database import open_readonly
+from tui_crawler.storage.driver import connection_of
+from tui_crawler.storage.models import Page
+from tui_crawler.storage.statements import compile_query
+from tui_crawler.storage.views import VIEWS
+
+SINGLE = (
+    candidates._pending,
+    candidates._pending_seeds,
+    candidates._pending_others,
+    candidates._done,
+    candidates._done_seeds,
+    candidates._done_others,
+    candidates._next_due,
+    documents._sha256_of,
+    documents._page_with,
+    documents._delete_body,
+    documents._links_of,
+    documents._delete_link,
+    documents._delete_redirects,
+    settle._page_state,
+    settle._update_page,
+    settle._clear_todo,
+    settle._put_on_lists,
+    settle._claim_page,
+    origins._find,
+    origins._write_with_attempt,
+    origins._waiting_pauses,
+    counters._add_to_run,
+    counters._forget_minutes,
+)
+OF_SIZE = (urls._find, intake._find, depths._linked, depths._redirected)
+SMALL = {"j", "jobs", "job", "o", "origin", "s", "session", "run", "exit_count", "operator_action"}
+REPORTS = (
+    origin_reports._TODO,
+    f"{origin_reports._ORIGINS} WHERE o.change > ?",
+    origin_reports._EXITS_OF_RUN,
+    origin_reports._RECENT_EXITS,
+    f"{attempt_reports._ATTEMPTS} ORDER BY a.id DESC LIMIT ?",
+    f"{attempt_reports._ATTEMPTS} WHERE {attempt_reports._OF_ORIGIN} AND a.id < ? ORDER BY a.id DESC LIMIT ?",
+    f"{attempt_reports._ATTEMPTS} WHERE a.problem = 1 AND a.id < ? ORDER BY a.id DESC LIMIT ?",
+    f"{attempt_reports._ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?",
+    attempt_reports._REQUESTS,
+    f"{page_reports._PAGES} WHERE p.id > ? ORDER BY p.id LIMIT ?",
+    f"{page_reports._PAGES} WHERE {page_reports._OF_ORIGIN} AND p.id > ? ORDER BY p.id LIMIT ?",
+    f"{page_reports._PAGES} WHERE p.failed = 1 AND p.last_exit_code = ? AND p.id > ? ORDER BY p.id LIMIT ?",
+    page_reports._FAILED,
+    f"{page_reports._LINK} WHERE l.to_url_id = ? LIMIT ?",
+    f"{page_reports._LINK} WHERE l.from_page_id = ? LIMIT ?",
+    page_reports._PLACE,
+    VIEWS["v_job"],
+)
+
+
+@pytest.fixture
+def database(database_path: Path) -> Iterator[peewee.SqliteDatabase]:
+    opened = open_readonly(database_path)
+    yield opened
+    opened.close()
+
+
+def full_scans(database: peewee.SqliteDatabase, text: str, count: int) -> list[str]:
+    """Steps of the plan that read a large table from end to end, or sort what they found of it."""
+    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", [1] * count)]
+    return [step for step in plan if step.startswith("SCAN ") and step.split()[1] not in SMALL and "USING" not in step]
+
+
+@pytest.mark.parametrize("build", SINGLE, ids=lambda build: f"{build.__module__.rpartition('.')[2]}{build.__name__}")
+def test_statements_of_the_writer(database, build):
+    statement = compile_query(database, build())
+    assert full_scans(database, statement.text, len(statement.names)) == []
+
+
+@pytest.mark.parametrize("build", OF_SIZE, ids=lambda build: f"{build.__module__.rpartition('.')[2]}{build.__name__}")
+def test_statements_with_lists(database, build):
+    statement = compile_query(database, build(4))
+    assert full_scans(database, statement.text, len(statement.names)) == []
+
+
+@pytest.mark.parametrize("text", REPORTS, ids=lambda text: " ".join(text.split())[-40:])
+def test_queries_of_the_reports(database, text):
+    scans = full_scans(database, text, text.count("?"))
+    keyset = [step for step in scans if step in {"SCAN a", "SCAN p"} and "ORDER BY" in text]  # in order of the key
+    assert scans == keyset
+
+
+@pytest.mark.parametrize(
+    ("build", "index"),
+    [
+        (candidates._pending, "page_pending (origin_id=?)"),
+        (candidates._pending_seeds, "page_seed (origin_id=?)"),
+        (candidates._done, "COVERING INDEX page_done (origin_id=? AND last_crawled_at<?)"),
+        (candidates._next_due, "page_pending (origin_id=? AND <expr>>?)"),
+        (settle._clear_todo, "page_todo (origin_id=? AND todo_order>?)"),
+        (intake._find, "(url_hash=?)"),
+    ],
+)
+def test_which_index_serves_a_fill(database, build, index):
+    statement = compile_query(database, build(4) if build is intake._find else build())
+    plan = (
+        connection_of(database).execute(f"EXPLAIN QUERY PLAN {statement.text}", [1] * len(statement.names)).fetchall()
+    )
+    assert any(index in row[3] for row in plan), plan
+
+
+def test_a_scan_would_be_seen(database):
+    text, values = Page.select().where(Page.depth == 5).bind(database).sql()
+    assert full_scans(database, text, len(values)) == ["SCAN t1"]

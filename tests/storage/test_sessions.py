@@ -1,0 +1,211 @@
+"""Who holds a database: live processes are respected, dead ones recognised at once, leases count elsewhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.storage.bench import GONE, SqliteBench
+from tests.storage.making import T0, A, B, fill_of, plan, record, seed
+from tui_crawler.domain.command import AddSeeds, PauseOrigins
+from tui_crawler.domain.run import RunHeld
+from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.owner import Hold, this_process
+from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.store import SqliteStore, StoreSettings
+
+ROOT = Path(__file__).parents[2]
+HOLDER = """
+import asyncio, sys
+from pathlib import Path
+from tests.storage.making import plan
+from tui_crawler.storage.store import SqliteStore
+
+async def hold():
+    store = SqliteStore(Path(sys.argv[1]))
+    await store.begin_run(plan())
+    print("held", flush=True)
+    sys.stdin.read()
+
+asyncio.run(hold())
+"""
+
+
+@contextmanager
+def holder(path: Path):
+    """Another process whose run holds the database, for as long as the block lasts."""
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def path(database_path: Path) -> Path:
+    return database_path
+
+
+async def test_a_live_process_is_not_displaced_and_a_killed_one_is_recognised_at_once(path):
+    with holder(path) as other:
+        store = SqliteStore(path)
+        with pytest.raises(RunHeld, match=f"another run holds this database: process {other.pid} on host .*, since 20"):
+            await store.begin_run(plan())
+        with pytest.raises(RunHeld):
+            await store.begin_rest()
+        reports, journal = Reports(path), Journal(path)
+        run = reports.run()
+        assert run is not None
+        assert run.live
+        assert run.owner == journal.live_owner()
+        assert f"process {other.pid} on host" in run.owner
+        other.kill()
+        other.wait()
+        assert journal.live_owner() is None
+        dead = reports.run()
+        assert dead is not None
+        assert not dead.live
+        start = await store.begin_run(plan())
+        assert (start.continued, start.unclean, start.run_id) == (True, True, 1)
+        assert "was killed" in start.notes[0]
+        for one in (reports, journal, store):
+            one.close()
+
+
+async def test_a_process_that_reuses_a_number_is_not_taken_for_the_owner(path):
+    mine = this_process()
+    earlier = replace(mine, started_ms=mine.started_ms - 5_000)
+    first = SqliteStore(path, StoreSettings(owner=earlier))
+    await first.begin_run(plan())
+    second = SqliteStore(path, StoreSettings(owner=replace(mine, pid=os.getppid())))
+    assert (await second.begin_run(plan())).unclean
+    first.close()
+    second.close()
+
+
+def test_an_owner_elsewhere_lives_as_long_as_its_lease():
+    here = this_process()
+    hold = Hold(replace(here, host="other", machine="other/system"), since=T0, heartbeat_at=T0, lease_ms=30_000)
+    assert hold.is_live(here, T0 + 29_999)
+    assert not hold.is_live(here, T0 + 30_000)
+    assert (
+        hold.describe()
+        == f"another run holds this database: process {here.pid} on host other, since 2027-01-15 08:00:00 UTC"
+    )
+
+
+def test_on_this_machine_a_live_owner_counts_however_old_its_heartbeat():
+    here = this_process()
+    assert Hold(here, since=0, heartbeat_at=0, lease_ms=1).is_live(here, T0)
+    assert not Hold(GONE, since=T0, heartbeat_at=T0, lease_ms=10**9).is_live(here, T0)
+    assert not Hold(replace(here, started_ms=1), since=T0, heartbeat_at=T0, lease_ms=10**9).is_live(here, T0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="zombies and start times as Linux tells them")
+def test_a_zombie_is_dead():
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        alive = replace(this_process(), pid=process.pid, started_ms=owner_of(process.pid))
+        hold = Hold(alive, since=T0, heartbeat_at=T0, lease_ms=1)
+        assert hold.is_live(this_process(), T0)
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert not hold.is_live(this_process(), T0)
+
+
+def owner_of(pid: int) -> int:
+    return round((psutil.Process(pid).create_time() - psutil.boot_time()) * 1000)
+
+
+async def test_a_heartbeat_elsewhere_keeps_others_out(path):
+    now = [T0]
+    far = replace(this_process(), machine="far", host="far")
+    first = SqliteStore(path, StoreSettings(owner=far, now=lambda: now[0], lease_ms=30_000))
+    await first.begin_run(plan())
+    second = SqliteStore(path, StoreSettings(now=lambda: now[0]))
+    now[0] += 25_000
+    assert await first.heartbeat()
+    now[0] += 25_000
+    with pytest.raises(RunHeld, match="on host far"):
+        await second.begin_run(plan())
+    now[0] += 5_000
+    start = await second.begin_run(plan())
+    assert start.unclean
+    assert not await first.heartbeat()
+    first.close()
+    second.close()
+
+
+async def test_what_operators_ask_at_rest_changes_the_database_and_makes_no_run(sqlite_bench: SqliteBench):
+    store = sqlite_bench.open()
+    await store.begin_run(replace(plan(), config_text="seeds: []"))
+    pages = (await store.candidates(A, T0, 10, True)).pages
+    await store.fill(fill_of(pages))
+    await store.end_run("interrupted", True)
+    sqlite_bench.ask(PauseOrigins())
+    sqlite_bench.ask(AddSeeds((f"{B}/",)))
+    rest = sqlite_bench.open()
+    start = await rest.begin_rest()
+    assert (start.run_id, start.continued, start.unclean, start.config_text) == (1, True, False, "seeds: []")
+    assert [page.url for page in start.origins[0].todo] == [f"{A}/"]
+    assert [one.command for one in await rest.take_actions()] == [PauseOrigins(), AddSeeds((f"{B}/",))]
+    await rest.save_origin(record(paused=True))
+    assert (await rest.add_origin(B)).pages_known == 0
+    assert len(await rest.add_pages((seed(f"{B}/"),), "")) == 1
+    await rest.end_rest()
+    reports = Reports(sqlite_bench.path)
+    origin = reports.origin(A)
+    assert origin is not None
+    assert (origin.paused, origin.paused_by, origin.todo) == (True, "operator", 1)
+    assert len(list(reports.rows("v_run"))) == 1
+    reports.close()
+    again = await sqlite_bench.open().begin_run(plan())
+    assert (again.run_id, again.continued, again.unclean) == (1, True, False)
+    assert [one.record.origin for one in again.origins] == [A, B]
+
+
+async def test_a_rest_after_a_kill_does_not_hide_it(sqlite_bench: SqliteBench):
+    await sqlite_bench.open().begin_run(plan())
+    rest = sqlite_bench.open()
+    assert (await rest.begin_rest()).unclean
+    await rest.end_rest()
+    assert (await sqlite_bench.open().begin_run(plan())).unclean
+
+
+async def test_a_killed_rest_is_no_unclean_run(sqlite_bench: SqliteBench):
+    store = sqlite_bench.open()
+    await store.begin_run(plan())
+    await store.end_run("exhausted", True)
+    await sqlite_bench.open().begin_rest()
+    start = await sqlite_bench.open().begin_run(plan())
+    assert (start.unclean, start.continued) == (False, False)
+
+
+async def test_a_rest_without_any_run_keeps_seeds_for_the_first_one(sqlite_bench: SqliteBench):
+    rest = sqlite_bench.open()
+    start = await rest.begin_rest()
+    assert (start.run_id, start.origins, start.config_text) == (0, (), "")
+    await rest.add_origin(B)
+    assert [page.url for page in await rest.add_pages((seed(f"{B}/"),), "")] == [f"{B}/"]
+    await rest.end_rest()
+    store = sqlite_bench.open()
+    assert [one.record.origin for one in (await store.begin_run(plan())).origins] == [B, A]
+    assert [page.url for page in (await store.candidates(B, T0, 10, True)).pages] == [f"{B}/"]
+
+
+async def test_notes_say_what_a_start_found(sqlite_bench: SqliteBench):
+    store = sqlite_bench.open()
+    assert (await store.begin_run(plan(f"{A}/", f"{B}/"))).notes == ()
+    await store.end_run("interrupted", True)
+    notes = (await sqlite_bench.open().begin_run(plan())).notes
+    assert "interrupted" in notes[0]
+    assert "1 origins are no longer configured" in notes[1]

@@ -1,0 +1,326 @@
+"""The one writer: commits at once when idle, in groups when busy; one job's failure is its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tui_crawler.domain.run import RunHeld, StorageFailure
+from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.models import Job
+from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.writer import Writer, WriterSettings
+
+
+class SmallDisk(sqlite3.Connection):
+    """A connection whose disk is full when the database has a few pages more than now."""
+
+    def fill_up(self) -> None:
+        (pages,) = self.execute("PRAGMA page_count").fetchone()
+        self.execute(f"PRAGMA max_page_count = {pages + 4}")
+
+    def make_room(self) -> None:
+        self.execute("PRAGMA max_page_count = 1000000")
+
+
+@pytest.fixture
+def path(database_path: Path) -> Path:
+    return database_path
+
+
+@pytest.fixture
+def writer(path: Path) -> Iterator[Writer]:
+    made = writer_on(path)
+    yield made
+    made.close()
+
+
+def writer_on(path: Path, connection: type[sqlite3.Connection] = sqlite3.Connection, **settings: int) -> Writer:
+    opening = OpenSettings(busy_ms=20, connection=connection)
+    return Writer(open_writable(path, opening), path, WriterSettings(**settings), lambda: 1_000)
+
+
+def insert(name: str, then: Exception | None = None, note: str = ""):
+    def work(transaction: Transaction) -> str:
+        transaction.execute(Job.insert({Job.name: name, Job.note: note}))
+        if then is not None:
+            raise then
+        return name
+
+    return work
+
+
+def names(transaction: Transaction) -> list[str]:
+    return [row[0] for row in transaction.fetch(Job.select(Job.name).order_by(Job.id))]
+
+
+async def together(writer: Writer, *jobs):
+    """Submits jobs while the writer is held up, so that they share a transaction; answers results or errors."""
+    gate = threading.Event()
+    held = asyncio.ensure_future(writer.read(lambda transaction: gate.wait(10)))
+    await asyncio.sleep(0)
+    tasks = [asyncio.ensure_future(writer.write(job)) for job in jobs]
+    await asyncio.sleep(0)
+    assert writer.outstanding == len(jobs) + 1
+    gate.set()
+    results = await asyncio.gather(held, *tasks, return_exceptions=True)
+    assert writer.outstanding == 0
+    return results[1:]
+
+
+async def test_an_idle_writer_commits_at_once(writer, path):
+    assert await writer.write(insert("one")) == "one"
+    raw = sqlite3.connect(path)
+    assert raw.execute("SELECT name FROM job").fetchall() == [("one",)]
+    raw.close()
+    assert writer.commits == (1, 1)
+
+
+async def test_a_busy_writer_commits_in_groups(writer):
+    results = await together(writer, *(insert(str(n)) for n in range(50)))
+    assert results == [str(n) for n in range(50)]
+    assert writer.commits == (1, 50)
+    assert await writer.read(names) == [str(n) for n in range(50)]
+
+
+async def test_a_group_has_a_bound(path):
+    writer = writer_on(path, group=8)
+    await together(writer, *(insert(str(n)) for n in range(30)))
+    assert writer.commits[1] == 30
+    assert writer.commits[0] >= 4
+    writer.close()
+
+
+async def test_a_failing_job_neither_loses_nor_half_writes_another(writer):
+    bad = RunHeld("somebody"), ValueError("a bug")
+    jobs = [insert("one"), insert("two", bad[0]), insert("three"), insert("one"), insert("four", bad[1])]
+    results = await together(writer, *jobs, insert("five"))
+    assert results[0::2] == ["one", "three", bad[1]]
+    assert results[1] is bad[0]
+    assert isinstance(results[3], StorageFailure)
+    assert "UNIQUE" in str(results[3])
+    assert results[5] == "five"
+    assert await writer.read(names) == ["one", "three", "five"]
+
+
+async def test_readers_of_the_file_never_see_half_a_job(writer, path):
+    raw = sqlite3.connect(path)
+
+    def work(transaction: Transaction) -> int:
+        transaction.execute(Job.insert({Job.name: "half"}))
+        count: int = raw_count(path)
+        transaction.execute(Job.insert({Job.name: "whole"}))
+        return count
+
+    assert await writer.write(work) == 0
+    assert raw.execute("SELECT COUNT(*) FROM job").fetchone() == (2,)
+    raw.close()
+
+
+def raw_count(path: Path) -> int:
+    raw = sqlite3.connect(path)
+    count: int = raw.execute("SELECT COUNT(*) FROM job").fetchone()[0]
+    raw.close()
+    return count
+
+
+async def test_a_full_disk_fails_its_job_and_goes_on_when_there_is_room(path):
+    writer = writer_on(path, SmallDisk)
+
+    def act(name: str):
+        return lambda transaction: getattr(transaction._connection, name)()
+
+    await writer.read(act("fill_up"))
+    big = insert("big", note="x" * 200_000)
+    results = await together(writer, insert("one"), big, insert("two"))
+    assert results[0::2] == ["one", "two"]
+    assert isinstance(results[1], StorageFailure)
+    assert "disk is full" in str(results[1])
+    await writer.read(act("make_room"))
+    assert await writer.write(big) == "big"
+    assert await writer.read(names) == ["one", "two", "big"]
+    writer.close()
+
+
+async def test_a_lock_is_waited_out(path):
+    writer = writer_on(path, patience_ms=10_000)
+    raw = sqlite3.connect(path, isolation_level=None)
+    raw.execute("BEGIN IMMEDIATE")
+    waiting = asyncio.ensure_future(writer.write(insert("one")))
+    for _ in range(3):
+        await still_waits(waiting)
+    raw.execute("COMMIT")
+    assert await waiting == "one"
+    raw.close()
+    writer.close()
+
+
+async def still_waits(waiting: asyncio.Future) -> None:
+    done, _ = await asyncio.wait({waiting}, timeout=0.03)
+    assert not done
+
+
+async def test_a_lock_that_stays_is_a_storage_failure_and_nothing_is_stored(path):
+    writer = writer_on(path, patience_ms=50)
+    raw = sqlite3.connect(path, isolation_level=None)
+    raw.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageFailure, match="locked"):
+        await writer.write(insert("one"))
+    raw.execute("ROLLBACK")
+    assert await writer.write(insert("two")) == "two"
+    assert await writer.read(names) == ["two"]
+    raw.close()
+    writer.close()
+
+
+async def test_reads_need_no_lock(path):
+    writer = writer_on(path)
+    raw = sqlite3.connect(path, isolation_level=None)
+    raw.execute("BEGIN IMMEDIATE")
+    assert await writer.read(names) == []
+    raw.execute("ROLLBACK")
+    raw.close()
+    writer.close()
+
+
+async def test_preparation_comes_before_the_transaction_and_may_fail_alone(writer):
+    seen: list[bool] = []
+
+    def prepare(transaction: Transaction) -> None:
+        seen.append(transaction._connection.in_transaction)
+
+    def fail(transaction: Transaction) -> None:
+        raise ValueError("cannot be prepared")
+
+    assert await writer.write(insert("one"), prepare) == "one"
+    with pytest.raises(ValueError, match="cannot be prepared"):
+        await writer.write(insert("two"), fail)
+    assert seen == [False]
+    assert await writer.read(names) == ["one"]
+
+
+async def test_an_unawaited_job_rides_in_the_next_commit(path):
+    writer = writer_on(path, lazy_ms=60_000)
+    writer.write_unawaited(insert("mark"))
+    assert writer.outstanding == 0
+    assert await writer.write(insert("settle")) == "settle"
+    assert writer.commits == (1, 2)
+    assert await writer.read(names) == ["mark", "settle"]
+    writer.close()
+
+
+async def test_an_unawaited_job_is_written_alone_after_a_while(path):
+    writer = writer_on(path, lazy_ms=1)
+    writer.write_unawaited(insert("mark"))
+    while writer.commits == (0, 0):
+        await writer.read(names)
+    assert await writer.read(names) == ["mark"]
+    writer.close()
+
+
+async def test_a_failing_unawaited_job_is_logged_and_harms_nobody(path, caplog):
+    writer = writer_on(path)
+    with caplog.at_level(logging.WARNING):
+        writer.write_unawaited(insert("mark", StorageFailure("lost")))
+        assert await writer.write(insert("settle")) == "settle"
+    assert "lost" in caplog.text
+    writer.close()
+    writer.write_unawaited(insert("late"))
+
+
+async def test_cancelling_the_wait_does_not_take_the_work_back(writer):
+    gate = threading.Event()
+    held = asyncio.ensure_future(writer.read(lambda transaction: gate.wait(10)))
+    await asyncio.sleep(0)
+    task = asyncio.ensure_future(writer.write(insert("one")))
+    await asyncio.sleep(0)
+    task.cancel()
+    gate.set()
+    await held
+    assert await writer.write(insert("two")) == "two"
+    assert await writer.read(names) == ["one", "two"]
+    assert writer.outstanding == 0
+
+
+async def test_a_closed_writer_has_written_what_waited_and_takes_no_more(path):
+    writer = writer_on(path)
+    task = asyncio.ensure_future(writer.write(insert("one")))
+    await asyncio.sleep(0)
+    writer.close()
+    assert await task == "one"
+    with pytest.raises(StorageFailure, match="closed"):
+        await writer.write(insert("two"))
+    assert raw_count(path) == 1
+
+
+def test_a_loop_that_is_gone_harms_nobody(path):
+    writer = writer_on(path)
+    gate = threading.Event()
+
+    async def leave() -> None:
+        left.append(asyncio.ensure_future(writer.read(lambda transaction: gate.wait(10))))
+        left.append(asyncio.ensure_future(writer.write(insert("one"))))
+        await asyncio.sleep(0)
+
+    left: list[asyncio.Future] = []
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(leave())
+    for task in left:
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    gate.set()
+    writer.close()
+    assert raw_count(path) == 1
+    assert writer.outstanding == 0
+
+
+class Torn(sqlite3.Connection):
+    """A connection that fails to commit once, and then to roll back."""
+
+    torn = 0
+
+    def execute(self, text, *values):
+        if Torn.torn and text in {"COMMIT", "ROLLBACK"}:
+            Torn.torn -= 1
+            raise sqlite3.OperationalError("disk I/O error")
+        return super().execute(text, *values)
+
+
+async def test_a_connection_that_cannot_roll_back_is_replaced(path):
+    writer = writer_on(path, Torn)
+    Torn.torn = 2
+    with pytest.raises(StorageFailure, match="I/O"):
+        await writer.write(insert("one"))
+    assert Torn.torn == 0
+    assert await writer.write(insert("two")) == "two"
+    assert await writer.read(names) == ["two"]
+    writer.close()
+
+
+async def test_a_bug_in_the_writer_fails_the_jobs_and_leaves_it_alive(path, caplog):
+    clock = [1, 0, 2, 3, 4]
+
+    def now() -> int:
+        at = clock.pop(0)
+        return 1_000 // at * at
+
+    writer = Writer(open_writable(path, OpenSettings()), path, WriterSettings(), now)
+    assert await writer.write(insert("one")) == "one"
+    with pytest.raises(ZeroDivisionError):
+        await writer.write(insert("two"))
+    assert await writer.write(insert("three")) == "three"
+    assert await writer.read(names) == ["one", "three"]
+    writer.close()
+
+
+async def test_every_commit_has_a_change_number_of_its_own(writer):
+    first = await writer.write(lambda transaction: transaction.change)
+    second = await writer.write(lambda transaction: transaction.change)
+    assert second == first + 1
