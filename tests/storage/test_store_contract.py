@@ -665,3 +665,21 @@ async def test_links_to_other_origins_count_there(bench):
 
 def test_urls_of_the_tests_are_normal():
     assert url(HOME).href == HOME
+
+
+async def test_pages_that_a_former_configuration_refused_are_judged_again(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/list?x=1", f"{A}/robots", config_text="policies: old"))
+    home, query, robots_page = await taken(store, first=True)
+    await store.settle(refusal(home, T0 + 1, ExitCode.skipped_by_rule))
+    await store.settle(refusal(query, T0 + 1, ExitCode.blocked_url_by_local_policy))
+    await store.settle(refusal(robots_page, T0 + 1))
+    await store.end_run("exhausted", True)
+    same = bench.open()
+    await same.begin_run(plan(HOME, config_text="policies: old"))
+    assert await taken(same, now=T0 + 2) == ()
+    await same.end_run("exhausted", True)
+    edited = bench.open()
+    start = await edited.begin_run(plan(HOME, config_text="policies: new"))
+    assert not start.continued
+    assert sorted(urls(await taken(edited, now=T0 + 3))) == [HOME, f"{A}/list?x=1"]

@@ -20,6 +20,8 @@ from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.run import NoSuchJob, RunHeld, RunPlan, RunStart, Settled, StorageFailure, StoredOrigin
 from tui_crawler.domain.url import url_hash
 
+LOCAL_REFUSALS = BLOCKED - {ExitCode.blocked_by_robots_txt}
+
 
 class MemoryStore:
     """`now` gives epoch ms. `attempts` is the crawl log. Set `fail_writes` or `lease_lost` to make it fail.
@@ -79,6 +81,7 @@ class MemoryStore:
         last = self.runs[-1] if self.runs else None
         unclean = last is not None and not last.clean
         continued = last is not None and not plan.new_run and (not last.clean or last.reason == "interrupted")
+        edited = last is not None and last.plan.config_text != plan.config_text
         if continued and last is not None:
             last.plan, last.reason, last.clean = plan, "", None
         else:
@@ -88,6 +91,8 @@ class MemoryStore:
         for page in self.rows.pages.values():
             if page.status is PageStatus.CLAIMED:
                 page.status = PageStatus.READY
+            if edited and page.exit_code in LOCAL_REFUSALS:
+                page.status, page.attempts, page.remaining, page.ignored_run = PageStatus.READY, 0, plan.tries, 0
         self._gather(plan, continued)
         self.rows.max_depths[job_id] = plan.max_depth
         self.rows.queue(self.run, job_id, None, [replace(seed, seed=True) for seed in plan.seeds])

@@ -11,9 +11,11 @@ from typing import Any
 
 import peewee
 
+from tui_crawler.domain.command import RetryPages
+from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import NewPage, PageStatus
 from tui_crawler.domain.run import RunHeld, RunPlan, RunStart, StoredOrigin
-from tui_crawler.storage import origins
+from tui_crawler.storage import desk, origins
 from tui_crawler.storage.candidates import todo_page, todo_query
 from tui_crawler.storage.claim import ZERO, Claim, require
 from tui_crawler.storage.clean_text import clean
@@ -27,6 +29,16 @@ from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import url_ids
 
 _CONTINUED = frozenset({"", "interrupted"})
+_REFUSED_LOCALLY = RetryPages(
+    exit_codes=tuple(
+        code.name
+        for code in (
+            ExitCode.blocked_url_by_local_policy,
+            ExitCode.blocked_by_exclusion_list,
+            ExitCode.skipped_by_rule,
+        )
+    )
+)
 _NO_RUN = -1  # no page is on the ignore list of this run
 _DEFAULTS = (3, 5, 2, 4 * 7 * 86_400_000, 1)  # tries, patience, politeness, recrawl interval (ms), freshness counts
 
@@ -43,6 +55,7 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
     """Claims the database and starts a run, or continues the last one. Raises RunHeld."""
     unclean = _take_over(transaction, starter)
     job_id = _ensure_job(transaction, plan)
+    edited = _is_edited(transaction, plan)
     run_id, continued, started_at = _choose_run(transaction, plan, job_id)
     session_id = _open_session(transaction, starter, run_id, plan.worker, rest=False)
     claim = Claim(
@@ -63,6 +76,8 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
     )
     if not continued:
         forget_runs(transaction, claim)
+    if edited:
+        desk.retry(transaction, plan.tries, _REFUSED_LOCALLY)
     left_out = _gather(transaction, claim, plan, continued)
     _apply_depth(transaction, claim, plan)
     stored = load_origins(transaction, claim)
@@ -228,6 +243,13 @@ def job_named(transaction: Transaction, name: str) -> int | None:
 def _new_job(transaction: Transaction, name: str, created_by: str) -> int:
     values = {Job.name: clean(name), Job.created_by: clean(created_by), Job.created_at: transaction.now}
     return int(transaction.fetch(Job.insert(values).returning(Job.id))[0][0])
+
+
+def _is_edited(transaction: Transaction, plan: RunPlan) -> bool:
+    """Whether the configuration is another one than that of the last run: then pages that it refused are judged
+    again (CRAWL.md section 2)."""
+    last = transaction.fetch(Run.select(Run.config_text).order_by(Run.id.desc()).limit(1))
+    return bool(last) and last[0][0] != clean(plan.config_text)
 
 
 def _choose_run(transaction: Transaction, plan: RunPlan, job_id: int) -> tuple[int, bool, int]:
