@@ -1,4 +1,4 @@
-"""What the store costs; run by hand: `python -m tests.storage.measure_store [settles] [pages]`.
+"""What the store costs; run by hand: `python -m benchmarks.store [settles] [pages]`.
 
 Settles carry 60 links each, half of them to pages that are known already, as navigation is. Many origins settle at
 once, as the engine does, so that commits come in groups.

@@ -1,4 +1,4 @@
-"""What one exchange and one reading cost; run by hand: `python -m tests.fetch.measure_exchange`.
+"""What one exchange and one reading cost; run by hand: `python -m benchmarks.exchange`.
 
 Sixty loopback origins are asked in turn over kept connections, once through a plain shared `httpx.AsyncClient` and
 once through `HttpFetcher`; then a page with 60 links is read.
