@@ -51,10 +51,18 @@ def load_config(path: Path, overrides: Mapping[str, object] | None = None, allow
     return _load(text, path, overrides or {}, allow_impolite_cli)
 
 
-def _load(text: str, path: Path, overrides: Mapping[str, object], impolite: bool) -> Config:
+def read_config(text: str, name: str) -> Config:
+    """The configuration that `text` (YAML) says, as if it stood in NAME.yaml in the current folder. No file is looked
+    at, so that the database it names may be open. Raises ConfigErrors."""
+    return replace(_load(text, Path(f"{name}.yaml"), {}, False, looks_at_files=False), file="")
+
+
+def _load(
+    text: str, path: Path, overrides: Mapping[str, object], impolite: bool, *, looks_at_files: bool = True
+) -> Config:
     label = visible(str(path), LONGEST_PATH)
     start = Mark(label, 1, 1)
-    reader = _reader(overrides, impolite, path.parent)
+    reader = _reader(overrides, impolite, path.parent, looks_at_files=looks_at_files)
     root = _compose(text, label, reader)
     config = _read(root, reader)
     stem = path.stem or "crawl"
@@ -62,7 +70,8 @@ def _load(text: str, path: Path, overrides: Mapping[str, object], impolite: bool
     try:
         if not database.location:
             location = (path.parent / f"{stem}.db").absolute()
-            check_file(location, start)
+            if looks_at_files:
+                check_file(location, start)
             database = Database(str(location))
     except Refused as refused:
         reader.problems.append(problem_at(refused.mark, "database", refused.message, refused.suggestion))
@@ -132,7 +141,7 @@ def load_rules(path: Path) -> RulesFile:
     return rules
 
 
-def _reader(overrides: Mapping[str, object], impolite: bool, folder: Path) -> Reader:
+def _reader(overrides: Mapping[str, object], impolite: bool, folder: Path, *, looks_at_files: bool = True) -> Reader:
     """A reader with the command line's values, each under its canonical key. Raises ConfigErrors for unknown keys."""
     known: dict[str, str] = {}
     for at, key in walk_keys(ROOT):
@@ -152,7 +161,7 @@ def _reader(overrides: Mapping[str, object], impolite: bool, folder: Path) -> Re
             nodes[known[path]] = _node(value)
     if problems:
         raise ConfigErrors(problems)
-    return Reader(PLACES, nodes, folder)
+    return Reader(PLACES, nodes, folder, looks_at_files=looks_at_files)
 
 
 def _node(value: object) -> Node:

@@ -21,7 +21,8 @@ class Reader:
     """Collects, for one configuration.
 
     `places` maps the name of each known key to the sections it may stand in. `overrides` maps dotted keys to
-    values of the command line, which win over the file. `folder` is where a relative database path begins.
+    values of the command line, which win over the file. `folder` is where a relative database path begins;
+    `looks_at_files` is False where the database may be open in this process (closing it would cost its locks).
     """
 
     def __init__(
@@ -29,9 +30,12 @@ class Reader:
         places: Mapping[str, tuple[str, ...]],
         overrides: Mapping[str, Node],
         folder: Path,
+        *,
+        looks_at_files: bool = True,
     ) -> None:
         self.places = places
         self.folder = folder
+        self.looks_at_files = looks_at_files
         self.problems: list[ConfigProblem] = []
         self.warnings: list[ConfigProblem] = []
         self.marks: dict[str, Mark] = {}

@@ -67,25 +67,28 @@ def todo_page(row: Row, tries: int) -> TodoPage:
 
     Validators count only while the stored document is what the page last gave, and its body is still there.
     """
-    remaining, contentful_at = row[7], row[11]
-    again = remaining == 0
-    current = row[12] is not None and row[12] == contentful_at
+    page_id, job_id, url, depth, nice, seed, attempts, remaining, hops, pattern, force, contentful_at, *content = row
+    stored_at, etag, last_modified, body = content[:4]
+    if remaining == 0:
+        attempts, remaining, pattern, force = 0, tries, "", 0
+    if stored_at is None or stored_at != contentful_at:
+        etag, last_modified, body = "", "", None
     return TodoPage(
-        page_id=row[0],
-        job_id=row[1],
-        url=row[2],
-        depth=row[3],
-        nice=row[4],
-        seed=bool(row[5]),
-        attempts=0 if again else row[6],
-        attempts_remaining=tries if again else remaining,
-        redirect_hops=row[8],
-        item_pattern="" if again else row[9],
-        force=False if again else bool(row[10]),
-        etag=row[13] if current else "",
-        last_modified=row[14] if current else "",
-        last_contentful_at=contentful_at,
-        body_kept=current and row[15] is not None,
+        page_id,
+        job_id,
+        url,
+        depth,
+        nice,
+        bool(seed),
+        attempts,
+        remaining,
+        hops,
+        pattern,
+        bool(force),
+        etag,
+        last_modified,
+        contentful_at,
+        body is not None,
     )
 
 

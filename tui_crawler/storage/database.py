@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -17,7 +18,7 @@ import peewee
 
 from tui_crawler.domain.run import NotOurDatabase, RunHeld, StorageFailure
 from tui_crawler.storage.driver import connection_of, execute
-from tui_crawler.storage.faults import DATABASE_ERRORS, ReadOnlyDatabase, storage_failure
+from tui_crawler.storage.faults import DATABASE_ERRORS, ReadOnlyDatabase, is_no_database, storage_failure
 from tui_crawler.storage.migrations import (
     MIGRATIONS_DIRECTORY,
     latest_version,
@@ -30,7 +31,7 @@ from tui_crawler.storage.owner import open_holds, this_process
 from tui_crawler.storage.views import create_views, drop_views, views_are_current
 
 APPLICATION_ID = 0x74756363  # "tucc", in the header of every database of ours
-_MAGIC = b"SQLite format 3\0"
+_SMALLEST = 512  # bytes, one page; SQLite itself takes a file of a few bytes for an empty database
 _WAL_LIMIT = 64 << 20  # bytes; a larger write-ahead log is cut back after a checkpoint
 _CHECKPOINT_PAGES = 4_000  # 16 MiB of write-ahead log: the pages of indices that are rewritten often go home once
 _CACHE_KIB = 32_768
@@ -75,52 +76,62 @@ class OpenSettings:
 
 
 def examine(path: Path, settings: OpenSettings | None = None) -> FileState:
-    """What stands at `path`, without changing it. Raises NotOurDatabase, StorageFailure."""
+    """What stands at `path`, without changing it. Raises NotOurDatabase, StorageFailure.
+
+    Only SQLite may open the file: a POSIX lock is gone when its process closes any descriptor of the file, and with
+    the locks of a run in this process another one would take the write-ahead log in use for left over.
+    """
     settings = settings or OpenSettings()
     try:
-        if path.is_dir():
-            raise NotOurDatabase(f"{path} is a folder, not a database")
-        if not path.exists():
-            return FileState.absent
-        if not path.is_file():
-            raise NotOurDatabase(f"{path} is not a regular file")
-        with path.open("rb") as file:
-            header = file.read(100)
+        status = path.stat()
+    except FileNotFoundError:
+        return FileState.absent
     except OSError as error:
         raise StorageFailure(f"{path} cannot be read: {error.strerror}") from error
-    if not header:
+    if stat.S_ISDIR(status.st_mode):
+        raise NotOurDatabase(f"{path} is a folder, not a database")
+    if not stat.S_ISREG(status.st_mode):
+        raise NotOurDatabase(f"{path} is not a regular file")
+    if status.st_size == 0:
         return FileState.absent
-    if len(header) < 100 or not header.startswith(_MAGIC):
+    if status.st_size < _SMALLEST:
         raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched")
-    return _examine_sqlite(path, header, settings)
+    return _state_of(path, _identity(path, settings), latest_version(settings.migrations))
 
 
-def _examine_sqlite(path: Path, header: bytes, settings: OpenSettings) -> FileState:
-    """The header decides, unless a write-ahead log stands beside the file: it may hold a newer one."""
-    schema, version, application = (int.from_bytes(header[at : at + 4], "big") for at in (40, 60, 68))
-    if application not in {0, APPLICATION_ID}:
-        raise NotOurDatabase(f"{path} is the database of another program; it was not touched")
-    if _has_log(path):
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    """The three numbers of an SQLite file that say whose it is."""
+
+    application: int
+    version: int
+    schema: int
+
+
+def _identity(path: Path, settings: OpenSettings) -> _Identity:
+    try:
+        database = connect_readonly(path, settings)
         try:
-            database = connect_readonly(path, settings)
-            try:
-                schema, version, application = (
-                    database.pragma(name) for name in ("schema_version", "user_version", "application_id")
-                )
-            finally:
-                database.close()
-        except DATABASE_ERRORS as error:
-            raise storage_failure(error, path) from error
-    if application == 0 and schema == 0 and version == 0:
+            names = ("application_id", "user_version", "schema_version")
+            return _Identity(*(database.pragma(name) for name in names))
+        finally:
+            database.close()
+    except DATABASE_ERRORS as error:
+        if is_no_database(error):
+            raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched") from error
+        raise storage_failure(error, path) from error
+
+
+def _state_of(path: Path, found: _Identity, latest: int) -> FileState:
+    if found == _Identity(0, 0, 0):
         return FileState.absent
-    if application != APPLICATION_ID:
+    if found.application != APPLICATION_ID:
         raise NotOurDatabase(f"{path} is the database of another program; it was not touched")
-    latest = latest_version(settings.migrations)
-    if version > latest:
+    if found.version > latest:
         raise NotOurDatabase(
-            f"{path} has schema {version}, this program knows {latest}: a newer tui-crawler made it; not touched"
+            f"{path} has schema {found.version}, this program knows {latest}: a newer tui-crawler made it; not touched"
         )
-    return FileState.older if version < latest else FileState.current
+    return FileState.older if found.version < latest else FileState.current
 
 
 def _has_log(path: Path) -> bool:
@@ -192,7 +203,7 @@ def connect_readonly(path: Path, settings: OpenSettings | None = None) -> peewee
         execute(database, "SELECT COUNT(*) FROM sqlite_master")
     except DATABASE_ERRORS:
         database.close()
-        if _has_log(path):
+        if _has_log(path) or os.access(path.parent, os.W_OK):
             raise
         database = _readonly(f"{location}?immutable=1", settings)
         database.connect()

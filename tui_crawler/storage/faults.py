@@ -24,6 +24,11 @@ def is_busy(error: BaseException) -> bool:
     return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
+def is_no_database(error: BaseException) -> bool:
+    """Whether the file is none of SQLite's."""
+    return _code(error) == sqlite3.SQLITE_NOTADB
+
+
 def storage_failure(error: BaseException, path: Path) -> StorageFailure:
     """The failure that stands for a driver's error, with what to do about it."""
     match _code(error):

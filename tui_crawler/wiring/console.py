@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.config.schema import Config
 from tui_crawler.console.app import CrawlerApp
@@ -21,7 +22,6 @@ from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.demo import base_port_of, config_for, demo_database, free_base_port, start_web
 from tui_crawler.wiring.host import ThreadHost
 from tui_crawler.wiring.options import RunOptions
-from tui_crawler.wiring.stored_config import config_of_text
 
 
 def open_console(config: Config | None, database: Path, readonly: bool, options: RunOptions) -> int:
@@ -93,7 +93,7 @@ def _kept_config(database: Path) -> tuple[Config | None, RunOptions]:
     if not text:
         return None, RunOptions()
     try:
-        return config_of_text(text, database.stem), RunOptions(config_text=text)
+        return read_config(text, database.stem), RunOptions(config_text=text)
     except ConfigErrors:
         return None, RunOptions()
 

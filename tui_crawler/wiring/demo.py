@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tui_crawler.config.load import read_config
 from tui_crawler.config.schema import Config
 from tui_crawler.demo.configuration import HEADLESS_PACE, demo_config
 from tui_crawler.demo.process import DemoProcess, DemoStartFailed
@@ -21,7 +22,6 @@ from tui_crawler.engine.ports import Listener
 from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.headless import run_headless
 from tui_crawler.wiring.options import RunOptions
-from tui_crawler.wiring.stored_config import config_of_text
 
 _SITES = 10
 _TRIES = 20
@@ -80,7 +80,7 @@ def demo_database(database: Path | None) -> Path:
 def config_for(web: DemoProcess, database: Path, *, headless: bool) -> tuple[Config, RunOptions]:
     """The configuration of the demo, read as any other; its text goes along. Raises ConfigErrors."""
     text = demo_config(web.seeds, str(database.absolute()), headless=headless)
-    return config_of_text(text, "demo"), RunOptions(config_text=text)
+    return read_config(text, "demo"), RunOptions(config_text=text)
 
 
 def demo_headless(database: Path | None, port: int | None, listener: Listener) -> int:

@@ -7,6 +7,7 @@ import contextlib
 import time
 from pathlib import Path
 
+from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.command import ActionResult, Command
@@ -20,7 +21,6 @@ from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.store import SqliteStore
 from tui_crawler.wiring.options import RunOptions
 from tui_crawler.wiring.settings import admission_of, engine_settings
-from tui_crawler.wiring.stored_config import config_of_text
 
 _PATIENCE_S = 3.0  # a live run looks at the journal several times a second
 _LOOK_S = 0.05
@@ -77,7 +77,7 @@ def _as_configured(start: RunStart) -> tuple[EngineSettings, Admission]:
     """Settings and filters of the last run's configuration, as the database keeps it; defaults if it has none."""
     if start.config_text:
         with contextlib.suppress(ConfigErrors):
-            config = config_of_text(start.config_text, "stored")
+            config = read_config(start.config_text, "stored")
             return engine_settings(config, RunOptions(config_text=start.config_text)), admission_of(config)
     settings = CrawlSettings()
     plan = RunPlan("", "", "", (), 1, settings.tries, settings.patience, 2, 0)

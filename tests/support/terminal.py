@@ -1,0 +1,98 @@
+"""A child process in a real pseudo terminal that is its controlling terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pyte
+
+ROOT = Path(__file__).parents[2]
+PATIENT_S = 30
+WIDTH, HEIGHT = 120, 40
+SIZE_VARIABLES = ("COLUMNS", "LINES")
+"""They would win over the size of the terminal; test runners set them."""
+
+
+class Terminal:
+    """A child in a pseudo terminal; `raw` is every byte it wrote, `screen` what a person would see."""
+
+    def __init__(self, child: subprocess.Popen[bytes], master: int) -> None:
+        self.child = child
+        self.master = master
+        self.raw = bytearray()
+        self.screen = pyte.Screen(WIDTH, HEIGHT)
+        self._stream = pyte.ByteStream(self.screen)
+
+    def read_until(self, words: str) -> None:
+        """Reads until the words stand on the screen."""
+        deadline = time.monotonic() + PATIENT_S
+        while words not in self.text():
+            assert time.monotonic() < deadline, f"{words!r} not seen in:\n{self.text()}"
+            self._read(0.2)
+
+    def read_to_end(self) -> int:
+        """Reads until the child has ended; gives its exit status."""
+        deadline = time.monotonic() + PATIENT_S
+        while self.child.poll() is None:
+            assert time.monotonic() < deadline, f"still running:\n{self.text()}"
+            self._read(0.1)
+        self._read(0)
+        return self.child.returncode
+
+    def read_until_gone(self, words: str) -> None:
+        """Reads until the words stand on the screen no more."""
+        deadline = time.monotonic() + PATIENT_S
+        while words in self.text():
+            assert time.monotonic() < deadline, f"{words!r} still seen in:\n{self.text()}"
+            self._read(0.2)
+
+    def press(self, keys: str) -> None:
+        os.write(self.master, keys.encode())
+
+    def text(self) -> str:
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def _read(self, wait_s: float) -> None:
+        if select.select([self.master], [], [], wait_s)[0]:
+            with suppress(OSError):  # the other end is closed
+                data = os.read(self.master, 65_536)
+                self.raw += data
+                self._stream.feed(data)
+
+
+@contextmanager
+def in_terminal(command: list[str]) -> Iterator[Terminal]:
+    """Runs a command in a terminal of 120 x 40 and ends it at the latest with the block."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
+    kept = {name: value for name, value in os.environ.items() if name not in SIZE_VARIABLES}
+    child = subprocess.Popen(
+        command,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=ROOT,
+        env={**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  no thread runs in this test
+    )
+    os.close(slave)
+    terminal = Terminal(child, master)
+    try:
+        yield terminal
+    finally:
+        if child.poll() is None:
+            child.kill()
+        child.wait()
+        with suppress(OSError):
+            os.close(master)
