@@ -25,7 +25,7 @@ def test_watch_pause_one_quit_and_go_on(tmp_path):
         config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
         with console(config) as terminal:
             terminal.read_until(STARTED)
-            terminal.read_until("file_ingested")
+            terminal.read_until("◷ waiting")
             terminal.press("p")
             terminal.read_until("paused")
             (paused,) = [row["origin"] for row in rows(database, "SELECT origin FROM v_origin WHERE paused = 1")]
