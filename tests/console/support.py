@@ -84,7 +84,7 @@ class FakeReports:
     failure: str = ""
     asked: list[str] = field(default_factory=list)
     gate: threading.Event | None = None
-    closed: bool = False
+    closed: threading.Event = field(default_factory=threading.Event)
 
     def commit(self, *views: OriginView, log: Iterable[AttemptView] = ()) -> None:
         """Changes origins and adds attempts, as another connection would."""
@@ -210,7 +210,7 @@ class FakeReports:
         return ()
 
     def close(self) -> None:
-        self.closed = True
+        self.closed.set()
 
 
 class FakeJournal:
@@ -316,11 +316,19 @@ class Stage:
                 await asyncio.wait_for(self.app.taken_in.wait(), PATIENT_S)
             await self.quiet(1)
 
-    async def quiet(self, rounds: int = 2) -> None:
+    async def quiet(self, rounds: int = 3) -> None:
         """Waits until every widget has handled what was sent to it (Pilot waits for the processor to be idle)."""
         for _ in range(rounds):
-            await self.pilot._wait_for_screen()
-            self.app.screen._on_timer_update()
+            handled = []
+            screens = self.app.screen_stack
+            nodes = [node for screen in screens for node in screen.walk_children(with_self=True)]
+            for node in (self.app, *nodes):
+                event = asyncio.Event()
+                if node.call_later(event.set):
+                    handled.append(event.wait())
+            await asyncio.wait_for(asyncio.gather(*handled), PATIENT_S)
+            for screen in self.app.screen_stack:
+                screen._on_timer_update()
 
     async def press(self, *keys: str, rounds: int = 1) -> None:
         """Presses keys one after the other; lets the app read `rounds` times after each."""
@@ -330,6 +338,13 @@ class Stage:
             await self.quiet()
             if rounds:
                 await self.settle(rounds)
+
+    async def type(self, text: str) -> None:
+        """Types a text without looking at the screen in between."""
+        for char in text:
+            name = _character_to_key(char) if not char.isalnum() else char
+            self.app.post_message(events.Key(name, char))
+        await self.quiet()
 
     async def decided(self) -> None:
         """Waits until something became of the last intent."""
@@ -344,10 +359,10 @@ class Stage:
 
     async def gone(self) -> None:
         """Waits until the app has left; it reads a last time before."""
-        while self.app.is_running and not self.app._exit:
+        while not self.app._exit:
             await asyncio.wait_for(self.app.taken_in.wait(), PATIENT_S)
             self.app.taken_in.clear()
-            await asyncio.sleep(0)
+            await self.quiet(1)
 
     def text(self) -> str:
         """What is on the screen, as plain text."""
@@ -358,7 +373,7 @@ class Stage:
 
 @asynccontextmanager
 async def stage(
-    size: tuple[int, int] = (120, 40),
+    size: tuple[int, int] = (120, 30),
     *,
     host: FakeHost | None = None,
     readonly: bool = False,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from tests.console.sample_crawl import API, run_view
 from tests.console.support import FakeHost, FakeReports, stage
 from tui_crawler.console.engine_room import DRAIN_MS, GRACE_MS
@@ -14,12 +16,12 @@ from tui_crawler.domain.view import TotalsView
 async def test_without_an_engine_q_leaves_at_once_and_says_that_the_crawl_goes_on() -> None:
     async with stage() as held:
         await held.press("q", rounds=0)
-        await held.quiet()
+        await held.gone()
     summary = held.app.return_value
     assert summary is not None
     assert summary.exit_status == 0
     assert summary.lines()[0] == "Run 7 of my-index: goes on in process 4711 on host reef after 00:42:10."
-    assert held.reports.closed
+    assert held.reports.closed.wait(20)
 
 
 async def test_q_drains_and_leaves_when_the_engine_has_ended() -> None:
@@ -35,9 +37,7 @@ async def test_q_drains_and_leaves_when_the_engine_has_ended() -> None:
         assert "q again: cancel them now" in held.text()
         host.end.set()
         await held.engine_over()
-        await held.quiet()
-        await held.app.taken_in.wait()
-        await held.quiet()
+        await held.gone()
     summary = held.app.return_value
     assert summary is not None
     assert summary.engine_reason == "operator"
@@ -53,7 +53,7 @@ async def test_a_second_q_forces() -> None:
         await held.press("q", rounds=0)
         assert host.stops == [DRAIN_MS, 0]
         await held.engine_over()
-        await held.quiet()
+        await held.gone()
     assert held.app.return_value is not None
     assert held.app.return_value.forced
 
@@ -90,7 +90,7 @@ async def test_a_signal_takes_the_same_path_and_decides_the_status() -> None:
     async with stage(host=host) as held:
         held.app.way_out.begin(143)
         await held.engine_over()
-        await held.quiet()
+        await held.gone()
     assert host.stops == [DRAIN_MS]
     assert held.app.return_value is not None
     assert held.app.return_value.exit_status == 143
@@ -102,7 +102,7 @@ async def test_a_terminal_that_went_away_ends_it_once() -> None:
         held.app.way_out.terminal_went_away()
         held.app.way_out.terminal_went_away()
         await held.engine_over()
-        await held.quiet()
+        await held.gone()
     assert host.stops == [DRAIN_MS]
     assert held.app.return_value is not None
     assert held.app.return_value.exit_status == 129
@@ -122,7 +122,7 @@ async def test_a_failing_engine_is_a_state_not_a_traceback() -> None:
             assert words in text
             assert "api.example.org" in text
             await held.press("q", rounds=0)
-            await held.quiet()
+            await held.gone()
         assert held.app.return_value is not None
         assert held.app.return_value.exit_status == 3
 
@@ -184,8 +184,6 @@ async def test_a_database_that_cannot_be_read_backs_off_and_is_shown_as_stale() 
 
 async def test_a_reading_that_hangs_is_shown_as_stale_and_nothing_piles_up() -> None:
     async with stage() as held:
-        import threading
-
         held.reports.gate = threading.Event()
         held.reports.asked.clear()
         held.clock.move(200)

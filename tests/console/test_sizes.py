@@ -8,7 +8,13 @@ import pytest
 
 from tests.console.support import Stage, stage
 
-SCREENS = ((), ("enter",), ("2",), ("2", "enter", "enter"), ("?",), ("a",), ("ctrl+p",), ("s",), ("x",))
+SCREENS = {
+    "overview": ((), ("?", "s")),
+    "origin": (("enter",), ("x",)),
+    "failures": (("2",), ("R",)),
+    "url": (("2", "tab", "enter"), ("a", "ctrl+p")),
+}
+"""Keys that lead to a screen, and the dialogs opened over it."""
 
 
 async def resize(held: Stage, width: int, height: int) -> None:
@@ -58,14 +64,20 @@ async def test_too_small_under_a_dialog_too() -> None:
         assert "api.example.org" in held.text()
 
 
-@pytest.mark.parametrize("keys", SCREENS, ids=[" ".join(keys) or "overview" for keys in SCREENS])
-async def test_a_storm_of_sizes_raises_nothing(keys: tuple[str, ...]) -> None:
-    storm = random.Random(7)
+@pytest.mark.parametrize("name", SCREENS)
+async def test_a_storm_of_sizes_raises_nothing(name: str) -> None:
+    storm = random.Random(name)
+    keys, dialogs = SCREENS[name]
     async with stage() as held:
         await held.press(*keys, rounds=2)
-        for _ in range(6):
-            await resize(held, storm.choice((1, 39, 40, 60, 80, 81, 120, 250, 500)), storm.choice((1, 9, 10, 24, 70)))
-            await held.settle(1)
+        for dialog in ("", *dialogs):
+            if dialog:
+                await held.press(dialog, rounds=0)
+            for _ in range(3):
+                await resize(held, storm.choice((1, 39, 40, 80, 81, 120, 250)), storm.choice((1, 9, 10, 24, 70)))
+                await held.settle(1)
+            if dialog:
+                await held.press("escape", rounds=0)
         await resize(held, 120, 40)
         assert held.app.is_running
         assert len(held.text().splitlines()) == 40

@@ -13,6 +13,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
+from textual.widgets import Input
 
 from tui_crawler.console.actions import Situation, unknown_ids
 from tui_crawler.console.clock import ConsoleClock, SystemClock
@@ -20,7 +21,7 @@ from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.engine_room import EngineEnd, EngineRoom, host_engine
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.journal_desk import JournalDesk, News
-from tui_crawler.console.keys import everywhere, table_keys
+from tui_crawler.console.keys import OPENS_ENTRY, everywhere, table_keys
 from tui_crawler.console.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, add_notice, still_shown
 from tui_crawler.console.pace import BEAT_MS, STALE_MS, Pace
 from tui_crawler.console.panes.bars import HeaderBar, NoticeBox
@@ -39,7 +40,7 @@ TICK_MS, HEADER_MS = 500, 250
 
 
 class CrawlerApp(App[ExitSummary]):
-    """The console. `run()` gives an `ExitSummary`, or None when it crashed."""
+    """The console. `run_to_end` runs it."""
 
     TITLE = "tui-crawler"
     CSS_PATH = Path(__file__).with_name("console.tcss")
@@ -66,6 +67,13 @@ class CrawlerApp(App[ExitSummary]):
         def __init__(self, end: EngineEnd) -> None:
             super().__init__()
             self.end = end
+
+    class SignalCaught(Message):
+        """The process was told to end; `status` is the exit status that belongs to the signal."""
+
+        def __init__(self, status: int) -> None:
+            super().__init__()
+            self.status = status
 
     def __init__(
         self,
@@ -100,7 +108,7 @@ class CrawlerApp(App[ExitSummary]):
         self._beating = beating
         self._pace = Pace()
         self._ask_at = self._tick_at = self._header_at = self._input_at = 0
-        self._asked = False
+        self._asked = self._stale = False
         self._failure = ""
         self._restore_signals: Callable[[], None] = lambda: None
         self._poller = Poller(reports_factory, self.clock, lambda answer: self._post(self.Delivered(answer)))
@@ -111,6 +119,13 @@ class CrawlerApp(App[ExitSummary]):
         self.dispatcher = Dispatcher(self)
 
     # start
+
+    def run_to_end(self) -> ExitSummary:
+        """Runs the console until it is left (blocking). Gives what is to be printed, and the exit status."""
+        summary = self.run()
+        if summary is None:
+            summary = replace(self.way_out.summary(), crashed=True)
+        return replace(summary, terminal_lost=self.terminal_lost)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colour roles, for themes that have none."""
@@ -150,6 +165,8 @@ class CrawlerApp(App[ExitSummary]):
         if host is None or self.room.at_work or self.room.end != EngineEnd() or self.room.quitting:
             return
         self.room.started()
+        if self.console_screen is not None:
+            self.show_header(self.console_screen, self.clock.mono_ms())
 
         def run() -> None:
             self._post(self.EngineEnded(host_engine(host)))
@@ -166,7 +183,12 @@ class CrawlerApp(App[ExitSummary]):
         self.terminal_leaving()
         loop = self._loop
         if loop is not None:
-            loop.call_soon_threadsafe(self.way_out.begin, status)
+            loop.call_soon_threadsafe(self.post_message, self.SignalCaught(status))
+
+    @property
+    def terminal_lost(self) -> bool:
+        """Whether the terminal takes nothing any more."""
+        return isinstance(self._driver, PatientDriver) and self._driver.terminal_gone()
 
     def terminal_leaving(self) -> None:
         """From now on the terminal is waited for only a moment."""
@@ -186,6 +208,8 @@ class CrawlerApp(App[ExitSummary]):
             self._asked = self._poller.ask(screen.wants())
         if now - self._tick_at >= TICK_MS:
             self._tick_at = now
+            if not screen.is_mounted:
+                return
             if isinstance(self._driver, PatientDriver) and self._driver.terminal_gone():
                 self.way_out.terminal_went_away()
             screen.tick()
@@ -208,11 +232,13 @@ class CrawlerApp(App[ExitSummary]):
             self._failure = ""
             self.picture.feed(answer)
             screen = self.console_screen
-            if answer is not None and screen is not None and answer.wants == screen.wants():
-                read_ms = answer.took_ms
-                screen.take(answer)
-                self.show_header(screen, began)
-                screen.tell_footer()
+            if screen is not None and screen.is_mounted:
+                if answer is not None and answer.wants == screen.wants():
+                    read_ms = answer.took_ms
+                    screen.take(answer)
+                    screen.tell_footer()
+                if answer is not None or self._stale:
+                    self.show_header(screen, began)
             self._pace = self._pace.after(self.clock.mono_ms() - began, read_ms)
         self._ask_at = self.clock.mono_ms() + self._pace.wait_ms
         self._start_engine()
@@ -221,13 +247,16 @@ class CrawlerApp(App[ExitSummary]):
 
     def show_header(self, screen: ConsoleScreen, now: int) -> None:
         """Brings the header up to date. `now` is monotonic ms."""
+        if not screen.is_mounted:
+            return
         self._header_at = now
         age = self.picture.age_ms()
+        self._stale = age >= STALE_MS and (self._asked or bool(self._failure))
         state = self.picture.header(
             self.crawl_name or (self.picture.run.config_name if self.picture.run else ""),
             self.room.standing(self.picture.run),
             hz=self._pace.hz,
-            stale_ms=age if age >= STALE_MS and (self._asked or self._failure) else 0,
+            stale_ms=age if self._stale else 0,
             readonly=self.readonly,
         )
         screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
@@ -294,6 +323,8 @@ class CrawlerApp(App[ExitSummary]):
 
     def _show_notices(self, screen: ConsoleScreen) -> None:
         self.notices = still_shown(self.notices, self.clock.mono_ms())
+        if not screen.is_mounted:
+            return
         screen.query_one(NoticeBox).tell(self.notices)
 
     async def on_event(self, event: events.Event) -> None:
@@ -301,6 +332,10 @@ class CrawlerApp(App[ExitSummary]):
         if isinstance(event, events.Key | events.MouseDown | events.MouseScrollDown | events.MouseScrollUp):
             self._input_at = self.clock.mono_ms()
         await super().on_event(event)
+
+    def on_crawler_app_signal_caught(self, message: SignalCaught) -> None:
+        """Takes the way out, as `q` does."""
+        self.way_out.begin(message.status)
 
     def on_crawler_app_journal_news(self, message: JournalNews) -> None:
         """Something became of an intent."""
@@ -316,6 +351,12 @@ class CrawlerApp(App[ExitSummary]):
             self.tell("engine", f"The engine failed: {message.end.failure}", "error")
 
     # actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leaves keys to an input that has the focus."""
+        if action == "do" and parameters and parameters[0] in OPENS_ENTRY:
+            return isinstance(self.screen, ConsoleScreen) and not isinstance(self.focused, Input)
+        return super().check_action(action, parameters)
 
     def action_do(self, action_id: str) -> None:
         """Does an action by its id (bindings)."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.glyphs import Mark, state_mark
 from tui_crawler.console.picture import EngineStanding
 from tui_crawler.console.ports import EngineHost
-from tui_crawler.domain.run import RunHeld, StorageFailure
 from tui_crawler.domain.view import RunView
 
 DRAIN_MS = 5_000
@@ -38,10 +38,8 @@ def host_engine(host: EngineHost) -> EngineEnd:
     """Runs the engine until it ends (blocking); whatever it raises becomes a value."""
     try:
         return EngineEnd(reason=host.run())
-    except (RunHeld, StorageFailure) as failure:
-        return EngineEnd(failure=str(failure) or type(failure).__name__)
-    except Exception as error:  # noqa: BLE001, RUF100  a bug of the engine is shown as a state, never as a traceback
-        return EngineEnd(failure=f"{type(error).__name__}: {error}")
+    except Exception as error:  # noqa: BLE001, RUF100  shown as a state, never as a traceback
+        return EngineEnd(failure=failure_words(error))
 
 
 class EngineRoom:

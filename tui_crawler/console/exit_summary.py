@@ -23,6 +23,7 @@ class ExitSummary:
     `signal_status` is 130, 143 or 129 after a signal, else 0. `engine_reason` is the finish reason of the run this
     console hosted ("" when it hosted none), `engine_failure` what went wrong with it (raw). `engine_stuck`: the engine
     did not end in time; the caller must end the process itself (`os._exit`) after printing. `now` is epoch ms.
+    `terminal_lost`: there is nobody to print for. `crashed`: an error of the console itself ended it.
     """
 
     signal_status: int = 0
@@ -35,18 +36,22 @@ class ExitSummary:
     run: RunView | None = None
     totals: TotalsView | None = None
     now: int = 0
+    terminal_lost: bool = False
+    crashed: bool = False
 
     @property
     def exit_status(self) -> int:
         """The exit status (CRAWL.md section 8), without knowledge of what hosting refused: 3 could not run."""
         if self.signal_status:
             return self.signal_status
-        if self.engine_failure:
+        if self.engine_failure or self.crashed:
             return 3
         return 1 if self.hosted and self.gave_up else 0
 
     def lines(self) -> tuple[str, ...]:
-        """Plain text for the terminal, every line safe to print."""
+        """Plain text for the terminal, every line safe to print; nothing when the terminal would not take it."""
+        if self.terminal_lost:
+            return ()
         lines = []
         run = self.run
         if run is not None:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.intent import Intent
 from tui_crawler.console.ports import Journal
-from tui_crawler.domain.run import StorageFailure
 
 WATCH_MS = 5_000
 _LOOK_MS = 100
@@ -79,11 +79,8 @@ class JournalDesk:
                 if journal is None:
                     journal = self._factory()
                 ids = [journal.send(command, self._who) for command in intent.commands]
-            except StorageFailure as failure:
-                self._deliver(News(intent, Fate.failed, str(failure)))
-                continue
-            except Exception as error:  # noqa: BLE001, RUF100  a bug below must not end the console
-                self._deliver(News(intent, Fate.failed, f"{type(error).__name__}: {error}"))
+            except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
+                self._deliver(News(intent, Fate.failed, failure_words(error)))
                 continue
             self._deliver(News(intent, Fate.written))
             self._wake()
@@ -97,8 +94,8 @@ class JournalDesk:
         for intent, ids, until in self._watched:
             try:
                 results = [journal.result(action_id) for action_id in ids]
-            except StorageFailure as failure:
-                self._deliver(News(intent, Fate.failed, str(failure)))
+            except Exception as error:  # noqa: BLE001, RUF100  the same
+                self._deliver(News(intent, Fate.failed, failure_words(error)))
                 continue
             if all(result is not None for result in results):
                 errors = [result.error for result in results if result is not None and result.error]

@@ -9,6 +9,12 @@ from textual.binding import Binding
 from tui_crawler.console.actions import ACTIONS, Action, Group, Where, actions_at
 from tui_crawler.console.crawl_table import CrawlTable
 
+OPENS_ENTRY = frozenset({"filter.open", "cmd.prompt"})
+"""Actions after which keys belong to an input: done before the next key is looked at, but never while one has focus."""
+
+AT_ONCE = OPENS_ENTRY | {"app.ask_quit"}
+"""Actions that come before whatever has the focus."""
+
 _NAMES: Mapping[str, str] = {
     "escape": "esc",
     "pagedown": "PgDn",
@@ -51,7 +57,7 @@ def bindings_of(actions: Iterable[Action]) -> list[Binding]:
             action.label,
             show=False,
             id=action.id,
-            priority=action.id in {"app.ask_quit", "cmd.palette"},
+            priority=action.id in AT_ONCE,
         )
         for action in actions
         if action.id != "nav.open"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from tui_crawler.console.clock import ConsoleClock
 from tui_crawler.console.glyphs import Mark
 from tui_crawler.console.present.header import HeaderState
 from tui_crawler.console.present.rates import OriginMeters, RateMeter
-from tui_crawler.console.present.standing import tally
+from tui_crawler.console.present.standing import counted_as
 from tui_crawler.console.refresh import Snapshot
 from tui_crawler.domain.eta import Eta, estimate_run
 from tui_crawler.domain.idle_reason import idle_reason_of_run
@@ -41,6 +42,7 @@ class Picture:
         self._read_at = clock.mono_ms()
         self._read_ms = 0
         self._slow_at = -SLOW_MS
+        self._tally: Counter[str] = Counter()
         self._eta: Eta | None = None
         self._idle = ""
 
@@ -51,11 +53,21 @@ class Picture:
         if shot is None:
             return
         self._read_ms = shot.took_ms
+        if not self.known or shot.run != self.run:
+            self._slow_at = -SLOW_MS
         self.known = True
         self.run, self.totals = shot.run, shot.totals
         for view in shot.changed:
+            self._count(view)
             self.origins[view.origin] = view
             self.meters.feed(view.origin, view.requests, now)
+
+    def _count(self, view: OriginView) -> None:
+        """Keeps the sums of the header, so that they need not be made anew each time."""
+        before = self.origins.get(view.origin)
+        if before is not None:
+            self._tally[counted_as(before)] -= 1
+        self._tally[counted_as(view)] += 1
 
     def age_ms(self) -> int:
         """How old the picture is, in ms."""
@@ -67,7 +79,7 @@ class Picture:
         if self.totals is not None:
             self._requests.feed(self.totals.requests, now)
             self._bytes.feed(self.totals.bytes, now)
-        if now - self._slow_at >= SLOW_MS:
+        if now - self._slow_at >= SLOW_MS or self._slow_at < 0:
             self._slow_at = now
             slots = self.run.max_in_flight if self.run else 0
             self._eta = estimate_run(self.origins.values(), wall, slots) if self.origins else None
@@ -79,7 +91,7 @@ class Picture:
             engine=engine.mark,
             run=self.run,
             now=wall,
-            tally=tally(self.origins.values()),
+            tally=dict(self._tally),
             totals=self.totals,
             requests_per_s=self._requests.rate(now),
             bytes_per_s=self._bytes.rate(now),

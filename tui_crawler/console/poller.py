@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tui_crawler.console.clock import ConsoleClock
+from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.ports import Reports
 from tui_crawler.console.refresh import Reader, Snapshot, Wants
-from tui_crawler.domain.run import StorageFailure
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,8 @@ class Poller:
                 if reader is None:
                     reader = Reader(self._factory(), self._clock)
                 answer = reader.read(wants)
-            except StorageFailure as failure:
-                answer = ReadFailed(str(failure))
-            except Exception as error:  # noqa: BLE001, RUF100  a bug in a report must not end the console
-                answer = ReadFailed(f"{type(error).__name__}: {error}")
+            except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
+                answer = ReadFailed(failure_words(error))
             self._busy = False
             self._deliver(answer)
         if reader is not None:

@@ -62,6 +62,7 @@ class TablePainter:
         self.layout = layout
         self._strips: LRUCache[Hashable, tuple[Row, list[Segment]]] = LRUCache(_STRIPS_KEPT)
         self._styles: dict[str, Style] = {}
+        self._message: tuple[str, int, list[Strip]] = ("", 0, [])
 
     def row(self, row: Row, *, cursor: bool, marked: bool) -> Strip:
         """Return the line of `row`; the text is painted once per row value."""
@@ -105,7 +106,9 @@ class TablePainter:
         return self._strip(segments)
 
     def message(self, text: str, height: int) -> list[Strip]:
-        """Return `height` lines with `text` in their middle, wrapped to the width."""
+        """Return `height` lines with `text` in their middle, wrapped to the width; made once for all its lines."""
+        if self._message[:2] == (text, height):
+            return self._message[2]
         width = self.layout.width
         wrapped: list[str] = []
         for paragraph in text.split("\n"):
@@ -113,7 +116,9 @@ class TablePainter:
         above = max(0, (height - len(wrapped)) // 2)
         lines = ([""] * above + wrapped + [""] * height)[: max(0, height)]
         style = self.palette.placeholder
-        return [self._strip([Segment(fit(line, width, "center"), style)]) for line in lines]
+        made = [self._strip([Segment(fit(line, width, "center"), style)]) for line in lines]
+        self._message = (text, height, made)
+        return made
 
     def blank(self) -> Strip:
         """Return an empty line."""

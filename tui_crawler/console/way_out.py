@@ -33,7 +33,13 @@ class WayOut:
         return self._leave_at is not None
 
     def ask(self) -> None:
-        """Asks whether to quit."""
+        """Asks whether to quit; asked again, it is meant."""
+        if isinstance(self._app.screen, QuitScreen):
+            self.force()
+            return
+        if isinstance(self._app.screen, AskQuitScreen):
+            self._app.screen.dismiss(True)
+            return
 
         def answered(yes: object) -> None:
             if yes is True:
@@ -66,8 +72,9 @@ class WayOut:
     def beat(self, now: int) -> None:
         """Moves the countdown on; leaves when all time is over. `now` is monotonic ms."""
         app, room = self._app, self._app.room
-        if room.quitting and room.host is not None and isinstance(app.screen, QuitScreen):
-            app.screen.tell(room.host.in_flight, room.remaining_ms(now), DRAIN_MS, forced=room.forced)
+        top = app.screen
+        if room.quitting and room.host is not None and isinstance(top, QuitScreen) and top.is_mounted:
+            top.tell(room.host.in_flight, room.remaining_ms(now), DRAIN_MS, forced=room.forced)
         if room.lost_patience(now) or (self._leave_at is not None and now >= self._leave_at):
             self.leave()
 

@@ -75,7 +75,7 @@ def idle_reason(origin: OriginView, now: int, run: RunView | None, *, zone: tzin
     if not run.live:
         return "no engine is at work"
     if origin.asleep_until > now:
-        return f"nothing due until {_at(origin.asleep_until, now, zone)}"
+        return f"nothing due {_until(origin.asleep_until, now, zone)}"
     wait = origin.next_request_at - now
     if wait > 0:
         return _waiting(origin, wait)
@@ -118,7 +118,7 @@ def _finished(origin: OriginView, now: int, zone: tzinfo) -> str:
     if origin.finish_reason == "patience":
         return f"{words}: {origin.patience_max} persistent failures"
     if origin.finish_reason == "rate_limited" and origin.next_request_at > now:
-        return f"told to wait until {_at(origin.next_request_at, now, zone)} (Retry-After)"
+        return f"told by Retry-After to wait {_until(origin.next_request_at, now, zone)}"
     return words
 
 
@@ -141,12 +141,12 @@ def _some(number: int, one: str, many: str) -> str:
     return f"the open origin {one}" if number == 1 else f"all {number} open origins {many}"
 
 
-def _at(epoch_ms: int, now: int, zone: tzinfo) -> str:
+def _until(epoch_ms: int, now: int, zone: tzinfo) -> str:
     """The time of day, with how far ahead it is; from a day on only how far."""
     ahead = epoch_ms - now
     if ahead >= 86_400_000:
-        return f"in {_span(ahead)}"
-    return f"{_clock(epoch_ms, zone)} (in {_span(ahead)})"
+        return f"for {_span(ahead)}"
+    return f"until {_clock(epoch_ms, zone)} (in {_span(ahead)})"
 
 
 def _clock(epoch_ms: int, zone: tzinfo) -> str:

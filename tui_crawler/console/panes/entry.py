@@ -58,7 +58,7 @@ class EntryLine(Horizontal):
             box.value = text
         box.placeholder = hint
         box.cursor_position = len(text)
-        box.focus()
+        self.screen.set_focus(box)  # now, not with the next message: the next key may wait already
 
     def close(self) -> None:
         """Hides the line."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual.content import Content
 
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.present.attempt_row import EVENT_COLUMNS, event_row, is_problem
 from tui_crawler.domain.view import AttemptView
 
@@ -25,6 +25,7 @@ class EventsPane(CrawlTable):
         super().__init__(EVENT_COLUMNS, placeholder="nothing has happened yet", id="events", classes="pane")
         self._attempts: tuple[AttemptView, ...] = ()
         self._held: tuple[AttemptView, ...] = ()
+        self._rows_made: tuple[Row, ...] = ()
         self.border_title = Content("Events")
 
     def take(self, fresh: Sequence[AttemptView], *, hold: bool) -> None:
@@ -34,7 +35,9 @@ class EventsPane(CrawlTable):
         if hold:
             self._held = (*fresh, *self._held)[:KEPT]
             return
+        zone = cast("CrawlerApp", self.app).clock.zone
         self._attempts = (*fresh, *self._attempts)[:KEPT]
+        self._rows_made = (*(event_row(attempt, zone) for attempt in fresh), *self._rows_made)[:KEPT]
         self._show()
 
     def thaw(self) -> None:
@@ -51,9 +54,8 @@ class EventsPane(CrawlTable):
         return go_to_problem(self, self._attempts, older=older)
 
     def _show(self) -> None:
-        zone = cast("CrawlerApp", self.app).clock.zone
         following = self.cursor_index <= 0
-        self.set_rows([event_row(attempt, zone) for attempt in self._attempts], cursor="first" if following else "pin")
+        self.set_rows(self._rows_made, cursor="first" if following else "pin")
         problems = sum(map(is_problem, self._attempts))
         self.border_title = Content(f"Events · {problems} problems" if problems else "Events")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -78,7 +79,7 @@ class Lines(ScrollView):
         if width == self._width or width <= 0:
             return
         self._width = width
-        self._laid_out = [pieces for line in self._source for pieces in _lay_out_line(line, width)]
+        self._laid_out = [pieces for line in self._source for pieces in lay_out_line(line, width)]
         if self.is_mounted:
             self.virtual_size = Size(0, len(self._laid_out))
 
@@ -93,7 +94,8 @@ class Lines(ScrollView):
         return kept
 
 
-def _lay_out_line(line: Line, width: int) -> list[list[Piece]]:
+def lay_out_line(line: Line, width: int) -> list[list[Piece]]:
+    """The pieces of a line in `width` terminal cells, safe and clipped; more than one list when it is wrapped."""
     match line:
         case Split(left=left, right=right):
             end = min(width_of(right), width)
@@ -101,8 +103,10 @@ def _lay_out_line(line: Line, width: int) -> list[list[Piece]]:
             gap = [(" ", "")] if width - room - end > 0 else []
             return [[*lay_out(left, room, "left"), *gap, *lay_out(right, end, "right")]]
         case Prose(text=text, role=role, indent=indent, most=most):
+            shown = safe(text)
+            room = width // 2 if cell_len(shown) > len(shown) else width  # characters of two cells
             wrapped = textwrap.wrap(
-                safe(text), max(8, width), subsequent_indent=" " * indent, max_lines=most, placeholder="…"
+                shown, max(room, indent + 8), subsequent_indent=" " * indent, max_lines=most, placeholder="…"
             )
             return [lay_out(Styled(piece, role), width, "left") for piece in wrapped]
         case _:

@@ -15,7 +15,9 @@ def plain_text(text: str) -> str:
 
 
 class PlainInput(Input):
-    """One line."""
+    """One line. Its cursor stands still: what blinks is painted for ever."""
+
+    cursor_blink = False
 
     def validate_value(self, value: str) -> str:
         """Drops what a terminal could obey."""

@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from tui_crawler.console.format import clock, count, seconds, size
 from tui_crawler.console.present.exits import exit_cell, is_failure, status_cell
-from tui_crawler.console.present.urls import host_of, path_of
+from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.view import AttemptView
@@ -55,7 +55,7 @@ def event_row(attempt: AttemptView, zone: tzinfo) -> Row:
         attempt.attempt_id,
         (
             Styled(clock(attempt.ended_at, zone), "muted"),
-            host_of(attempt.origin),
+            Styled(host_of(attempt.origin), short=bare_host(attempt.origin)),
             exit_cell(attempt.exit_code),
             status_cell(attempt.http_status),
             Styled(seconds(attempt.response_ms), "muted"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tui_crawler.console.format import ago, count, due
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.present.line import Line, Prose
-from tui_crawler.console.present.urls import host_of, path_of
+from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.view import FailureGroup, PageView
@@ -15,7 +15,7 @@ from tui_crawler.domain.view import FailureGroup, PageView
 GROUPINGS: tuple[tuple[str, ...], ...] = (("exit_code",), ("origin",), ("exit_code", "origin"))
 """What `c` goes through."""
 
-_ORIGIN_COLUMN = Column("origin", "ORIGIN", 24, 1, min_width=14)
+_ORIGIN_COLUMN = Column("origin", "ORIGIN", 20, 1, min_width=16)
 _EXIT_COLUMN = Column("exit", "EXIT", 25, 2, min_width=14)
 _PAGE_COLUMNS: tuple[Column, ...] = (
     Column("url", "URL", None, 0, min_width=18),
@@ -63,7 +63,7 @@ def group_row(group: FailureGroup, now: int) -> Row:
         if name == "exit_code":
             cells.append(exit_cell(value))
         else:
-            cells.append(Styled(host_of(value), "strong"))
+            cells.append(Styled(host_of(value), "strong", short=bare_host(value)))
     cells += [
         Styled(count(group.count), "strong"),
         Styled(count(group.recoverable), "ok" if group.recoverable else "faint"),
@@ -84,7 +84,7 @@ def page_row(page: PageView, now: int, by: Sequence[str]) -> Row:
     if "exit_code" not in by:
         cells.append(exit_cell(page.last_exit_code))
     if "origin" not in by:
-        cells.append(Styled(host_of(page.origin), "muted"))
+        cells.append(Styled(host_of(page.origin), "muted", short=bare_host(page.origin)))
     cells += [
         path_of(page.url, page.origin),
         status_cell(page.last_http_status),

@@ -40,7 +40,7 @@ def width_of(cell: Cell) -> int:
     return sum(cell_len(safe(part if isinstance(part, str) else part.text)) for part in parts)
 
 
-def fact(label: str, *value: str | Styled) -> Cell:
+def fact(label: str, *value: str | Styled) -> tuple[str | Styled, ...]:
     """A line of a label and its value."""
     return (Styled(label.ljust(LABEL), "muted"), *value)
 

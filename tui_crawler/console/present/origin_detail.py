@@ -22,9 +22,9 @@ TODO_COLUMNS: tuple[Column, ...] = (
     Column("number", "#", 3, 2, "right"),
     Column("url", "URL", None, 0, min_width=18),
     Column("depth", "DEPTH", 5, 3, "right"),
-    Column("nice", "NICE", 4, 6, "right"),
+    Column("nice", "NICE", 4, 8, "right"),
     Column("due", "DUE", 5, 4, "right"),
-    Column("from", "FROM", 20, 1, min_width=8),
+    Column("from", "FROM", 20, 1, min_width=12),
     Column("title", "TITLE", None, 7, min_width=20),
 )
 EXIT_COLUMNS: tuple[Column, ...] = (
@@ -48,8 +48,8 @@ def state_lines(
         fact("patience", patience_cell(view), Styled(f" {view.patience} of {view.patience_max}", "muted")),
         *_patience_history(history.patience, zone),
         delay_line(view),
+        fact("", Styled(f"politeness {view.politeness}", "muted")),
         *_delay_history(history.delays, zone),
-        fact("exponent", str(view.politeness), Styled(" politeness", "muted")),
         robots_line(view, now),
     ]
     if view.crawl_delay_ms is not None:
@@ -83,8 +83,8 @@ def _patience_history(lost: Sequence[AttemptView], zone: tzinfo) -> list[Line]:
     return [
         (
             Styled(f"  −{max(1, one.patience_before - one.patience_after)}".ljust(LABEL), "warning"),
+            Styled(f"{clock(one.ended_at, zone)}  ", "muted"),
             exit_cell(one.exit_code, glyph=False),
-            Styled(f"  {clock(one.ended_at, zone)}", "muted"),
         )
         for one in lost[:_PATIENCE_SHOWN]
     ]
@@ -94,8 +94,7 @@ def _delay_history(delays: Sequence[AttemptView], zone: tzinfo) -> list[Line]:
     return [
         (
             Styled(f"  {seconds(one.delay_ms_after)}".ljust(LABEL)),
-            Styled(delay_words(one.delay_reason) or "as configured", "muted"),
-            Styled(f"  {clock(one.ended_at, zone)}", "muted"),
+            Styled(f"{clock(one.ended_at, zone)}  {delay_words(one.delay_reason) or 'as configured'}", "muted"),
         )
         for one in delays[:_DELAYS_SHOWN]
     ]

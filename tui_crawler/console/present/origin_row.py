@@ -9,7 +9,7 @@ from types import MappingProxyType
 from tui_crawler.console.format import compact, count, due, seconds, size
 from tui_crawler.console.present.exits import exit_cell
 from tui_crawler.console.present.standing import standing
-from tui_crawler.console.present.urls import host_of, path_of
+from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.sparkline import patience_dots
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
@@ -37,7 +37,7 @@ COLUMNS: tuple[Column, ...] = (
 )
 NARROW_COLUMNS: tuple[Column, ...] = (
     Column("state", "", 2, 0),
-    Column("origin", "ORIGIN", None, 0, min_width=12),
+    Column("origin", "ORIGIN", None, 0, min_width=20),
     Column("todo", "TODO", 6, 3, "right", min_width=4),
     Column("fail", "FAIL", 5, 1, "right"),
     Column("patience", "PAT", 5, 2, min_width=3),
@@ -71,7 +71,7 @@ def origin_row(view: OriginView, now: int, run: RunView | None, zone: tzinfo, *,
     """An origin as a row of the overview at `now` (epoch ms); its key is the origin."""
     mark = standing(view)
     done = view.state == "FINISHED"
-    origin = Styled(host_of(view.origin), "muted" if done else "strong")
+    origin = Styled(host_of(view.origin), "muted" if done else "strong", short=bare_host(view.origin))
     fail = Styled(count(view.failed), "error" if view.failed else "faint", short=compact(view.failed))
     todo = Styled(count(view.todo), "" if view.todo else "faint", short=compact(view.todo))
     last: Cell = exit_cell(view.last_exit_code)

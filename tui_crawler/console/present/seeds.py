@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from tui_crawler.console.format import plural
@@ -25,7 +25,11 @@ class Seeds:
 
 
 def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
-    """Reads one URL per line; empty lines and lines that begin with `#` are left out, a missing scheme is https."""
+    """Reads one URL per line; empty lines and lines that begin with `#` are left out.
+
+    A missing scheme is https, or http where only that origin is known.
+    """
+    known = set(known_origins)
     found: dict[str, CrawlUrl] = {}
     refused = []
     repeated = 0
@@ -33,9 +37,7 @@ def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
         raw = line.strip()
         if not raw or raw.startswith("#"):
             continue
-        url = normalise(raw)
-        if isinstance(url, InvalidUrl) and "://" not in raw and "." in raw:
-            url = normalise(f"https://{raw}")
+        url = _read(raw, known)
         if isinstance(url, InvalidUrl):
             refused.append((number, raw, url.reason))
         elif url.href in found:
@@ -43,8 +45,17 @@ def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
         else:
             found[url.href] = url
     origins = tuple(dict.fromkeys(url.origin for url in found.values()))
-    known = set(known_origins)
     return Seeds(tuple(found), origins, tuple(one for one in origins if one not in known), repeated, tuple(refused))
+
+
+def _read(raw: str, known: Set[str]) -> CrawlUrl | InvalidUrl:
+    url = normalise(raw)
+    if isinstance(url, CrawlUrl) or "://" in raw or "." not in raw:
+        return url
+    secure, plain = normalise(f"https://{raw}"), normalise(f"http://{raw}")
+    if isinstance(plain, CrawlUrl) and plain.origin in known:
+        return secure if isinstance(secure, CrawlUrl) and secure.origin in known else plain
+    return secure
 
 
 def seeds_lines(seeds: Seeds) -> list[Line]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from tui_crawler.console.glyphs import Mark, state_mark
@@ -94,10 +93,7 @@ def severity(origin: OriginView) -> int:
     return _SEVERITY.get(standing(origin).word, len(_SEVERITY))
 
 
-def tally(origins: Iterable[OriginView]) -> Mapping[str, int]:
-    """How many origins stand in each state that the header counts (see `TALLIES`)."""
-    found = Counter(standing(origin).word for origin in origins)
-    sums: Counter[str] = Counter()
-    for word, number in found.items():
-        sums[_COUNTED_AS.get(word, word)] += number
-    return sums
+def counted_as(origin: OriginView) -> str:
+    """The word of `TALLIES` under which the header counts an origin."""
+    word = standing(origin).word
+    return _COUNTED_AS.get(word, word)

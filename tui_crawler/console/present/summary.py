@@ -18,7 +18,7 @@ from tui_crawler.domain.eta import Limit, estimate
 from tui_crawler.domain.idle_reason import delay_words, idle_reason
 from tui_crawler.domain.view import OriginView, RunView
 
-_RATE = 20
+_RATE = 18
 
 
 def why_line(view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str) -> Cell:
@@ -57,15 +57,17 @@ def summary_lines(
             "",
             exit_cell(view.last_exit_code),
             Prose(path_of(view.last_url, view.origin), most=2),
-            (
-                status_cell(view.last_http_status),
-                Styled(f"  {ago(now - view.last_attempt_at)}, took {seconds(view.last_response_ms)}", "muted"),
-            ),
+            _last_line(view, now),
         ]
     return lines
 
 
-def delay_line(view: OriginView) -> Cell:
+def _last_line(view: OriginView, now: int) -> Cell:
+    words = Styled(f"{ago(now - view.last_attempt_at)}, took {seconds(view.last_response_ms)}", "muted")
+    return words if view.last_http_status is None else (status_cell(view.last_http_status), Styled("  "), words)
+
+
+def delay_line(view: OriginView) -> tuple[str | Styled, ...]:
     """The delay and what decided it."""
     words = delay_words(view.delay_reason)
     return fact("delay", seconds(view.delay_ms), Styled(f" {words}" if words else "", "muted"))

@@ -23,7 +23,6 @@ ATTEMPT_COLUMNS: tuple[Column, ...] = (
     Column("requests", "REQ", 3, 6, "right"),
     Column("new", "NEW", 4, 7, "right"),
     Column("patience", "PATIENCE", 8, 8),
-    Column("ruleset", "RULES", 5, 9, "right"),
     Column("message", "MESSAGE", None, 3, min_width=30),
 )
 REQUEST_COLUMNS: tuple[Column, ...] = (
@@ -33,8 +32,7 @@ REQUEST_COLUMNS: tuple[Column, ...] = (
     Column("head", "HEAD", 7, 2, "right"),
     Column("total", "TOTAL", 7, 1, "right"),
     Column("remote", "REMOTE", 22, 5, min_width=15),
-    Column("kind", "KIND", 22, 6, min_width=12),
-    Column("url", "URL", None, 7, min_width=16),
+    Column("kind", "KIND", 24, 6),
     Column("error", "ERROR", None, 4, min_width=14),
 )
 
@@ -133,13 +131,12 @@ def _attempt_row(number: int, one: AttemptView, zone: tzinfo) -> Row:
             str(one.requests),
             Styled(f"+{count(one.new_pages)}" if one.new_pages else "", "ok"),
             Styled(f"{one.patience_before}→{one.patience_after}" if lost else "", "warning"),
-            Styled(str(one.ruleset_id or ""), "muted"),
             one.message or one.decided_by,
         ),
     )
 
 
-def request_row(request: RequestView, page_url: str, zone: tzinfo) -> Row:
+def request_row(request: RequestView, zone: tzinfo) -> Row:
     """A request of an attempt; its key is the request id."""
     kinds = [("conditional", request.conditional), ("second try", request.fluke_retry)]
     head = request.head_at - request.sent_at if request.head_at is not None else None
@@ -153,31 +150,35 @@ def request_row(request: RequestView, page_url: str, zone: tzinfo) -> Row:
             phase(request.ended_at - request.sent_at),
             request.remote_address,
             Styled(", ".join(name for name, holds in kinds if holds) or "plain", "muted"),
-            Styled("" if request.url == page_url else request.url, "muted"),
             Styled(request.error, "error"),
         ),
     )
 
 
-def header_lines(request: RequestView | None) -> list[Line]:
-    """The headers of a request, as sent and as received."""
+def sent_lines(request: RequestView | None) -> list[Line]:
+    """What was sent: the request line and its headers."""
     if request is None:
         return [Styled("no request was made", "muted")]
-    lines: list[Line] = [(Styled("> ", "accent"), Styled(f"{request.method} {request.url}", "strong"))]
-    lines += [_header_line("> ", name, value) for name, value in request.request_headers]
-    lines.append("")
+    return [
+        (Styled(f"{request.method} ", "accent"), Styled(request.url, "strong")),
+        *(_header_line(name, value) for name, value in request.request_headers),
+    ]
+
+
+def received_lines(request: RequestView | None) -> list[Line]:
+    """What came back: the status and its headers, or why nothing did."""
+    if request is None:
+        return []
     if request.http_status is None:
-        lines.append((Styled("< ", "accent"), Styled("no answer", "muted")))
-        if request.error:
-            lines.append(Prose(f"  {request.error}", "error", indent=2))
-    else:
-        lines.append((Styled("< ", "accent"), status_cell(request.http_status)))
-        lines += [_header_line("< ", name, value) for name, value in request.response_headers]
-    return lines
+        return [Styled("no answer", "muted"), *([Prose(request.error, "error")] if request.error else [])]
+    return [
+        (status_cell(request.http_status), Styled(f"  {request.error}" if request.error else "", "error")),
+        *(_header_line(name, value) for name, value in request.response_headers),
+    ]
 
 
-def _header_line(arrow: str, name: str, value: str) -> Line:
-    return (Styled(arrow, "faint"), Styled(f"{name}: ", "muted"), value)
+def _header_line(name: str, value: str) -> Line:
+    return (Styled(f"{name}: ", "muted"), value)
 
 
 def unknown_lines(url: str) -> list[Line]:

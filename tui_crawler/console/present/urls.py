@@ -12,6 +12,11 @@ def path_of(url: str, origin: str) -> str:
     return url
 
 
+def bare_host(origin: str) -> str:
+    """An origin without any scheme, for columns that are too narrow for it."""
+    return origin.partition("://")[2] or origin
+
+
 def host_of(origin: str) -> str:
     """An origin without the scheme https; any other scheme stays, so that it is seen."""
     return origin.removeprefix("https://")

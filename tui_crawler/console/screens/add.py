@@ -22,7 +22,7 @@ class AddScreen(Dialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "add", "Add", show=False),
-        Binding("escape,ctrl+c", "cancel", "Cancel", show=False),
+        Binding("escape", "cancel", "Cancel", show=False),
     ]
 
     def __init__(self, text: str, known_origins: tuple[str, ...]) -> None:

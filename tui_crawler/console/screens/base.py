@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
@@ -149,8 +150,13 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.console.dispatcher.do(event.action_id)
 
 
-class Dialog(ModalScreen[object]):
+class Dialog(ModalScreen[object], inherit_bindings=False):
     """A screen over another one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.focus_next", "Next", show=False),
+        Binding("shift+tab", "app.focus_previous", "Previous", show=False),
+    ]
 
     def on_mount(self) -> None:
         """Fits the first size."""

@@ -17,7 +17,7 @@ from tui_crawler.console.screens.base import Dialog
 class ChooseScreen(Dialog):
     """Gives the id that was chosen, or None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,ctrl+c", "cancel", "Cancel", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "cancel", "Cancel", show=False)]
 
     def __init__(self, heading: str, options: Sequence[tuple[str, str]], current: str) -> None:
         """`options` are id and text; `current` is the id the cursor begins on."""

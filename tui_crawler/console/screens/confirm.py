@@ -19,7 +19,7 @@ class ConfirmScreen(Dialog):
     """Gives the intent that was chosen, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n,ctrl+c", "cancel", "Cancel", show=False),
+        Binding("escape,n", "cancel", "Cancel", show=False),
         Binding("right,down,l,j", "app.focus_next", "Next", show=False),
         Binding("left,up,h,k", "app.focus_previous", "Previous", show=False),
         Binding("y", "yes", "Yes", show=False),

@@ -107,7 +107,7 @@ class FailuresScreen(ConsoleScreen):
         groups = self._groups or ()
         total = sum(group.count for group in groups)
         hope = sum(group.recoverable for group in groups)
-        words = f"Failures by {grouping_words(self._by)}"
+        words = f"By {grouping_words(self._by)}"
         if total:
             words += f" · {plural(total, 'page')}, {count(hope)} recoverable"
         title(self._group_table, words, f"‖ frozen · {self.missed} changes" if self.frozen else "")

@@ -46,6 +46,7 @@ class OverviewScreen(ConsoleScreen):
         super().__init__()
         self._wanted = Arrangement()
         self._rows: dict[str, Row] = {}
+        self._dirty: set[str] = set()
         self._missed: set[str] = set()
         self._ordered_at = -ORDER_MS
         self._filter_timer: Timer | None = None
@@ -77,7 +78,8 @@ class OverviewScreen(ConsoleScreen):
             self.missed = len(self._missed)
             self._show_titles()
             return
-        self._put(shot.changed)
+        self._dirty.update(view.origin for view in shot.changed)
+        self._put_visible()
         now = self.console.clock.mono_ms()
         if self._ordered_at < 0 or (now - self._ordered_at >= ORDER_MS and self.console.idle_ms() >= ORDER_MS):
             self._order()
@@ -91,6 +93,7 @@ class OverviewScreen(ConsoleScreen):
         origins = self.console.picture.origins
         visible = [origins[str(key)] for key in self._table.visible_keys if key in origins]
         self._put(view for view in visible if counts_down(view, now))
+        self._put_visible()
         mono = self.console.clock.mono_ms()
         if mono - self._ordered_at >= ORDER_MS and self.console.idle_ms() >= ORDER_MS:
             self._order()
@@ -98,10 +101,10 @@ class OverviewScreen(ConsoleScreen):
 
     def thaw(self) -> None:
         """Shows what came meanwhile."""
-        origins = self.console.picture.origins
-        self._put(origins[name] for name in self._missed if name in origins)
+        self._dirty |= self._missed
         self._missed.clear()
         self._events.thaw()
+        self._put_visible()
         self._order()
         self._show_selected()
 
@@ -115,6 +118,12 @@ class OverviewScreen(ConsoleScreen):
             self._rows.clear()
             self._order()
 
+    def _put_visible(self) -> None:
+        """Makes the rows on the screen anew whose origins changed; the others when they come into view."""
+        origins = self.console.picture.origins
+        seen = [str(key) for key in self._table.visible_keys if key in self._dirty]
+        self._put(origins[name] for name in seen if name in origins)
+
     def _put(self, views: Iterable[OriginView]) -> None:
         """Makes the rows of these origins anew."""
         console = self.console
@@ -123,6 +132,7 @@ class OverviewScreen(ConsoleScreen):
         for view in views:
             row = origin_row(view, now, run, zone, narrow=narrow, you=console.who)
             self._rows[view.origin] = row
+            self._dirty.discard(view.origin)
             self._table.update_row(row)
 
     def _order(self) -> None:
@@ -136,6 +146,7 @@ class OverviewScreen(ConsoleScreen):
         if [view.origin for view in views] != list(self._table.row_order) or not views:
             self._table.placeholder = self._nothing()
             self._table.set_rows([self._rows[view.origin] for view in views], keep_marks=True)
+            self._put_visible()
         self._show_titles()
 
     def _nothing(self) -> str:

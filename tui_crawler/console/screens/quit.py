@@ -22,7 +22,7 @@ class AskQuitScreen(Dialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "answer(False)", "Stay", show=False),
-        Binding("y,q,ctrl+c", "answer(True)", "Quit", show=False),
+        Binding("y,q", "answer(True)", "Quit", show=False),
         Binding("right,down,l,j", "app.focus_next", "Next", show=False),
         Binding("left,up,h,k", "app.focus_previous", "Previous", show=False),
     ]
@@ -59,7 +59,7 @@ class AskQuitScreen(Dialog):
 class QuitScreen(Dialog):
     """The countdown. `q` again, or ctrl+c, forces."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,ctrl+c,ctrl+q", "force", "Force", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,ctrl+q", "force", "Force", show=False)]
 
     def compose(self) -> ComposeResult:
         """A line that counts down, and what a second key does."""

@@ -38,7 +38,7 @@ class SearchDialog(Dialog):
     """Gives the key of the entry that was chosen, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "cancel", "Leave", show=False),
+        Binding("escape", "cancel", "Leave", show=False),
         Binding("down,ctrl+n", "move(1)", "Down", show=False),
         Binding("up,ctrl+p", "move(-1)", "Up", show=False),
         Binding("pagedown", "page(1)", "Page down", show=False),

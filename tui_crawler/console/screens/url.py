@@ -17,10 +17,11 @@ from tui_crawler.console.present.url_detail import (
     ATTEMPT_COLUMNS,
     REQUEST_COLUMNS,
     attempt_rows,
-    header_lines,
     page_lines,
     path_lines,
+    received_lines,
     request_row,
+    sent_lines,
     unknown_lines,
 )
 from tui_crawler.console.present.urls import host_of, path_of
@@ -46,16 +47,18 @@ class UrlScreen(ConsoleScreen):
         self._held: Snapshot | None = None
 
     def body(self) -> Iterable[Widget]:
-        """Page and path, attempts, requests, headers."""
+        """Page and path, attempts, requests, headers as sent and as received."""
         self._page = Lines(id="url-page", classes="pane")
         self._path = Lines(id="url-path", classes="pane")
         self._attempts = CrawlTable(ATTEMPT_COLUMNS, placeholder="never tried", id="url-attempts", classes="pane")
         self._requests = CrawlTable(REQUEST_COLUMNS, placeholder="no request", id="url-requests", classes="pane")
-        self._headers = Lines(id="url-headers", classes="pane")
+        self._sent = Lines(id="url-sent", classes="pane")
+        self._received = Lines(id="url-received", classes="pane")
         yield Vertical(
             Horizontal(self._page, self._path, id="url-upper"),
             self._attempts,
-            Horizontal(self._requests, self._headers, id="url-lower"),
+            self._requests,
+            Horizontal(self._sent, self._received, id="url-lower"),
             id="body",
             classes="url-panes",
         )
@@ -66,7 +69,8 @@ class UrlScreen(ConsoleScreen):
         title(self._path, "Why is it here?")
         title(self._attempts, "Attempts")
         title(self._requests, "Requests")
-        title(self._headers, "Headers")
+        title(self._sent, "Sent")
+        title(self._received, "Received")
 
     # what is shown
 
@@ -110,14 +114,16 @@ class UrlScreen(ConsoleScreen):
             return
         key = self._attempts.cursor_key
         mine = [one for one in detail.requests if one.attempt_id == key]
-        self._requests.set_rows([request_row(one, detail.page.url, self.console.clock.zone) for one in mine])
+        self._requests.set_rows([request_row(one, self.console.clock.zone) for one in mine])
         self._show_headers()
 
     def _show_headers(self) -> None:
         detail = self._detail
         key = self._requests.cursor_key
         requests = detail.requests if detail is not None else ()
-        self._headers.show(header_lines(next((one for one in requests if one.request_id == key), None)))
+        request = next((one for one in requests if one.request_id == key), None)
+        self._sent.show(sent_lines(request))
+        self._received.show(received_lines(request))
 
     # what is selected
 
@@ -147,4 +153,4 @@ class UrlScreen(ConsoleScreen):
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         """From an attempt to its requests, from a request to its headers."""
-        (self._requests if event.table is self._attempts else self._headers).focus()
+        (self._requests if event.table is self._attempts else self._received).focus()

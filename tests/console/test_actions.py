@@ -1,0 +1,155 @@
+"""The table of actions: keys without clashes, none dead, reasons in words, and what is made from it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.console.sample_crawl import API, WWW, origin, origins
+from tests.console.support import stage
+from tui_crawler.console import intent as intents
+from tui_crawler.console.actions import ACTIONS, BY_ID, Need, Situation, Where, actions_at, find_action, why_not
+from tui_crawler.console.keys import keys_markdown, keys_of, table_keys
+from tui_crawler.console.notice import Notice, add_notice
+from tui_crawler.console.undo import UndoStack
+from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, RetryPages, SetDelay
+from tui_crawler.domain.view import FailureGroup
+
+SOURCES = Path(__file__).parents[2] / "tui_crawler" / "console"
+
+
+@pytest.mark.parametrize("where", Where)
+def test_no_key_means_two_things_on_one_screen(where: Where) -> None:
+    keys = Counter(key for action in actions_at(where) for key in action.keys.split(","))
+    keys.update(key for binding in table_keys() for key in binding.key.split(","))
+    assert [key for key, number in keys.items() if number > 1] == []
+
+
+def test_ids_and_words_are_unique_and_no_key_is_one_that_terminals_cannot_tell_apart() -> None:
+    assert len(BY_ID) == len(ACTIONS)
+    words = [action.word for action in ACTIONS if action.word]
+    assert len(set(words)) == len(words)
+    keys = {key for action in ACTIONS for key in action.keys.split(",")}
+    assert not keys & {"ctrl+i", "ctrl+h", "ctrl+m", "ctrl+z"}
+
+
+def test_every_action_is_done_somewhere() -> None:
+    sources = "".join(path.read_text() for path in SOURCES.rglob("*.py") if path.name not in {"actions.py", "keys.py"})
+    done = set(re.findall(r'"([a-z]+\.[a-z_]+)"', sources))
+    assert [action.id for action in ACTIONS if action.id not in done] == []
+
+
+async def test_every_key_of_every_screen_does_something_or_says_why_not() -> None:
+    async with stage() as held:
+        for action in actions_at(Where.overview):
+            if action.id.startswith("app.") or action.id in {"view.failures", "nav.open"}:
+                continue
+            held.app.dispatcher.do(action.id)
+            await held.quiet(1)
+            while held.app.screen is not held.app.console_screen:
+                await held.press("escape", rounds=0)
+        assert held.app.is_running
+
+
+def test_reasons_are_words_for_every_need() -> None:
+    nothing = Situation(Where.overview, readonly=True)
+    reasons = {need: why_not(replace(ACTIONS[0], needs=(need,)), nothing) for need in Need}
+    lacking = {need for need, reason in reasons.items() if reason}
+    assert lacking >= {Need.writer, Need.origin, Need.failed, Need.url, Need.undo, Need.redo, Need.older, Need.newer}
+    full = Situation(Where.overview, origins=(origin(API, patience=1, operator_delay_ms=9),), urls=("u",), failed=1)
+    assert why_not(BY_ID["origin.top_up"], full) == ""
+    assert why_not(BY_ID["delay.down"], full) == ""
+
+
+def test_the_prompt_finds_words_ids_and_unique_beginnings() -> None:
+    def found(word: str) -> str:
+        action = find_action(word, Where.overview)
+        return action.id if action else ""
+
+    assert found("pause") == "origin.toggle_pause"
+    assert found("PAUSE") == "origin.toggle_pause"
+    assert found("origin.stop") == "origin.stop"
+    assert found("screen") == "app.screenshot"
+    assert found("re") == ""  # retry, retryfailed, reverse, redo
+    assert found("") == ""
+    assert found("retrygroup") == ""
+
+
+def test_keys_are_named_as_a_person_reads_them() -> None:
+    assert keys_of("x", "escape,ctrl+backslash,pagedown", {}) == ("esc", "ctrl+\\", "PgDn")
+    assert keys_of("x", "escape", {"x": "u,ctrl+e"}) == ("u", "ctrl+e")
+
+
+def test_the_page_of_keys_names_every_action_and_key() -> None:
+    page = keys_markdown()
+    for action in ACTIONS:
+        assert f"| {action.id} |" in page
+    for binding in table_keys():
+        assert f"| {binding.id} |" in page
+    assert "`tui-crawler pause\\|resume ORIGIN`" in page
+
+
+def test_toggle_pause_leaves_finished_and_paused_origins_alone() -> None:
+    views = origins()
+    mixed = intents.toggle_pause([view for view in views if view.origin.startswith("https://")])
+    assert mixed is not None
+    assert isinstance(mixed.commands[0], PauseOrigins)
+    assert "https://old.example.org" not in mixed.commands[0].origins
+    assert "https://tiny.example" not in mixed.commands[0].origins
+    assert mixed.inverse == (ResumeOrigins(mixed.commands[0].origins),)
+    assert intents.toggle_pause([origin(API, state="FINISHED", finish_reason="operator")]) is None
+
+
+def test_delay_steps() -> None:
+    plain = origin(WWW, delay_ms=1_000)
+    up = intents.slower(plain)
+    assert up is not None
+    assert (up.commands, up.inverse) == ((SetDelay(WWW, 1_500),), (SetDelay(WWW, 0),))
+    assert up.says == "delay of www.example.com: 1.0s → 1.5s"
+    assert intents.slower(origin(WWW, delay_ms=600_000)) is None
+    assert intents.faster(plain) is None
+    slowed = origin(WWW, delay_ms=3_000, operator_delay_ms=3_000)
+    down = intents.faster(slowed)
+    assert down is not None
+    assert down.commands == (SetDelay(WWW, 2_000),)
+    asked = intents.faster(replace(slowed, crawl_delay_ms=2_500))
+    assert asked is not None
+    assert asked.commands == (SetDelay(WWW, 0),)
+
+
+def test_retry_of_a_group_narrows_by_its_key() -> None:
+    group = FailureGroup((("exit_code", "request_timeout"), ("origin", API)), 9, 2, f"{API}/x", 1, 2)
+    question = intents.retry_group(group)
+    assert question.options[0][1].commands == (RetryPages(exit_codes=("request_timeout",), origins=(API,)),)
+    assert "request_timeout of api.example.org" in question.text
+
+
+def test_undo_and_redo_walk_over_what_can_be_undone() -> None:
+    pause = intents.Intent((PauseOrigins((API,)),), "pause", (ResumeOrigins((API,)),))
+    seeds = intents.add_seeds(("https://a/",))
+    stack = UndoStack().did(pause).did(seeds)
+    assert stack.next_undo == "pause"
+    step = stack.undo()
+    assert step is not None
+    back, stack = step
+    assert back.commands == (ResumeOrigins((API,)),)
+    assert stack.next_undo == ""
+    again = stack.redo()
+    assert again is not None
+    assert again[0].commands == pause.commands
+    assert again[1].undo() is not None
+    assert stack.did(pause).redo() is None
+    assert again[1].without(pause).undo() is None
+
+
+def test_notices_are_merged_by_kind_and_at_most_three() -> None:
+    notices: tuple[Notice, ...] = ()
+    for kind in ("a", "b", "a", "c", "d"):
+        notices = add_notice(notices, Notice(kind, f"text {kind}", "ok", 1_000))
+    assert [notice.label for notice in notices] == ["text a ×2", "text c", "text d"]
+    notices = add_notice(notices, Notice("c", "other", "ok", 1_000))
+    assert [notice.label for notice in notices] == ["text a ×2", "text d", "other"]

@@ -1,0 +1,222 @@
+"""No crawled string reaches the screen as anything but plain characters: payloads × every string of every row."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import unicodedata
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from tests.console.sample_crawl import API, NOW, attempt, attempts, failed_pages, origins, page_detail, run_view
+from tests.console.support import FakeReports, Stage, stage
+from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.console.glyphs import Mark
+from tui_crawler.console.panes.lines import lay_out_line
+from tui_crawler.console.picture import EngineStanding
+from tui_crawler.console.present import failure_rows, origin_detail, url_detail
+from tui_crawler.console.present.attempt_row import event_row, log_row
+from tui_crawler.console.present.footer import footer_line
+from tui_crawler.console.present.header import HeaderState, header_lines
+from tui_crawler.console.present.line import Line
+from tui_crawler.console.present.origin_row import origin_row
+from tui_crawler.console.present.seeds import read_seeds, seeds_lines
+from tui_crawler.console.present.summary import summary_lines, why_line
+from tui_crawler.domain.view import (
+    ExitCountView,
+    FailureGroup,
+    LinkView,
+    OriginHistory,
+    PageDetail,
+    RedirectView,
+    RefusedView,
+    TodoView,
+)
+
+CASES: dict[str, str] = {
+    case["id"]: case["text"]
+    for case in json.loads((Path(__file__).parent / "corpora" / "terminal_injection.json").read_text())["cases"]
+}
+FORBIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+ENUMERATED = frozenset({"state", "finish_reason", "robots_status", "exit_code", "last_exit_code", "kind", "status"})
+"""Fields whose value decides what is drawn: left alone at first, poisoned too in a second pass."""
+WORST = ("[/]\x1b]52;c;x\x07\x9b31m\r\n", "\ud800\u202e[@click=app.bell]x[/]" + "\u0301" * 40)
+SCROLLBAR = frozenset({"grab", "release", "scroll_up", "scroll_down"})
+
+
+def poison(value: Any, payload: str, *, names: bool, field: str = "") -> Any:
+    """`value` with `payload` in every string it holds; `names`: also where an enumeration belongs."""
+    if isinstance(value, str):
+        if field in ENUMERATED and not names:
+            return value
+        return f"{value}{payload}"
+    if isinstance(value, tuple):
+        return tuple(poison(one, payload, names=names, field=field) for one in value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        changes = {
+            one.name: poison(getattr(value, one.name), payload, names=names, field=one.name)
+            for one in dataclasses.fields(value)
+        }
+        return dataclasses.replace(value, **changes)
+    return value
+
+
+class PoisonedReports(FakeReports):
+    """Every string of every row carries the payload of the moment."""
+
+    payload = ""
+    names = False
+
+    def _bad(self, value: Any) -> Any:
+        return poison(value, self.payload, names=self.names)
+
+    def load(self, payload: str, *, names: bool) -> None:
+        self.payload, self.names = payload, names
+        self.version += 1
+        views = [self._bad(view) for view in origins()]
+        self.rows = {view.origin: dataclasses.replace(view, change=self.version) for view in views}
+        self.log = tuple(self._bad(one) for one in attempts())
+        self.newest_run = self._bad(run_view(live=not names))
+        self.pages = tuple(self._bad(one) for one in failed_pages())
+
+    def history(self, origin: str) -> OriginHistory:
+        rows = (attempt(9, f"{API}/x", "request_timeout", delay_reason="odd", patience_after=4),)
+        return self._bad(OriginHistory(rows, rows, (RefusedView("o", "scope", 1, "https://x/"),)))
+
+    def todo(self, origin: str, limit: int) -> tuple[TodoView, ...]:
+        return self._bad((TodoView(f"{API}/t", 1, 0, 0, 1, 0, False, "title", "https://found/"),))
+
+    def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
+        return self._bad((ExitCountView("file_ingested", 3, 1),))
+
+    def failure_groups(self, by: tuple[str, ...]) -> tuple[FailureGroup, ...]:
+        key = tuple((name, f"v{self.payload}") for name in by)
+        return (FailureGroup(key, 3, 1, f"https://s/{self.payload}", 1, 2),)
+
+    def failure_pages(self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200) -> Any:
+        return self.pages
+
+    def page_detail(self, url: str) -> PageDetail | None:
+        detail = page_detail(f"{API}/p")
+        link = LinkView("https://a/", "https://b/", "a", False, "text", 1)
+        redirect = RedirectView(detail.page.url, "https://to/", "frag", True, "location", 1)
+        return self._bad(dataclasses.replace(detail, inlinks=(link,), outlinks=(link,), redirects=(redirect,)))
+
+
+def assert_clean(held: Stage, payload: str) -> None:
+    """Nothing on the screen is a control or could run an action; the payload's own characters are spelled out."""
+    for strip in held.app.screen._compositor.render_strips():
+        for segment in strip:
+            bad = [char for char in segment.text if unicodedata.category(char) in FORBIDDEN or char in "\ufffe\uffff"]
+            assert not bad, (payload, segment)
+            assert segment.control is None
+            meta = segment.style.meta if segment.style is not None else {}
+            assert all(value in SCROLLBAR for key, value in meta.items() if key.startswith("@")), (payload, meta)
+            assert segment.style is None or segment.style.link is None
+
+
+async def show_everything(held: Stage, payload: str) -> None:
+    """Goes through every screen."""
+    await held.settle(2)
+    assert_clean(held, payload)
+    await held.press("enter", rounds=2)
+    assert_clean(held, payload)
+    await held.press("enter", rounds=2)
+    assert_clean(held, payload)
+    await held.press("escape", "escape", rounds=0)
+    await held.press("2", rounds=3)
+    assert_clean(held, payload)
+    for key in ("ctrl+p", "?", "R"):
+        await held.press(key, rounds=0)
+        assert_clean(held, payload)
+        await held.press("escape", rounds=0)
+    await held.press("1", "x", rounds=0)
+    assert_clean(held, payload)
+    await held.press("escape", rounds=0)
+    held.app.tell("k", f"said {payload}", "error")
+    await held.quiet()
+    assert_clean(held, payload)
+    summary = ExitSummary(run=held.reports.newest_run, gave_up=tuple(held.reports.rows), engine_failure=payload)
+    for line in summary.lines():
+        assert not [char for char in line if unicodedata.category(char) in FORBIDDEN], payload
+
+
+def every_line(payload: str) -> Iterator[Line]:
+    """Everything `present` makes of rows whose every string carries the payload."""
+    reports = PoisonedReports()
+    reports.load(payload, names=True)
+    run, now, line = reports.newest_run, NOW, (1.0, None)
+    assert run is not None
+    zone, history = UTC, reports.history(API)
+    for view in reports.rows.values():
+        yield from origin_row(view, now, run, zone, narrow=False, you=payload).cells
+        yield from summary_lines(view, now, run, zone, payload, line)
+        yield from origin_detail.state_lines(view, history, now, zone, line)
+        yield why_line(view, now, run, zone, "")
+    for one in reports.log:
+        yield from event_row(one, zone).cells
+        yield from log_row(one, zone).cells
+    for number, item in enumerate(reports.todo(API, 9)):
+        yield from origin_detail.todo_row(number, item, API, now).cells
+    for exits in reports.exit_counts(API, now):
+        yield from origin_detail.exit_row(exits, 9).cells
+    for group in reports.failure_groups(("exit_code", "origin")):
+        yield from failure_rows.group_row(group, now).cells
+        yield failure_rows.group_name(group)
+    for page in reports.pages:
+        yield from failure_rows.page_row(page, now, ()).cells
+        yield from failure_rows.page_lines(page)
+    detail = reports.page_detail(API)
+    assert detail is not None
+    yield from url_detail.page_lines(detail.page, now, zone)
+    yield from url_detail.path_lines(detail)
+    for row in url_detail.attempt_rows(detail.attempts, zone):
+        yield from row.cells
+    for request in detail.requests:
+        yield from url_detail.request_row(request, zone).cells
+        yield from url_detail.sent_lines(request)
+        yield from url_detail.received_lines(request)
+    yield from seeds_lines(read_seeds(f"https://x.example/{payload}\n{payload}", (payload,)))
+    yield footer_line((payload,), (), 80)[0]
+    engine = EngineStanding(Mark("✗", "engine failed", "error"), payload)
+    state = HeaderState(payload, engine.mark, run, now, idle=engine.trouble)
+    for tall in (True, False):
+        yield from header_lines(state, 120, tall=tall)
+
+
+@pytest.mark.parametrize("payload", CASES.values(), ids=CASES)
+def test_every_cell_and_line_is_plain_in_every_width(payload: str) -> None:
+    for line in every_line(payload):
+        for width in (3, 20, 160):
+            for pieces in lay_out_line(line, width):
+                text = "".join(text for text, _ in pieces)
+                assert cell_len(text) == width
+                assert not [char for char in text if unicodedata.category(char) in FORBIDDEN]
+
+
+@pytest.mark.parametrize("names", [False, True], ids=["values", "names too"])
+async def test_no_payload_is_obeyed_or_breaks_a_screen(names: bool) -> None:
+    reports = PoisonedReports()
+    reports.load(CASES["osc52"], names=names)
+    async with stage((120, 30), reports=reports) as held:
+        for payload in [CASES["osc52"]] if names else WORST:
+            held.app.picture.origins.clear()
+            reports.load(payload, names=names)
+            await held.settle(2, move_ms=1_200)
+            await show_everything(held, payload)
+        assert held.app.is_running
+
+
+async def test_the_shown_text_is_the_payload_spelled_out() -> None:
+    reports = PoisonedReports()
+    reports.load("\x1b[2J", names=False)
+    async with stage((200, 50), reports=reports) as held:
+        assert "api.example.org\\x1b[2J" in held.text()
+    reports.load("[@]", names=False)
+    async with stage((200, 50), reports=reports) as held:
+        assert "api.example.org[@]" in held.text()

@@ -1,0 +1,159 @@
+"""What rows become on the screen, where it is not seen on a screen of another test: rates, orders, states, bars."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tests.console.sample_crawl import API, NOW, origin, origins, run_view
+from tui_crawler.console.actions import Where, footer_at
+from tui_crawler.console.glyphs import Mark
+from tui_crawler.console.panes.lines import lay_out_line
+from tui_crawler.console.panes.typing import plain_text
+from tui_crawler.console.present.exits import exit_cell, meaning, short_name
+from tui_crawler.console.present.footer import footer_line
+from tui_crawler.console.present.header import HeaderState, eta_words, header_lines
+from tui_crawler.console.present.order import SORT_COLUMNS, Arrangement, arrange
+from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT_TITLES, origin_row
+from tui_crawler.console.present.rates import OriginMeters, RateMeter
+from tui_crawler.console.present.standing import TALLIES, counted_as, is_problem, standing
+from tui_crawler.console.present.urls import host_of, path_of
+from tui_crawler.domain.eta import Eta, Limit
+from tui_crawler.domain.exit_code import ExitCode
+
+TALLY = Counter(counted_as(view) for view in origins())
+
+
+def test_a_rate_counts_whole_buckets_and_begins_with_the_first_value() -> None:
+    meter = RateMeter()
+    assert meter.rate(5_000) is None
+    for second, counter in enumerate((100, 110, 130, 130)):
+        meter.feed(counter, 5_000 + second * 1_000)
+    assert meter.rate(8_999) == pytest.approx(30 / 3)
+    assert meter.line(9_000, 6) == [None, None, 0, 10, 20, 0]
+    meter.feed(5, 9_000)  # another database, or a new run
+    assert meter.rate(9_500) is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 5_000), st.integers(0, 50)), min_size=1, max_size=60))
+def test_a_rate_loses_nothing(steps: list[tuple[int, int]]) -> None:
+    meter, now, counter = RateMeter(), 10_000, 0
+    meter.feed(0, now)
+    for wait, gain in steps:
+        now += wait % 900
+        counter += gain
+        meter.feed(counter, now)
+    line = meter.line(now + 1_000, 64)
+    assert sum(value or 0 for value in line) == counter
+
+
+def test_meters_of_origins_are_bounded() -> None:
+    meters = OriginMeters()
+    for number in range(700):
+        meters.feed(f"o{number}", 1, 0)
+    assert meters.get("o0") is None
+    assert meters.get("o699") is not None
+
+
+def test_every_state_has_a_word_and_every_word_is_counted_once() -> None:
+    words = {standing(view).word for view in origins()}
+    assert words >= {"impatient", "crawling", "waiting", "ready", "paused", "gave up", "finished"}
+    assert {counted_as(view) for view in origins()} <= {word for word, _ in TALLIES}
+    reasons = ("exhausted", "patience", "database_error", "excluded", "rate_limited", "max_requests", "operator")
+    for reason in reasons:
+        mark = standing(origin(API, state="FINISHED", finish_reason=reason))
+        assert mark.glyph != "·"
+    assert is_problem(origin(API, patience=4))
+    assert not is_problem(origin(API, state="FINISHED", finish_reason="operator", patience=4))
+
+
+@given(st.sampled_from(SORT_COLUMNS), st.booleans())
+def test_any_order_keeps_all_and_turns_round(column: str, descending: bool) -> None:
+    there = arrange(origins(), Arrangement(column, descending))
+    assert {view.origin for view in there} == {view.origin for view in origins()}
+    assert arrange(reversed(origins()), Arrangement(column, descending)) == there
+
+
+def test_what_can_be_ordered_by_is_a_column() -> None:
+    assert {name for name, _ in SORT_TITLES} == set(SORT_COLUMNS)
+    assert set(SORT_COLUMNS) <= {column.id for column in COLUMNS}
+
+
+def test_rows_have_a_cell_per_column() -> None:
+    for view in origins():
+        assert len(origin_row(view, NOW, run_view(), UTC, narrow=False).cells) == len(COLUMNS)
+        assert len(origin_row(view, NOW, run_view(), UTC, narrow=True).cells) == len(NARROW_COLUMNS)
+
+
+@pytest.mark.parametrize("code", ExitCode)
+def test_every_exit_code_is_shown_by_its_name_and_fits_short(code: ExitCode) -> None:
+    cell = exit_cell(code.name)
+    assert cell.text.endswith(code.name)
+    assert len(short_name(code.name)) <= 12
+    assert meaning(code.name)
+
+
+def test_an_exit_code_of_a_newer_version_is_shown_as_it_is() -> None:
+    assert exit_cell("some_new_code").text == "· some_new_code"
+    assert meaning("some_new_code") == ""
+
+
+def test_urls_are_short_where_the_origin_is_known() -> None:
+    assert path_of(f"{API}/a?b", API) == "/a?b"
+    assert path_of(API, API) == "/"
+    assert path_of(f"{API}.evil.example/a", API) == f"{API}.evil.example/a"
+    assert host_of("https://a.example:444") == "a.example:444"
+    assert host_of("http://a.example") == "http://a.example"
+
+
+@given(st.integers(0, 200))
+def test_the_footer_fits_its_width_and_its_zones_are_where_the_keys_stand(width: int) -> None:
+    keys = [(action.id, action.keys.split(",")[0], action.label) for action in footer_at(Where.overview)]
+    line, zones = footer_line(("Overview", "x" * 60), keys, width)
+    text = "".join(text for text, _ in lay_out_line(line, max(width, 1))[0])
+    assert cell_len(text) == max(width, 1)
+    for zone in zones:
+        action = next(one for one in keys if one[0] == zone.action_id)
+        if width >= 40:
+            assert text[zone.start : zone.end] == f"{action[1]} {action[2]}"
+
+
+@given(st.integers(1, 250), st.booleans())
+def test_the_header_fits_every_width(width: int, tall: bool) -> None:
+    state = HeaderState("a name", Mark("▶", "running", "active"), run_view(), NOW, TALLY, idle="why")
+    for line in header_lines(state, width, tall=tall):
+        for pieces in lay_out_line(line, width):
+            assert sum(cell_len(text) for text, _ in pieces) == width
+
+
+def test_what_is_urgent_stays_in_a_narrow_header() -> None:
+    def shown(state: HeaderState, width: int) -> str:
+        (line,) = header_lines(state, width, tall=False)
+        return "".join(text for text, _ in lay_out_line(line, width)[0])
+
+    failed = HeaderState("n", Mark("✗", "engine failed", "error"), run_view(), NOW, TALLY, stale_ms=4_200)
+    assert "✗ engine failed" in shown(failed, 60)
+    assert "⚠ stale 4 s" in shown(failed, 60)
+    frozen = HeaderState("n", Mark("▶", "running", "active"), run_view(), NOW, TALLY, frozen=True)
+    assert "frozen" in shown(frozen, 40)
+
+
+def test_eta_in_words() -> None:
+    hour = 3_600_000
+    assert eta_words(Eta(2 * hour, 18 * hour, Limit.delay)) == "2h–18h"
+    assert eta_words(Eta(2 * hour, None, Limit.delay)) == "2h+"
+    assert eta_words(Eta(None, None, Limit.paused)) == "-"
+    assert eta_words(Eta(0, 0, Limit.none)) == "done"
+    assert eta_words(None) == "-"
+
+
+@given(st.text())
+def test_what_is_typed_or_pasted_is_plain(text: str) -> None:
+    plain = plain_text(text)
+    assert all(char == "\n" or char.isprintable() or char.isspace() for char in plain)
+    assert plain_text(plain).rstrip("\n") == plain.rstrip("\n")

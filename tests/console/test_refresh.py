@@ -1,0 +1,204 @@
+"""Reading only what changed, at the pace that is due: Reader, Pace, Poller."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.console.sample_crawl import API, WWW, attempt
+from tests.console.support import FakeReports, FrozenClock
+from tui_crawler.console.pace import Pace
+from tui_crawler.console.poller import Answer, Poller, ReadFailed
+from tui_crawler.console.refresh import AttemptWindow, FailureWindow, Reader, Snapshot, Wants
+from tui_crawler.domain.run import StorageFailure
+
+OVERVIEW = Wants(origins=True, events=True)
+
+
+def reader() -> tuple[Reader, FakeReports, FrozenClock]:
+    reports, clock = FakeReports(), FrozenClock()
+    return Reader(reports, clock), reports, clock
+
+
+def read(one: Reader, wants: Wants) -> Snapshot:
+    shot = one.read(wants)
+    assert shot is not None
+    return shot
+
+
+def test_the_first_reading_has_everything_wanted_and_nothing_else() -> None:
+    one, _, _ = reader()
+    shot = read(one, OVERVIEW)
+    assert len(shot.changed) == 11
+    assert shot.events[0].attempt_id == 400
+    assert shot.run is not None
+    assert shot.totals is not None
+    assert (shot.origin, shot.groups, shot.failures, shot.page) == (None, None, None, None)
+
+
+def test_nothing_is_read_while_nothing_is_committed() -> None:
+    one, reports, clock = reader()
+    read(one, OVERVIEW)
+    reports.asked.clear()
+    for _ in range(30):
+        clock.move(100)
+        assert one.read(OVERVIEW) is None
+    assert reports.asked == []
+
+
+def test_only_changed_rows_come_and_only_once() -> None:
+    one, reports, clock = reader()
+    read(one, OVERVIEW)
+    reports.commit(replace(reports.rows[WWW], done=1), log=[attempt(401, f"{WWW}/x", "file_ingested")])
+    clock.move(100)
+    shot = read(one, OVERVIEW)
+    assert [view.origin for view in shot.changed] == [WWW]
+    clock.move(200)
+    later = read(one, OVERVIEW)
+    assert [event.attempt_id for event in later.events] == [401]
+    assert later.changed == ()
+
+
+def test_a_part_that_is_not_due_yet_is_read_later_without_another_commit() -> None:
+    one, reports, clock = reader()
+    wants = Wants(origin=API)
+    first = read(one, wants)
+    reports.commit()
+    clock.move(100)
+    soon = read(one, wants)
+    assert soon.origin is not None
+    assert first.origin is not None
+    assert soon.origin.history is first.origin.history
+    clock.move(1_000)
+    assert read(one, wants).origin is not soon.origin
+
+
+def test_unchanged_parts_stay_the_same_object() -> None:
+    one, reports, clock = reader()
+    wants = Wants(groups=("exit_code",), failures=FailureWindow("request_timeout"))
+    first = read(one, wants)
+    clock.move(1_500)
+    reports.newest_run = replace(reports.newest_run, requests=1) if reports.newest_run else None
+    second = read(one, wants)
+    assert second.groups is first.groups
+    assert second.failures is first.failures
+
+
+def test_another_window_is_read_at_once() -> None:
+    one, reports, clock = reader()
+    read(one, Wants(origin=API))
+    clock.move(10)
+    read(one, Wants(origin=API, attempts=AttemptWindow(before_id=392)))
+    assert "attempts(after_id=0, before_id=392)" in reports.asked
+
+
+def test_what_a_failed_reading_took_in_comes_again() -> None:
+    one, reports, clock = reader()
+    read(one, OVERVIEW)
+    reports.commit(replace(reports.rows[WWW], done=1), log=[attempt(401, f"{WWW}/x", "file_ingested")])
+    clock.move(300)
+
+    def broken(**_: object) -> tuple[()]:
+        raise StorageFailure("locked")
+
+    reports.attempts = broken  # type: ignore[assignment]  # only for one reading
+    with pytest.raises(StorageFailure):
+        one.read(OVERVIEW)
+    del reports.attempts
+    shot = read(one, OVERVIEW)
+    assert [view.origin for view in shot.changed] == [WWW]
+    assert [event.attempt_id for event in shot.events] == [401]
+
+
+def test_the_run_is_read_again_by_time_since_its_owner_may_die_without_a_commit() -> None:
+    one, reports, clock = reader()
+    read(one, OVERVIEW)
+    assert reports.newest_run is not None
+    reports.newest_run = replace(reports.newest_run, live=False)
+    clock.move(1_000)
+    shot = read(one, OVERVIEW)
+    assert shot.run is not None
+    assert not shot.run.live
+
+
+@given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 9_000), st.booleans())))
+def test_pace_stays_between_its_bounds(rounds: list[tuple[int, int, bool]]) -> None:
+    pace = Pace()
+    for paint, took, failed in rounds:
+        pace = pace.failed() if failed else pace.after(paint, took)
+        assert pace.hz in {10, 5, 2}
+        assert 100 <= pace.wait_ms <= 5_000
+
+
+def test_pace_slows_down_when_painting_is_slow_and_recovers_after_a_calm_while() -> None:
+    pace = Pace().after(26, 0)
+    assert pace.hz == 5
+    assert pace.after(40, 0).hz == 2
+    assert pace.after(40, 0).after(40, 0).hz == 2
+    for _ in range(20):
+        pace = pace.after(3, 0)
+    assert pace.hz == 10
+
+
+def test_pace_gives_a_slow_database_half_the_time_and_doubles_the_wait_after_each_failure() -> None:
+    assert Pace().after(1, 700).wait_ms == 700
+    pace, waits = Pace(), []
+    for _ in range(7):
+        pace = pace.failed()
+        waits.append(pace.wait_ms)
+    assert waits == [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]
+    assert pace.after(1, 1).wait_ms == 100
+
+
+def test_the_poller_takes_one_wish_at_a_time_and_tells_failures_as_values() -> None:
+    reports = FakeReports()
+    reports.gate = threading.Event()
+    answers: list[Answer] = []
+    came = threading.Semaphore(0)
+
+    def deliver(answer: Answer) -> None:
+        answers.append(answer)
+        came.release()
+
+    poller = Poller(lambda: reports, FrozenClock(), deliver)
+    thread = threading.Thread(target=poller.run)
+    thread.start()
+    assert poller.ask(OVERVIEW)
+    assert not poller.ask(OVERVIEW)
+    reports.gate.set()
+    assert came.acquire(timeout=20)
+    assert isinstance(answers[0], Snapshot)
+    reports.failure = "disk I/O error"
+    while not poller.ask(OVERVIEW):
+        assert thread.is_alive()
+    assert came.acquire(timeout=20)
+    assert answers[1] == ReadFailed("disk I/O error")
+    poller.close()
+    thread.join(20)
+    assert reports.closed.is_set()
+    assert not poller.ask(OVERVIEW)
+
+
+def test_a_database_that_cannot_be_opened_is_a_failure_too() -> None:
+    answers: list[Answer] = []
+    came = threading.Semaphore(0)
+
+    def factory() -> FakeReports:
+        raise StorageFailure("no such file")
+
+    def deliver(answer: Answer) -> None:
+        answers.append(answer)
+        came.release()
+
+    poller = Poller(factory, FrozenClock(), deliver)
+    thread = threading.Thread(target=poller.run)
+    thread.start()
+    poller.ask(OVERVIEW)
+    assert came.acquire(timeout=20)
+    assert answers == [ReadFailed("no such file")]
+    poller.close()
+    thread.join(20)

@@ -1,0 +1,134 @@
+"""The console in a real pseudo terminal: what bytes reach it, and how it is left."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from contextlib import AbstractContextManager, ExitStack
+
+import pytest
+
+from tests.console.pty_child import CASES
+from tests.support.terminal import HEIGHT, PATIENT_S, WIDTH, Terminal, in_terminal
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are of POSIX")
+
+OWN_COLOUR = "\x1b[38;2;212"
+"""How the console itself sets a colour; one payload is the beginning of it."""
+HIDDEN = frozenset({0x202E, 0xFEFF, 0xFFF9, 0xFFFB, 0xFFFE, 0xFFFF, 0xFFFD})
+
+
+def console(mode: str = "") -> AbstractContextManager[Terminal]:
+    """The console on made-up data in a terminal of its own."""
+    return in_terminal([sys.executable, "-m", "tests.console.pty_child", mode])
+
+
+def test_no_payload_byte_reaches_the_terminal_on_any_screen_nor_after_it() -> None:
+    hostile = [case for case in CASES if not case.isprintable() and not OWN_COLOUR.startswith(case)]
+    assert len(hostile) > 20
+    with console("poison") as terminal:
+        terminal.read_until("running")
+        began = len(terminal.raw)
+        for keys, words in (
+            ("\r", "Links refused"),
+            ("\x1b[Z\r", "Why is it here?"),
+            ("\x1b", "-Why is it here?"),
+            ("2", "1–15 of 3"),
+            ("\t\r", "Why is it here?"),
+            ("?", "Keys ·"),
+            ("\x1b", "-Keys ·"),
+            ("1", "Origins"),
+            ("x", "Stop "),
+            ("n", "-Stop "),
+            ("\x10", "Palette"),
+            ("\x1b", "-Palette"),
+            ("p", "✓ pause"),
+        ):
+            terminal.press(keys)
+            if words.startswith("-"):
+                terminal.read_until_gone(words[1:])
+            else:
+                terminal.read_until(words)
+        during = bytes(terminal.raw[began:])
+        terminal.press("q")
+        assert terminal.read_to_end() in {0, 1}
+        after = bytes(terminal.raw).rpartition(b"\x1b[?1049l")[2]
+        assert b"Run 7 of" in after
+        for written in (during, after):
+            text = written.lstrip(bytes(range(0x80, 0xC0))).decode()  # it may begin in the middle of a character
+            for case in hostile:
+                assert case not in text
+            assert not [char for char in text if 0x7F <= ord(char) <= 0x9F or ord(char) in HIDDEN]
+
+
+def test_a_signal_drains_restores_the_terminal_and_decides_the_status() -> None:
+    signals = {signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGINT: 130}
+    with ExitStack() as stack:
+        terminals = [(number, stack.enter_context(console())) for number in signals]
+        for number, terminal in terminals:
+            terminal.read_until("running")
+            terminal.child.send_signal(number)
+        for number, terminal in terminals:
+            assert terminal.read_to_end() == signals[number]
+            end = bytes(terminal.raw)
+            for switched_on, switched_off in ((b"?1049h", b"?1049l"), (b"?25l", b"?25h"), (b"?1003h", b"?1003l")):
+                assert end.rfind(b"\x1b[" + switched_off) > end.rfind(b"\x1b[" + switched_on) >= 0
+            assert b"Traceback" not in end
+            assert "Run 7 of my-index: stopped" in terminal.text()
+
+
+def test_a_second_signal_does_not_wait() -> None:
+    with console("stubborn") as terminal:
+        terminal.read_until("running")
+        terminal.child.send_signal(signal.SIGINT)
+        terminal.read_until("Finishing 12 requests")
+        terminal.child.send_signal(signal.SIGINT)
+        assert terminal.read_to_end() == 130
+        assert "stopped by force" in terminal.text()
+
+
+def test_a_closed_terminal_ends_it() -> None:
+    with console() as terminal:
+        terminal.read_until("running")
+        os.close(terminal.master)
+        assert terminal.child.wait(PATIENT_S) == 129
+
+
+def test_a_terminal_that_takes_no_more_bytes_does_not_hold_up_the_way_out() -> None:
+    with console("restless") as terminal:
+        terminal.read_until("running")
+        fill_up(terminal)
+        terminal.child.send_signal(signal.SIGTERM)
+        assert terminal.child.wait(PATIENT_S) == 143
+
+
+def fill_up(terminal: Terminal) -> None:
+    """Reads nothing until the terminal's buffer stops growing: the child's next write has nowhere to go."""
+    before, same = -1, 0
+    deadline = time.monotonic() + PATIENT_S
+    while same < 3 and time.monotonic() < deadline:
+        waiting = struct.unpack("i", fcntl.ioctl(terminal.master, termios.FIONREAD, b"\0" * 4))[0]
+        same = same + 1 if waiting == before else 0
+        before = waiting
+        select.select([], [], [], 0.3)
+
+
+def test_resizing_storms_raise_nothing() -> None:
+    with console("restless") as terminal:
+        terminal.read_until("running")
+        for width, height in ((1, 1), (500, 200), (39, 9), (40, 10), (80, 24), (250, 70), (WIDTH, HEIGHT)):
+            fcntl.ioctl(terminal.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+            terminal._read(0.05)
+        terminal.press("?")
+        terminal.read_until("Keys · Overview")
+        terminal.press("\x1b")
+        terminal.read_until_gone("Keys · Overview")
+        terminal.press("q")
+        assert terminal.read_to_end() in {0, 1}
+        assert b"Traceback" not in terminal.raw

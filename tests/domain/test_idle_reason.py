@@ -1,0 +1,106 @@
+"""Why nothing moves, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.console.sample_crawl import API, NOW, WHO, WWW, origin, run_view
+from tui_crawler.domain.delay import DelayReason
+from tui_crawler.domain.idle_reason import delay_words, finish_words, idle_reason, idle_reason_of_run
+from tui_crawler.domain.origin import FinishReason
+from tui_crawler.domain.view import OriginView
+
+RUN = run_view()
+SOME = origin(API, next_request_at=NOW + 3_200, delay_ms=4_000)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "delay 3.2 s of 4.0 s"),
+        ({"delay_reason": "rate_limit"}, "delay 3.2 s of 4.0 s, slowed by 429"),
+        ({"delay_reason": "crawl_delay"}, "delay 3.2 s of 4.0 s, Crawl-delay of robots.txt"),
+        (
+            {"delay_reason": "robots_unreachable", "delay_ms": 300_000, "next_request_at": NOW + 125_000},
+            "robots.txt back-off, 2 min 5 s of 5 min left",
+        ),
+        ({"paused": True, "paused_by": WHO, "paused_at": NOW}, "paused by you 10:41"),
+        ({"paused": True, "paused_by": "otto", "paused_at": NOW}, "paused by otto 10:41"),
+        ({"paused": True}, "paused"),
+        ({"in_flight_url": f"{API}/x", "paused": True}, ""),
+        ({"asleep_until": NOW + 7_500_000}, "nothing due until 12:46 (in 2 h 5 min)"),
+        ({"asleep_until": NOW + 26 * 86_400_000}, "nothing due for 26 d"),
+        ({"next_request_at": NOW - 1, "todo": 3, "pending": 3, "state": "READY"}, "ready, waits for a free slot"),
+        ({"next_request_at": 0, "state": "READY"}, "nothing queued"),
+        ({"state": "FINISHED", "finish_reason": "patience", "paused": True}, "out of patience: 5 persistent failures"),
+        ({"state": "FINISHED", "finish_reason": "exhausted"}, "nothing left to crawl"),
+        (
+            {"state": "FINISHED", "finish_reason": "rate_limited", "next_request_at": NOW + 3_600_000},
+            "told by Retry-After to wait until 11:41 (in 1 h)",
+        ),
+    ],
+)
+def test_of_an_origin(changes: dict[str, object], words: str) -> None:
+    view: OriginView = replace(SOME, **changes)  # type: ignore[arg-type]  # keyword names are checked at run time
+    assert idle_reason(view, NOW, RUN, you=WHO) == words
+
+
+def test_without_a_live_run_that_is_the_reason() -> None:
+    assert idle_reason(SOME, NOW, None) == "no run has started yet"
+    assert idle_reason(SOME, NOW, replace(RUN, live=False)) == "no engine is at work"
+    left = replace(SOME, in_flight_url=f"{API}/x")
+    assert idle_reason(left, NOW, replace(RUN, live=False)) == "no engine is at work"
+
+
+def test_times_of_day_are_of_the_zone_asked_for() -> None:
+    paused = replace(SOME, paused=True, paused_at=NOW)
+    assert idle_reason(paused, NOW, RUN, zone=timezone(timedelta(hours=2))) == "paused 12:41"
+
+
+@pytest.mark.parametrize("reason", FinishReason)
+def test_every_end_has_words(reason: FinishReason) -> None:
+    words = finish_words(reason.value)
+    assert words
+    assert "_" not in words
+
+
+@pytest.mark.parametrize("reason", DelayReason)
+def test_every_delay_reason_has_words_of_its_own_or_none(reason: DelayReason) -> None:
+    assert "_" not in delay_words(reason.value)
+
+
+def test_of_a_whole_crawl() -> None:
+    waiting = replace(SOME, next_request_at=NOW + 7_900)
+    assert idle_reason_of_run((waiting,), NOW, RUN) == f"the open origin waits: next request in 7.9 s to {API}"
+    two = (waiting, origin(WWW, next_request_at=NOW + 60_000))
+    assert idle_reason_of_run(two, NOW, RUN) == f"all 2 open origins wait: next request in 7.9 s to {API}"
+    assert idle_reason_of_run((origin(WWW, next_request_at=NOW + 900),), NOW, RUN) == ""
+    assert idle_reason_of_run((*two, origin("x", in_flight_url="y")), NOW, RUN) == ""
+    done = origin(WWW, state="FINISHED", finish_reason="exhausted")
+    held = replace(waiting, paused=True)
+    assert idle_reason_of_run((done,), NOW, RUN) == "every origin has finished"
+    assert idle_reason_of_run((held,), NOW, RUN) == "the open origin is paused"
+    words = "all 2 open origins are paused, the others have finished"
+    assert idle_reason_of_run((held, replace(held, origin=WWW), done), NOW, RUN) == words
+    assert idle_reason_of_run((), NOW, RUN) == "there are no origins yet"
+    assert idle_reason_of_run((), NOW, None) == "no run has started yet"
+
+
+def test_of_a_crawl_without_an_engine() -> None:
+    ended = replace(RUN, live=False, finished_at=NOW, finish_reason="max_requests")
+    assert idle_reason_of_run((SOME,), NOW, ended) == "no engine is at work: the run ended at 10:41 (max requests)"
+    killed = replace(RUN, live=False)
+    assert idle_reason_of_run((SOME,), NOW, killed) == "no engine is at work: the run ended"
+    silent = replace(RUN, heartbeat_at=NOW - 65_000)
+    assert idle_reason_of_run((SOME,), NOW, silent) == "the engine has been silent for 1 min 5 s"
+
+
+@given(st.integers(-(10**15), 10**16), st.integers(-(10**15), 10**16), st.booleans())
+def test_no_time_is_too_odd(next_at: int, asleep: int, paused: bool) -> None:
+    view = replace(SOME, next_request_at=next_at, asleep_until=asleep, paused=paused, paused_at=next_at)
+    assert idle_reason(view, NOW, RUN)
