@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tui_crawler.config.document import configuration_markdown
+from tui_crawler.console.keys import keys_markdown
 from tui_crawler.domain.exit_code import table_markdown
 from tui_crawler.domain.glossary import glossary_markdown
 
@@ -17,6 +18,7 @@ def main() -> None:
         "configuration.md": configuration_markdown(),
         "exit-codes.md": table_markdown(),
         "glossary.md": glossary_markdown(),
+        "keys.md": keys_markdown(),
     }
     for name, text in pages.items():
         (DOCS / name).write_text(text, encoding="utf-8")

@@ -1,0 +1,49 @@
+"""The documents that are made from the code are equal to it, and the README's words are true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tui_crawler.cli.parser import parse
+from tui_crawler.config.document import configuration_markdown
+from tui_crawler.console.keys import keys_markdown
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "made"), [("configuration.md", configuration_markdown), ("keys.md", keys_markdown)])
+def test_a_generated_page_is_what_the_code_says(name, made):
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == made()
+
+
+def test_every_link_and_picture_of_the_documents_exists():
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_command_of_the_readme_exists():
+    commands = set(re.findall(r"`tui-crawler ([a-z]+)", README))
+    assert len(commands) > 8
+    for command in commands:
+        with pytest.raises(SystemExit) as left:
+            parse([command, "--help"])
+        assert left.value.code == 0
+
+
+def test_the_two_commands_of_the_readme_stand_in_it():
+    lines = [line[2:] for line in README.splitlines() if line.startswith("$ python3 -m venv")]
+    assert len(lines) == 2
+    assert lines[0].endswith("tui-crawler demo")
+    assert "pytest" in lines[1]
+
+
+def test_keys_of_the_readme_are_keys_of_the_console():
+    page = keys_markdown()
+    table = README.split("## Keys")[1].split("Every key")[0]
+    for key in re.findall(r"`([^`]+)`", table):
+        assert f"`{key}`" in page, key
