@@ -10,7 +10,7 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -54,6 +54,13 @@ class Terminal:
         deadline = time.monotonic() + PATIENT_S
         while words in self.text():
             assert time.monotonic() < deadline, f"{words!r} still seen in:\n{self.text()}"
+            self._read(0.2)
+
+    def read_while(self, condition: Callable[[], bool]) -> None:
+        """Reads as long as something holds."""
+        deadline = time.monotonic() + PATIENT_S
+        while condition():
+            assert time.monotonic() < deadline, f"still so:\n{self.text()}"
             self._read(0.2)
 
     def press(self, keys: str) -> None:

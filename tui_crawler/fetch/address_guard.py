@@ -11,7 +11,7 @@ AllowPrivate = Literal["auto"] | bool
 IpAddress = IPv4Address | IPv6Address
 
 _LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"})
-_NAT64 = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
+_NAT64 = ip_network("64:ff9b::/96")  # RFC 6052
 _NOT_PUBLIC = tuple(  # besides what Python's ipaddress knows, which differs between its versions
     map(
         ip_network,
@@ -20,6 +20,7 @@ _NOT_PUBLIC = tuple(  # besides what Python's ipaddress knows, which differs bet
             "192.0.0.0/24",  # IETF protocol assignments, and the metadata of another cloud
             "::/96",  # IPv4-compatible addresses, deprecated
             "fec0::/10",  # site-local addresses, deprecated
+            "64:ff9b:1::/48",  # NAT64 of one network, RFC 8215
             "3fff::/20",  # documentation
         ),
     )
@@ -138,6 +139,6 @@ def _unwrapped(address: IpAddress) -> IpAddress:
         return address
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
-    if any(address in network for network in _NAT64):
+    if address in _NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address if address.sixtofour is None else address.sixtofour

@@ -68,8 +68,7 @@ def _show(config: Config | None, database: Path, readonly: bool, options: RunOpt
         keymap=dict(config.keymap) if config else None,
         theme=_theme(config),
     )
-    summary = app.run()
-    return summary or ExitSummary(engine_failure="the console crashed")
+    return app.run_to_end()
 
 
 def _prepare(database: Path) -> bool:

@@ -77,3 +77,4 @@ class AddScreen(Dialog):
         button = self.query_one("#add", Button)
         button.disabled = not self._seeds.urls
         button.label = Content(f"Add {plural(len(self._seeds.urls), 'seed')}" if self._seeds.urls else "Add")
+        button.refresh(layout=True)

@@ -16,7 +16,7 @@ ORIGIN = "origin "
 """What the key of an entry begins with that is an origin."""
 
 _COLUMNS = (
-    Column("what", "", None, 0, min_width=20),
+    Column("what", "", 40, 0, min_width=18),
     Column("hint", "", None, 1, min_width=20),
     Column("key", "", 10, 0, "right", min_width=6),
 )
