@@ -20,6 +20,7 @@ _NOT_PUBLIC = tuple(  # besides what Python's ipaddress knows, which differs bet
             "192.0.0.0/24",  # IETF protocol assignments, and the metadata of another cloud
             "::/96",  # IPv4-compatible addresses, deprecated
             "fec0::/10",  # site-local addresses, deprecated
+            "2002::/16",  # 6to4, deprecated by RFC 7526
             "64:ff9b:1::/48",  # NAT64 of one network, RFC 8215
             "3fff::/20",  # documentation
         ),
@@ -134,11 +135,11 @@ def _is_public(address: IpAddress) -> bool:
 
 
 def _unwrapped(address: IpAddress) -> IpAddress:
-    """The IPv4 address inside an IPv6 one (mapped, NAT64, 6to4), else the address itself."""
+    """The IPv4 address inside an IPv6 one (mapped, NAT64), else the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address in _NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address if address.sixtofour is None else address.sixtofour
+    return address
