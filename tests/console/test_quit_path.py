@@ -6,7 +6,7 @@ import threading
 
 from tests.console.sample_crawl import API, run_view
 from tests.console.support import FakeHost, FakeReports, stage
-from tui_crawler.console.engine_room import DRAIN_MS, GRACE_MS
+from tui_crawler.console.engine_room import DRAIN_MS, GRACE_MS, Phase
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.screens.quit import QuitScreen
 from tui_crawler.domain.run import RunHeld, StorageFailure
@@ -200,3 +200,20 @@ async def test_a_reading_that_hangs_is_shown_as_stale_and_nothing_piles_up() -> 
         await held.app.taken_in.wait()
         await held.settle(4)
         assert "stale" not in held.text()
+
+
+async def test_new_work_starts_the_engine_of_an_ended_run_again_and_a_pause_does_not() -> None:
+    host = FakeHost()
+    async with stage(host=host) as held:
+        host.end.set()
+        await held.engine_over()
+        assert held.app.room.phase is Phase.ended
+        host.end.clear()
+        host.started.clear()
+        await held.press("p")
+        await held.decided()
+        assert held.app.room.phase is Phase.ended
+        await held.press("T")
+        await held.decided()
+        assert held.app.room.phase is Phase.running
+        host.end.set()

@@ -20,7 +20,7 @@ from tui_crawler.console.clock import ConsoleClock, SystemClock
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.engine_room import EngineEnd, EngineRoom, host_engine
 from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.console.journal_desk import JournalDesk, News
+from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.keys import OPENS_ENTRY, everywhere, table_keys
 from tui_crawler.console.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, add_notice, still_shown
 from tui_crawler.console.pace import BEAT_MS, STALE_MS, Pace
@@ -338,8 +338,10 @@ class CrawlerApp(App[ExitSummary]):
         self.way_out.begin(message.status)
 
     def on_crawler_app_journal_news(self, message: JournalNews) -> None:
-        """Something became of an intent."""
+        """Something became of an intent. New work for a run that had ended starts the engine again."""
         self.wishes.heard(message.news)
+        if message.news.fate is Fate.done and self.room.go_on_for(message.news.intent.commands):
+            self._start_engine()
 
     def on_crawler_app_engine_ended(self, message: EngineEnded) -> None:
         """Notes how it ended; a failure is a state, shown on top."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -9,11 +10,15 @@ from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.glyphs import Mark, state_mark
 from tui_crawler.console.picture import EngineStanding
 from tui_crawler.console.ports import EngineHost
+from tui_crawler.domain.command import AddSeeds, Command, ResumeOrigins, RetryPages, TopUpPatience
 from tui_crawler.domain.view import RunView
 
 DRAIN_MS = 5_000
 GRACE_MS = 3_000
 """After the drain (or a forced stop) the last commit may take so long; then the console leaves without the engine."""
+
+
+_BRINGS_WORK = (AddSeeds, ResumeOrigins, RetryPages, TopUpPatience)
 
 
 class Phase(Enum):
@@ -66,6 +71,13 @@ class EngineRoom:
     def started(self) -> None:
         """Notes that the engine's thread has begun."""
         self.phase = Phase.running
+
+    def go_on_for(self, commands: Iterable[Command]) -> bool:
+        """Whether the hosted run has ended by itself and these commands bring it work: then it is to start again."""
+        if self.phase is not Phase.ended or self.quitting or not any(isinstance(one, _BRINGS_WORK) for one in commands):
+            return False
+        self.phase, self.end = Phase.starting, EngineEnd()
+        return True
 
     def ended(self, end: EngineEnd) -> None:
         """Notes how the engine ended."""

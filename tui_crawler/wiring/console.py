@@ -6,7 +6,6 @@ import contextlib
 import getpass
 import os
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.demo import base_port_of, config_for, demo_database, free_base_port, start_web
 from tui_crawler.wiring.host import ThreadHost
 from tui_crawler.wiring.options import RunOptions
+from tui_crawler.wiring.steering import SteeredJournal
 
 
 def open_console(config: Config | None, database: Path, readonly: bool, options: RunOptions) -> int:
@@ -58,7 +58,11 @@ def _show(config: Config | None, database: Path, readonly: bool, options: RunOpt
     if writable and owner is None:
         config, options = (config, options) if config else _kept_config(database)
         host = ThreadHost(config, database, options) if config else None
-    journal: Callable[[], Journal] | None = partial(Journal, database) if writable else None
+
+    def resting() -> bool:
+        return host is None or host.resting
+
+    journal = partial(SteeredJournal, database, resting) if writable else None
     app = CrawlerApp(
         partial(Reports, database),
         journal,

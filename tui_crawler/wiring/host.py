@@ -36,12 +36,13 @@ class ThreadHost:
 
     def run(self) -> str:
         """Runs the engine until it ends; blocking. Answers the run's finish reason. Raises RunHeld, StorageFailure."""
+        self.ended = None
         try:
             self.ended = asyncio.run(self._run())
         finally:
             with self._lock:
                 self._loop = self._crawl = None
-        return self.ended.reason.value
+        return self.ended.reason.value if self.ended else ""
 
     def wake(self) -> None:
         """Tells the engine that the journal has new rows."""
@@ -57,6 +58,11 @@ class ThreadHost:
     def running(self) -> bool:
         """Whether the engine is at work."""
         return self._crawl is not None
+
+    @property
+    def resting(self) -> bool:
+        """Whether its run is over: it neither crawls nor is about to."""
+        return self.ended is not None and self._crawl is None
 
     @property
     def in_flight(self) -> int:

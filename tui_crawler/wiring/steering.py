@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tui_crawler.config.load import read_config
@@ -41,6 +42,35 @@ def carry_out(database: Path, command: Command, who: str) -> ActionResult:
         if result is None:
             raise NotTakenUp("the live run has not taken it up yet; it stays in the journal and will be carried out")
         return result
+
+
+class SteeredJournal:
+    """The journal as the console writes it: while no engine runs, what is asked for is carried out at once.
+
+    `resting` says whether the engine of this process is (still, or again) none that could take it up.
+    Fits the console's Journal. Raises StorageFailure.
+    """
+
+    def __init__(self, database: Path, resting: Callable[[], bool]) -> None:
+        self._database = database
+        self._resting = resting
+        self._journal = Journal(database)
+
+    def send(self, command: Command, who: str) -> int:
+        """Writes a command; answers its action id."""
+        action_id = self._journal.send(command, who)
+        if self._resting() and self._journal.live_owner() is None:
+            with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
+                asyncio.run(_carry_out_at_rest(self._database))
+        return action_id
+
+    def result(self, action_id: int) -> ActionResult | None:
+        """What became of an action, None while nobody has carried it out."""
+        return self._journal.result(action_id)
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._journal.close()
 
 
 def _await_result(journal: Journal, action_id: int) -> ActionResult | None:

@@ -1,0 +1,70 @@
+"""Steering a resting database: the command line's and the console's wishes are carried out at once, by the same code."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.served import rows, value
+from tests.storage.making import T0, A, B, failed, fill_of, plan
+from tui_crawler.domain.command import AddSeeds, PauseOrigins, RetryPages
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.store import SqliteStore
+from tui_crawler.wiring.steering import SteeredJournal, carry_out
+
+CONFIG = f"seeds: [{A}/]\nuser_agent: x-crawler\n"
+
+
+@pytest.fixture
+def resting(tmp_path: Path) -> Path:
+    """A database whose last run is over, with one page that failed."""
+    path = tmp_path / "crawl.db"
+
+    async def crawl() -> None:
+        store = SqliteStore(path)
+        await store.begin_run(plan(f"{A}/", f"{B}/", config_text=CONFIG))
+        (page,) = (await store.candidates(A, T0, 10, True)).pages
+        await store.fill(fill_of((page,)))
+        await store.settle(failed(page, T0 + 1, ExitCode.file_not_found, 404))
+        await store.end_run("exhausted", True)
+        await asyncio.to_thread(store.close)
+
+    asyncio.run(crawl())
+    return path
+
+
+def test_a_pause_is_carried_out_and_kept(resting: Path) -> None:
+    result = carry_out(resting, PauseOrigins((A,)), "tester")
+    assert result.error == ""
+    assert [row["origin"] for row in rows(resting, "SELECT origin FROM v_origin WHERE paused = 1")] == [A]
+    assert value(resting, "SELECT who FROM v_operator_action") == "tester"
+
+
+def test_failed_pages_get_their_tries_back(resting: Path) -> None:
+    assert carry_out(resting, RetryPages(exit_codes=("file_not_found",)), "tester").error == ""
+    assert value(resting, f"SELECT attempts_remaining FROM v_page WHERE url = '{A}/'") == 3
+
+
+def test_what_cannot_be_done_says_why_and_does_not_stand_in_the_way(resting: Path) -> None:
+    assert "no job named" in carry_out(resting, AddSeeds((f"{A}/new",), job="nope"), "tester").error
+    assert "not an origin" in carry_out(resting, PauseOrigins(("http://nowhere.test",)), "tester").error
+    assert carry_out(resting, PauseOrigins((A,)), "tester").error == ""
+
+
+def test_the_console_carries_out_while_its_engine_rests_and_only_writes_while_it_does_not(resting: Path) -> None:
+    at_work = SteeredJournal(resting, lambda: False)
+    waiting = at_work.send(PauseOrigins((A,)), "tester")
+    assert at_work.result(waiting) is None
+    at_work.close()
+    idle = SteeredJournal(resting, lambda: True)
+    done = idle.send(PauseOrigins((B,)), "tester")
+    assert idle.result(done) is not None
+    assert idle.result(waiting) is not None, "what had waited is carried out with it"
+    idle.close()
+    assert value(resting, "SELECT count(*) FROM v_origin WHERE paused = 1") == 2
+    with_nobody = Journal(resting)
+    assert with_nobody.live_owner() is None
+    with_nobody.close()
