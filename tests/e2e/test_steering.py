@@ -1,4 +1,4 @@
-"""Steering a resting database: the command line's and the console's wishes are carried out at once, by the same code."""
+"""Steering a resting database: the wishes of command line and console are carried out at once, by the same code."""
 
 from __future__ import annotations
 
