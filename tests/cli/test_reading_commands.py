@@ -123,7 +123,7 @@ class TestFailures:
         assert first["url"] == f"{ORIGIN}/gone"
         assert first["message"] == "Not Found"
         assert first["last_exit_code"] == "file_not_found"
-        assert {"attempts_remaining", "not_before", "due_at", "sha256"} <= set(first)
+        assert {"attempts_remaining", "not_before", "due_at", "sha256", "validation_type", "valid"} <= set(first)
         assert "page_id" not in first
 
     def test_a_list_for_people(self, say: Say, wiring: Wiring):

@@ -42,6 +42,8 @@ _PAGE_COLUMNS = (
     "size",
     "title",
     "sha256",
+    "validation_type",
+    "valid",
     "message",
 )
 

@@ -180,6 +180,8 @@ class PageView:
     sha256: str = ""
     message: str = ""
     recoverable: bool = False
+    validation_type: str = ""
+    valid: int | None = None  # 0 or 1; None until a validator has looked at it
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ _DIGITS = re.compile(r"\d+")
 _PAGES = f"""SELECT p.id, u.href, o.origin, j.name, p.status, p.attempts, p.attempts_remaining, p.nice, p.depth,
     p.not_before, p.last_exit_code, p.last_http_status, p.last_crawled_at, COALESCE({PAGE_DUE_AT}, 0),
     COALESCE(d.etag, ''), COALESCE(d.last_modified, ''), COALESCE(d.content_type, ''), COALESCE(d.size, 0),
-    COALESCE(d.title, ''), COALESCE(d.sha256, ''), COALESCE(a.message, '')
+    COALESCE(d.title, ''), COALESCE(d.sha256, ''), COALESCE(a.message, ''),
+    COALESCE(d.validation_type, ''), d.valid
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
 
@@ -236,7 +237,7 @@ def _link_view(row: Row) -> LinkView:
 def _page_view(row: Row) -> PageView:
     status = PageStatus(row[4]).name
     recoverable = _is_recoverable(row[10], row[11])
-    values = [*row[:4], status, *row[5:10], exit_name(row[10]), *row[11:], recoverable]
+    values = [*row[:4], status, *row[5:10], exit_name(row[10]), *row[11:21], recoverable, *row[21:]]
     return PageView(*values)
 
 
