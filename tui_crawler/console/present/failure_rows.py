@@ -79,7 +79,7 @@ def page_row(page: PageView, now: int, by: Sequence[str]) -> Row:
     if left <= 0:
         retry = Styled("no try left", "faint", short="no try")
     else:
-        retry = Styled(due(wait) if wait > 0 else "has tries", "waiting" if wait > 0 else "ok")
+        retry = Styled(due(wait) if wait > 0 else "has tries", "waiting" if wait > 0 else "ok", short="tries")
     cells: list[Cell] = []
     if "exit_code" not in by:
         cells.append(exit_cell(page.last_exit_code))
