@@ -13,10 +13,8 @@ from tui_crawler.domain.exit_code import (
     DISPOSITIONS,
     FAILURES,
     ExitCode,
-    Group,
     PatienceChange,
     attempts_left,
-    codes,
     retries_in_run,
     table_markdown,
 )
@@ -67,8 +65,7 @@ def test_only_these_cost_patience():
     }
 
 
-def test_groups_name_their_codes():
-    assert codes([Group.redirect]) == (ExitCode.permanent_redirect, ExitCode.redirect)
+def test_a_refusal_is_no_failure():
     assert not FAILURES & BLOCKED
 
 

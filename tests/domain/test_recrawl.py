@@ -13,7 +13,7 @@ from tui_crawler.domain.recrawl import (
     MAX_FRESHNESS_MS,
     Condition,
     condition_of,
-    due_at,
+    due_bounds,
     fresh_until,
     http_date,
     parse_http_date,
@@ -64,8 +64,17 @@ def test_http_freshness(headers, expected):
 
 
 def test_due_is_the_later_of_interval_and_freshness():
-    assert due_at(NOW, 1000, NOW + 5000, respect_freshness=True) == NOW + 5000
-    assert due_at(NOW, 1000, NOW + 5000, respect_freshness=False) == NOW + 1000
+    due = due_bounds(NOW, 1000, respect_freshness=True)
+    assert due.allow(NOW - 1000, NOW)
+    assert not due.allow(NOW - 999, NOW)
+    assert not due.allow(NOW - 1000, NOW + 1)
+    assert due_bounds(NOW, 1000, respect_freshness=False).allow(NOW - 1000, NOW + 5000)
+
+
+def test_force_makes_every_page_due_that_was_crawled_before_the_run():
+    forced = due_bounds(NOW, 10**9, respect_freshness=True, forced_before=NOW - 50)
+    assert forced.allow(NOW - 50, NOW + 5000)
+    assert not forced.allow(NOW - 49, 0)
 
 
 @given(st.text(), st.text(), st.text())

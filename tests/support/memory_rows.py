@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from tui_crawler.domain.attempt import DocumentRecord, OriginRecord, RedirectRecord, Settle
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import NewPage, PageStatus, Tally, TodoPage, tally
-from tui_crawler.domain.recrawl import due_at
 from tui_crawler.domain.run import RunPlan
 from tui_crawler.domain.url import url_hash
 
@@ -154,8 +153,10 @@ class Rows:
             return False
         if plan.force_recrawl and page.crawled_at <= run.started_at:
             return True
-        fresh = plan.respect_http_freshness and not plan.force_recrawl
-        return due_at(page.crawled_at, plan.recrawl_interval_ms, page.fresh_until, fresh) <= now
+        due = page.crawled_at + plan.recrawl_interval_ms
+        if plan.respect_http_freshness and not plan.force_recrawl:
+            due = max(due, page.fresh_until)
+        return due <= now
 
     def tally(self, origin: str) -> Tally:
         """The counters of an origin, counted from its pages."""

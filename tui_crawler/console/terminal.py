@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import select
 import signal
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
@@ -137,9 +136,3 @@ def catch_signals(caught: Callable[[int], object]) -> Callable[[], None]:
             signal.signal(number, former)
 
     return restore
-
-
-def is_terminal() -> bool:
-    """Whether there is a terminal to draw on and to read keys from."""
-    streams = (sys.__stdin__, sys.__stdout__)
-    return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)

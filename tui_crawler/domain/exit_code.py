@@ -5,7 +5,7 @@ Everything else is made from it: the settle step, colours, filters and docs/exit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from types import MappingProxyType
@@ -206,12 +206,6 @@ def attempts_left(code: ExitCode, http_status: int | None, before: int) -> int:
             return max(0, before - 1)
         case Left.given_back | Left.untouched:
             return before
-
-
-def codes(groups: Iterable[Group]) -> tuple[ExitCode, ...]:
-    """All exit codes of these groups, in the order of the table."""
-    wanted = frozenset(groups)
-    return tuple(code for code, row in DISPOSITIONS.items() if row.group in wanted)
 
 
 FAILURES: frozenset[ExitCode] = frozenset(code for code, row in DISPOSITIONS.items() if row.failure)

@@ -9,6 +9,7 @@ from email.utils import format_datetime, parsedate_to_datetime
 from tui_crawler.domain.attempt import Headers
 from tui_crawler.domain.page import TodoPage
 
+NEVER = 2**62  # later than any time
 MAX_FRESHNESS_MS = 365 * 86_400_000  # a server cannot put a page off for longer than a year
 
 
@@ -86,7 +87,25 @@ def _seconds(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None
 
 
-def due_at(last_crawled_at: int, interval_ms: int, fresh: int, respect_freshness: bool) -> int:
-    """When a done page is due again: the later of interval and HTTP freshness."""
-    due = last_crawled_at + interval_ms
-    return max(due, fresh) if respect_freshness else due
+@dataclass(frozen=True, slots=True)
+class DueBounds:
+    """A done page is due when it was last crawled at `crawled_before` or earlier and is fresh no longer than
+    `fresh_before` (epoch ms): two bounds, so that a database can look for due pages by index."""
+
+    crawled_before: int
+    fresh_before: int
+
+    def allow(self, last_crawled_at: int, fresh_until: int) -> bool:
+        """Whether a page with these times is due."""
+        return last_crawled_at <= self.crawled_before and fresh_until <= self.fresh_before
+
+
+def due_bounds(now: int, interval_ms: int, respect_freshness: bool, forced_before: int = 0) -> DueBounds:
+    """Which done pages are due at `now`: after the later of interval and HTTP freshness (G, R).
+
+    `forced_before` (0: not forced) makes every page due that was crawled before it, however fresh (U).
+    """
+    crawled_before = now - interval_ms
+    if forced_before:
+        return DueBounds(max(crawled_before, forced_before), NEVER)
+    return DueBounds(crawled_before, now if respect_freshness else NEVER)

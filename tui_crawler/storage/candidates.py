@@ -8,13 +8,13 @@ from typing import Any
 import peewee
 
 from tui_crawler.domain.page import Candidates, TodoPage
+from tui_crawler.domain.recrawl import NEVER, DueBounds, due_bounds
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Body, Document, Origin, Page, Url
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Row, Transaction
 
-_NEVER = 2**62  # later than any time
 _TODO = (
     Page.id,
     Page.job,
@@ -42,12 +42,14 @@ def candidates(
     row = transaction.one(_origin_id, {"origin": clean(origin)})
     if row is None:
         return Candidates(())
+    due = _due_bounds(claim, now)
     values = {
         "origin_id": row[0],
         "run_id": claim.run_id,
         "now": now,
         "limit": limit,
-        **_due_bounds(claim, now),
+        "crawled_before": due.crawled_before,
+        "fresh_before": due.fresh_before,
     }
     if first_fill:
         rows = _best(transaction, (_pending_seeds, _done_seeds), values, limit)
@@ -104,17 +106,11 @@ def todo_query(*more: Any) -> Any:
 
 def is_due(claim: Claim, last_crawled_at: int, fresh_until: int, now: int) -> bool:
     """Whether a done page may be crawled again in this run, by interval, freshness or force."""
-    bounds = _due_bounds(claim, now)
-    return last_crawled_at <= bounds["crawled_before"] and fresh_until <= bounds["fresh_before"]
+    return _due_bounds(claim, now).allow(last_crawled_at, fresh_until)
 
 
-def _due_bounds(claim: Claim, now: int) -> dict[str, int]:
-    crawled_before, fresh_before = now - claim.recrawl_interval_ms, _NEVER
-    if claim.forced_before:
-        crawled_before = max(crawled_before, claim.forced_before)
-    elif claim.respect_http_freshness:
-        fresh_before = now
-    return {"crawled_before": crawled_before, "fresh_before": fresh_before}
+def _due_bounds(claim: Claim, now: int) -> DueBounds:
+    return due_bounds(now, claim.recrawl_interval_ms, claim.respect_http_freshness, claim.forced_before)
 
 
 def _best(
@@ -186,7 +182,7 @@ def _due_choice() -> Any:
 
 def _next_due() -> Any:
     """The lower bound of the priority is none; it leads to the index of what is pending."""
-    bound = (Page.nice + Page.attempts) > peewee.SQL(str(-_NEVER))
+    bound = (Page.nice + Page.attempts) > peewee.SQL(str(-NEVER))
     later = (Page.not_before > slot("now")) & (Page.ignored_run != slot("run_id")) & (Page.todo_order == ZERO)
     return Page.select(peewee.fn.MIN(Page.not_before)).where(_is_open(Page) & bound & later)
 

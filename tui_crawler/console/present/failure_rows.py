@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tui_crawler.console.format import ago, count, due
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
-from tui_crawler.console.present.line import Line, Prose
+from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
@@ -107,8 +107,3 @@ def page_lines(page: PageView | None) -> list[Line]:
         (Styled(page.url, "strong"), Styled(f"  {page.title}" if page.title else "", "muted")),
         (exit_cell(page.last_exit_code), Styled(f"  {message}", ""), Styled(words, "muted")),
     ]
-
-
-def no_failures_lines() -> list[Line]:
-    """What stands there when nothing has failed."""
-    return [Prose("Nothing has failed.", "ok")]
