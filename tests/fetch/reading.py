@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from tests.fetch.asking import answered, crawl_url
-from tui_crawler.domain.attempt import Headers, LinkKind, Reading
+from tui_crawler.domain.attempt import Headers, LinkKind, Reading, Validation
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
 
@@ -18,11 +19,21 @@ def read(
     content_type: str = "text/html; charset=utf-8",
     headers: Headers = (),
     limits: FetchLimits = LIMITS,
+    *,
+    sitemap: bool = False,
+    **options: Any,
 ) -> Reading:
-    """The reading of a body of PAGE by an "Example-Crawler"."""
+    """The reading of a body of PAGE by an "Example-Crawler"; options as `PageReader` has them."""
     data = body.encode() if isinstance(body, str) else body
-    reader = PageReader(limits, "Example-Crawler")
-    return asyncio.run(reader.read(PAGE, answered(data, content_type, headers)))
+    reader = PageReader(limits, "Example-Crawler", **options)
+    return asyncio.run(reader.read(PAGE, answered(data, content_type, headers), sitemap=sitemap))
+
+
+def judge(body: bytes | str, content_type: str) -> Validation:
+    """What the validators say of a body that can be validated."""
+    validation = read(body, content_type).validation
+    assert validation is not None
+    return validation
 
 
 def hrefs(reading: Reading, kind: LinkKind = LinkKind.a) -> list[str]:

@@ -100,10 +100,10 @@ def test_detection(text: str, codec: str, name: str, ascii_head: int) -> None:
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_become_utf_8_without_nul(data: bytes) -> None:
+def test_any_bytes_become_utf_8(data: bytes) -> None:
     name = choose_encoding(data, "html", "")
     text = to_utf8(data, name).decode("utf-8")
-    assert "\0" not in text
+    assert text.count("\0") <= data.count(b"\0")
     assert encoding_of_label(name) == name
 
 

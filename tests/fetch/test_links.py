@@ -129,3 +129,48 @@ def test_feeds_have_a_title_and_links() -> None:
     assert hrefs(rss) == hrefs(atom) == ["https://site.example/home", "https://site.example/one"]
     assert hrefs(rss, LinkKind.audio) == ["https://site.example/one.mp3"]
     assert hrefs(atom, LinkKind.video) == ["https://site.example/v"]
+
+
+def test_links_of_other_xml() -> None:
+    reading = read(
+        """<?xml version="1.0"?><?xml-stylesheet href="one.css" type="text/css"?><?other href="no"?>
+        <?xml-stylesheet href="/two.xsl" type="text/xsl"?><!-- c --><?xml-stylesheet type="text/css"?>
+        <doc xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:h="http://www.w3.org/1999/xhtml" href="/no"
+          xmlns:atom="http://www.w3.org/2005/Atom" xmlns:svg="http://www.w3.org/2000/svg"><title>no</title>
+          <a href="/no"/><see xlink:href="/see">there</see><part xlink:href="/part" xlink:show="embed"/>
+          <svg:svg><svg:image xlink:href="/drawn.png"/><svg:use xlink:href="#id"/></svg:svg>
+          <h:a href="/anchor" rel="nofollow">An <h:b>anchor</h:b></h:a><h:img src="/shown.png" alt="Shown"/>
+          <atom:link href="/next" rel="next"/><atom:link href="/hub" rel="hub"/>
+        </doc><?xml-stylesheet href="/late.css"?>""",
+        "application/xml",
+    )
+    assert reading.kind == "xml"
+    assert hrefs(reading, LinkKind.css) == ["https://site.example/folder/one.css", "https://site.example/two.xsl"]
+    assert hrefs(reading, LinkKind.img) == ["https://site.example/drawn.png", "https://site.example/shown.png"]
+    assert hrefs(reading, LinkKind.object) == ["https://site.example/part"]
+    assert [(link.url.path, link.text, link.nofollow) for link in reading.links if link.kind is LinkKind.a] == [
+        ("/see", "", False),
+        ("/anchor", "An anchor", True),
+        ("/next", "", False),
+    ]
+
+
+@pytest.mark.parametrize("content_type", ["text/xml", "application/xml", "application/vnd.x+xml"])
+def test_feeds_that_are_served_as_xml_are_read_as_feeds(content_type: str) -> None:
+    for feed, title in ((FEED, "News"), (ATOM, "Log")):
+        reading = read(feed, content_type)
+        assert (reading.kind, reading.title) == ("xml", title)
+        assert hrefs(reading) == ["https://site.example/home", "https://site.example/one"]
+
+
+def test_xhtml_that_is_served_as_xml_is_read_as_a_page() -> None:
+    page = (
+        '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>X</title></head><body><a href="/a">t</a></body></html>'
+    )
+    reading = read(page, "text/xml")
+    assert (reading.kind, reading.title, hrefs(reading)) == ("xml", "X", ["https://site.example/a"])
+
+
+@pytest.mark.parametrize("body", ["<a/>", "hello", "<urlset><url><loc>/x</loc></url></urlset>"])
+def test_xml_without_links(body: str) -> None:
+    assert read(body, "application/xml").links == ()

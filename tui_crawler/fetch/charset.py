@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 
 from charset_normalizer import from_bytes
 
@@ -239,20 +240,35 @@ def _label_in(match: re.Match[bytes] | None) -> str | None:
 
 
 def to_utf8(data: bytes, name: str) -> bytes:
-    """The body as valid UTF-8 without BOM and NUL; what is illegal in its encoding becomes U+FFFD.
+    """The body as valid UTF-8 without BOM; what is illegal in its encoding becomes U+FFFD. NUL stays."""
+    data = _without_bom(data, name)
+    return data if name == "utf-8" and _is_utf8(data) else b"".join(_slices(data, name))
 
-    It is decoded in slices, because one call over some MiB of illegal bytes holds the interpreter for half a second.
-    """
-    for bom, bom_name in _BOMS:
-        if name == bom_name:
-            data = data.removeprefix(bom)
-    if name != "utf-8" or not _is_utf8(data):
-        decoder = codecs.getincrementaldecoder(_CODECS.get(name, name))("replace")
-        slices = (data[at : at + _SLICE_BYTES] for at in range(0, len(data), _SLICE_BYTES))
-        parts = [decoder.decode(part).encode("utf-8", "replace") for part in slices]
-        parts.append(decoder.decode(b"", True).encode("utf-8", "replace"))
-        data = b"".join(parts)
-    return data.replace(b"\0", b"")
+
+def utf8_slices(data: bytes, name: str) -> Iterator[bytes]:
+    """The same, one slice of some 100 KiB after the other, none of which ends within a character."""
+    return _slices(_without_bom(data, name), name)
+
+
+def first_illegal_byte(data: bytes, name: str) -> int | None:
+    """Where a body is illegal in its encoding for the first time, None when it is legal."""
+    try:
+        data.decode(_CODECS.get(name, name))
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
+
+
+def _without_bom(data: bytes, name: str) -> bytes:
+    return next((data.removeprefix(bom) for bom, bom_name in _BOMS if name == bom_name), data)
+
+
+def _slices(data: bytes, name: str) -> Iterator[bytes]:
+    """Decoded in slices, because one call over some MiB of illegal bytes holds the interpreter for half a second."""
+    decoder = codecs.getincrementaldecoder(_CODECS.get(name, name))("replace")
+    for at in range(0, len(data), _SLICE_BYTES):
+        yield decoder.decode(data[at : at + _SLICE_BYTES]).encode("utf-8", "replace")
+    yield decoder.decode(b"", True).encode("utf-8", "replace")
 
 
 def _is_utf8(data: bytes) -> bool:

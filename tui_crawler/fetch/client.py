@@ -11,12 +11,13 @@ import asyncio
 import ssl
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 import httpcore
 import httpx
 
 from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, Reading
+from tui_crawler.domain.data_rule import DataRule
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, bare_host, is_address
@@ -27,6 +28,7 @@ from tui_crawler.fetch.headers import RawHeaders
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.resolve import Resolver, resolve_name
 from tui_crawler.fetch.transfer import Call, Transfer
+from tui_crawler.fetch.validation.validators import VALIDATED_KINDS
 
 DEFAULT_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/css;q=0.8,*/*;q=0.5"
 
@@ -44,7 +46,9 @@ class HttpFetcher:
     """Fetches and reads pages; fits the engine's Fetcher.
 
     `product_token` is the name by which pages address this crawler in `meta` and X-Robots-Tag. `proxy` is a URL;
-    behind a proxy only literal addresses can be guarded. `now`, `resolve`, `ssl_context` are given by tests.
+    behind a proxy only literal addresses can be guarded. `data_rules` hold for the pages of their hosts,
+    `validate_kinds` (of html, xml, rss, css) are validated. `now`, `resolve`, `ssl_context` are given by tests.
+    Raises BadDataRule, ValueError for a proxy that cannot be used.
     """
 
     def __init__(
@@ -56,6 +60,8 @@ class HttpFetcher:
         fluke_retry: bool = True,
         proxy: str | None = None,
         accept: str = DEFAULT_ACCEPT,
+        data_rules: Sequence[DataRule] = (),
+        validate_kinds: frozenset[str] = VALIDATED_KINDS,
         now: Callable[[], Moment] = system_moment,
         resolve: Resolver = resolve_name,
         ssl_context: ssl.SSLContext | None = None,
@@ -65,15 +71,18 @@ class HttpFetcher:
         self._resolve = resolve
         self._wire = HttpxWire(limits, guard, resolve, proxy, ssl_context)
         self._transfer = Transfer(self._wire, limits, now, accept, fluke_retry)
-        self._reader = PageReader(limits, product_token)
+        self._reader = PageReader(limits, product_token, data_rules=data_rules, validate_kinds=validate_kinds)
 
     async def exchange(self, request: FetchRequest) -> Exchange:
         """One GET or HEAD, with one fluke retry. Never raises for what a server does; cancelling closes it."""
         return await self._transfer.exchange(request)
 
-    async def read(self, url: CrawlUrl, exchange: Exchange) -> Reading:
-        """What a 2xx body says; large bodies are read off the event loop. Never raises for what a body holds."""
-        return await self._reader.read(url, exchange)
+    async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:
+        """What a 2xx body says; large bodies are read off the event loop. Never raises for what a body holds.
+
+        `sitemap`: it is read as a sitemap, and the reading has its entries.
+        """
+        return await self._reader.read(url, exchange, sitemap=sitemap)
 
     async def address(self, host: str) -> str | None:
         """The first address a host resolves to within the connect timeout; None when it does not resolve."""
@@ -240,15 +249,31 @@ class HttpxAnswer:
             raise failure_of(error, Phase.body, self._stream) from error
 
     async def close(self) -> None:
-        """Gives the connection back, or closes it when the body was not read to its end."""
+        """Gives the connection back, or closes it when the body was not read to its end or more came than that."""
         if self._closed:
             return
         self._closed = True
         self._origin.in_use -= 1
+        surplus = _with_surplus(self._response)
         try:
             await self._response.aclose()
+            if surplus is not None:
+                await surplus.aclose()
         except (httpx.HTTPError, OSError):  # the exchange is over; a connection that fails to close is gone
             return
+
+
+def _with_surplus(response: httpx.Response) -> httpcore.AsyncConnectionInterface | None:
+    """The connection of a response behind which more has come (a body after HEAD, a second response).
+
+    httpcore would take that for the answer to the next request. It has no way to ask; the tests of such servers fail
+    if this one stops working.
+    """
+    try:
+        connection = response.stream._httpcore_stream._stream._connection  # type: ignore[union-attr]  # see above
+        return connection if connection._h11_state.trailing_data[0] else None
+    except AttributeError:
+        return None
 
 
 def failure_of(error: Exception, phase: Phase, stream: WatchedStream | None) -> TransferFailed:

@@ -11,6 +11,7 @@ from tui_crawler.fetch.links import clean_text
 Element = Any  # an lxml element; lxml ships no types
 
 _TITLE_PARENTS = frozenset({"head", "body", "html"})  # not svg, where a title is a tooltip
+_ATOM = "{http://www.w3.org/2005/Atom"
 _SAYS_NOTHING = RobotsDirectives()
 _LONGEST_TITLE = 4096  # characters; the bound in bytes is applied later
 
@@ -47,6 +48,16 @@ def html_statements(root: Element, product_token: str) -> Statements:
         elif not title and _parent_name(element) in _TITLE_PARENTS:
             title = clean_text((element.text or ""), _LONGEST_TITLE)
     return Statements(title, base, canonical, refresh, robots)
+
+
+def feed_type(root: Element) -> str:
+    """What a tree of XML is as a feed: "rss" (also RSS 1.0, which is RDF), "atom", or "" when it is none."""
+    namespace, _, name = str(root.tag).rpartition("}")
+    if name == "feed" and namespace == _ATOM:
+        return "atom"
+    if name == "rss" or (name == "RDF" and root.find("{*}channel") is not None):
+        return "rss"
+    return ""
 
 
 def feed_statements(root: Element) -> Statements:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 
 from tui_crawler.domain.attempt import Headers
+from tui_crawler.fetch.dates import mail_date_ms
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
 MESSAGE_CHARS = 300
 LONGEST_WAIT_MS = 10 * 365 * 24 * 3600 * 1000  # ten years: keeps nonsense inside a 64-bit column
-_DATE_CHARS = 64
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SEPARATORS_BYTES = 4  # ": " and the line end
 _MIME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
 _CHARSET = re.compile(r""";\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
@@ -87,22 +84,11 @@ def retry_after_ms(value: str | None, date: str | None, now_ms: int) -> int | No
     text = (value or "").strip()
     if text.isascii() and text.isdigit():
         return min(int(text[:12]) * 1000, LONGEST_WAIT_MS) if len(text) <= 12 else LONGEST_WAIT_MS
-    until = _http_date_ms(text)
+    until = mail_date_ms(text)
     if until is None:
         return None
-    answered = _http_date_ms((date or "").strip())
+    answered = mail_date_ms((date or "").strip())
     return max(0, min(until - (now_ms if answered is None else answered), LONGEST_WAIT_MS))
-
-
-def _http_date_ms(text: str) -> int | None:
-    if not text or len(text) > _DATE_CHARS:
-        return None
-    try:
-        moment = parsedate_to_datetime(text)
-        aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-        return (aware - _EPOCH) // timedelta(milliseconds=1)
-    except (ValueError, TypeError, IndexError, OverflowError):  # what email.utils raises for nonsense
-        return None
 
 
 def clean_message(text: str, limit: int = MESSAGE_CHARS) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+from lxml import etree
 
 from tui_crawler.domain.attempt import FoundLink, LinkKind
 from tui_crawler.domain.url import InvalidUrl, LinkResolver
@@ -27,11 +29,17 @@ _FEED_TAGS = ("{*}link", "{*}enclosure")
 _FOLLOWED_FEED_RELS = frozenset({"", "alternate", "related", "via", "next", "previous", "first", "last"})
 _ENCLOSURES = {"audio": LinkKind.audio, "video": LinkKind.video, "image": LinkKind.img}
 
+_XHTML = "{http://www.w3.org/1999/xhtml}"
+_ATOM_LINK = "{http://www.w3.org/2005/Atom}link"
+_SVG_IMAGE = "{http://www.w3.org/2000/svg}image"
+_XLINK = "{http://www.w3.org/1999/xlink}"
+_IN_XML = {_XHTML + "a": (LinkKind.a, "href"), _XHTML + "img": (LinkKind.img, "src")}
+
 _WORK_BETWEEN_CHECKS = 128
 _MOST_TEXT_PARTS = 100
 _SAMPLE_CHARS = 200
 
-Candidate = tuple[LinkKind, str, Element]
+Candidate = tuple[LinkKind, str, Element | None]
 
 
 class LinkCollector:
@@ -51,7 +59,7 @@ class LinkCollector:
         """What was found, in document order."""
         return tuple(self._found.values())
 
-    def collect(self, candidates: Iterator[Candidate], out_of_time: Callable[[], bool]) -> None:
+    def collect(self, candidates: Iterable[Candidate], out_of_time: Callable[[], bool]) -> None:
         """Takes all candidates; stops, and says so in `cut`, at the bound or when the time is over."""
         for number, (kind, raw, element) in enumerate(candidates):
             if number % _WORK_BETWEEN_CHECKS == 0 and out_of_time():
@@ -60,8 +68,10 @@ class LinkCollector:
             if not self._add(kind, raw, element):
                 self.cut = ("links",)
                 return
+        if out_of_time():  # the candidates may have ended for this reason
+            self.cut = ("deadline",)
 
-    def _add(self, kind: LinkKind, raw: str, element: Element) -> bool:
+    def _add(self, kind: LinkKind, raw: str, element: Element | None) -> bool:
         """Whether there was room."""
         url = self._resolver.resolve(raw)
         if isinstance(url, InvalidUrl):
@@ -73,13 +83,17 @@ class LinkCollector:
         known = self._found.get(key)
         if known is None and len(self._found) >= self._max_links:
             return False
-        nofollow = kind is LinkKind.a and "nofollow" in (element.get("rel") or "").lower().split()
+        nofollow = kind is LinkKind.a and element is not None and _is_nofollow(element)
         if known is None:
             self._found[key] = FoundLink(kind, url, link_text(element, self._max_text), nofollow)
         elif (known.nofollow and not nofollow) or not known.text:
             text = known.text or link_text(element, self._max_text)
             self._found[key] = FoundLink(kind, known.url, text, known.nofollow and nofollow)
         return True
+
+
+def _is_nofollow(element: Element) -> bool:
+    return "nofollow" in (element.get("rel") or "").lower().split()
 
 
 def html_candidates(root: Element) -> Iterator[Candidate]:
@@ -116,18 +130,45 @@ def _source(element: Element) -> Iterator[Candidate]:
 def feed_candidates(root: Element) -> Iterator[Candidate]:
     """Every link of an RSS, RDF or Atom feed as it is written there, in document order."""
     for element in root.iter(*_FEED_TAGS):
-        name = element.tag.rpartition("}")[2]
-        mime = (element.get("type") or "").partition("/")[0].lower()
-        if name == "enclosure":
-            yield from _attribute(_ENCLOSURES.get(mime, LinkKind.object), element, "url")
-        elif element.get("href") is None:
-            text = (element.text or "").strip()
-            if text:
-                yield LinkKind.a, text, element
-        elif (element.get("rel") or "").lower() == "enclosure":
-            yield from _attribute(_ENCLOSURES.get(mime, LinkKind.object), element, "href")
-        elif (element.get("rel") or "").lower() in _FOLLOWED_FEED_RELS:
-            yield from _attribute(LinkKind.a, element, "href")
+        yield from _feed_link(element)
+
+
+def xml_candidates(root: Element) -> Iterator[Candidate]:
+    """The links of other XML: style sheets it names, XLink, Atom links, anchors and images of XHTML in it."""
+    for instruction in reversed([each for each in root.itersiblings(preceding=True) if each.tag is etree.PI]):
+        if instruction.target == "xml-stylesheet":
+            raw = instruction.get("href")
+            if raw and not raw.isspace() and not _is_inline(raw):
+                yield LinkKind.css, raw, None
+    for element in root.iter("*"):
+        known = _IN_XML.get(element.tag)
+        if known is not None:
+            yield from _attribute(known[0], element, known[1])
+        elif element.tag == _ATOM_LINK:
+            yield from _feed_link(element)
+        elif not (element.get(_XLINK + "href") or "#").startswith("#"):  # an image refers to its own parts so
+            yield from _attribute(_xlink_kind(element), element, _XLINK + "href")
+
+
+def _xlink_kind(element: Element) -> LinkKind:
+    if element.tag == _SVG_IMAGE:
+        return LinkKind.img
+    return LinkKind.object if element.get(_XLINK + "show") == "embed" else LinkKind.a
+
+
+def _feed_link(element: Element) -> Iterator[Candidate]:
+    name = element.tag.rpartition("}")[2]
+    mime = (element.get("type") or "").partition("/")[0].lower()
+    if name == "enclosure":
+        yield from _attribute(_ENCLOSURES.get(mime, LinkKind.object), element, "url")
+    elif element.get("href") is None:
+        text = (element.text or "").strip()
+        if text:
+            yield LinkKind.a, text, element
+    elif (element.get("rel") or "").lower() == "enclosure":
+        yield from _attribute(_ENCLOSURES.get(mime, LinkKind.object), element, "href")
+    elif (element.get("rel") or "").lower() in _FOLLOWED_FEED_RELS:
+        yield from _attribute(LinkKind.a, element, "href")
 
 
 def _attribute(kind: LinkKind, element: Element, name: str) -> Iterator[Candidate]:
@@ -169,9 +210,11 @@ def srcset_urls(value: str) -> Iterator[str]:
             position += 1
 
 
-def link_text(element: Element, max_chars: int) -> str:
+def link_text(element: Element | None, max_chars: int) -> str:
     """The text of a link, cleaned and cut: of an anchor its content, of a picture or area its `alt`."""
-    if element.tag == "a":
+    if element is None:
+        return ""
+    if element.tag == "a" or element.tag == _XHTML + "a":
         if not len(element):
             return clean_text((element.text or "")[: max_chars * 4], max_chars)
         parts: list[str] = []

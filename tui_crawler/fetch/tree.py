@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from lxml import etree
 
+from tui_crawler.domain.attempt import ValidationError
+from tui_crawler.fetch.headers import clean_message
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.markup import GuardedMarkup, guard_html, guard_xml
 
@@ -15,18 +18,29 @@ Element = Any  # an lxml element; lxml ships no types
 
 _PIECE_BYTES = 256 * 1024  # the deadline is looked at between such pieces
 _DEEPEST = 2046  # libxml2 gives up at 2,048 nested elements and loses what follows
+_MOST_FAULTS = 20
 _XHTML_NAMESPACE = "{http://www.w3.org/1999/xhtml}"
+_SAFE_XML = {
+    "recover": True,
+    "encoding": "utf-8",
+    "resolve_entities": False,
+    "load_dtd": False,
+    "no_network": True,
+    "huge_tree": True,  # the depth of HTML; without entity declarations there is nothing to amplify
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedMarkup:
     """The root of a tree, None when there is nothing in it, and the names of what is missing from it.
 
-    Besides those of `GuardedMarkup`: "depth" (nested too deeply), "deadline" (the time was over).
+    Besides those of `GuardedMarkup`: "depth" (nested too deeply), "deadline" (the time was over). `faults` are the
+    first 20 places where XML is not well-formed; they mean nothing when something is missing.
     """
 
     root: Element | None
     incomplete: tuple[str, ...] = ()
+    faults: tuple[ValidationError, ...] = ()
 
 
 def parse_html(data: bytes, limits: FetchLimits, out_of_time: Callable[[], bool]) -> ParsedMarkup:
@@ -36,20 +50,28 @@ def parse_html(data: bytes, limits: FetchLimits, out_of_time: Callable[[], bool]
 
 
 def parse_xml(data: bytes, limits: FetchLimits, out_of_time: Callable[[], bool]) -> ParsedMarkup:
-    """The tree of UTF-8 XML as far as it is well-formed; XHTML elements lose their namespace."""
-    parser = etree.XMLParser(
-        recover=True,
-        encoding="utf-8",
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        huge_tree=True,  # the depth of HTML; without entity declarations there is nothing to amplify
-    )
-    parsed = _parse(parser, guard_xml(data, limits), out_of_time)
-    if parsed.root is not None:
-        for element in parsed.root.iter(_XHTML_NAMESPACE + "*"):
-            element.tag = element.tag.removeprefix(_XHTML_NAMESPACE)
-    return parsed
+    """The tree of UTF-8 XML as far as it is well-formed."""
+    return _parse(etree.XMLParser(**_SAFE_XML), guard_xml(data, limits), out_of_time)
+
+
+def pull_parser(*names: str) -> Any:
+    """A parser of UTF-8 XML that is fed and tells the ends of elements of these names, in any namespace.
+
+    As safe as `parse_xml`, if the caller refuses entity declarations and takes elements out of the tree again.
+    """
+    return etree.XMLPullParser(events=("end",), tag=[f"{{*}}{name}" for name in names], **_SAFE_XML)
+
+
+def is_xhtml(root: Element) -> bool:
+    """Whether a tree of XML is an XHTML document."""
+    return bool(root.tag == _XHTML_NAMESPACE + "html")
+
+
+def without_xhtml_namespace(root: Element) -> Element:
+    """The same tree; its XHTML elements have bare names, as those of HTML have."""
+    for element in root.iter(_XHTML_NAMESPACE + "*"):
+        element.tag = element.tag.removeprefix(_XHTML_NAMESPACE)
+    return root
 
 
 def _parse(parser: Any, guarded: GuardedMarkup, out_of_time: Callable[[], bool]) -> ParsedMarkup:
@@ -64,10 +86,21 @@ def _parse(parser: Any, guarded: GuardedMarkup, out_of_time: Callable[[], bool])
     try:
         root = parser.close()
     except etree.XMLSyntaxError:  # nothing at all could be read
-        return ParsedMarkup(None, tuple(incomplete))
+        return ParsedMarkup(None, tuple(incomplete), _faults(parser))
     if root is not None and _last_depth(root) >= _DEEPEST:
         incomplete.append("depth")
-    return ParsedMarkup(root, tuple(incomplete))
+    return ParsedMarkup(root, tuple(incomplete), _faults(parser))
+
+
+def _faults(parser: Any) -> tuple[ValidationError, ...]:
+    """What libxml2 complained of; not its warnings, such as an entity of a document type that is never fetched."""
+    if isinstance(parser, etree.HTMLParser):
+        return ()
+    entries = (entry for entry in parser.feed_error_log if entry.level > etree.ErrorLevels.WARNING)
+    return tuple(
+        ValidationError(entry.line, entry.column, clean_message(entry.message))
+        for entry in islice(entries, _MOST_FAULTS)
+    )
 
 
 def _last_depth(root: Element) -> int:

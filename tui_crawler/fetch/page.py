@@ -1,0 +1,208 @@
+"""The reading of one body: its kind, character set, statements and links, from the bytes to a `Reading`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from tui_crawler.domain.attempt import Exchange, LinkKind, Reading, RedirectSource, ValidationError
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.url import CrawlUrl, LinkResolver, SiteLinks, normalise
+from tui_crawler.fetch.charset import choose_encoding, encoding_of_label, first_illegal_byte, to_utf8
+from tui_crawler.fetch.directives import canonical_in_header, refresh_target, x_robots_tag
+from tui_crawler.fetch.document import Statements, feed_statements, feed_type, html_statements
+from tui_crawler.fetch.headers import content_type, first_value, location_text, values_of
+from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.links import Candidate, LinkCollector, feed_candidates, html_candidates, xml_candidates
+from tui_crawler.fetch.sniff import CSS, HTML, OTHER, RSS, XML, kind_of
+from tui_crawler.fetch.stylesheet import inline_style_links, may_hold_links, stylesheet_links
+from tui_crawler.fetch.tree import (
+    Element,
+    ParsedMarkup,
+    is_xhtml,
+    parse_html,
+    parse_xml,
+    without_xhtml_namespace,
+)
+
+XHTML_TYPE = "application/xhtml+xml"
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A reading, and what validators and data rules go on with.
+
+    `markup` is the body as UTF-8, as far as it was read, and empty when it is of no kind. `faults` are of XML only.
+    """
+
+    reading: Reading
+    resolver: LinkResolver
+    markup: bytes = b""
+    root: Element | None = None
+    faults: tuple[ValidationError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What a body of one kind holds."""
+
+    said: Statements = field(default_factory=Statements)
+    candidates: Iterable[Candidate] = ()
+    parsed: ParsedMarkup | None = None
+
+
+class PageReading:
+    """Reads one body, once. `out_of_time` is asked between pieces of work."""
+
+    def __init__(
+        self,
+        url: CrawlUrl,
+        exchange: Exchange,
+        limits: FetchLimits,
+        product_token: str,
+        site: SiteLinks,
+        out_of_time: Callable[[], bool],
+    ) -> None:
+        self._url = url
+        self._exchange = exchange
+        self._limits = limits
+        self._token = product_token
+        self._site = site
+        self._out_of_time = out_of_time
+        self._incomplete: dict[str, None] = {}
+
+    def read(self) -> Study:
+        """The reading of the body. May raise what a parser raises."""
+        mime, label = content_type(self._exchange.header("Content-Type"))
+        body = self._exchange.body
+        kind = OTHER if self._exchange.exit_code is not ExitCode.file_ingested else kind_of(mime, body)
+        if kind == OTHER or not body:
+            resolver = self._resolver(self._url.href)
+            return Study(self._reading(kind, mime, encoding_of_label(label) or "", resolver), resolver)
+        if len(body) > self._limits.parse_input_bytes:
+            body = body[: self._limits.parse_input_bytes]
+            self._note(("input",))
+        charset = choose_encoding(body, kind, label)
+        markup = to_utf8(body, charset)
+        content = self._content(kind, mime, markup.replace(b"\0", b""))
+        base = normalise(content.said.base, self._url.href) if content.said.base else self._url
+        resolver = self._resolver(base.href if isinstance(base, CrawlUrl) else self._url.href)
+        links = LinkCollector(resolver, self._limits.max_links, self._limits.max_anchor_chars)
+        links.collect(content.candidates, self._out_of_time)
+        self._note(links.cut)
+        reading = self._reading(kind, mime, charset, resolver, content.said, links)
+        faults = () if content.parsed is None else content.parsed.faults
+        if (kind in (XML, RSS) or mime == XHTML_TYPE) and "input" not in self._incomplete:
+            faults = (*_illegal_bytes(body, charset, markup), *faults)
+        root = None if content.parsed is None else content.parsed.root
+        return Study(reading, resolver, markup, root, faults)
+
+    def _content(self, kind: str, mime: str, markup: bytes) -> _Content:
+        if kind == CSS:
+            text = markup.decode("utf-8")
+            return _Content(candidates=_without_elements(stylesheet_links(text, self._out_of_time)))
+        if kind == HTML and mime != XHTML_TYPE:
+            return self._html(parse_html(markup, self._limits, self._out_of_time), markup)
+        parsed = parse_xml(markup, self._limits, self._out_of_time)
+        root = parsed.root
+        if root is not None and (kind == HTML or is_xhtml(root)):
+            without_xhtml_namespace(root)
+            return self._html(parsed, markup)
+        self._note(parsed.incomplete)
+        if root is None:
+            return _Content(parsed=parsed)
+        if kind == RSS or feed_type(root):
+            return _Content(feed_statements(root), feed_candidates(root), parsed)
+        return _Content(candidates=xml_candidates(root), parsed=parsed)
+
+    def _html(self, parsed: ParsedMarkup, markup: bytes) -> _Content:
+        self._note(parsed.incomplete)
+        if parsed.root is None:
+            return _Content(parsed=parsed)
+        return _Content(html_statements(parsed.root, self._token), self._html_candidates(parsed.root, markup), parsed)
+
+    def _html_candidates(self, root: Element, markup: bytes) -> Iterator[Candidate]:
+        yield from html_candidates(root)
+        if may_hold_links(markup):
+            yield from _without_elements(inline_style_links(root, self._out_of_time))
+
+    def _reading(
+        self,
+        kind: str,
+        mime: str,
+        charset: str,
+        resolver: LinkResolver,
+        said: Statements | None = None,
+        links: LinkCollector | None = None,
+    ) -> Reading:
+        """What the document and its header say together; the header wins where only one can be right."""
+        said = said or Statements()
+        headers = self._exchange.headers
+        robots = said.robots | x_robots_tag(values_of(headers, "X-Robots-Tag"), self._token)
+        canonical = self._target(resolver, said.canonical) or self._target(
+            self._resolver(self._url.href), canonical_in_header(values_of(headers, "Link"))
+        )
+        refresh, source = self._refresh(resolver, said.refresh)
+        return Reading(
+            kind=kind,
+            exit_code=ExitCode.file_of_unknown_type if kind == OTHER else ExitCode.file_ingested,
+            content_type=mime,
+            charset=charset,
+            title=self._title(said.title),
+            canonical=canonical,
+            refresh=refresh,
+            refresh_source=source,
+            noindex=robots.noindex,
+            nofollow=robots.nofollow,
+            links=() if links is None else links.links,
+            invalid_links=0 if links is None else links.invalid,
+            invalid_sample="" if links is None else links.invalid_sample,
+            incomplete=tuple(self._incomplete),
+        )
+
+    def _refresh(self, resolver: LinkResolver, in_document: str) -> tuple[CrawlUrl | None, RedirectSource | None]:
+        """Where a refresh leads; one that leads to this page again only reloads it."""
+        in_header = refresh_target(location_text(first_value(self._exchange.headers, "Refresh") or ""))
+        by_header = self._target(self._resolver(self._url.href), in_header or "")
+        if by_header is not None and by_header != self._url:
+            return by_header, RedirectSource.refresh_header
+        by_document = self._target(resolver, refresh_target(in_document) or "")
+        if by_document is not None and by_document != self._url:
+            return by_document, RedirectSource.meta_refresh
+        return None, None
+
+    def _resolver(self, base: str) -> LinkResolver:
+        return LinkResolver(base, self._limits.max_url_length, site=self._site)
+
+    def _target(self, resolver: LinkResolver, raw: str) -> CrawlUrl | None:
+        if not raw.strip():
+            return None
+        url = resolver.resolve(raw)
+        return url if isinstance(url, CrawlUrl) else None
+
+    def _title(self, title: str) -> str:
+        encoded = title.encode("utf-8", "replace")
+        if len(encoded) <= self._limits.max_title_bytes:
+            return title
+        self._note(("title",))
+        return encoded[: self._limits.max_title_bytes].decode("utf-8", "ignore")
+
+    def _note(self, cut: Iterable[str]) -> None:
+        self._incomplete.update(dict.fromkeys(cut))
+
+
+def _without_elements(links: Iterator[tuple[LinkKind, str]]) -> Iterator[Candidate]:
+    return ((kind, raw, None) for kind, raw in links)
+
+
+def _illegal_bytes(body: bytes, charset: str, markup: bytes) -> Iterator[ValidationError]:
+    """XML that is illegal in its encoding, or has a NUL, is not well-formed (XML 1.0, 2.2 and 4.3.3)."""
+    at = first_illegal_byte(body, charset)
+    if at is not None:
+        yield ValidationError(*_line_and_column(body, at), f"a byte that is illegal in {charset}")
+    if b"\0" in markup:
+        yield ValidationError(*_line_and_column(markup, markup.index(b"\0")), "U+0000 may stand nowhere")
+
+
+def _line_and_column(data: bytes, at: int) -> tuple[int, int]:
+    return data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at)

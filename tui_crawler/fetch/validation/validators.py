@@ -1,0 +1,68 @@
+"""Which validator judges a body, and when none can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+
+from tui_crawler.domain.attempt import Validation
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.fetch.document import feed_type
+from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.page import XHTML_TYPE, Study
+from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML
+from tui_crawler.fetch.validation.css import validate_css
+from tui_crawler.fetch.validation.feed import feed_errors
+from tui_crawler.fetch.validation.html import validate_html
+
+VALIDATED_KINDS = frozenset({HTML, XML, RSS, CSS})
+
+_MOST_ERRORS = 20
+_IS_CUT = frozenset({"input"})
+_NOT_WHOLE = _IS_CUT | {"entities", "depth", "deadline"}  # the tree is what is judged
+_QUICK_CSS_BYTES = 2 * 1024  # tinycss2 takes about a millisecond for a kilobyte and cannot be stopped
+
+
+def can_be_validated(study: Study, kinds: frozenset[str], limits: FetchLimits) -> bool:
+    """Whether a body is of a kind that is to be validated, whole, and not too large."""
+    reading = study.reading
+    missing = _IS_CUT if _is_html(study) else _NOT_WHOLE
+    most = limits.validate_css_bytes if reading.kind == CSS else limits.validate_bytes
+    return (
+        reading.kind in kinds
+        and reading.exit_code is ExitCode.file_ingested
+        and 0 < len(study.markup) <= most
+        and missing.isdisjoint(reading.incomplete)
+    )
+
+
+def is_quick(study: Study) -> bool:
+    """Whether the validator may run on the event loop, if it stops when it is told to."""
+    return study.reading.kind != CSS or len(study.markup) <= _QUICK_CSS_BYTES
+
+
+def validate(study: Study, out_of_time: Callable[[], bool]) -> Validation | None:
+    """What the validator of its kind says of a body (G); None when it came to no end or failed."""
+    try:
+        return _validate(study, out_of_time)
+    except Exception:  # whatever a body did to a validator, it stays unvalidated and the crawl goes on
+        return None
+
+
+def _validate(study: Study, out_of_time: Callable[[], bool]) -> Validation | None:
+    if _is_html(study):
+        return validate_html(study.markup, out_of_time)
+    if study.reading.kind == CSS:
+        return validate_css(study.markup.decode("utf-8"))
+    root = study.root
+    name = "" if root is None else feed_type(root)
+    if not name and study.reading.kind == RSS:
+        name = RSS
+    errors = list(study.faults)
+    if name and root is not None:
+        errors += islice(feed_errors(root), _MOST_ERRORS)
+    return Validation(name or XML, not errors, tuple(errors[:_MOST_ERRORS]))
+
+
+def _is_html(study: Study) -> bool:
+    return study.reading.kind == HTML and study.reading.content_type != XHTML_TYPE
