@@ -1,0 +1,252 @@
+"""`export`: rows and bodies of a crawl as JSON Lines, CSV, Parquet or a web archive."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.known_names import exit_code_name, known_origin
+from tui_crawler.cli.options import CommandSet, add_database, words
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import CannotRun, UsageProblem, did_you_mean
+
+if TYPE_CHECKING:
+    from tui_crawler.export.output import Output
+    from tui_crawler.storage.reports import Reports
+    from tui_crawler.wiring.export import ExportPlan
+
+WHAT = ("pages", "attempts", "links", "redirects", "failures", "data", "bodies")
+FORMATS = ("jsonl", "csv", "parquet", "warc")
+_WITH_EXIT_CODE = ("pages", "attempts", "failures")
+_BINARY = ("parquet", "warc")
+_MOST_DIGITS = 15  # of epoch milliseconds: up to the year 33658
+_DESCRIPTION = """\
+Writes all rows to standard output or to a file, also while a run is live. Columns are those of the views v_page,
+v_attempt, v_link, v_redirect; failures are failed pages with their last message, data what data rules found, bodies
+the stored bodies with their requests. Times are epoch milliseconds, UTC. In JSON Lines and CSV booleans are 0 and 1;
+in CSV what a spreadsheet would run is prefixed with an apostrophe and control characters are spelled out. A file
+stands under its name when the export is complete, and not before.
+"""
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "export", "write pages, attempts, links, bodies … as JSON Lines, CSV, Parquet or WARC", execute, _DESCRIPTION
+    )
+    parser.add_argument("what", metavar="WHAT", choices=WHAT, help=", ".join(WHAT))
+    parser.add_argument(
+        "--format", metavar="FMT", choices=FORMATS, required=True, help="jsonl, csv, parquet; warc for bodies"
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="write into this file (default or -: standard output); an archive named .warc is not compressed",
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    parser.add_argument("--columns", type=words, metavar="NAMES", help="only these columns, in this order: a,b,c")
+    parser.add_argument("--origin", metavar="ORIGIN", default="", help="only this origin")
+    parser.add_argument(
+        "--exit-code", metavar="CODE", default="", help="only this exit code (pages, attempts, failures)"
+    )
+    parser.add_argument(
+        "--since",
+        type=_moment,
+        metavar="TIME",
+        help="only what was begun, crawled or seen from then on: epoch milliseconds, or a date as in ISO 8601 "
+        "(2026-01-31, 2026-01-31T12:00; UTC unless it says otherwise)",
+    )
+    add_database(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `export`."""
+    _check_form(arguments)
+    code = exit_code_name(arguments.exit_code) if arguments.exit_code else ""
+    database = existing_database(arguments)
+    path = _target(arguments, database)
+    if path is None and sys.stdout is None:
+        raise CannotRun("standard output is closed; --output FILE writes into a file")
+    if path is None and arguments.format in _BINARY and sys.stdout.isatty():
+        raise UsageProblem(
+            f"{arguments.format} is a binary format and this is a terminal",
+            hint="name a file with --output, or pipe it",
+        )
+
+    from tui_crawler.export.output import CannotWrite, ReaderGone
+    from tui_crawler.wiring import open_reports, write_export
+
+    began = time.monotonic()
+    with closing(open_reports(database)) as reports:
+        plan = _plan(arguments, reports, code, path)
+        try:
+            with _ended_by_signals(), _opened(path, arguments) as output:
+                count = write_export(reports, plan, output)
+        except CannotWrite as error:
+            raise CannotRun(str(error)) from error
+        except ReaderGone:
+            return ExitStatus.ok
+    _sum_up(count, output, plan.what, time.monotonic() - began, printer)
+    return ExitStatus.ok
+
+
+def _check_form(arguments: argparse.Namespace) -> None:
+    """Raises UsageProblem for options that do not go together."""
+    what, form = arguments.what, arguments.format
+    if form == "warc" and what != "bodies":
+        raise UsageProblem(
+            f"warc is the format of bodies, it does not hold {what}",
+            hint=f"export bodies --format warc, or export {what} --format jsonl, csv or parquet",
+        )
+    if what == "bodies" and form != "warc":
+        raise UsageProblem(
+            f"bodies are exported as warc, not as {form}",
+            hint="export bodies --format warc; export pages has what is known about them",
+        )
+    if arguments.columns is not None and what == "bodies":
+        raise UsageProblem("a web archive has no columns")
+    if arguments.columns == ():
+        raise UsageProblem("--columns names no column")
+    if arguments.exit_code and what not in _WITH_EXIT_CODE:
+        raise UsageProblem(f"{what} have no exit code", hint=f"--exit-code narrows {', '.join(_WITH_EXIT_CODE)}")
+
+
+def _target(arguments: argparse.Namespace, database: Path) -> Path | None:
+    """The file that `--output` names, None for standard output. Raises UsageProblem for what cannot be one."""
+    if arguments.output in {None, "-"}:
+        return None
+    if not arguments.output or arguments.output.endswith(("/", os.sep)):
+        raise UsageProblem(f"--output {arguments.output!r} is not a file", hint="name a file")
+
+    from tui_crawler.export.output import BadTarget, check_target
+
+    path = Path(arguments.output).absolute()
+    try:
+        check_target(path, force=arguments.force, protected=(database,))
+    except BadTarget as problem:
+        raise UsageProblem(str(problem), hint=problem.hint) from problem
+    return path
+
+
+def _plan(arguments: argparse.Namespace, reports: Reports, exit_code: str, path: Path | None) -> ExportPlan:
+    from tui_crawler.wiring.export import ExportPlan
+
+    return ExportPlan(
+        arguments.what,
+        arguments.format,
+        _columns(arguments, reports),
+        known_origin(arguments.origin, reports) if arguments.origin else "",
+        exit_code,
+        arguments.since,
+        path.name if path else "",
+        gzip=path is None or path.suffix.lower() != ".warc",
+    )
+
+
+def _columns(arguments: argparse.Namespace, reports: Reports) -> tuple[str, ...]:
+    if arguments.columns is None:
+        return ()
+    known = reports.export_columns(arguments.what)
+    for name in arguments.columns:
+        if name not in known:
+            raise UsageProblem(
+                f"{arguments.what} have no column {name!r}{did_you_mean(name, known)}",
+                hint=f"columns: {', '.join(known)}",
+            )
+    return tuple(dict.fromkeys(arguments.columns))
+
+
+@contextmanager
+def _opened(path: Path | None, arguments: argparse.Namespace) -> Iterator[Output]:
+    """The file, or standard output: a copy of its descriptor, so that a reader who went away leaves nothing behind in
+    Python's own stream."""
+    from tui_crawler.export.output import open_file, open_stream
+
+    if path is not None:
+        with open_file(path, force=arguments.force) as output:
+            yield output
+        return
+    sys.stdout.flush()
+    if sys.stdout.isatty():
+        with open_stream(_shown) as output:
+            yield output
+        return
+    try:
+        descriptor = os.dup(sys.stdout.fileno())
+    except (OSError, ValueError):  # a stream without a descriptor
+        with open_stream(sys.stdout.buffer.write) as output:
+            yield output
+        return
+    with os.fdopen(descriptor, "wb", buffering=0) as file, open_stream(file.write) as output:
+        yield output
+
+
+def _shown(data: memoryview) -> int:
+    """Hands text to a terminal. JSON Lines are ASCII; of CSV, whatever a terminal might obey or hide is spelled out.
+
+    Both formats hand on whole lines, and no line has a break within.
+    """
+    from tui_crawler.console.safe_text import safe
+
+    text = bytes(data).decode("utf-8", "replace")
+    shown = text if text.isascii() else "".join(safe(line, 12 * len(line)) + "\n" for line in text.splitlines())
+    sys.stdout.write(shown)
+    sys.stdout.flush()
+    return len(data)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the command by its exit status, after what was begun is cleared away."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(status: ExitStatus) -> Callable[[int, FrameType | None], None]:
+        def raise_it(_number: int, _frame: FrameType | None) -> None:
+            raise SystemExit(int(status))
+
+        return raise_it
+
+    ends = {signal.SIGTERM: ExitStatus.terminated}
+    if hasattr(signal, "SIGHUP"):
+        ends[signal.SIGHUP] = ExitStatus.hangup
+    before = {number: signal.signal(number, end(status)) for number, status in ends.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _sum_up(count: int, output: Output, what: str, seconds: float, printer: Printer) -> None:
+    from tui_crawler.console.format import plural, size
+
+    counted = plural(count, "body", "bodies") if what == "bodies" else plural(count, "row")
+    printer.note(f"{counted}, {size(output.bytes)}, {seconds:.1f} s -> {output.name}")
+
+
+def _moment(text: str) -> int:
+    """Epoch ms, or a date and perhaps a time, as epoch ms; for `type=`."""
+    if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
+        return int(text)
+    try:
+        moment = None if text.isdigit() else datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither epoch milliseconds nor a date like 2026-01-31")
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return round(aware.timestamp() * 1000)

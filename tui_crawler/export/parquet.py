@@ -1,0 +1,66 @@
+"""Apache Parquet: numbers as int64 (times are epoch ms), text as strings, flags as booleans, all of them nullable.
+
+Row groups hold at most 50,000 rows or about 32 MiB, so that memory does not grow with the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+import pyarrow.parquet as pq  # type: ignore[import-untyped]  # the same
+
+from tui_crawler.export.output import Output
+from tui_crawler.export.sheet import Column, Kind, Row, without_surrogates
+
+GROUP_ROWS = 50_000
+_GROUP_BYTES = 32 << 20
+_TYPES = {Kind.text: pa.string(), Kind.integer: pa.int64(), Kind.flag: pa.bool_()}
+
+
+def write_parquet(windows: Iterable[Sequence[Row]], columns: Sequence[Column], output: Output) -> int:
+    """Writes all rows; answers how many. Raises CannotWrite, ReaderGone."""
+    schema = pa.schema([pa.field(column.name, _TYPES[column.kind]) for column in columns])
+    writer = pq.ParquetWriter(output, schema, compression="zstd")
+    try:
+        count = _write_groups(windows, columns, schema, writer)
+        writer.close()
+    except BaseException:
+        output.drop()  # the writer writes a footer when it goes: half an export would look like a whole one
+        raise
+    return count
+
+
+def _write_groups(windows: Iterable[Sequence[Row]], columns: Sequence[Column], schema: Any, writer: Any) -> int:
+    count = waiting = 0
+    group: list[Any] = []
+    for window in windows:
+        group.append(_batch(window, columns, schema))
+        waiting += len(window)
+        if waiting >= GROUP_ROWS or sum(batch.nbytes for batch in group) >= _GROUP_BYTES:
+            writer.write_table(pa.Table.from_batches(group, schema), row_group_size=waiting)
+            count, waiting, group = count + waiting, 0, []
+    if group:
+        writer.write_table(pa.Table.from_batches(group, schema), row_group_size=waiting)
+    return count + waiting
+
+
+def _batch(window: Sequence[Row], columns: Sequence[Column], schema: Any) -> Any:
+    cells = zip(*window, strict=True)
+    arrays = [_array(values, column.kind) for values, column in zip(cells, columns, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _array(values: Sequence[Any], kind: Kind) -> Any:
+    match kind:
+        case Kind.integer:
+            return pa.array(values, pa.int64())
+        case Kind.flag:
+            return pa.array([None if value is None else bool(value) for value in values], pa.bool_())
+        case Kind.text:
+            try:
+                return pa.array(values, pa.string())
+            except (UnicodeEncodeError, pa.ArrowTypeError):
+                texts = [None if value is None else without_surrogates(str(value)) for value in values]
+                return pa.array(texts, pa.string())
