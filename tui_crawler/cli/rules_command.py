@@ -1,0 +1,280 @@
+"""`rules`: rulesets shown, tested, previewed, applied, undone, compared."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.actions import PATIENCE_S, carry_out, value_of
+from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.known_names import known_jobs, one_line
+from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add_json, positive
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import CannotRun, UsageProblem
+from tui_crawler.cli.rules_report import (
+    history_lines,
+    line_text,
+    preview_document,
+    preview_lines,
+    rules_lines,
+    seed_lines,
+    summary,
+    tested_document,
+    tested_lines,
+    version_document,
+)
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.command import ApplyRules
+    from tui_crawler.domain.preview import Preview
+    from tui_crawler.domain.ruleset import RulesetChange
+    from tui_crawler.storage.reports import Reports
+    from tui_crawler.wiring.rules import RulesDesk
+
+LONGEST_NOTE = 1_000  # characters
+_FILE = "YAML with any of policies, rules, exclusions, whitelist, as in a configuration"
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the group."""
+    group = commands.group("rules", "show, test, preview and apply rulesets and policies")
+    show = group.add("show", "show the rules in force", _show)
+    test = group.add(
+        "test",
+        "tell what the rules say of a URL",
+        _test,
+        "Tells what policies, rules, exclusions and whitelist say of a URL. Scope, traps and robots.txt are not asked: "
+        "tui-crawler why URL shows the whole chain.",
+    )
+    test.add_argument("url", metavar="URL", help="any URL")
+    preview = group.add(
+        "preview",
+        "tell what a change would block and revive, before it is applied",
+        _preview,
+        f"Judges every known URL by the rules in force and by those in FILE ({_FILE}). A list that FILE gives takes "
+        "the place of the one in force; what it does not name stays. Changes nothing.",
+    )
+    apply = group.add(
+        "apply",
+        "apply a change of the rules, also while a run is live",
+        _apply,
+        f"Applies FILE ({_FILE}) as a new version, whole or not at all, also while a run is live. Earlier versions "
+        "stay readable. Pages that the former rules refused are judged again.",
+    )
+    for parser in (preview, apply):
+        parser.add_argument("file", metavar="FILE", help=_FILE)
+    apply.add_argument(
+        "--base",
+        type=positive,
+        metavar="ID",
+        default=0,
+        help="the version the change was made from; refused if another",
+    )
+    undo = group.add("undo", "bring back what held before the version in force", _undo)
+    for parser in (apply, undo):
+        parser.add_argument("--note", metavar="TEXT", default="", help="why, for the history")
+    history = group.add("history", "list the versions of the rules", _history)
+    diff = group.add("diff", "compare two versions", _diff, "Tells what version B has and version A has not.")
+    diff.add_argument("before", type=positive, metavar="A", help="a version, as rules history lists it")
+    diff.add_argument(
+        "after", type=positive, metavar="B", nargs="?", default=0, help="another (else: the one in force)"
+    )
+    for parser in (show, test, preview, apply, undo, history, diff):
+        _add_common(parser)
+
+
+def _add_common(parser: CommandParser) -> None:
+    parser.add_argument("--job", metavar="JOB", default="", help="the rules of this job (else: of the newest run's)")
+    add_json(parser)
+    add_database(parser)
+
+
+def _show(arguments: argparse.Namespace, printer: Printer) -> int:
+    with closing(_reports(arguments)) as reports:
+        rules = _desk(arguments, reports).in_force(arguments.job)
+    if arguments.json:
+        from tui_crawler.config.effective import rules_document
+
+        printer.document({"ruleset_id": rules.ruleset_id, **rules_document(rules.policies)})
+    else:
+        printer.lines(rules_lines(rules))
+    return ExitStatus.ok
+
+
+def _test(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
+
+    url = normalise(arguments.url, None, CLIENT_MAX_LENGTH)
+    if isinstance(url, InvalidUrl):
+        raise UsageProblem(f"{url.raw} {url.reason}")
+    with closing(_reports(arguments)) as reports:
+        answer = _desk(arguments, reports).test(url, arguments.job)
+    if arguments.json:
+        printer.document(tested_document(answer))
+    else:
+        printer.lines(tested_lines(answer))
+    return ExitStatus.ok
+
+
+def _preview(arguments: argparse.Namespace, printer: Printer) -> int:
+    change = _change(arguments.file)
+    with closing(_reports(arguments)) as reports:
+        preview = _judge_all(_desk(arguments, reports), change, arguments.job)
+    if arguments.json:
+        printer.document(preview_document(preview))
+    else:
+        printer.lines(preview_lines(preview))
+    return ExitStatus.ok
+
+
+def _apply(arguments: argparse.Namespace, printer: Printer) -> int:
+    change = _change(arguments.file)
+    note = one_line("--note", arguments.note, LONGEST_NOTE)
+    with closing(_reports(arguments)) as reports:
+        desk = _desk(arguments, reports)
+        command = _edit(desk, change, arguments.base, arguments.job, note)
+        preview = _judge_all(desk, change, arguments.job)
+    return _hand_over(arguments, command, preview, printer)
+
+
+def _undo(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.wiring.rules import NoSuchRuleset
+
+    note = one_line("--note", arguments.note, LONGEST_NOTE)
+    with closing(_reports(arguments)) as reports:
+        desk = _desk(arguments, reports)
+        try:
+            change, former = desk.undoing(arguments.job)
+        except NoSuchRuleset as error:
+            raise UsageProblem(str(error)) from error
+        command = _edit(desk, change, 0, arguments.job, note or f"undo: back to version {former.ruleset_id}")
+        preview = _judge_all(desk, change, arguments.job)
+    return _hand_over(arguments, command, preview, printer)
+
+
+def _history(arguments: argparse.Namespace, printer: Printer) -> int:
+    with closing(_reports(arguments)) as reports:
+        versions = _desk(arguments, reports).history(arguments.job)
+    if arguments.json:
+        printer.document({"rulesets": [version_document(one) for one in versions]})
+    else:
+        printer.lines(history_lines(versions))
+    return ExitStatus.ok
+
+
+def _diff(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.wiring.rules import NoSuchRuleset
+
+    with closing(_reports(arguments)) as reports:
+        try:
+            before, after, lines = _desk(arguments, reports).difference(
+                arguments.before, arguments.after, arguments.job
+            )
+        except NoSuchRuleset as error:
+            raise UsageProblem(str(error)) from error
+    if arguments.json:
+        printer.document(
+            {
+                "from": before.ruleset_id,
+                "to": after.ruleset_id,
+                "lines": [
+                    {"section": line.section, "added": line.added, "text": line.text, "source": line.source}
+                    for line in lines
+                ],
+            }
+        )
+    elif lines:
+        printer.line(f"from version {before.ruleset_id} to version {after.ruleset_id}")
+        printer.lines(f"{'+' if line.added else '-'} {line.section}: {line_text(line)}" for line in lines)
+    else:
+        printer.line(f"version {before.ruleset_id} and version {after.ruleset_id} say the same")
+    return ExitStatus.ok
+
+
+def _reports(arguments: argparse.Namespace) -> Reports:
+    from tui_crawler.wiring import open_reports
+
+    return open_reports(existing_database(arguments))
+
+
+def _desk(arguments: argparse.Namespace, reports: Reports) -> RulesDesk:
+    from tui_crawler.wiring import rules_desk
+
+    if arguments.job:
+        known_jobs((arguments.job,), reports)
+    return rules_desk(reports)
+
+
+def _change(file: str) -> RulesetChange:
+    """The change a file makes. Raises UsageProblem with a line for each thing that is wrong."""
+    from tui_crawler.config.load import load_rules
+    from tui_crawler.config.problem import ConfigErrors
+
+    try:
+        return load_rules(Path(file))
+    except ConfigErrors as errors:
+        raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
+
+
+def _edit(desk: RulesDesk, change: RulesetChange, base_id: int, job: str, note: str) -> ApplyRules:
+    from tui_crawler.wiring.rules import NoSuchRuleset
+
+    try:
+        return desk.edit(change, base_id, job, note)
+    except NoSuchRuleset as error:
+        raise UsageProblem(str(error)) from error
+
+
+def _judge_all(desk: RulesDesk, change: RulesetChange, job: str) -> Preview:
+    """The preview, with a sign of life on a terminal when it takes longer than a second."""
+    progress = _Progress()
+    try:
+        return desk.preview(change, job, progress)
+    finally:
+        progress.clear()
+
+
+class _Progress:
+    """Tells on stderr how many URLs were judged so far, in place; silent where that is no terminal."""
+
+    def __init__(self) -> None:
+        self._begun = self._last = time.monotonic()
+        self._shown = False
+
+    def __call__(self, count: int) -> None:
+        now = time.monotonic()
+        if now - self._begun > 1.0 and now - self._last > 0.2 and sys.stderr.isatty():
+            self._last, self._shown = now, True
+            print(f"\r{count:,} URLs judged".replace(",", " "), end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Takes the line away again."""
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _hand_over(arguments: argparse.Namespace, command: ApplyRules, preview: Preview, printer: Printer) -> int:
+    """Carries the edit out and tells what it did. Raises UsageProblem for one that is refused."""
+    result = carry_out(existing_database(arguments), command, PATIENCE_S)
+    after = value_of(result.after)
+    versions = after.get("rulesets") if isinstance(after, dict) else None
+    if not isinstance(versions, dict):
+        raise CannotRun("the rules were handed over; the run has not told yet what became of them")
+    job = command.job or next(iter(versions), "")
+    ruleset_id = versions.get(job, command.base_id)
+    changed = ruleset_id != command.base_id
+    if arguments.json:
+        printer.document(
+            {"ruleset_id": ruleset_id, "changed": changed, "rulesets": versions} | preview_document(preview)
+        )
+    elif changed:
+        printer.line(f"version {ruleset_id} is in force: {summary(preview)}")
+        printer.lines(seed_lines(preview))
+    else:
+        printer.line(f"nothing to change: version {ruleset_id} says the same")
+    return ExitStatus.ok

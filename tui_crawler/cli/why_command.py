@@ -1,0 +1,209 @@
+"""`why`: the whole decision chain of one URL."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.known_names import known_jobs
+from tui_crawler.cli.operator_name import operator_name
+from tui_crawler.cli.options import CommandSet, add_database, add_json
+from tui_crawler.cli.printer import Printer
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.explanation import Explanation
+    from tui_crawler.domain.standing import Hop
+    from tui_crawler.domain.verdict import Step
+    from tui_crawler.domain.view import AttemptView
+
+_MARKS = {"pass": "✓", "refuse": "✗", "unknown": "?"}
+_PAGE_STAGES = ("known", "job", "depth", "status", "tries")
+_LABEL = 14
+_MOST_HOPS = 5
+_MOST_ATTEMPTS = 3
+_URL_LENGTH = 2_048
+_ATTEMPT_COLUMNS = (
+    "attempt_id",
+    "run_id",
+    "url",
+    "origin",
+    "kind",
+    "exit_code",
+    "exit_code_id",
+    "http_status",
+    "started_at",
+    "ended_at",
+    "response_ms",
+    "bytes",
+    "requests",
+    "patience_after",
+    "politeness_after",
+    "delay_ms_after",
+    "ruleset_id",
+    "worker",
+    "message",
+)
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "why",
+        "tell why a URL was, or was not, crawled",
+        execute,
+        "Shows the whole decision chain of one URL: what it is normalised to, its origin, each filter and policy with "
+        "the line that decided, robots.txt, when it is due, its place in the queue, its attempts, and the path that "
+        "led to it from a seed. Works for URLs that were never seen, too.",
+    )
+    parser.add_argument("url", metavar="URL", help="any URL")
+    parser.add_argument("--job", metavar="JOB", default="", help="in this job (else: in the one that knows the URL)")
+    parser.add_argument("--verbose", action="store_true", help="every stage on a line of its own, every attempt")
+    add_json(parser)
+    add_database(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `why`."""
+    database = existing_database(arguments)
+
+    from tui_crawler.wiring import explainer, open_reports
+
+    zone = datetime.now(UTC).astimezone().tzinfo or UTC
+    with closing(open_reports(database)) as reports:
+        if arguments.job:
+            known_jobs((arguments.job,), reports)
+        asked = explainer(reports, zone, operator_name())
+        explanation = asked.explain(arguments.url, time.time_ns() // 1_000_000, arguments.job)
+    if arguments.json:
+        printer.document(_document(explanation))
+    else:
+        width = max(60, shutil.get_terminal_size().columns)
+        printer.lines(_lines(explanation, width, zone, verbose=arguments.verbose))
+    return ExitStatus.ok
+
+
+def _document(explanation: Explanation) -> dict[str, object]:
+    return {
+        "url": explanation.url,
+        "normalized": explanation.normalized or None,
+        "known": explanation.known,
+        "verdict": explanation.answer.value,
+        "exit_code": explanation.exit_code or None,
+        "steps": [
+            {"stage": str(step.stage), "verdict": step.verdict, "reason": step.reason, "source": step.source}
+            for step in explanation.steps
+        ],
+        "provenance": [
+            {"from": hop.from_url, "to": hop.to_url, "kind": hop.kind, "depth": hop.depth}
+            for hop in explanation.provenance
+        ],
+        "attempts": [{name: getattr(each, name) for name in _ATTEMPT_COLUMNS} for each in explanation.attempts],
+        "due_at": explanation.due_at,
+        "queue_position": explanation.queue_position,
+    }
+
+
+def _lines(explanation: Explanation, width: int, zone: tzinfo, *, verbose: bool) -> Iterator[str]:
+    """The answer on one screen: the verdict first, then the chain, the path and the last attempts."""
+    from tui_crawler.console.safe_text import clip, safe
+
+    yield safe(explanation.url, _URL_LENGTH)
+    word = explanation.answer.value.upper().replace("_", " ")
+    yield from _wrapped(f"{word}: ", explanation.sentence, width, 2)
+    if explanation.advice:
+        yield from _wrapped("  → ", explanation.advice, width, 4)
+    yield ""
+    for label, verdict, text in _rows(_told(explanation, verbose=verbose), verbose=verbose):
+        yield from _wrapped(f"{_MARKS[verdict]} {label:<{_LABEL}}", text, width, _LABEL + 2)
+    if explanation.provenance:
+        yield ""
+        yield from _path_lines(explanation.provenance, verbose=verbose)
+    if explanation.attempts:
+        yield ""
+        shown = explanation.attempts if verbose else explanation.attempts[:_MOST_ATTEMPTS]
+        for each in shown:
+            line = _attempt_line(each, zone)
+            yield from _wrapped("  ", line, width, 4) if verbose else (clip(f"  {line}", width),)
+        if len(shown) < len(explanation.attempts):
+            yield f"  … and {len(explanation.attempts) - len(shown)} earlier attempts (--verbose)"
+
+
+def _told(explanation: Explanation, *, verbose: bool) -> list[Step]:
+    """The steps that are shown below the verdict: not what is as it mostly is."""
+    left_out = {"verdict"}
+    if not verbose:
+        written = explanation.url.partition("#")[0]
+        left_out |= {"normalise"} if written == explanation.normalized else set()
+        left_out |= {"queue"} if explanation.queue_position is None else set()
+    return [step for step in explanation.steps if step.stage not in left_out]
+
+
+def _rows(chain: Sequence[Step], *, verbose: bool) -> Iterator[tuple[str, str, str]]:
+    """Label, verdict and text of each line of the chain. Stages that have nothing to tell share a line."""
+    if verbose:
+        yield from ((step.stage, step.verdict, _text(step)) for step in chain)
+        return
+    page = [step for step in chain if step.stage in _PAGE_STAGES and step.verdict == "pass"]
+    told = [step for step in chain if step.stage in {"normalise", "origin", "robots", "due", "queue"} or step.source]
+    silent = [step for step in chain if step not in told and step not in page and step.verdict == "pass"]
+    unknown = [step for step in chain if step not in told and step.verdict == "unknown"]
+    for step in chain:
+        if step is next(iter(silent), None):
+            yield "passes", "pass", ", ".join(each.stage for each in silent)
+        elif step is next(iter(unknown), None):
+            yield "depends", "unknown", f"on the page that links to it: {', '.join(each.stage for each in unknown)}"
+        elif step is next(iter(page), None):
+            yield "page", "pass", "; ".join(each.reason for each in page)
+        elif step not in silent and step not in unknown and step not in page:
+            yield step.stage, step.verdict, _text(step)
+
+
+def _text(step: Step) -> str:
+    """The reason, with what decided unless that is said already."""
+    return f"{step.reason}  ({step.source})" if step.source and step.source not in step.reason else step.reason
+
+
+def _path_lines(path: Sequence[Hop], *, verbose: bool) -> Iterator[str]:
+    from tui_crawler.console.safe_text import safe
+
+    yield f"  {safe(path[0].from_url, _URL_LENGTH)}  seed"
+    shown = path if verbose or len(path) <= _MOST_HOPS else path[1 - _MOST_HOPS :]
+    if len(shown) < len(path):
+        yield f"  … {len(path) - len(shown)} steps (--verbose)"
+    for hop in shown:
+        yield f"  ↳ {safe(hop.to_url, _URL_LENGTH)}  {safe(hop.kind)}, depth {hop.depth}"
+
+
+def _attempt_line(each: AttemptView, zone: tzinfo) -> str:
+    from tui_crawler.console.format import date_time, phase
+    from tui_crawler.console.safe_text import safe
+
+    status = each.http_status if each.http_status is not None else "-"
+    took = phase(each.response_ms)
+    rules = f"  ruleset {each.ruleset_id}" if each.ruleset_id else ""
+    said = f"  {each.message}" if each.message else ""
+    text = f"{date_time(each.ended_at, zone)}  {each.exit_code}  {status}  {took}{rules}{said}"
+    return safe(text, _URL_LENGTH)
+
+
+def _wrapped(start: str, text: str, width: int, indent: int) -> Iterator[str]:
+    """`text` made safe and wrapped to `width` after `start`; further lines are indented."""
+    import textwrap
+
+    from tui_crawler.console.safe_text import safe
+
+    yield from textwrap.wrap(
+        safe(text, _URL_LENGTH),
+        width,
+        initial_indent=start,
+        subsequent_indent=" " * indent,
+        drop_whitespace=True,
+        break_on_hyphens=False,
+    ) or [start.rstrip()]

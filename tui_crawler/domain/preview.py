@@ -1,0 +1,293 @@
+"""What a change of the rules would block and revive among the URLs that are known, before it is applied. Pure.
+
+A URL counts as blocked when one of the stages that rules can change refuses it: exclusion list, do_not_crawl,
+whitelist, query policy, rule `skip`, rule `accept`. Scope, traps and robots.txt stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from tui_crawler.domain.admission import Admission, Limits, Scope
+from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES
+from tui_crawler.domain.matcher import All, MatcherSet
+from tui_crawler.domain.pattern import PatternSet
+from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.ruleset import change_between
+from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.verdict import Refusal
+
+ALLOWED = "allowed"
+"""The verdict on a URL that no rule refuses; the others are names of stages."""
+
+SAMPLES = 20
+_NO_LIMITS = Limits(max_url_length=CLIENT_MAX_LENGTH)
+
+Entry = TypeVar("Entry")
+"""An entry of a section of the rules, or a pattern of the whitelist."""
+
+KnownUrl = tuple[int, str, int, str, int | None]
+"""Id of the page, URL as it is stored, 1 for a seed, name of the job, id of the last exit code (None: none yet)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One URL over which the change decides otherwise; `decided_by` is the line that refuses it, then or now."""
+
+    url: str
+    before: str
+    after: str
+    decided_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class OriginImpact:
+    """What the change does to the known URLs of one origin."""
+
+    origin: str
+    newly_blocked: int = 0
+    newly_allowed: int = 0
+    unchanged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a change would do. `by_origin` holds origins with any change, most changes first.
+
+    `blocked_by_state` counts what would be blocked by what became of it so far: waiting, done, failed, blocked.
+    """
+
+    known: int
+    newly_blocked: int
+    newly_allowed: int
+    unchanged: int
+    by_origin: tuple[OriginImpact, ...] = ()
+    seeds_hit: tuple[str, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    blocked_by_state: tuple[tuple[str, int], ...] = ()
+
+
+class RuleSide:
+    """One set of rules, asked about known URLs. Raises BadPattern when it holds a bad value."""
+
+    __slots__ = ("_admission", "_compiled", "refuses")
+
+    def __init__(self, policies: PolicySet) -> None:
+        compiled = self._compiled = CompiledPolicies(policies)
+        self._admission = Admission(policies, Scope(frozenset()), _NO_LIMITS, compiled)
+        self.refuses: dict[str, Callable[[CrawlUrl], str]] = {
+            "exclusions": lambda url: Refusal.exclusion if compiled.exclusions.of_url(url) else "",
+            "do_not_crawl": lambda url: "do_not_crawl" if compiled.do_not_crawl(url) else "",
+            "whitelist": lambda url: "" if compiled.whitelisted(url) else Refusal.whitelist,
+            "url_query_parameters": lambda url: "query_policy" if compiled.query_refusal(url) else "",
+            "rules": self._by_rules,
+        }
+
+    def stage(self, url: CrawlUrl) -> str:
+        """The first stage that refuses the URL, or ALLOWED."""
+        return next((stage for refuse in self.refuses.values() if (stage := str(refuse(url)))), ALLOWED)
+
+    def verdict(self, url: CrawlUrl) -> tuple[str, str]:
+        """The same with the line that decided, in words; empty for ALLOWED."""
+        stage = self.stage(url)
+        if stage == ALLOWED:
+            return ALLOWED, ""
+        step = next(step for step in self._admission.explain(url, None) if step.stage == stage)
+        return stage, f"{step.reason} ({step.source})" if step.source else step.reason
+
+    def _by_rules(self, url: CrawlUrl) -> str:
+        settings = self._compiled.settings(url)
+        if settings.skip:
+            return "rule_skip"
+        return "" if settings.accept else Refusal.rule_accept
+
+
+@dataclass(slots=True)
+class _Origin:
+    """What all URLs of an origin have in common, and what was counted of them."""
+
+    name: str
+    scheme: str
+    host: str
+    port: int
+    blocked: int = 0
+    allowed: int = 0
+    unchanged: int = 0
+
+
+class Comparison:
+    """Rules before and after a change, compiled. Raises BadPattern when one of them holds a bad value."""
+
+    __slots__ = ("_after", "_before", "_concerns", "_stages")
+
+    def __init__(self, before: PolicySet, after: PolicySet) -> None:
+        self._before = RuleSide(before)
+        self._after = RuleSide(after)
+        self._concerns = tuple(_concerns(before, after))
+        edit = change_between(before, after)
+        self._stages = tuple(
+            (refuse, self._after.refuses[name] if getattr(edit, name) is not None else None)
+            for name, refuse in self._before.refuses.items()
+        )
+
+    def changes(self, url: CrawlUrl) -> tuple[str, str] | None:
+        """The verdicts before and after, if one of them is ALLOWED and the other is not.
+
+        A URL that no edited entry speaks of is judged as before: that is asked first, and is the answer for most.
+        """
+        if not any(concern(url) for concern in self._concerns):
+            return None
+        old = new = ""
+        for before, after in self._stages:  # no `after`: both are the same
+            answer = before(url)
+            old, new = old or answer, new or (answer if after is None else after(url))
+            if old and new:
+                return None
+        return (str(old) or ALLOWED, str(new) or ALLOWED) if old or new else None
+
+    def decided_by(self, url: CrawlUrl) -> str:
+        """The line that refuses the URL after the change, else the one before it; empty where neither does."""
+        return self._after.verdict(url)[1] or self._before.verdict(url)[1]
+
+
+def _concerns(before: PolicySet, after: PolicySet) -> Iterator[Callable[[CrawlUrl], object]]:
+    """For each section that was edited, whether it may judge a URL otherwise: whether an edited entry matches it.
+
+    Entries that both have, in the same order, decide the same where no other one matches.
+    """
+    exclusions = _edited(before.exclusions, after.exclusions)
+    if exclusions:
+        yield ExclusionIndex(exclusions).of_url
+    forbidden = _edited(before.do_not_crawl, after.do_not_crawl)
+    if forbidden:
+        yield MatcherSet([each.matcher for each in forbidden]).all
+    rules = _edited(before.rules, after.rules)
+    if rules:
+        by_rule = PatternSet([rule.match for rule in rules])
+        yield lambda url: by_rule.first(url.href) is not None
+    queries = _edited(before.url_query_parameters, after.url_query_parameters)
+    if queries:
+        applicable = MatcherSet([All(()) if each.match is None else each.match for each in queries])
+        yield lambda url: url.query and applicable.all(url)
+    patterns = [(each.whitelist or Whitelist()).patterns for each in (before, after)]
+    edited = _edited(*patterns)
+    if edited and all(patterns):
+        welcome = PatternSet(edited)
+        yield lambda url: welcome.first(url.href) is not None
+    elif edited:  # one of them has none, so it refuses nothing; the other one refuses what it does not match
+        strict = PatternSet(edited)
+        yield lambda url: strict.first(url.href) is None
+
+
+def _edited(before: Sequence[Entry], after: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The entries of both without those at the beginning and at the end that are the same in both, wherever they were
+    written."""
+    former, latter = ([_bare(each) for each in entries] for entries in (before, after))
+    most = min(len(former), len(latter))
+    first = next((n for n in range(most) if former[n] != latter[n]), most)
+    most -= first
+    last = next((n for n in range(most) if former[-1 - n] != latter[-1 - n]), most)
+    return (*before[first : len(before) - last], *after[first : len(after) - last])
+
+
+def _bare(entry: object) -> object:
+    """The entry without the place where it was written."""
+    if isinstance(entry, DoNotCrawl | QueryPolicy | Exclusion | Rule):
+        return replace(entry, source="")
+    return entry
+
+
+class Impact:
+    """Counts what a change does, URL by URL: for each job what its rules are before and after.
+
+    URLs of a job that is not named are unchanged.
+    """
+
+    def __init__(self, comparisons: Mapping[str, Comparison], samples: int = SAMPLES) -> None:
+        self._comparisons = comparisons
+        self._samples_wanted = samples
+        self._origins: dict[str, _Origin] = {}
+        self._states: dict[str, int] = {}
+        self._seeds_hit: list[str] = []
+        self._samples: dict[bool, list[Sample]] = {True: [], False: []}
+        self.known = 0
+
+    def add(self, rows: Iterable[KnownUrl]) -> None:
+        """Takes a window of known URLs in."""
+        for _, href, seed, job, code in rows:
+            self.known += 1
+            origin, url = self._parse(href)
+            comparison = self._comparisons.get(job)
+            found = comparison.changes(url) if comparison is not None else None
+            if found is None or comparison is None:
+                origin.unchanged += 1
+                continue
+            self._note(url, found, comparison, bool(seed), code, origin)
+
+    def result(self) -> Preview:
+        """What was counted so far."""
+        every = self._origins.values()
+        changed = sorted(
+            (one for one in every if one.blocked or one.allowed),
+            key=lambda one: (-one.blocked - one.allowed, one.name),
+        )
+        blocked, allowed, wanted = self._samples[True], self._samples[False], self._samples_wanted
+        shown = blocked[: max(wanted // 2, wanted - len(allowed))]
+        return Preview(
+            self.known,
+            sum(one.blocked for one in every),
+            sum(one.allowed for one in every),
+            sum(one.unchanged for one in every),
+            tuple(OriginImpact(one.name, one.blocked, one.allowed, one.unchanged) for one in changed),
+            tuple(dict.fromkeys(self._seeds_hit)),
+            (*shown, *allowed[: wanted - len(shown)]),
+            tuple(sorted(self._states.items())),
+        )
+
+    def _note(
+        self,
+        url: CrawlUrl,
+        found: tuple[str, str],
+        comparison: Comparison,
+        seed: bool,
+        code: int | None,
+        origin: _Origin,
+    ) -> None:
+        """Counts a URL over which the change decides otherwise."""
+        blocks = found[1] != ALLOWED
+        if blocks:
+            origin.blocked += 1
+            state = _state(code)
+            self._states[state] = self._states.get(state, 0) + 1
+            if seed:
+                self._seeds_hit.append(url.href)
+        else:
+            origin.allowed += 1
+        samples = self._samples[blocks]
+        if len(samples) < self._samples_wanted:
+            samples.append(Sample(url.href, *found, comparison.decided_by(url)))
+
+    def _parse(self, href: str) -> tuple[_Origin, CrawlUrl]:
+        """A URL as it is stored, which was normalised before: it only has to be cut."""
+        slash = href.find("/", 8)
+        name = href[:slash]
+        origin = self._origins.get(name)
+        if origin is None:
+            whole = normalise(f"{name}/")
+            if isinstance(whole, InvalidUrl):
+                raise TypeError(f"not a stored URL: {href[:200]!r}")
+            origin = self._origins[name] = _Origin(whole.origin, whole.scheme, whole.host, whole.port)
+        path, _, query = href[slash:].partition("?")
+        return origin, CrawlUrl(href, origin.name, origin.scheme, origin.host, origin.port, path, query)
+
+
+def _state(code: int | None) -> str:
+    """What became of a page so far, by its last exit code."""
+    if code is None:
+        return "waiting"
+    if code in BLOCKED:
+        return "blocked"
+    return "failed" if code in FAILURES else "done"

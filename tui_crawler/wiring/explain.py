@@ -1,0 +1,119 @@
+"""Why a URL was (not) crawled, asked of a database: joins rules, configuration, robots.txt and where the URL stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, tzinfo
+
+from tui_crawler.config.schema import Config
+from tui_crawler.domain.admission import Admission
+from tui_crawler.domain.answer import Question, RobotsKnown
+from tui_crawler.domain.explanation import Explanation, explain
+from tui_crawler.domain.origin import RobotsStatus
+from tui_crawler.domain.robots import ALLOW_ALL, parse_robots, product_token
+from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.verdict import Step
+from tui_crawler.domain.view import OriginView, RefusedView, RunView
+from tui_crawler.storage.reports import Reports
+from tui_crawler.wiring.rules import RulesInForce, rules_in_force, stored_config
+from tui_crawler.wiring.settings import admission_of
+
+
+class Explainer:
+    """Answers for one database. It remembers the rules it has compiled between two questions.
+
+    Not thread-safe, as the reports are not. `you` is the name under which this operator pauses.
+    """
+
+    def __init__(self, reports: Reports, *, zone: tzinfo = UTC, you: str = "") -> None:
+        self._reports = reports
+        self._zone = zone
+        self._you = you
+        self._read: tuple[str, Config] | None = None
+        self._kept: tuple[tuple[RulesInForce, Config], Admission] | None = None
+
+    def explain(self, written: str, now: int, job: str = "") -> Explanation:
+        """Why `written` was (not) crawled, at `now` (epoch ms): in the job named, else in the one that knows it.
+
+        Raises StorageFailure, NoSuchJob.
+        """
+        reports = self._reports
+        url = normalise(written, None, CLIENT_MAX_LENGTH)
+        standing = reports.standing(written, job)
+        run = reports.run()
+        config = self._config(run)
+        rules = rules_in_force(reports, standing.page.job if standing.page else job)[0]
+        origin = reports.origin(url.origin) if isinstance(url, CrawlUrl) else None
+        admission = self._compiled(rules, config)
+        if origin is not None and origin.state != "IDLE":
+            admission = admission.with_origin(origin.origin)
+        question = Question(
+            written,
+            url,
+            admission,
+            standing,
+            robots=self._robots(config, admission, url, origin, run),
+            origin=origin,
+            run=run,
+            refused=() if standing.page else self._refused(url, {each.from_origin for each in standing.referrals}),
+            link_kinds_queued=frozenset(config.crawl.link_kinds_queued),
+            offline=config.crawl.mode == "offline",
+            ruleset_id=rules.ruleset_id,
+            now=now,
+            zone=self._zone,
+            you=self._you,
+        )
+        return _located(explain(question), config)
+
+    def _config(self, run: RunView | None) -> Config:
+        """The configuration of the newest run; it may be long, and is read once."""
+        text = self._reports.config_text()
+        if self._read is None or self._read[0] != text:
+            self._read = text, stored_config(text, run)
+        return self._read[1]
+
+    def _compiled(self, rules: RulesInForce, config: Config) -> Admission:
+        """The rules of a job with scope and limits of the configuration."""
+        if self._kept is None or self._kept[0] != (rules, config):
+            configured = admission_of(config)
+            self._kept = (rules, config), Admission(rules.policies, configured.scope, configured.limits)
+        return self._kept[1]
+
+    def _robots(
+        self,
+        config: Config,
+        admission: Admission,
+        url: CrawlUrl | InvalidUrl,
+        origin: OriginView | None,
+        run: RunView | None,
+    ) -> RobotsKnown:
+        """robots.txt as it holds for this URL: a rule may give it a user agent of its own, whose group counts then."""
+        if origin is None or isinstance(url, InvalidUrl):
+            return RobotsKnown()
+        status, fetched_at = origin.robots_status, origin.robots_fetched_at
+        if status == RobotsStatus.unavailable.value:
+            return RobotsKnown(status, fetched_at, ALLOW_ALL)
+        body = self._reports.robots_text(origin.origin) if status == RobotsStatus.parsed.value else None
+        if body is None:
+            return RobotsKnown(status, fetched_at)
+        agent = admission.settings(url).ua or (run.user_agent if run else config.user_agent)
+        return RobotsKnown(status, fetched_at, parse_robots(body, product_token(agent), config.robots.max_bytes))
+
+    def _refused(self, url: CrawlUrl | InvalidUrl, origins: set[str]) -> tuple[RefusedView, ...]:
+        """Counters of refused links that have to do with this URL: it is their sample, or their pages name it."""
+        href = url.raw if isinstance(url, InvalidUrl) else url.href
+        return tuple(row for row in self._reports.refused() if row.sample_url == href or row.origin in origins)
+
+
+def _located(explanation: Explanation, config: Config) -> Explanation:
+    """Where the configuration itself decides (scope, limits), the line that says so."""
+    places = dict(config.sources)
+
+    def located(step: Step) -> Step:
+        place = places.get(step.source)
+        if place is None:
+            return step
+        line = place.rpartition(":")[2]
+        return replace(step, source=f"{step.source}, line {line} of the configuration" if line.isdigit() else place)
+
+    return replace(explanation, steps=tuple(map(located, explanation.steps)))

@@ -1,0 +1,191 @@
+"""Rulesets of a database as people ask about them: shown, tested, previewed, and made into the edit to apply."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tui_crawler.config.load import read_config
+from tui_crawler.config.problem import ConfigErrors
+from tui_crawler.config.schema import Config
+from tui_crawler.domain.answer import JUDGEMENT_CODES
+from tui_crawler.domain.command import ApplyRules
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.policy import CompiledPolicies, PolicySet, RuleSettings
+from tui_crawler.domain.preview import Comparison, Impact, Preview, RuleSide
+from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesetLine, change_between, difference, to_json
+from tui_crawler.domain.run import NoSuchJob
+from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.domain.view import RunView
+from tui_crawler.storage.reports import Reports
+
+WINDOW = 5_000
+"""So many known URLs are read at once: a read never lasts longer than a few hundredths of a second."""
+
+
+class NoSuchRuleset(ValueError):
+    """A version that does not exist, or an earlier one where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class RulesInForce:
+    """What decides over the URLs of a job: its ruleset (`ruleset_id` 0: none is stored yet, `own` is the configured
+    one) and the exclusions that operators added."""
+
+    job: str
+    ruleset_id: int
+    own: PolicySet
+    added: tuple[Exclusion, ...] = ()
+
+    @property
+    def policies(self) -> PolicySet:
+        """All of it."""
+        return overlaid(self.own, self.added)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTest:
+    """What the rules say of one URL: `verdict` is `allowed` or the stage that refuses it, `exit_code` what an attempt
+    would be logged with (None: none would be), `decided_by` the line."""
+
+    url: str
+    verdict: str
+    exit_code: ExitCode | None
+    decided_by: str
+    settings: RuleSettings
+
+
+class RulesDesk:
+    """Answers about the rules of one database. A job is named, else it is that of the newest run.
+
+    Every method raises StorageFailure when the database cannot be read, and NoSuchJob.
+    """
+
+    def __init__(self, reports: Reports) -> None:
+        self._reports = reports
+
+    def in_force(self, job: str = "") -> RulesInForce:
+        """The rules of a job with the exclusions that operators added."""
+        return rules_in_force(self._reports, job)[0]
+
+    def test(self, url: CrawlUrl, job: str = "") -> RuleTest:
+        """What the rules of a job say of a URL."""
+        policies = self.in_force(job).policies
+        stage, decided_by = RuleSide(policies).verdict(url)
+        settings = CompiledPolicies(policies).settings(url)
+        return RuleTest(url.href, stage, JUDGEMENT_CODES.get(stage), decided_by, settings)
+
+    def preview(self, change: RulesetChange, job: str = "", progress: Callable[[int], None] | None = None) -> Preview:
+        """What a change would block and revive among all known URLs; for every job unless one is named.
+
+        `progress` is told how many URLs were judged so far. Raises BadPattern for a bad value.
+        """
+        impact = Impact(self._comparisons(change, job))
+        after = 0
+        while rows := self._reports.urls_known(after, WINDOW):
+            impact.add(rows)
+            after = rows[-1][0]
+            if progress is not None:
+                progress(impact.known)
+        return impact.result()
+
+    def edit(self, change: RulesetChange, base_id: int = 0, job: str = "", note: str = "") -> ApplyRules:
+        """The command that applies a change to the version it was made from (0: the one in force now).
+
+        Raises NoSuchRuleset.
+        """
+        base = self._version(base_id) if base_id else self._current(job)
+        return ApplyRules(to_json(change.applied_to(base.policies)), base.ruleset_id, job, note)
+
+    def undoing(self, job: str = "") -> tuple[RulesetChange, Ruleset]:
+        """The change that brings back what held before the version in force, and the version it brings back.
+
+        Raises NoSuchRuleset when it is the first.
+        """
+        now = self._current(job)
+        if not now.parent_id:
+            raise NoSuchRuleset(f"version {now.ruleset_id} is the first of job {now.job}: there is none before it")
+        former = self._version(now.parent_id)
+        return change_between(now.policies, former.policies), former
+
+    def history(self, job: str = "") -> tuple[Ruleset, ...]:
+        """The versions of a job, newest first."""
+        return self._reports.rulesets(self.in_force(job).job)
+
+    def difference(self, one: int, other: int = 0, job: str = "") -> tuple[Ruleset, Ruleset, tuple[RulesetLine, ...]]:
+        """Two versions (`other` 0: the one in force), and what the second has and the first has not, and the reverse.
+
+        Raises NoSuchRuleset.
+        """
+        before, after = self._version(one), self._version(other) if other else self._current(job)
+        return before, after, difference(before.policies, after.policies)
+
+    def _comparisons(self, change: RulesetChange, job: str) -> dict[str, Comparison]:
+        """By job; jobs with equal rules share one. As when it is applied, the edit is what the change makes of the
+        rules of the job named, or of the newest run's job."""
+        meant = rules_in_force(self._reports, job)
+        base = meant[0].own
+        edit = change_between(base, change.applied_to(base))
+        made: list[tuple[PolicySet, Comparison]] = []
+        comparisons: dict[str, Comparison] = {}
+        for rules in meant[:1] if job else meant:
+            known = next((one for own, one in made if own == rules.own), None)
+            if known is None:
+                known = Comparison(rules.policies, overlaid(edit.applied_to(rules.own), rules.added))
+                made.append((rules.own, known))
+            comparisons[rules.job] = known
+        return comparisons
+
+    def _current(self, job: str) -> Ruleset:
+        found = next((one for one in self._reports.current_rulesets() if not job or one.job == job), None)
+        if found is None:
+            raise NoSuchRuleset("there is no ruleset yet: the first run writes one")
+        return found
+
+    def _version(self, ruleset_id: int) -> Ruleset:
+        found = self._reports.ruleset(ruleset_id)
+        if found is None:
+            raise NoSuchRuleset(f"there is no version {ruleset_id}; tui-crawler rules history lists them")
+        return found
+
+
+def rules_in_force(reports: Reports, job: str = "") -> tuple[RulesInForce, ...]:
+    """The rules of every job, that of the newest run first; of one job if it is named.
+
+    A job that has no ruleset yet goes by the configuration. Raises NoSuchJob.
+    """
+    added = reports.exclusions()
+    current = {
+        one.job: RulesInForce(one.job, one.ruleset_id, one.policies, added) for one in reports.current_rulesets()
+    }
+    jobs = [str(row[0]) for row in reports.rows("v_job", ("job",))]
+    if job and job not in jobs:
+        raise NoSuchJob(f"there is no job named {job!r}")
+    names = [job] if job else list(dict.fromkeys([*current, *jobs]))
+    if names and current.keys() >= set(names):
+        return tuple(current[name] for name in names)
+    config = stored_config(reports.config_text(), reports.run())
+    return tuple(
+        current.get(name) or RulesInForce(name, 0, _configured(config, name), added) for name in names or [config.name]
+    )
+
+
+def stored_config(text: str, run: RunView | None) -> Config:
+    """The configuration of the newest run as the database keeps it; all defaults where there is none to be read."""
+    if text and run is not None:
+        with contextlib.suppress(ConfigErrors):
+            return read_config(text, run.config_name)
+    return Config(())
+
+
+def overlaid(policies: PolicySet, added: tuple[Exclusion, ...]) -> PolicySet:
+    """Policies with more exclusions."""
+    return replace(policies, exclusions=(*policies.exclusions, *added))
+
+
+def _configured(config: Config, job: str) -> PolicySet:
+    """The rules of a job as the configuration has them."""
+    own = next((one.rules for one in config.jobs if one.name == job), ())
+    return replace(config.policy_set, rules=(*config.policy_set.rules, *own))
