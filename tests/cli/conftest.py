@@ -6,7 +6,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +19,7 @@ from tui_crawler.cli.main import main
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.command import ActionResult, Command
 from tui_crawler.domain.view import FailureGroup, OriginChanges, OriginView, PageView, RunView, TotalsView
+from tui_crawler.wiring.options import RunOptions
 
 ORIGIN = "https://example.org"
 CONFIG = "seeds: [https://example.org/]\nuser_agent: 'test-crawler (for https://example.org/why)'\n"
@@ -90,6 +91,7 @@ class StoredReports:
     groups: tuple[FailureGroup, ...] = ()
     pages: tuple[PageView, ...] = ()
     requests: tuple[SentRequest, ...] = ()
+    job_names: tuple[str, ...] = ()
     grouped_by: tuple[str, ...] = ()
     asked: list[tuple[str, str]] = field(default_factory=list)
     closed: int = 0
@@ -103,7 +105,7 @@ class StoredReports:
     def origins_changed(self, since: int) -> OriginChanges:
         return OriginChanges(1, self.origins)
 
-    def failure_groups(self, by: tuple[str, ...]) -> tuple[FailureGroup, ...]:
+    def failure_groups(self, by: tuple[str, ...], limit: int | None) -> tuple[FailureGroup, ...]:
         self.grouped_by = by
         return self.groups
 
@@ -113,16 +115,15 @@ class StoredReports:
         self.asked.append((exit_code, origin))
         return tuple(page for page in self.pages if page.page_id > after_id)[:limit]
 
+    def rows(self, view: str, columns: Sequence[str]) -> Iterable[tuple[str]]:
+        assert (view, columns) == ("v_job", ("job",))
+        return ((name,) for name in self.job_names)
+
     def attempts_for_audit(self) -> Iterable[SentRequest]:
         return iter(self.requests)
 
     def close(self) -> None:
         self.closed += 1
-
-
-@dataclass(frozen=True)
-class Options:
-    new_run: bool = False
 
 
 TAKEN = 1
@@ -135,14 +136,14 @@ class DemoUnavailable(Exception):
 class Wiring(ModuleType):
     """A module in the place of `tui_crawler.wiring`: remembers what it is asked."""
 
-    RunOptions = Options
+    RunOptions = RunOptions
 
     def __init__(self) -> None:
         super().__init__("tui_crawler.wiring")
         self.reports = StoredReports()
         self.commands: list[tuple[Path, Command, str]] = []
         self.answer: Callable[[Command], ActionResult] = lambda _: ActionResult(1, "{}", "{}")
-        self.runs: list[tuple[Any, Path, Options]] = []
+        self.runs: list[tuple[Any, Path, RunOptions]] = []
         self.crawl: Callable[[Any], int] = lambda _: 0
         self.access_log: Path | None = None
         self.consoles: list[tuple[Any, Path | None, Any]] = []
@@ -150,15 +151,15 @@ class Wiring(ModuleType):
     def open_reports(self, database: Path) -> StoredReports:
         return self.reports
 
-    def carry_out(self, database: Path, command: Command, who: str) -> ActionResult:
+    def carry_out(self, database: Path, command: Command, who: str, patience_s: float = 3.0) -> ActionResult:
         self.commands.append((database, command, who))
         return self.answer(command)
 
-    def run_headless(self, config: Any, database: Path, options: Options, listener: Any) -> int:
+    def run_headless(self, config: Any, database: Path, options: RunOptions, listener: Any) -> int:
         self.runs.append((config, database, options))
         return self.crawl(listener)
 
-    def open_console(self, config: Any, database: Path, readonly: bool, options: Options) -> int:
+    def open_console(self, config: Any, database: Path, readonly: bool, options: RunOptions) -> int:
         self.consoles.append((config, database, readonly))
         return 0
 

@@ -167,7 +167,7 @@ from tui_crawler.__main__ import main
 wiring = ModuleType("tui_crawler.wiring")
 
 class RunOptions:
-    def __init__(self, new_run): pass
+    def __init__(self, **options): pass
 
 def run_headless(config, database, options, listener):
     stopped = []
@@ -205,3 +205,18 @@ def test_signals_are_left_to_who_carries_the_run_out(config: Path, say: Say, wir
     wiring.crawl = lambda listener: 143
     assert say("run", "my.yaml").status == 143
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_workers_are_told_how_to_join(config: Path, wiring: Wiring, say: Callable[..., Said]):
+    said = say("run", "my.yaml", "--workers", "3", "--max-requests", "9", "--allow-impolite")
+    assert said.status == 0
+    options = wiring.runs[-1][2]
+    assert (options.workers, options.joins, options.worker_number) == (3, False, 1)
+    words = " ".join(options.worker_words)
+    assert words.endswith("--json --workers 3 --ignore-database-name --max-requests 9 --allow-impolite --join")
+
+
+def test_more_workers_than_a_database_can_take_are_refused(config: Path, say: Callable[..., Said]):
+    said = say("run", "my.yaml", "--workers", "65")
+    assert (said.status, said.out) == (2, "")
+    assert "at most 64" in said.err

@@ -134,8 +134,30 @@ class TestAdd:
         assert said.out == "2 pages added, 1 known already\n  refused: http://x/: scope\n"
 
     def test_job_pattern_and_force(self, say: Say, wiring: Wiring):
+        wiring.reports.job_names = ("crawl", "news")
         assert say("add", "https://h/", "--job", "news", "--pattern", "/news/", "--force").status == 0
         assert asked(wiring) == AddSeeds(("https://h/",), "news", "/news/", True)
+
+    def test_an_unknown_job_is_answered_with_the_nearest_one(self, say: Say, wiring: Wiring):
+        wiring.reports.job_names = ("crawl", "news")
+        said = say("add", "https://h/", "--job", "nwes")
+        assert said.status == 2
+        assert "no job 'nwes' is known here; did you mean news?" in said.err
+        assert not wiring.commands
+
+    def test_a_word_may_be_a_file_of_seeds(self, here: Path, say: Say, wiring: Wiring):
+        (here / "seeds.txt").write_text("# mine\nhttps://h/1\nnonsense\n\nhttps://h/2\n")
+        said = say("add", "https://h/0", "seeds.txt")
+        assert said.status == 0
+        assert asked(wiring) == AddSeeds(("https://h/0", "https://h/1", "https://h/2"))
+        assert "seeds.txt:3: nonsense" in said.err
+
+    def test_a_url_is_a_url_even_if_a_file_has_its_name(self, here: Path, say: Say, wiring: Wiring):
+        folder = here / "https:" / "h"
+        folder.mkdir(parents=True)
+        (folder / "x").write_text("https://other/\n")
+        assert say("add", "https://h/x").status == 0
+        assert asked(wiring) == AddSeeds(("https://h/x",))
 
     @pytest.mark.parametrize("pattern", ["(", "(?=x)", r"(a)\1"])
     def test_a_bad_pattern(self, pattern: str, say: Say, wiring: Wiring):
@@ -171,8 +193,8 @@ class TestAdd:
 
     def test_the_first_refusal_ends_a_bulk(self, here: Path, say: Say, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(steer_command, "BULK", 1)
-        wiring.answer = answer(None, "no such job")
-        assert say("add", "https://h/1", "https://h/2", "--job", "x").status == 2
+        wiring.answer = answer(None, "refused")
+        assert say("add", "https://h/1", "https://h/2").status == 2
         assert len(wiring.commands) == 1
 
     @pytest.mark.parametrize("words", [(), ("--file", "absent.txt"), ("--file", ".")])

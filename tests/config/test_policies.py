@@ -18,6 +18,7 @@ from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.domain.matcher import All, AnyOf, Matcher, Not, Test
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, Exclusion, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.ruleset import RulesetChange
 
 
 def matcher_of(folder, text: str) -> Matcher:
@@ -203,13 +204,16 @@ def test_a_rules_file_says_only_what_it_gives(tmp_path):
     rules = load_rules(path)
     assert rules.rules == (Rule("x", skip=True, source=f"{path}:1"),)
     assert rules.whitelist == Whitelist()
-    assert (rules.policies, rules.exclusions) == (None, None)
+    assert (rules.do_not_crawl, rules.url_query_parameters, rules.exclusions) == (None, None, None)
+    path.write_text("policies: {do_not_crawl: []}\n", encoding="utf-8")
+    assert load_rules(path) == RulesetChange(do_not_crawl=())
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("", "holds no rules"),
+        ("policies: {}\n", "holds no rules"),
         ("seeds: [http://h/]\n", "seeds: unknown key"),
         ("rules: [{match: '(?=x)', skip: true}]\n", "rules\\[0\\].match: not a linear-time"),
         ("rules: [\n", "not valid YAML"),

@@ -10,9 +10,10 @@ from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.attempt import Exchange, FoundLink, LinkKind, Reading, RedirectSource, RequestRecord
 from tui_crawler.domain.delay import Pace
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.intake import Intake
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import OriginState
-from tui_crawler.domain.outcome import Crawled, Intake, Storing, final_code, queue_of, settle_crawl, settle_refusal
+from tui_crawler.domain.outcome import Crawled, Refusing, Storing, final_code, queue_of, settle_crawl, settle_refusal
 from tui_crawler.domain.page import PageStatus, Tally, TodoPage, tally
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.url import normalise
@@ -177,7 +178,7 @@ def test_item_pattern_and_force_are_inherited():
     [(ExitCode.skipped_by_rule, PageStatus.SKIPPED, 3), (ExitCode.blocked_by_robots_txt, PageStatus.READY, 0)],
 )
 def test_a_refusal_is_an_attempt_without_a_request(code, status, left):
-    done = settle_refusal(TodoPage(7, 1, A + "/x"), code, "Disallow: /x", "robots.txt:3", STATE, T0)
+    done = settle_refusal(TodoPage(7, 1, A + "/x"), Refusing(code, "Disallow: /x", "robots.txt:3"), STATE, T0)
     assert done.attempt.requests == ()
     assert (done.page.status, done.page.attempts_remaining, done.page.attempts) == (status, left, 0)
     assert (done.attempt.message, done.attempt.decided_by) == ("Disallow: /x", "robots.txt:3")

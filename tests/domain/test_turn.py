@@ -12,6 +12,8 @@ from tui_crawler.domain.delay import DelayReason, DelaySettings, Pace
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import (
+    HELD,
+    Check,
     CrawlSettings,
     FinishReason,
     OriginState,
@@ -25,6 +27,7 @@ from tui_crawler.domain.origin import (
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.robots import ALLOW_ALL, parse_robots
 from tui_crawler.domain.turn import (
+    CheckUrl,
     CrawlAnswer,
     CrawlUrl,
     FetchRobots,
@@ -33,6 +36,7 @@ from tui_crawler.domain.turn import (
     Rest,
     RestReason,
     RobotsAnswer,
+    after_check,
     after_crawl,
     after_fill,
     after_robots,
@@ -43,6 +47,7 @@ from tui_crawler.domain.turn import (
     top_up,
     touch,
 )
+from tui_crawler.domain.url import CrawlUrl as UrlValue
 from tui_crawler.domain.url import normalise
 
 T0 = Moment(1_000, 1_700_000_000_000)
@@ -269,6 +274,51 @@ def test_every_run_terminates_and_patience_never_rises(pages, outcomes):
                 assert crawled not in state.todo
         assert 0 <= state.patience <= patience
     raise AssertionError("the run did not end")
+
+
+def test_a_job_without_room_is_passed_over_and_what_is_left_rests():
+    one, other = replace(page(1), job_id=7), replace(page(2), job_id=8)
+    assert next_turn(ready(one, other), T0, full={7}) == CrawlUrl(other)
+    assert next_turn(ready(one, other), T0, full={7, 8}) == Rest(None, RestReason.held)
+
+
+def test_an_origin_with_nothing_but_held_pages_waits_and_is_not_finished():
+    state = after_fill(ready(), (), 0, None, T0, held=True)
+    assert state.asleep_until == HELD
+    assert next_turn(state, T0) == Rest(None, RestReason.held)
+    assert next_turn(reopen(state, frozenset()), T0) == FillTodo()
+    kept = restore(record_of(state), (), PLAIN, S, Takeover(continued=True, unclean=False), T0)
+    assert kept.asleep_until == 0, "after a restart it looks again"
+
+
+def probe(number=1):
+    url = normalise(f"http://a.test/probe/{number}")
+    assert isinstance(url, UrlValue)
+    return Check(1, url)
+
+
+def test_a_probe_comes_before_the_pages_after_robots_and_delay():
+    state = replace(ready(page()), checks=(probe(),))
+    assert next_turn(replace(fresh(), checks=(probe(),)), T0) == FetchRobots(None)
+    assert next_turn(replace(state, release_ms=T0.mono_ms + 5), T0) == Rest(T0.mono_ms + 5, RestReason.delay)
+    assert next_turn(replace(state, paused=True), T0) == Rest(None, RestReason.paused)
+    assert next_turn(state, T0) == CheckUrl(probe())
+    after = after_check(state, probe(), CrawlAnswer(0, ExitCode.server_internal_error, 500, 300), T0, S)
+    assert after.checks == ()
+    assert after.patience == state.patience
+    assert after.release_ms == T0.mono_ms + 1200
+
+
+def test_a_finished_origin_is_probed_and_stays_finished():
+    state = replace(finish(ready(page()), FinishReason.patience), checks=(probe(),))
+    assert next_turn(state, T0) == CheckUrl(probe())
+    after = after_check(state, probe(), CrawlAnswer(0, ExitCode.file_ingested, 200, 300), T0, S)
+    assert next_turn(after, T0.later(60_000)) == Finish(FinishReason.patience)
+
+
+def test_where_nothing_is_crawled_only_probes_are_made():
+    assert next_turn(ready(page()), T0, crawls=False) == Rest(None, RestReason.held)
+    assert next_turn(replace(ready(page()), checks=(probe(),)), T0, crawls=False) == CheckUrl(probe())
 
 
 def test_fixed_delay_settings_are_used():

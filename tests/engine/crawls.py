@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, SimulatedWeb
@@ -53,6 +54,7 @@ class Crawling:
         limits: Limits | None = None,
         delay: DelaySettings | None = None,
         key_of: Callable[[str, str | None], str] = lambda origin, address: origin,
+        more: dict[str, Any] | None = None,
         **plan: object,
     ) -> None:
         self.clock = VirtualClock()
@@ -70,6 +72,7 @@ class Crawling:
             settings_of=lambda origin: crawl,
             key_of=key_of,
             poll_ms=500,
+            **(more or {}),
         )
         scope = Scope(frozenset(page.origin for page in seeds))
         admission = Admission(policies, scope, limits or Limits())

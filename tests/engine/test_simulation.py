@@ -16,11 +16,29 @@ import pytest
 from tests.engine.crawls import Crawling
 from tests.support.simulated_web import linked_site
 from tests.support.virtual_time import run_virtual
-from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, RetryPages, TopUpPatience
+from tui_crawler.domain.command import (
+    PauseOrigins,
+    ProbeUrls,
+    ResumeOrigins,
+    RetryPages,
+    SetJob,
+    SteerJobs,
+    TopUpPatience,
+)
 from tui_crawler.domain.exit_code import DISPOSITIONS
+from tui_crawler.domain.job import JobPlan
+from tui_crawler.domain.page import NewPage
+from tui_crawler.domain.url import CrawlUrl, normalise
 
 ORIGINS = ["http://a.test", "http://b.test", "http://c.test"]
+JOBS = ("test", "other")
 SIMULATIONS = int(os.environ.get("TUI_CRAWLER_SIMULATIONS", "40"))
+
+
+def seed_page(text):
+    url = normalise(text)
+    assert isinstance(url, CrawlUrl)
+    return NewPage(url.href, url.hash, url.origin, 0, seed=True)
 
 
 async def operate(crawling, dice):
@@ -28,16 +46,27 @@ async def operate(crawling, dice):
     for _ in range(dice.randrange(0, 4)):
         await asyncio.sleep(dice.uniform(0.5, 30))
         origin = (dice.choice(ORIGINS),)
-        crawling.store.ask(dice.choice([PauseOrigins(origin), ResumeOrigins(origin), RetryPages(origins=origin)]))
+        wishes = [
+            PauseOrigins(origin),
+            ResumeOrigins(origin),
+            RetryPages(origins=origin),
+            SteerJobs(dice.choice(["pause", "abort", "resume", "unabort"]), (dice.choice(JOBS),)),
+            SetJob(dice.choice(JOBS), concurrency=dice.choice([0, 1, 2, -1])),
+            ProbeUrls((f"{origin[0]}/1", f"{origin[0]}/2")),
+        ]
+        crawling.store.ask(dice.choice(wishes))
     await asyncio.sleep(5)
     crawling.store.ask(ResumeOrigins())
+    for order in ("unabort", "resume"):
+        crawling.store.ask(SteerJobs(order, JOBS))
 
 
 async def simulate(seed):
     """Starts, crashes and starts again until a run ends by itself."""
     dice = random.Random(seed)
     answer = linked_site(dice.randrange(1, 40), faults=dice.choice([0.0, 0.1, 0.4]), seed=seed)
-    crawling = Crawling(ORIGINS[: dice.randrange(1, 4)], answer)
+    other_job = (JobPlan("other", (seed_page(f"{ORIGINS[0]}/3"),), concurrency=1),)
+    crawling = Crawling(ORIGINS[: dice.randrange(1, 4)], answer, jobs=other_job)
     store, web, heard = crawling.store, crawling.web, []
     for _ in range(dice.randrange(0, 4)):
         other = asyncio.ensure_future(operate(crawling, dice))
@@ -45,7 +74,7 @@ async def simulate(seed):
         other.cancel()
         heard.append(crawling.heard)
         await asyncio.sleep(dice.choice([0, 0.2, 60]))
-        crawling = Crawling(ORIGINS, answer, store=store, web=web)
+        crawling = Crawling(ORIGINS, answer, store=store, web=web, jobs=other_job)
     other = asyncio.ensure_future(operate(crawling, dice))
     reason = await crawling.run()
     other.cancel()
@@ -65,14 +94,9 @@ def test_invariants_of_a_whole_life(seed):
             patience = dict(event.extra)["patience"]
             assert patience <= lowest.get(event.origin, 5), "patience rose by itself"
             lowest[event.origin] = patience
-    committed = [event for one in heard for event in one.named("attempt_finished")]
-    done = Counter(event.url for event in committed if is_contentful(event.exit_code))
+    committed = [one for one in crawling.store.attempts if one.page_id and DISPOSITIONS[one.exit_code].contentful]
+    done = Counter(one.page_id for one in committed)
     assert set(done.values()) <= {1}, done.most_common(2)
-
-
-def is_contentful(name):
-    """Whether an exit code, by its name, is contentful."""
-    return next(row.contentful for code, row in DISPOSITIONS.items() if code.name == name)
 
 
 def test_topped_up_patience_is_the_only_way_up():

@@ -48,6 +48,9 @@ class Bench(ABC):
         """Kind and target of a page's links, with nofollow and when they were first seen."""
 
     @abstractmethod
+    def pages_known(self, origin: str) -> int: ...
+
+    @abstractmethod
     def documents(self) -> int: ...
 
     @abstractmethod
@@ -90,6 +93,9 @@ class MemoryBench(Bench):
     def links(self, page_url: str) -> dict[tuple[str, str], tuple[bool, int]]:
         page = next(page for page in self.store.rows.pages.values() if page.url == page_url)
         return dict(self.store.rows.links.get(page.page_id, {}))
+
+    def pages_known(self, origin: str) -> int:
+        return len(self.store.rows.of_origin.get(origin, ()))
 
     def documents(self) -> int:
         return len(self.store.rows.documents)
@@ -152,6 +158,9 @@ class SqliteBench(Bench):
             return {(r[2], r[1]): (bool(r[3]), r[5]) for r in rows if r[0] == page_url}
 
         return self._look("v_link", pick)
+
+    def pages_known(self, origin: str) -> int:
+        return self._look("v_page", lambda rows: sum(r[1] == origin for r in rows))
 
     def documents(self) -> int:
         return self._look("v_page", lambda rows: sum(r[18] != "" for r in rows))

@@ -55,7 +55,7 @@ def digest(path: Path) -> str:
 
 def schema(database: peewee.Database) -> set[str]:
     rows = execute(database, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND type <> 'view'").fetchall()
-    return {" ".join(row[0].split()).replace("( ", "(").replace(" )", ")") for row in rows}
+    return {" ".join(row[0].split()).replace("( ", "(").replace(" )", ")").replace(" ,", ",") for row in rows}
 
 
 def test_a_new_database_is_ours_and_whole(path):

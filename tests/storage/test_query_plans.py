@@ -15,10 +15,13 @@ from tui_crawler.storage import (
     depths,
     documents,
     intake,
+    job_reports,
+    link_reports,
     origin_reports,
     origins,
     page_reports,
     settle,
+    stashes,
     urls,
 )
 from tui_crawler.storage.database import open_readonly
@@ -35,7 +38,13 @@ SINGLE = (
     candidates._done_seeds,
     candidates._done_others,
     candidates._next_due,
-    documents._sha256_of,
+    candidates._waiting,
+    candidates._waiting_due,
+    stashes._dripfeed,
+    stashes._dripped,
+    stashes._next_out,
+    stashes._move,
+    documents._former,
     documents._page_with,
     documents._delete_body,
     documents._links_of,
@@ -52,8 +61,15 @@ SINGLE = (
     counters._add_to_run,
     counters._forget_minutes,
 )
-OF_SIZE = (urls._find, intake._find, depths._linked, depths._redirected)
-SMALL = {"j", "jobs", "job", "o", "origin", "s", "session", "run", "exit_count", "operator_action"}
+OF_SIZE = (
+    urls._find,
+    intake._find,
+    depths._linked,
+    depths._redirected,
+    candidates._with_pending,
+    candidates._with_due,
+)
+SMALL = {"j", "jobs", "job", "o", "origin", "s", "session", "run", "exit_count", "operator_action", "x"}
 REPORTS = (
     origin_reports._TODO,
     f"{origin_reports._ORIGINS} WHERE o.change > ?",
@@ -68,10 +84,15 @@ REPORTS = (
     f"{page_reports._PAGES} WHERE {page_reports._OF_ORIGIN} AND p.id > ? ORDER BY p.id LIMIT ?",
     f"{page_reports._PAGES} WHERE p.failed = 1 AND p.last_exit_code = ? AND p.id > ? ORDER BY p.id LIMIT ?",
     page_reports._FAILED,
-    f"{page_reports._LINK} WHERE l.to_url_id = ? LIMIT ?",
-    f"{page_reports._LINK} WHERE l.from_page_id = ? LIMIT ?",
+    link_reports._INLINKS,
+    link_reports._OUTLINKS,
     page_reports._PLACE,
     VIEWS["v_job"],
+    job_reports._JOBS,
+    job_reports._LIMBO,
+    job_reports._STASHES,
+    f"{job_reports._ACTIVITY} WHERE y.id > ? ORDER BY y.id DESC LIMIT ?",
+    f"{job_reports._ACTIVITY} WHERE y.id > ? AND {job_reports._OF_ORIGIN} ORDER BY y.id DESC LIMIT ?",
 )
 
 
@@ -110,16 +131,22 @@ def test_queries_of_the_reports(database, text):
 @pytest.mark.parametrize(
     ("build", "index"),
     [
-        (candidates._pending, "page_pending (origin_id=?)"),
-        (candidates._pending_seeds, "page_seed (origin_id=?)"),
-        (candidates._done, "COVERING INDEX page_done (origin_id=? AND last_crawled_at<?)"),
-        (candidates._next_due, "page_pending (origin_id=? AND <expr>>?)"),
+        (candidates._pending, "page_pending (origin_id=? AND job_id=?)"),
+        (candidates._pending_seeds, "page_seed (origin_id=? AND job_id=?)"),
+        (candidates._done, "COVERING INDEX page_done (origin_id=? AND job_id=? AND last_crawled_at<?)"),
+        (candidates._next_due, "page_pending (origin_id=? AND job_id=? AND <expr>>?)"),
+        (candidates._waiting, "page_pending (origin_id=? AND job_id=? AND <expr>>?)"),
+        (candidates._waiting_due, "COVERING INDEX page_done (origin_id=? AND job_id=? AND last_crawled_at<?)"),
+        (candidates._with_pending, "page_pending (origin_id=? AND job_id=? AND <expr>>?)"),
+        (candidates._with_due, "COVERING INDEX page_done (origin_id=? AND job_id=? AND last_crawled_at<?)"),
         (settle._clear_todo, "page_todo (origin_id=? AND todo_order>?)"),
+        (stashes._dripped, "page_dripped (job_id=? AND stash=?)"),
+        (stashes._next_out, "page_stash (job_id=? AND stash=?)"),
         (intake._find, "(url_hash=?)"),
     ],
 )
 def test_which_index_serves_a_fill(database, build, index):
-    statement = compile_query(database, build(4) if build is intake._find else build())
+    statement = compile_query(database, build(4) if build in OF_SIZE else build())
     plan = (
         connection_of(database).execute(f"EXPLAIN QUERY PLAN {statement.text}", [1] * len(statement.names)).fetchall()
     )

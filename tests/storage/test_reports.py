@@ -353,13 +353,13 @@ async def test_a_stream_holds_nobody_up(sqlite_bench, reports):
 
 
 async def test_a_crawl_in_another_process_is_seen_without_waiting(sqlite_bench, reports):
-    store = await small_crawl(sqlite_bench)
+    await small_crawl(sqlite_bench)
     raw = sqlite3.connect(sqlite_bench.path, isolation_level=None)
     raw.execute("BEGIN IMMEDIATE")
     assert reports.totals().done == 1
     raw.execute("ROLLBACK")
     raw.close()
-    assert (await store.pages_known(A)) == 4
+    assert sqlite_bench.pages_known(A) == 4
 
 
 def test_what_is_not_there_or_not_ours_is_told(tmp_path: Path):

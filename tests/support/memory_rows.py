@@ -32,6 +32,7 @@ class StoredPage:
     not_before: int = 0
     pattern: str = ""
     force: bool = False
+    sitemap: bool = False
     status: PageStatus = PageStatus.READY
     attempts: int = 0
     exit_code: ExitCode | None = None
@@ -185,6 +186,7 @@ class Rows:
             page.hops,
             "" if again else page.pattern,
             False if again else page.force,
+            page.sitemap,
             current.etag if current else "",
             current.last_modified if current else "",
             page.contentful_at,
@@ -206,6 +208,7 @@ class Rows:
             wanted.not_before,
             wanted.item_pattern,
             wanted.force,
+            wanted.sitemap,
             found_on=parent,
         )
         self.pages[page.page_id] = page

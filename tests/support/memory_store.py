@@ -13,11 +13,34 @@ from dataclasses import replace
 
 from tests.support.memory_rows import Rows, StoredCrawler, StoredRun
 from tui_crawler.domain.attempt import AttemptRecord, FillRecord, OriginRecord, Settle
-from tui_crawler.domain.command import ActionResult, Command, PendingAction, RetryPages
+from tui_crawler.domain.command import (
+    ActionResult,
+    ApplyRules,
+    Command,
+    Dripfeed,
+    PendingAction,
+    ReclaimPages,
+    RetryPages,
+    SetJob,
+    StashPages,
+    SteerJobs,
+    UnstashPages,
+)
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.job import JobChange, JobPlan, JobState, QueueChange
 from tui_crawler.domain.page import Candidates, NewPage, PageStatus, TodoPage
 from tui_crawler.domain.policy import Exclusion
-from tui_crawler.domain.run import NoSuchJob, RunHeld, RunPlan, RunStart, Settled, StorageFailure, StoredOrigin
+from tui_crawler.domain.ruleset import Ruleset, RulesetConflict, from_json
+from tui_crawler.domain.run import (
+    BadSegment,
+    NoSuchJob,
+    RunHeld,
+    RunPlan,
+    RunStart,
+    Settled,
+    StorageFailure,
+    StoredOrigin,
+)
 from tui_crawler.domain.url import url_hash
 
 LOCAL_REFUSALS = BLOCKED - {ExitCode.blocked_by_robots_txt}
@@ -34,6 +57,8 @@ class MemoryStore:
         self.rows = Rows()
         self.crawlers: dict[str, StoredCrawler] = {}
         self.jobs: dict[str, int] = {}
+        self.job_states: dict[str, JobState] = {}
+        self.rulesets: list[Ruleset] = []
         self.runs: list[StoredRun] = []
         self.attempts: list[AttemptRecord] = []
         self.refused: Counter[tuple[str, str]] = Counter()
@@ -41,6 +66,8 @@ class MemoryStore:
         self.actions: list[PendingAction] = []
         self.results: dict[int, ActionResult] = {}
         self.in_flight: tuple[int, str, str] | None = None
+        self.segments: dict[str, tuple[NewPage, ...]] = {}
+        self.saved_rest = False
         self.fail_writes = False
         self.lease_lost = False
         self.fault: Callable[[str], None] = lambda name: None
@@ -52,7 +79,8 @@ class MemoryStore:
         twin = MemoryStore(self.now)
         twin.rows = self.rows.copy()
         twin.crawlers = {key: replace(one, todo=list(one.todo)) for key, one in self.crawlers.items()}
-        twin.jobs = dict(self.jobs)
+        twin.jobs, twin.job_states = dict(self.jobs), dict(self.job_states)
+        twin.rulesets = list(self.rulesets)
         twin.runs = [replace(run) for run in self.runs]
         twin.attempts = list(self.attempts)
         twin.refused, twin.excluded = Counter(self.refused), dict(self.excluded)
@@ -87,7 +115,7 @@ class MemoryStore:
         else:
             self.runs.append(StoredRun(len(self.runs) + 1, plan, self.now()))
         self._held, self.lease_lost, self._taken, self.in_flight = True, False, 0, None
-        job_id = self.jobs.setdefault(plan.job, len(self.jobs) + 1)
+        job_id = self._ensure_job(JobPlan(plan.job, plan.seeds, max_depth=plan.max_depth), plan)
         for page in self.rows.pages.values():
             if page.status is PageStatus.CLAIMED:
                 page.status = PageStatus.READY
@@ -96,6 +124,10 @@ class MemoryStore:
         self._gather(plan, continued)
         self.rows.max_depths[job_id] = plan.max_depth
         self.rows.queue(self.run, job_id, None, [replace(seed, seed=True) for seed in plan.seeds])
+        for job in plan.jobs:
+            other = self._ensure_job(job, plan)
+            self.rows.max_depths[other] = job.max_depth
+            self.rows.queue(self.run, other, None, [replace(seed, seed=True) for seed in job.seeds])
         origins = tuple(self._stored(name) for name, one in self.crawlers.items() if one.participates)
         return RunStart(
             self.run.run_id,
@@ -106,11 +138,30 @@ class MemoryStore:
             sum(origin.done for origin in origins),
             sum(origin.failed for origin in origins),
             config_text=plan.config_text,
+            jobs=tuple(self.job_states.values()),
+            rulesets=tuple(one for one in self.rulesets if one.current),
         )
+
+    async def begin_rest(self) -> RunStart:
+        await self._enter("begin_rest")
+        if self._held:
+            raise RunHeld("another run holds this database")
+        self._held, self._taken = True, 0
+        origins = tuple(self._stored(name) for name, one in self.crawlers.items() if one.participates)
+        return RunStart(self.run.run_id, True, not self.run.clean, origins, jobs=tuple(self.job_states.values()))
+
+    async def end_rest(self) -> None:
+        await self._write("end_rest")
+        self._held = False
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         await self._enter("candidates")
         free = self.rows.free(self.run, origin, self._crawler(origin).todo)
+        open_pages = [page for page in free if page.remaining]
+        held = {job.job_id for job in self.job_states.values() if job.held}
+        paused = {job.job_id for job in self.job_states.values() if job.paused}
+        waits = any(page.job_id in paused for page in open_pages)
+        free = [page for page in free if page.job_id not in held]
         open_pages = [page for page in free if page.remaining]
         found = [page for page in open_pages if page.not_before <= now]
         found += [page for page in free if not page.remaining and self.rows.is_due(self.run, page, now)]
@@ -118,7 +169,7 @@ class MemoryStore:
         if ranked:
             return Candidates(tuple(self.rows.todo_page(self.run, page) for page in ranked[:limit]))
         later = [page.not_before for page in open_pages]
-        return Candidates((), min(later) if later else None)
+        return Candidates((), min(later) if later else None, held=waits)
 
     async def fill(self, record: FillRecord) -> None:
         await self._write("fill")
@@ -140,7 +191,11 @@ class MemoryStore:
             raise StorageFailure("not a page of this origin")
         parent = settle.attempt.page_id
         job_id = self.rows.pages[parent].job_id if parent is not None else self._job_id
-        new = self.rows.queue(self.run, job_id, parent, settle.new_pages)
+        found = settle.new_pages
+        if settle.page is not None and settle.page.depth is not None:
+            shorter = max(0, settle.page.depth - self.rows.pages[settle.page.page_id].depth)
+            found = tuple(replace(page, depth=page.depth - shorter) for page in found)
+        new = self.rows.queue(self.run, job_id, parent, found)
         self._log(settle)
         self._leave(settle)
         self._save(settle.origin, settle.save_robots)
@@ -205,9 +260,63 @@ class MemoryStore:
             counts[page.origin] += 1
         return tuple(sorted(counts.items()))
 
-    async def pages_known(self, origin: str) -> int:
-        await self._enter("pages_known")
-        return len(self.rows.of_origin.get(origin, ()))
+    async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
+        await self._write("change_job")
+        names = (command.job,) if isinstance(command, SetJob) else command.jobs
+        unlisted: set[int] = set()
+        for name in names:
+            if name not in self.job_states:
+                raise NoSuchJob(f"there is no job named {name!r}")
+            old = self.job_states[name]
+            new = self.job_states[name] = _changed(old, command)
+            for page in self.rows.pages.values():
+                page.nice += (new.nice - old.nice) * (page.job_id == new.job_id)
+            if new.held:
+                unlisted.update(self._unlist(new.job_id))
+        return JobChange(tuple(self.job_states.values()), {}, {}, QueueChange((), frozenset(unlisted)))
+
+    async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
+        await self._write("apply_rules")
+        current = max((one.ruleset_id for one in self.rulesets if one.current), default=0)
+        if command.base_id != current:
+            raise RulesetConflict(f"ruleset {current} is in force, not {command.base_id}")
+        self.rulesets = [replace(one, current=False) for one in self.rulesets]
+        for name in self.jobs:
+            number = len(self.rulesets) + 1
+            self.rulesets.append(Ruleset(number, name, from_json(command.rules), current, self.now(), who))
+        for page in self.rows.pages.values():
+            if page.exit_code in LOCAL_REFUSALS:
+                page.status, page.attempts, page.ignored_run = PageStatus.READY, 0, 0
+                page.remaining = self.plan.tries
+        return tuple(one for one in self.rulesets if one.current)
+
+    async def stash(self, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
+        raise ValueError("the memory store keeps no stashes")
+
+    async def reclaim(self, command: ReclaimPages) -> QueueChange:
+        raise ValueError("the memory store claims nothing")
+
+    async def load_segment(self, path: str) -> QueueChange:
+        """A segment is a list of new pages, kept under its path; it is consumed once."""
+        await self._write("load_segment")
+        if path not in self.segments:
+            raise BadSegment(f"no segment {path}")
+        new = self.rows.queue(self.run, self._job_id, None, self.segments.pop(path))
+        return QueueChange(tuple(sorted(new.items())))
+
+    async def save_rest(self) -> str:
+        await self._write("save_rest")
+        self.saved_rest = True
+        return "rest"
+
+    async def next_segment(self) -> str:
+        await self._enter("next_segment")
+        return next(iter(self.segments), "")
+
+    async def awake(self, origins: Sequence[str], now: int) -> tuple[str, ...]:
+        await self._enter("awake")
+        found = [(name, await self.candidates(name, now, 1, False)) for name in origins]
+        return tuple(name for name, candidates in found if candidates.pages)
 
     async def exclusions(self) -> tuple[Exclusion, ...]:
         await self._enter("exclusions")
@@ -253,6 +362,23 @@ class MemoryStore:
         """Its plan."""
         return self.run.plan
 
+    def _ensure_job(self, job: JobPlan, plan: RunPlan) -> int:
+        job_id = self.jobs.setdefault(job.name, len(self.jobs) + 1)
+        state = JobState(job_id, job.name, job.nice, job.max_depth, job.concurrency, job.tag)
+        self.job_states.setdefault(job.name, state)
+        return job_id
+
+    def _unlist(self, job_id: int) -> list[int]:
+        """Pages of a held job leave their todo lists and the ignore list."""
+        gone = []
+        for crawler in self.crawlers.values():
+            mine = [page_id for page_id in crawler.todo if self.rows.pages[page_id].job_id == job_id]
+            crawler.todo = [page_id for page_id in crawler.todo if page_id not in mine]
+            for page_id in mine:
+                self.rows.pages[page_id].ignored_run = 0
+            gone += mine
+        return gone
+
     @property
     def _job_id(self) -> int:
         return self.jobs[self.plan.job]
@@ -269,7 +395,8 @@ class MemoryStore:
             raise StorageFailure("this session no longer holds the database: nothing was stored")
 
     def _gather(self, plan: RunPlan, continued: bool) -> None:
-        wanted = dict.fromkeys(seed.origin for seed in plan.seeds)
+        seeds = [*plan.seeds, *(seed for job in plan.jobs for seed in job.seeds)]
+        wanted = dict.fromkeys(seed.origin for seed in seeds)
         for name, one in self.crawlers.items():
             if name in wanted:
                 continue
@@ -330,3 +457,17 @@ class MemoryStore:
         if settle.page is not None and not cancelled and settle.page.page_id in todo:
             todo.remove(settle.page.page_id)
         self.rows.leave(self.run, settle)
+
+
+def _changed(job: JobState, command: SetJob | SteerJobs) -> JobState:
+    if isinstance(command, SetJob):
+        number = command.concurrency
+        job = replace(job, nice=job.nice if command.nice is None else command.nice)
+        return job if number is None else replace(job, concurrency=None if number < 0 else number)
+    match command.order:
+        case "pause":
+            return replace(job, concurrency=0)
+        case "resume":
+            return replace(job, concurrency=None)
+        case order:
+            return replace(job, aborted=order == "abort")

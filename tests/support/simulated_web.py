@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, FoundLink, LinkKind, Reading, RequestRecord
+from tui_crawler.domain.attempt import Exchange, FetchRequest, FoundLink, LinkKind, Reading, RequestRecord, SitemapEntry
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.ports import Clock
@@ -23,6 +23,8 @@ class Asked:
     started: int
     ended: int
     conditional: bool = False
+    method: str = "GET"
+    user_agent: str = ""
 
 
 @dataclass
@@ -62,9 +64,11 @@ class SimulatedWeb:
         finally:
             self.under_way -= 1
             ended = self.clock.now()
-            self.asked.append(Asked(url.href, url.origin, now.mono_ms, ended.mono_ms, conditional))
+            self.asked.append(
+                Asked(url.href, url.origin, now.mono_ms, ended.mono_ms, conditional, request.method, request.user_agent)
+            )
         record = RequestRecord(
-            url.href, "GET", now.wall_ms, ended.wall_ms, ended.wall_ms, answer.status, conditional=conditional
+            url.href, request.method, now.wall_ms, ended.wall_ms, ended.wall_ms, answer.status, conditional=conditional
         )
         location = normalise(answer.location, url.href) if answer.location else None
         return Exchange(
@@ -79,9 +83,13 @@ class SimulatedWeb:
             retry_after_ms=answer.retry_after_ms,
         )
 
-    async def read(self, url: CrawlUrl, exchange: Exchange) -> Reading:
+    async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:
         found = [normalise(href, url.href) for href in self.answer(url).links]
-        links = tuple(FoundLink(LinkKind.a, link) for link in found if isinstance(link, CrawlUrl))
+        urls = [link for link in found if isinstance(link, CrawlUrl)]
+        if sitemap:
+            entries = tuple(SitemapEntry(link, 1_700_000_000_000, link.path.endswith(".xml")) for link in urls)
+            return Reading("xml", ExitCode.file_ingested, "application/xml", "utf-8", entries=entries)
+        links = tuple(FoundLink(LinkKind.a, link) for link in urls)
         return Reading("html", ExitCode.file_ingested, "text/html", "utf-8", f"Page {url.path}", links=links)
 
     async def address(self, host: str) -> str | None:

@@ -38,12 +38,10 @@ def tell_warnings(config: Config, printer: Printer) -> None:
 
     Raises UsageProblem for settings that this version cannot carry out and that would change the crawl.
     """
-    from tui_crawler.config.not_yet import blocking, without_effect
+    from tui_crawler.config.not_yet import blocking
 
     refused = blocking(config)
     if refused:
         raise UsageProblem(*(f"{config.file}: {reason}" for reason in refused))
     for warning in config.warnings:
         printer.note(f"warning: {warning}")
-    for key in without_effect(config):
-        printer.note(f"warning: {key}: accepted and checked, without effect in this version")

@@ -63,7 +63,8 @@ def declare(commands: CommandSet) -> None:
         type=words,
         metavar="KEYS",
         default=("exit_code", "origin"),
-        help="group by any of exit_code, origin, pattern (default: exit_code,origin)",
+        help="group by any of exit_code, origin, pattern: the path with {n} for numbers and {id} for UUIDs and "
+        "digests (default: exit_code,origin)",
     )
     ways.add_argument("--list", action="store_true", help="list the pages")
     parser.add_argument("--exit-code", metavar="NAME", default="", help="with --list: only this exit code")
@@ -84,7 +85,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     with closing(open_reports(database)) as reports:
         if not arguments.list:
-            _show_groups(reports.failure_groups(by), by, arguments.json, printer)
+            _show_groups(reports.failure_groups(by, None), by, arguments.json, printer)
             return ExitStatus.ok
         origin = known_origin(arguments.origin, reports) if arguments.origin else ""
         pages = _pages(reports, code, origin)

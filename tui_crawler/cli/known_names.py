@@ -1,13 +1,15 @@
-"""Names a person types, compared with the names that are known: origins of a database, exit codes."""
+"""What a person types, checked before anything is asked for: origins and jobs, exit codes, URLs, patterns, notes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
 if TYPE_CHECKING:
     from tui_crawler.console.ports import Reports
+    from tui_crawler.storage.reports import Reports as StoredReports
 
 
 def exit_code_name(text: str) -> str:
@@ -19,6 +21,48 @@ def exit_code_name(text: str) -> str:
     if name not in names:
         raise UsageProblem(f"unknown exit code {text!r}{did_you_mean(name, names)}")
     return name
+
+
+def check_pattern(option: str, text: str) -> None:
+    """Raises UsageProblem for a text that is no linear-time regular expression; `option` is how it was given."""
+    from tui_crawler.domain.pattern import BadPattern, Pattern
+
+    try:
+        Pattern(text)
+    except BadPattern as error:
+        raise UsageProblem(f"{option} {text!r}: {error.message}") from error
+
+
+def one_line(option: str, text: str, longest: int) -> str:
+    """A text of at most `longest` characters on one line. Raises UsageProblem; `option` is how it was given."""
+    if len(text) > longest:
+        raise UsageProblem(f"{option}: at most {longest} characters, these are {len(text)}")
+    if not text.isprintable():
+        raise UsageProblem(f"{option} holds a line break or control character")
+    return text.strip()
+
+
+def crawl_urls(texts: Iterable[str]) -> tuple[str, ...]:
+    """The URLs normalised, each once, in their order. Raises UsageProblem with a line for each that is none."""
+    from tui_crawler.domain.url import CrawlUrl, normalise
+
+    urls = [normalise(text) for text in texts]
+    bad = [f"{url.raw} {url.reason}" for url in urls if not isinstance(url, CrawlUrl)]
+    if bad:
+        raise UsageProblem(*bad)
+    return tuple(dict.fromkeys(url.href for url in urls if isinstance(url, CrawlUrl)))
+
+
+def known_jobs(names: Iterable[str], reports: StoredReports) -> tuple[str, ...]:
+    """The jobs named, each once. Raises UsageProblem when one of them is none of the database."""
+    known = [str(row[0]) for row in reports.rows("v_job", ("job",))]
+    chosen = tuple(dict.fromkeys(names))
+    for name in chosen:
+        if name not in known:
+            raise UsageProblem(
+                f"no job {name!r} is known here{did_you_mean(name, known)}", hint="tui-crawler jobs lists them"
+            )
+    return chosen
 
 
 def known_origin(text: str, reports: Reports) -> str:

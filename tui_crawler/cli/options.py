@@ -13,6 +13,9 @@ PROGRAM = "tui-crawler"
 VALUE_OPTIONS = ("--db", "--config")
 """The options before a command that take a value in the next word."""
 
+COMPLETION_VARIABLE = "_ARGCOMPLETE"
+"""Set by the scripts of `completion` when a shell asks what a word may become."""
+
 Execute = Callable[[argparse.Namespace, Printer], int]
 """What a command does: takes its options, answers the exit status."""
 
@@ -28,9 +31,10 @@ class CommandParser(argparse.ArgumentParser):
 class CommandSet:
     """The commands of a parser, or of a group of commands such as `db`."""
 
-    def __init__(self, parser: CommandParser) -> None:
+    def __init__(self, parser: CommandParser, *, required: bool = True) -> None:
+        self.parser = parser
         self._actions = parser.add_subparsers(
-            title="commands", metavar="COMMAND", parser_class=CommandParser, required=True, prog=parser.prog
+            title="commands", metavar="COMMAND", parser_class=CommandParser, required=required, prog=parser.prog
         )
         self.names: list[str] = []
 
@@ -40,9 +44,12 @@ class CommandSet:
         parser.set_defaults(execute=execute)
         return parser
 
-    def group(self, name: str, summary: str) -> CommandSet:
-        """Declares a group of commands under one word."""
-        return CommandSet(self._parser(name, summary, ""))
+    def group(self, name: str, summary: str, execute: Execute | None = None, description: str = "") -> CommandSet:
+        """Declares a group of commands under one word, which is a command by itself if it has an `execute`."""
+        parser = self._parser(name, summary, description)
+        if execute is not None:
+            parser.set_defaults(execute=execute)
+        return CommandSet(parser, required=execute is None)
 
     def _parser(self, name: str, summary: str, description: str) -> CommandParser:
         self.names.append(name)
@@ -79,9 +86,12 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json(parser: argparse.ArgumentParser, what: str = "one JSON value on stdout") -> None:
-    """`--json`."""
-    parser.add_argument("--json", action="store_true", help=f"{what}; messages go to stderr")
+def add_json(
+    parser: argparse.ArgumentParser, what: str = "one JSON value on stdout", *, of_group: bool = False
+) -> None:
+    """`--json`. `of_group`: the word before takes it, too, so that it may stand on either side."""
+    default = argparse.SUPPRESS if of_group else False
+    parser.add_argument("--json", action="store_true", default=default, help=f"{what}; messages go to stderr")
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -110,6 +120,23 @@ def positive(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) <= 18 and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+
+
+def natural(text: str) -> int:
+    """A whole number from 0 on; for `type=`."""
+    if text.isascii() and text.isdigit() and len(text) <= 18:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+
+
+def duration(text: str) -> int:
+    """Milliseconds of a duration as a configuration writes it (`30m`, `1 day`); for `type=`."""
+    from tui_crawler.config.units import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
 
 
 def port(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,15 +11,34 @@ from tui_crawler import __version__
 from tui_crawler.cli import (
     audit_command,
     check_command,
+    completion_command,
     console_command,
     database_command,
     demo_command,
+    exclude_command,
+    export_command,
     failures_command,
+    jobs_command,
+    links_command,
+    log_command,
+    pages_command,
+    queue_command,
+    rules_command,
     run_command,
     status_command,
     steer_command,
+    why_command,
 )
-from tui_crawler.cli.options import PROGRAM, VALUE_OPTIONS, CommandParser, CommandSet, add_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.options import (
+    COMPLETION_VARIABLE,
+    PROGRAM,
+    VALUE_OPTIONS,
+    CommandParser,
+    CommandSet,
+    add_database,
+)
+from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
 _DESCRIPTION = """\
@@ -36,6 +56,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
     Raises UsageProblem; SystemExit after `--help` and `--version`.
     """
+    if COMPLETION_VARIABLE in os.environ:
+        return argparse.Namespace(quiet=False, execute=_complete)
     root, commands = _root()
     word = _first_word(words)
     if word is None or (word not in commands.names and _is_config(word)):
@@ -47,6 +69,22 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
             hint="a configuration file ends in .yaml or exists; see tui-crawler --help",
         )
     return root.parse_args(words)
+
+
+def _complete(_: argparse.Namespace, _printer: Printer) -> int:
+    """Answers a shell that completes a word; ends the process."""
+    from tui_crawler.cli.word_completion import answer
+
+    answer(completed_by)
+    return ExitStatus.ok
+
+
+def completed_by(words: Sequence[str]) -> CommandParser:
+    """The parser that completes what follows `words`."""
+    root, commands = _root()
+    word = _first_word(words)
+    by_console = word is not None and word not in commands.names and _is_config(word)
+    return _console_parser() if by_console else root
 
 
 def _root() -> tuple[CommandParser, CommandSet]:
@@ -69,10 +107,20 @@ def _root() -> tuple[CommandParser, CommandSet]:
         run_command,
         check_command,
         status_command,
+        why_command,
         steer_command,
         failures_command,
+        links_command,
+        rules_command,
         audit_command,
+        export_command,
+        exclude_command,
+        jobs_command,
+        pages_command,
+        queue_command,
+        log_command,
         database_command,
+        completion_command,
     ):
         module.declare(commands)
     return parser, commands

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui_crawler.cli.actions import Tell, carry_out_all
 from tui_crawler.cli.database_choice import existing_database
-from tui_crawler.cli.exit_status import ExitStatus
-from tui_crawler.cli.known_names import exit_code_name, known_origins
-from tui_crawler.cli.operator_name import operator_name
+from tui_crawler.cli.known_names import check_pattern, crawl_urls, exit_code_name, known_jobs, known_origins
 from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add_json, words
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import CannotRun, UsageProblem
+from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.cli.seed_list import read_seeds
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.command import ActionResult, Command
+    from tui_crawler.domain.command import Command
 
 BULK = 10_000
 """So many seeds are handed over in one action."""
@@ -46,9 +44,9 @@ def declare(commands: CommandSet) -> None:
         parser.add_argument("--all", action="store_true", help="every origin")
         _add_common(parser)
     add = commands.add("add", "add seeds, also while a run is live", _add, "Adds seeds, also while a run is live.")
-    add.add_argument("urls", metavar="URL", nargs="*", help="a seed; - reads many from stdin, one a line")
+    add.add_argument("urls", metavar="URL", nargs="*", help="a seed, or a file of seeds, one a line; - reads stdin")
     add.add_argument("--file", metavar="FILE", help="read many from a file, one a line; # begins a comment")
-    add.add_argument("--job", default="", help="the job they belong to")
+    add.add_argument("--job", metavar="JOB", default="", help="the job they belong to")
     add.add_argument("--pattern", metavar="REGEX", default="", help="of their links only those that match are queued")
     add.add_argument("--force", action="store_true", help="crawl them even if they are not due")
     _add_common(add)
@@ -60,7 +58,7 @@ def declare(commands: CommandSet) -> None:
     )
     retry.add_argument("urls", metavar="URL", nargs="*", help="a failed page")
     retry.add_argument(
-        "--exit-code", type=words, action="extend", metavar="NAMES", default=[], help="pages that ended so"
+        "--exit-code", type=words, action="extend", metavar="CODES", default=[], help="pages that ended so"
     )
     retry.add_argument("--origin", action="append", metavar="ORIGIN", default=[], help="pages of this origin")
     _add_common(retry)
@@ -99,41 +97,37 @@ def _steer(
         raise UsageProblem("name the origins, or --all", hint="tui-crawler status lists them")
     database = existing_database(arguments)
     origins = _origins(database, tuple(arguments.origins))
-    return _carry_out(database, (command(origins),), arguments.json, printer, done)
+    return carry_out_all(database, (command(origins),), _telling(done), printer, as_json=arguments.json)
 
 
 def _add(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.command import AddSeeds
+    from tui_crawler.wiring import open_reports
 
     if arguments.pattern:
-        _check_pattern(arguments.pattern)
+        check_pattern("--pattern", arguments.pattern)
     database = existing_database(arguments)
+    if arguments.job:
+        with closing(open_reports(database)) as reports:
+            known_jobs((arguments.job,), reports)
     urls = read_seeds(arguments.urls, arguments.file, printer)
-    commands = (
+    commands = [
         AddSeeds(urls[start : start + BULK], arguments.job, arguments.pattern, arguments.force)
         for start in range(0, len(urls), BULK)
-    )
-    return _carry_out(database, tuple(commands), arguments.json, printer, "added")
+    ]
+    return carry_out_all(database, commands, _telling("added"), printer, as_json=arguments.json)
 
 
 def _retry(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.command import RetryPages
-    from tui_crawler.domain.url import CrawlUrl, normalise
 
     if not (arguments.urls or arguments.exit_code or arguments.origin):
         raise UsageProblem("name what to retry: URLs, --exit-code or --origin", hint="tui-crawler failures lists it")
-    urls = [normalise(text) for text in arguments.urls]
-    bad = [f"{url.raw} {url.reason}" for url in urls if not isinstance(url, CrawlUrl)]
-    if bad:
-        raise UsageProblem(*bad)
+    urls = crawl_urls(arguments.urls)
     codes = tuple(dict.fromkeys(exit_code_name(name) for name in arguments.exit_code))
     database = existing_database(arguments)
-    command = RetryPages(
-        tuple(url.href for url in urls if isinstance(url, CrawlUrl)),
-        codes,
-        _origins(database, tuple(arguments.origin)),
-    )
-    return _carry_out(database, (command,), arguments.json, printer, "put back")
+    command = RetryPages(urls, codes, _origins(database, tuple(arguments.origin)))
+    return carry_out_all(database, (command,), _telling("put back"), printer, as_json=arguments.json)
 
 
 def _origins(database: Path, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -145,78 +139,28 @@ def _origins(database: Path, names: tuple[str, ...]) -> tuple[str, ...]:
         return known_origins(names, reports)
 
 
-def _check_pattern(text: str) -> None:
-    from tui_crawler.domain.pattern import BadPattern, Pattern
+def _telling(done: str) -> Tell:
+    """How the outcome of a command is told; `done` is the word for what was done."""
 
-    try:
-        Pattern(text)
-    except BadPattern as error:
-        raise UsageProblem(f"--pattern {text!r}: {error.message}") from error
+    def tell(_before: object, after: object) -> Iterable[str]:
+        from tui_crawler.console.format import plural
+        from tui_crawler.console.safe_text import safe
 
+        match after:
+            case {"retried": dict(counts)}:
+                total = sum(number for number in counts.values() if isinstance(number, int))
+                if not total:
+                    return ["no failed page matches"]
+                return [f"{plural(total, 'page')} {done}", *(f"  {n} {safe(str(o))}" for o, n in counts.items())]
+            case {"added": int(added), "known": int(known), **rest}:
+                lines = [f"{plural(added, 'page')} {done}" + (f", {known} known already" if known else "")]
+                refused = rest.get("refused")
+                if isinstance(refused, list):
+                    lines += [f"  refused: {safe(str(text))}" for text in refused]
+                return lines
+            case dict() if after:
+                return [f"{done} {safe(str(name))}" for name in after]
+            case _:
+                return ["nothing to change"]
 
-def _carry_out(database: Path, commands: tuple[Command, ...], as_json: bool, printer: Printer, done: str) -> int:
-    """Carries commands out one after the other and tells what became of each; the first error ends it."""
-    from tui_crawler.domain.command import action_name, target_of
-    from tui_crawler.domain.run import NotTakenUp
-    from tui_crawler.wiring import carry_out
-
-    who = operator_name()
-    documents: list[dict[str, object]] = []
-    error = ""
-    for command in commands:
-        try:
-            result = carry_out(database, command, who)
-        except NotTakenUp as late:
-            raise CannotRun(str(late)) from late
-        documents.append(
-            {
-                "action_id": result.action_id,
-                "action": action_name(command),
-                "target": target_of(command),
-                "before": _value(result.before),
-                "after": _value(result.after),
-                "error": result.error,
-            }
-        )
-        error = result.error
-        if error:
-            break
-        if not as_json:
-            printer.lines(_outcome(result, done))
-    if as_json:
-        printer.document({"actions": documents})
-    if error:
-        raise UsageProblem(error)
-    return ExitStatus.ok
-
-
-def _outcome(result: ActionResult, done: str) -> list[str]:
-    """What became of an action, in words. An action nobody has taken up yet has no `after`."""
-    from tui_crawler.console.format import plural
-    from tui_crawler.console.safe_text import safe
-
-    if not result.after:
-        return ["written down; the run has not taken it up yet"]
-    after = _value(result.after)
-    match after:
-        case {"retried": dict(counts)}:
-            total = sum(number for number in counts.values() if isinstance(number, int))
-            if not total:
-                return ["no failed page matches"]
-            return [f"{plural(total, 'page')} {done}", *(f"  {n} {safe(str(o))}" for o, n in counts.items())]
-        case {"added": int(added), "known": int(known), **rest}:
-            refused = rest.get("refused")
-            lines = [f"{plural(added, 'page')} {done}" + (f", {known} known already" if known else "")]
-            return lines + [f"  refused: {safe(str(text))}" for text in refused] if isinstance(refused, list) else lines
-        case dict() if after:
-            return [f"{done} {safe(str(name))}" for name in after]
-        case _:
-            return ["nothing to change"]
-
-
-def _value(text: str) -> object:
-    """The JSON value of a journal text; the text itself when it is none, None when it is empty."""
-    try:
-        return json.loads(text) if text else None
-    except ValueError:
-        return text
+    return tell

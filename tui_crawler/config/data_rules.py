@@ -1,12 +1,10 @@
 """Data rules (R): what is taken out of the pages of a host, by CSS, XPath or regular expression."""
 
-# ruff: noqa: RUF009 (key, need and section make dataclass fields, as dataclasses.field does)
-
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from cssselect import SelectorError
 from lxml import etree
@@ -15,11 +13,11 @@ from parsel.csstranslator import HTMLTranslator
 from tui_crawler.config.kinds import Choice, Kind, Nullable, Regex, Text, text_of
 from tui_crawler.config.problem import Mark, Refused
 from tui_crawler.config.reader import Reader
-from tui_crawler.config.table import ListOf, Table, key, need, table_of
+from tui_crawler.config.table import Key, ListOf, Table
 from tui_crawler.config.tree import Node
 from tui_crawler.config.web_kinds import HostName
+from tui_crawler.domain.data_rule import DataRule, DataType
 
-DataType = Literal["link", "video", "picture", "text"]
 _EXPRESSIONS = ("css", "xpath", "regex")
 _LONGEST = 2000  # characters of an expression
 
@@ -70,19 +68,6 @@ class XPathExpression:
         return {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 
 
-@dataclass(frozen=True, slots=True)
-class DataRule:
-    """One data rule; exactly one of `css`, `xpath` and `regex` is given. `source` is file:line."""
-
-    host: str = need(HostName(), "The host whose pages are read.")
-    name: str = need(Text("a name"), "Name of the data block.")
-    type: DataType = need(Choice(get_args(DataType)), "What the values are.")
-    css: str | None = key(Nullable(CssExpression()), None, "CSS selector, with ::text or ::attr(name).")
-    xpath: str | None = key(Nullable(XPathExpression()), None, "XPath expression.")
-    regex: str | None = key(Nullable(Regex()), None, "Regular expression; its first group, else the whole match.")
-    source: str = ""
-
-
 def _expression(node: Node, kind: Kind) -> str:
     text = text_of(node, kind)
     if not text or len(text) > _LONGEST:
@@ -98,4 +83,12 @@ def _build(values: Mapping[str, Any], mark: Mark) -> DataRule:
     return DataRule(**values, source=mark.place)
 
 
-DATA_RULES = ListOf(Table(table_of(DataRule).keys, _build), "data rules")
+_KEYS = (
+    Key("host", "host", HostName(), "The host whose pages are read.", required=True),
+    Key("name", "name", Text("a name"), "Name of the data block.", required=True),
+    Key("type", "type", Choice(get_args(DataType)), "What the values are.", required=True),
+    Key("css", "css", Nullable(CssExpression()), "CSS selector, with ::text or ::attr(name)."),
+    Key("xpath", "xpath", Nullable(XPathExpression()), "XPath expression."),
+    Key("regex", "regex", Nullable(Regex()), "Regular expression; its first group, else the whole match."),
+)
+DATA_RULES = ListOf(Table(_KEYS, _build), "data rules")

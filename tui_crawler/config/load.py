@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,8 @@ from tui_crawler.config.schema import PLACES, ROOT, Config
 from tui_crawler.config.source import read_text
 from tui_crawler.config.table import Key, Table, places_of, suggest_key, walk_keys
 from tui_crawler.config.tree import Node, compose, node_of
-from tui_crawler.domain.policy import Exclusion, Rule, Whitelist
+from tui_crawler.domain.policy import Whitelist
+from tui_crawler.domain.ruleset import RulesetChange
 
 _ON_COMMAND_LINE = Mark(COMMAND_LINE)
 _FORCE_IMPOLITE = {"delay.allow_impolite": True}
@@ -102,16 +103,6 @@ def config_from_seeds(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RulesFile:
-    """What a file for `rules preview` and `rules apply` holds; None where it says nothing about it."""
-
-    policies: PoliciesConfig | None
-    rules: tuple[Rule, ...] | None
-    exclusions: tuple[Exclusion, ...] | None
-    whitelist: Whitelist | None
-
-
 _RULES_FILE = Table(
     (
         Key("policies", "policies", POLICIES, "Policies."),
@@ -119,26 +110,34 @@ _RULES_FILE = Table(
         Key("exclusions", "exclusions", EXCLUSIONS, "Exclusions."),
         Key("whitelist", "whitelist", WHITELIST, "Whitelist."),
     ),
-    lambda values, _: RulesFile(**values),
+    lambda values, _: values,
 )
 
 
-def load_rules(path: Path) -> RulesFile:
-    """Reads YAML with any of policies, rules, exclusions and whitelist, as in a configuration. An empty whitelist
-    comes as `Whitelist()`. Raises ConfigErrors."""
+def load_rules(path: Path) -> RulesetChange:
+    """Reads YAML with any of policies, rules, exclusions and whitelist, as in a configuration: the change it makes to
+    a ruleset. A list that the file gives replaces the one in force, an empty one takes it away; what the file does
+    not name stays, also within `policies`. Raises ConfigErrors."""
     reader = Reader(places_of(_RULES_FILE), {}, path.parent)
     try:
         text = read_text(path)
     except Refused as refused:
         raise _errors(refused) from refused
     root = _compose(text, visible(str(path), LONGEST_PATH), reader)
-    rules: RulesFile = _read(root, reader, _RULES_FILE)
-    if "whitelist" in reader.marks and rules.whitelist is None:
-        rules = replace(rules, whitelist=Whitelist())
-    if all(getattr(rules, key.field) is None for key in _RULES_FILE.keys):
+    values = _read(root, reader, _RULES_FILE)
+    given = reader.marks
+    policies: PoliciesConfig = values["policies"] or PoliciesConfig()
+    change = RulesetChange(
+        do_not_crawl=policies.do_not_crawl if "policies.do_not_crawl" in given else None,
+        url_query_parameters=policies.url_query_parameters if "policies.url_query_parameters" in given else None,
+        rules=values["rules"],
+        exclusions=values["exclusions"],
+        whitelist=(values["whitelist"] or Whitelist()) if "whitelist" in given else None,
+    )
+    if change == RulesetChange():
         names = ", ".join(key.name for key in _RULES_FILE.keys)
         raise ConfigErrors([problem_at(Mark(str(path), 1, 1), "", "the file holds no rules", f"keys: {names}")])
-    return rules
+    return change
 
 
 def _reader(overrides: Mapping[str, object], impolite: bool, folder: Path, *, looks_at_files: bool = True) -> Reader:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tui_crawler.config.data_rules import DATA_RULES, DataRule
+from tui_crawler.config.data_rules import DATA_RULES
 from tui_crawler.config.database import Database, DatabaseName
 from tui_crawler.config.kinds import Pairs, Text
 from tui_crawler.config.policies import EXCLUSIONS, POLICIES, RULES, WHITELIST, PoliciesConfig
@@ -27,6 +27,7 @@ from tui_crawler.config.sections import (
 )
 from tui_crawler.config.table import ListOf, key, need, places_of, section, table_of
 from tui_crawler.config.web_kinds import UNCONFIGURED_USER_AGENT, UserAgent
+from tui_crawler.domain.data_rule import DataRule
 from tui_crawler.domain.policy import Exclusion, PolicySet, Rule, Whitelist
 
 DEFAULT = "default"

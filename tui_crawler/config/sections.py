@@ -154,6 +154,11 @@ class StorageConfig:
         get_args(BodyKind),
         "Kinds of document whose body is stored.",
     )
+    validate: tuple[BodyKind, ...] = key(
+        ListOf(Choice(get_args(BodyKind)), "kinds of document", most=4),
+        get_args(BodyKind),
+        "Kinds of document that are checked for errors (G); none reads pages faster.",
+    )
     durability: Durability = key(
         Choice(get_args(Durability)), "normal", "`full` also keeps the last commits through a power loss; slower."
     )

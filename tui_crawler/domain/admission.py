@@ -46,12 +46,13 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Found:
     """A link as it was found: `redirect_hops` of the new page, the pattern of the parent item, and how many
-    pages its origin has already."""
+    pages its origin has already. A `sitemap` need not lie under the start path of its site."""
 
     url: CrawlUrl | InvalidUrl
     redirect_hops: int = 0
     item_pattern: str | None = None
     origin_pages: int = 0
+    sitemap: bool = False
 
 
 # Steps that say the same of every URL; links are many, so they are made once.
@@ -98,7 +99,7 @@ class Admission:
         url = found.url
         if isinstance(url, InvalidUrl):
             return Refused(Refusal.invalid_url, f"the URL {url.reason}")
-        if found.redirect_hops or found.item_pattern or self.limits.max_pages_per_origin is not None:
+        if found.redirect_hops or found.item_pattern or found.sitemap or self.limits.max_pages_per_origin is not None:
             return self._admit(url, found)
         known = self._verdicts.get(url.href)  # a plain link: the answer depends on its URL alone
         if known is None:
@@ -144,6 +145,11 @@ class Admission:
         judged = (step for _, step in self._judgements(url, robots, self._compiled.settings(url)))
         return (*filters, *(step for step in judged if step.stage not in seen))
 
+    @property
+    def names_agents(self) -> bool:
+        """Whether a rule gives some pages a user agent of their own, whose robots.txt group then counts."""
+        return any(rule.ua is not None for rule in self.policies.rules)
+
     def settings(self, url: CrawlUrl) -> RuleSettings:
         """What the rules together say of a URL, and which rule decided what (B)."""
         return self._compiled.settings(url)
@@ -177,7 +183,7 @@ class Admission:
         yield self._length(url)
         yield self._in_scope(url)
         yield self._whitelist(url)
-        yield self._start_path(url)
+        yield _NO_START_PATH if found.sitemap else self._start_path(url)
         yield self._exclusion(url)
         yield from self._trap(url, found)
         yield self._accept(url)

@@ -112,6 +112,45 @@ class FoundLink:
 
 
 @dataclass(frozen=True, slots=True)
+class DataValue:
+    """One value that a data rule found (R). `type`: link, video, picture, text; `place` counts those of one rule
+    from 0."""
+
+    name: str
+    type: str
+    place: int
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationError:
+    """What a validator found fault with; line and column count from 1, 0 where it cannot say."""
+
+    line: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What a validator says of a body (G): `type` is html5, xml, rss, atom or css, `errors` the first 20."""
+
+    type: str
+    valid: bool
+    errors: tuple[ValidationError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapEntry:
+    """A URL that a sitemap names. `sitemap`: it is a sitemap itself (an index names those). `lastmod` is epoch ms,
+    0 when it says nothing that can be read."""
+
+    url: CrawlUrl
+    lastmod: int = 0
+    sitemap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """What the extractor saw in a body.
 
@@ -135,6 +174,18 @@ class Reading:
     invalid_sample: str = ""
     incomplete: tuple[str, ...] = ()
     message: str = ""
+    data: tuple[DataValue, ...] = ()
+    validation: Validation | None = None
+    entries: tuple[SitemapEntry, ...] = ()  # only of what was read as a sitemap
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptResult:
+    """A typed result of an attempt (B). `type`: status_code, final_url, outlinks, requisites, custom_js; its id is
+    made of the attempt and the type, so that storing it twice changes nothing."""
+
+    type: str
+    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +212,8 @@ class AttemptRecord:
     message: str = ""
     decided_by: str = ""  # for a refusal: file:line and pattern, or the robots.txt line
     cut: tuple[str, ...] = ()
+    ruleset_id: int = 0  # the ruleset the attempt began with (B), 0 when there was none
+    results: tuple[AttemptResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +231,7 @@ class PageOutcome:
     forget_ignored: bool = False
     fresh_until: int = 0  # HTTP freshness as epoch ms, 0 when none was given
     not_before: int = 0
+    depth: int | None = None  # the depth from which the depths of the found pages were counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +256,8 @@ class DocumentRecord:
     nofollow: bool = False
     incomplete: tuple[str, ...] = ()
     body: bytes | None = None
+    validation: Validation | None = None
+    data: tuple[DataValue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, assert_never
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,109 @@ class Exclude:
     remove: bool = False
 
 
-Command = PauseOrigins | ResumeOrigins | StopOrigins | AddSeeds | RetryPages | TopUpPatience | SetDelay | Exclude
+@dataclass(frozen=True, slots=True)
+class SetJob:
+    """Changes a job (B). None leaves a value as it is; of depth and concurrency -1 means no limit."""
+
+    job: str
+    nice: int | None = None
+    depth: int | None = None
+    concurrency: int | None = None
+    tag: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SteerJobs:
+    """`order`: pause (concurrency 0), resume (back to the former concurrency), abort, unabort."""
+
+    order: str
+    jobs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyRules:
+    """A new ruleset (B). `rules` is the JSON of a whole PolicySet (domain.ruleset), `base_id` the version it was made
+    from: another current one is a RulesetConflict. `job` empty: every job, which then share one version each."""
+
+    rules: str
+    base_id: int
+    job: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StashPages:
+    """READY pages into the stash `name`, out of all crawling (B). URLs, origins and `pattern` (searched in the URL)
+    narrow each other; none of them: every READY page of the job. `job` empty: the job of the run."""
+
+    name: str
+    urls: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    pattern: str = ""
+    job: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnstashPages:
+    """Pages of a stash back to READY, oldest first; `limit` 0: all of them."""
+
+    name: str
+    limit: int = 0
+    job: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dripfeed:
+    """Keeps at most `ready` pages of a stash READY, oldest first (B); 0 ends it."""
+
+    name: str
+    ready: int
+    job: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReclaimPages:
+    """Pages in limbo back to READY, with a reason (B): those claimed for longer than `older_ms`, or the URLs named."""
+
+    reason: str
+    urls: tuple[str, ...] = ()
+    older_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeUrls:
+    """A HEAD request for each URL (U: crawl type check); no page is changed by what it answers."""
+
+    urls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSegment:
+    """Takes the URLs of a segment into the queue, exactly once (M). `path` is absolute."""
+
+    path: str
+
+
+Command = (
+    PauseOrigins
+    | ResumeOrigins
+    | StopOrigins
+    | AddSeeds
+    | RetryPages
+    | TopUpPatience
+    | SetDelay
+    | Exclude
+    | SetJob
+    | SteerJobs
+    | ApplyRules
+    | StashPages
+    | UnstashPages
+    | Dripfeed
+    | ReclaimPages
+    | ProbeUrls
+    | LoadSegment
+)
 
 _NAMES: dict[str, type[Any]] = {
     "pause": PauseOrigins,
@@ -83,6 +185,15 @@ _NAMES: dict[str, type[Any]] = {
     "top_up": TopUpPatience,
     "delay": SetDelay,
     "exclude": Exclude,
+    "job": SetJob,
+    "steer_jobs": SteerJobs,
+    "rules": ApplyRules,
+    "stash": StashPages,
+    "unstash": UnstashPages,
+    "dripfeed": Dripfeed,
+    "reclaim": ReclaimPages,
+    "probe": ProbeUrls,
+    "load": LoadSegment,
 }
 _KINDS: dict[type[Any], str] = {kind: name for name, kind in _NAMES.items()}
 
@@ -119,16 +230,26 @@ def action_name(command: Command) -> str:
 def target_of(command: Command) -> str:
     """What a command is about, in one line for the journal; "all" where it names nothing."""
     match command:
-        case AddSeeds(urls=urls):
-            names = urls
+        case AddSeeds(urls=names) | ProbeUrls(urls=names):
+            pass
+        case SteerJobs(order=order, jobs=jobs):
+            names = (f"{order} {', '.join(jobs[:3])}" + (f" and {len(jobs) - 3} more" if len(jobs) > 3 else ""),)
         case RetryPages(urls=urls, exit_codes=exits, origins=origins):
             names = urls + exits + origins
-        case SetDelay(origin=origin):
-            names = (origin,)
-        case Exclude(kind=kind, value=value):
-            names = (f"{kind} {value}",)
+        case SetDelay(origin=name) | SetJob(job=name) | LoadSegment(path=name) | ApplyRules(job=name):
+            names = (name,) if name else ()
+        case StashPages(name=name) | UnstashPages(name=name) | Dripfeed(name=name):
+            names = (name,)
+        case ReclaimPages(reason=reason, urls=urls):
+            names = urls or (reason,)
+        case Exclude(kind=kind, value=value, remove=remove):
+            names = (f"remove {kind} {value}" if remove else f"{kind} {value}",)
+        case PauseOrigins(origins=names) | ResumeOrigins(origins=names):
+            pass
+        case StopOrigins(origins=names) | TopUpPatience(origins=names):
+            pass
         case _:
-            names = command.origins
+            assert_never(command)
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return shown or "all"
 

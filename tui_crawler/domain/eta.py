@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from tui_crawler.domain.origin import HELD
 from tui_crawler.domain.view import OriginView
 
 MOST_GROWTH = 0.95
@@ -56,7 +57,7 @@ def estimate(origin: OriginView, now: int) -> Eta:
         return Eta(0, 0, Limit.none)
     if origin.state == "FINISHED":
         return Eta(None, None, Limit.ended)
-    if origin.paused:
+    if origin.paused or origin.asleep_until == HELD:
         return Eta(None, None, Limit.paused)
     turn = max(0, origin.delay_ms) + max(0, origin.last_response_ms)
     if turn == 0:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from types import MappingProxyType
 
 from tui_crawler.domain.delay import DelayReason
+from tui_crawler.domain.origin import HELD
 from tui_crawler.domain.view import OriginView, RunView
 
 SOON_MS = 1_000
@@ -74,6 +75,8 @@ def idle_reason(origin: OriginView, now: int, run: RunView | None, *, zone: tzin
         return "no run has started yet"
     if not run.live:
         return "no engine is at work"
+    if origin.asleep_until == HELD:
+        return "its jobs are paused"
     if origin.asleep_until > now:
         return f"nothing due {_until(origin.asleep_until, now, zone)}"
     wait = origin.next_request_at - now
@@ -106,6 +109,8 @@ def idle_reason_of_run(origins: Iterable[OriginView], now: int, run: RunView | N
     if not awake:
         rest = ", the others have finished" if len(unfinished) < len(every) else ""
         return f"{_some(len(unfinished), 'is', 'are')} paused{rest}"
+    if all(view.asleep_until == HELD for view in awake):
+        return "every job with pages left is paused"
     first = min(awake, key=lambda view: max(view.next_request_at, view.asleep_until))
     wait = max(first.next_request_at, first.asleep_until) - now
     if wait <= SOON_MS:

@@ -13,6 +13,8 @@ from tui_crawler.domain.robots import RobotsRules
 from tui_crawler.domain.url import CrawlUrl
 
 DAY_MS = 86_400_000
+HELD = 2**62
+"""`asleep_until` of an origin that has nothing but pages of paused jobs: until somebody says so."""
 
 
 class FinishReason(Enum):
@@ -76,6 +78,17 @@ class RobotsHop:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """A URL that an operator wants probed with HEAD (U: crawl type check), for the action `action_id`.
+
+    Kept in the journal alone: after a kill the action is still waiting there.
+    """
+
+    action_id: int
+    url: CrawlUrl
+
+
+@dataclass(frozen=True, slots=True)
 class OriginState:
     """The state between two turns. `release_ms` (monotonic) is what `next_request_at` (epoch ms) means today."""
 
@@ -95,6 +108,7 @@ class OriginState:
     hop: RobotsHop | None = None
     todo: tuple[TodoPage, ...] = ()
     filled: bool = False  # whether this run has filled the todo list before
+    checks: tuple[Check, ...] = ()
 
 
 def record_of(state: OriginState, in_flight_url: str = "") -> OriginRecord:
@@ -179,7 +193,7 @@ def restore(
         delay_reason=reason,
         next_request_at=now.wall_ms + wait if wait else record.next_request_at,
         release_ms=now.mono_ms + wait,
-        asleep_until=record.asleep_until if takeover.continued else 0,
+        asleep_until=record.asleep_until if takeover.continued and record.asleep_until != HELD else 0,
         last_request_at=record.last_request_at,
         last_response_ms=record.last_response_ms,
         robots=robots,

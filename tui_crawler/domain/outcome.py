@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tui_crawler.domain.admission import Admission, Found
 from tui_crawler.domain.attempt import (
     AttemptKind,
     AttemptRecord,
+    AttemptResult,
     DocumentRecord,
     Exchange,
     FoundLink,
@@ -21,24 +20,15 @@ from tui_crawler.domain.attempt import (
     Settle,
 )
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, attempts_left, retries_in_run
+from tui_crawler.domain.intake import Find, Intake, Queue, admit, linked, listed
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import OriginState, record_of
-from tui_crawler.domain.page import NewPage, PageStatus, TodoPage
+from tui_crawler.domain.origin import Check, OriginState, record_of
+from tui_crawler.domain.page import PageStatus, TodoPage
 from tui_crawler.domain.recrawl import fresh_until
 from tui_crawler.domain.url import CrawlUrl
-from tui_crawler.domain.verdict import Refused
 
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
 _PERMANENT = frozenset({ExitCode.permanent_redirect})
-
-
-@dataclass(frozen=True, slots=True)
-class Intake:
-    """What decides over found links: the filters, which kinds are queued, and how many pages each origin has."""
-
-    admission: Admission
-    link_kinds_queued: frozenset[LinkKind]
-    pages_known: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +40,8 @@ class Storing:
 
 @dataclass(frozen=True, slots=True)
 class Crawled:
-    """One crawl of a page, over: `reading` is None when there was nothing to read."""
+    """One crawl of a page, over: `reading` is None when there was nothing to read. `ruleset_id` is the one it began
+    with (B)."""
 
     page: TodoPage
     url: CrawlUrl
@@ -59,14 +50,7 @@ class Crawled:
     sha256: str
     started: Moment
     ended: Moment
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """What the links of a page come to: pages to be queued, and refusals counted by reason."""
-
-    pages: tuple[NewPage, ...] = ()
-    refused: tuple[RefusedCount, ...] = ()
+    ruleset_id: int = 0
 
 
 def final_code(crawled: Crawled) -> ExitCode:
@@ -105,49 +89,18 @@ def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRec
 def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
     """Which URLs become pages, after all filters (first refusal wins, each is counted)."""
     page, reading = crawled.page, crawled.reading
+    if not intake.queues:
+        return Queue()
     sent = redirect_of(crawled, code)
     if sent is not None:
-        return _admit([sent[0]], page, intake, hops=page.redirect_hops + 1, depth=page.depth)
+        return admit([Find(sent[0], page.depth, page.redirect_hops + 1, page.sitemap)], page, intake)
     if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:
         return Queue()
-    wanted = (link.url for link in reading.links if not link.nofollow and link.kind in intake.link_kinds_queued)
-    queue = _admit(wanted, page, intake, hops=0, depth=page.depth + 1)
+    queue = admit(listed(reading, page) if page.sitemap else linked(reading, page, intake), page, intake)
     if not reading.invalid_links:
         return queue
     invalid = RefusedCount("invalid_url", reading.invalid_links, reading.invalid_sample)
     return Queue(queue.pages, (*queue.refused, invalid))
-
-
-def _admit(urls: Iterable[CrawlUrl], page: TodoPage, intake: Intake, hops: int, depth: int) -> Queue:
-    seen: set[str] = set()
-    pages: list[NewPage] = []
-    refused: dict[str, tuple[int, str]] = {}
-    added: dict[str, int] = {}
-    for url in urls:
-        if url.href in seen:
-            continue
-        seen.add(url.href)
-        known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
-        verdict = intake.admission.admit(Found(url, hops, page.item_pattern or None, known))
-        if isinstance(verdict, Refused):
-            count, sample = refused.get(verdict.reason.value, (0, url.href))
-            refused[verdict.reason.value] = (count + 1, sample)
-            continue
-        added[url.origin] = added.get(url.origin, 0) + 1
-        pages.append(
-            NewPage(
-                url=url.href,
-                url_hash=url.hash,
-                origin=url.origin,
-                depth=depth,
-                nice=page.nice,
-                redirect_hops=hops,
-                item_pattern=page.item_pattern,
-                force=page.force,
-            )
-        )
-    counts = tuple(RefusedCount(reason, count, sample) for reason, (count, sample) in refused.items())
-    return Queue(tuple(pages), counts)
 
 
 def settle_crawl(
@@ -187,28 +140,41 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
         contentful=DISPOSITIONS[code].contentful,
         forget_ignored=not cancelled and left > 0 and retries_in_run(code, status),
         fresh_until=fresh_until(crawled.exchange.headers, crawled.ended.wall_ms),
+        depth=page.depth,
     )
 
 
-def settle_refusal(page: TodoPage, code: ExitCode, detail: str, source: str, state: OriginState, now: Moment) -> Settle:
+@dataclass(frozen=True, slots=True)
+class Refusing:
+    """Why a page is not requested: exit code, words, who decided (file:line or robots.txt line), which ruleset."""
+
+    exit_code: ExitCode
+    detail: str
+    source: str = ""
+    ruleset_id: int = 0
+
+
+def settle_refusal(page: TodoPage, why: Refusing, state: OriginState, now: Moment) -> Settle:
     """A refusal: an attempt without a request (U). A skipped page keeps its tries and becomes SKIPPED (B)."""
+    code = why.exit_code
     skipped = code is ExitCode.skipped_by_rule
     return Settle(
         attempt=AttemptRecord(
             origin=state.origin,
             url=page.url,
-            kind=AttemptKind.page,
+            kind=_kind_of(page),
             exit_code=code,
             started_at=now.wall_ms,
             ended_at=now.wall_ms,
             page_id=page.page_id,
+            ruleset_id=why.ruleset_id,
             patience_before=state.patience,
             patience_after=state.patience,
             politeness_after=state.pace.politeness,
             delay_ms_after=state.delay_ms,
             delay_reason=state.delay_reason.value,
-            message=detail,
-            decided_by=source,
+            message=why.detail,
+            decided_by=why.source,
         ),
         origin=record_of(state),
         page=PageOutcome(
@@ -225,7 +191,14 @@ def settle_refusal(page: TodoPage, code: ExitCode, detail: str, source: str, sta
 
 
 def settle_robots(
-    url: str, code: ExitCode, exchange: Exchange, before: OriginState, after: OriginState, started_at: int, now: Moment
+    url: str,
+    code: ExitCode,
+    exchange: Exchange,
+    before: OriginState,
+    after: OriginState,
+    started_at: int,
+    now: Moment,
+    sitemaps: Queue,
 ) -> Settle:
     """The attempt for robots.txt, whose hops are all requests of it; `exchange` is the last one."""
     return Settle(
@@ -250,7 +223,57 @@ def settle_robots(
         ),
         origin=record_of(after),
         save_robots=code is not ExitCode.cancelled,
+        new_pages=sitemaps.pages,
+        refused=sitemaps.refused,
     )
+
+
+def settle_check(
+    check: Check, exchange: Exchange, before: OriginState, after: OriginState, started: Moment, now: Moment
+) -> Settle:
+    """The attempt for a probe (HEAD): it changes no page. `exchange` without requests is a refusal."""
+    return Settle(
+        attempt=AttemptRecord(
+            origin=after.origin,
+            url=check.url.href,
+            kind=AttemptKind.check,
+            exit_code=exchange.exit_code,
+            started_at=started.wall_ms,
+            ended_at=now.wall_ms,
+            http_status=exchange.http_status,
+            response_ms=exchange.response_ms if exchange.requests else None,
+            bytes=exchange.wire_bytes,
+            requests=exchange.requests,
+            patience_before=before.patience,
+            patience_after=after.patience,
+            politeness_after=after.pace.politeness,
+            delay_ms_after=after.delay_ms,
+            delay_reason=after.delay_reason.value,
+            message=exchange.message,
+            cut=exchange.cut,
+        ),
+        origin=record_of(after),
+    )
+
+
+def _kind_of(page: TodoPage) -> AttemptKind:
+    return AttemptKind.sitemap if page.sitemap else AttemptKind.page
+
+
+def _results_of(crawled: Crawled, code: ExitCode) -> tuple[AttemptResult, ...]:
+    """What an attempt found out, typed (B): the numbers of outlinks and of requisites, not their texts."""
+    exchange, reading = crawled.exchange, crawled.reading
+    if exchange.http_status is None:
+        return ()
+    results = [AttemptResult("status_code", str(exchange.http_status))]
+    sent = redirect_of(crawled, code)
+    results.append(AttemptResult("final_url", sent[0].href if sent else crawled.url.href))
+    if reading is not None and code in {*_READ, ExitCode.noindex}:
+        outlinks = sum(link.kind is LinkKind.a for link in reading.links) + len(reading.entries)
+        results.append(AttemptResult("outlinks", str(outlinks)))
+        requisites = sum(link.kind is not LinkKind.a for link in reading.links)
+        results.append(AttemptResult("requisites", str(requisites)))
+    return tuple(results)
 
 
 def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: OriginState) -> AttemptRecord:
@@ -258,7 +281,7 @@ def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: Or
     return AttemptRecord(
         origin=after.origin,
         url=crawled.page.url,
-        kind=AttemptKind.page,
+        kind=_kind_of(crawled.page),
         exit_code=code,
         started_at=crawled.started.wall_ms,
         ended_at=crawled.ended.wall_ms,
@@ -274,6 +297,8 @@ def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: Or
         delay_reason=after.delay_reason.value,
         message=exchange.message or (reading.message if reading else "") or _said(crawled, code),
         cut=exchange.cut + (reading.incomplete if reading else ()),
+        ruleset_id=crawled.ruleset_id,
+        results=_results_of(crawled, code),
     )
 
 
@@ -309,6 +334,8 @@ def _document_of(crawled: Crawled, storing: Storing) -> DocumentRecord:
         nofollow=reading.nofollow,
         incomplete=reading.incomplete,
         body=exchange.body if reading.kind in storing.kinds else None,
+        validation=reading.validation,
+        data=reading.data,
     )
 
 

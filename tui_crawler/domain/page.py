@@ -36,6 +36,7 @@ class TodoPage:
     redirect_hops: int = 0
     item_pattern: str = ""
     force: bool = False
+    sitemap: bool = False
     etag: str = ""
     last_modified: str = ""
     last_contentful_at: int = 0
@@ -44,17 +45,22 @@ class TodoPage:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Pages for a fill, in order. `next_due_at` (epoch ms) is set only when there is no page now but one later."""
+    """Pages for a fill, in order. `next_due_at` (epoch ms) is set only when there is no page now but one later.
+
+    `held`: there are pages, but of jobs that are paused; set only when there is no other page now.
+    """
 
     pages: tuple[TodoPage, ...]
     next_due_at: int | None = None
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NewPage:
     """A URL that passed every filter and is to become a page, unless it is known already.
 
-    A duplicate find keeps the lower `nice` and the lower `depth` (B).
+    A duplicate find keeps the lower `nice` and the lower `depth` (B). `sitemap`: it is read as a sitemap, not as a
+    page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it.
     """
 
     url: str
@@ -67,6 +73,8 @@ class NewPage:
     item_pattern: str = ""
     force: bool = False
     not_before: int = 0
+    sitemap: bool = False
+    lastmod: int = 0
 
 
 @dataclass(frozen=True, slots=True)

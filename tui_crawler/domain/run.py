@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from tui_crawler.domain.attempt import OriginRecord
+from tui_crawler.domain.job import JobPlan, JobState
 from tui_crawler.domain.page import NewPage, TodoPage
+from tui_crawler.domain.policy import EMPTY, PolicySet
+from tui_crawler.domain.ruleset import Ruleset
 
 
 class RunReason(Enum):
@@ -24,7 +27,9 @@ class RunReason(Enum):
 class RunPlan:
     """What a start asks of the store. `config_text` is the effective configuration (YAML or JSON text), kept for later.
 
-    `new_run` ends a run that could be continued. `seeds` are normalised and admitted; every origin of them joins.
+    `new_run` ends a run that could be continued. `seeds` are normalised and admitted; every origin of them joins, as
+    do those of `jobs`, the jobs beside the one named `job`. `policies` hold for every job; `start_paths` are pairs
+    of origin and path (G). With several `workers` each leases origins; one that `joins` takes part in the live run.
     """
 
     config_name: str
@@ -43,6 +48,13 @@ class RunPlan:
     max_depth: int | None = None
     config_text: str = ""
     worker: str = ""
+    tags: tuple[str, ...] = ()
+    matchonly: bool = False
+    workers: int = 1
+    joins: bool = False
+    jobs: tuple[JobPlan, ...] = ()
+    policies: PolicySet = EMPTY
+    start_paths: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,8 @@ class StoredOrigin:
     pages_known: int = 0
     done: int = 0
     failed: int = 0
+    handed_on: bool = False  # another worker of this run held it before
+    unclean: bool = False  # that worker did not end in order: a request may have been in flight
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +87,21 @@ class RunStart:
     pages_failed: int = 0
     notes: tuple[str, ...] = field(default=())
     config_text: str = ""
+    jobs: tuple[JobState, ...] = ()
+    rulesets: tuple[Ruleset, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What a committed attempt came to: new pages by origin, and the counters of its own origin afterwards."""
+    """What a committed attempt came to: pages by origin that are new or came out of a stash, and the counters of its
+    own origin afterwards."""
 
     new_pages: tuple[tuple[str, int], ...] = ()
     pending: int = 0
     done: int = 0
     failed: int = 0
     blocked: int = 0
+    stolen: bool = False  # another worker has taken the page: only someone_stole_my_work was stored
 
 
 class StorageFailure(Exception):
@@ -100,6 +118,10 @@ class NotTakenUp(Exception):
 
 class NoSuchJob(ValueError):
     """A command names a job that does not exist."""
+
+
+class BadSegment(ValueError):
+    """A segment that cannot be taken: no segment, damaged, or consumed before. Nothing was changed."""
 
 
 class NotOurDatabase(StorageFailure):

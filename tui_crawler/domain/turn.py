@@ -6,6 +6,7 @@ state. The same input gives the same turn.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -13,6 +14,8 @@ from tui_crawler.domain.delay import Answer, Delay, DelayReason, after_request, 
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, PatienceChange
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import (
+    HELD,
+    Check,
     CrawlSettings,
     FinishReason,
     OriginState,
@@ -38,9 +41,16 @@ class FillTodo:
 
 @dataclass(frozen=True, slots=True)
 class CrawlUrl:
-    """Crawl the first page of the todo list."""
+    """Crawl the first page of the todo list whose job may have one more in flight."""
 
     page: TodoPage
+
+
+@dataclass(frozen=True, slots=True)
+class CheckUrl:
+    """Probe a URL with HEAD, as an operator asked (U: crawl type check)."""
+
+    check: Check
 
 
 class RestReason(Enum):
@@ -49,6 +59,7 @@ class RestReason(Enum):
     delay = "delay"
     paused = "paused"
     asleep = "asleep"  # every page left has a later not_before
+    held = "held"  # every page left is of a job that is paused, aborted, or has enough pages in flight
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +77,7 @@ class Finish:
     reason: FinishReason
 
 
-Turn = FetchRobots | FillTodo | CrawlUrl | Rest | Finish
+Turn = FetchRobots | FillTodo | CrawlUrl | CheckUrl | Rest | Finish
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +104,40 @@ class CrawlAnswer:
     retry_after_ms: int | None = None
 
 
-def next_turn(state: OriginState, now: Moment) -> Turn:
-    """What the origin crawler does now. Robots first, then fill, then crawl; a fill does not wait for the delay."""
-    if state.finished is not None:
-        return Finish(state.finished)
+def next_turn(state: OriginState, now: Moment, full: Container[int] = frozenset(), crawls: bool = True) -> Turn:
+    """What the origin crawler does now. Robots first, then fill, then crawl; a fill does not wait for the delay.
+
+    `full` are the ids of jobs of which no more page may be in flight (B). Probes come before pages, also to an
+    origin that has finished; with `crawls` false they are all that is done.
+    """
+    if not state.checks:
+        if state.finished is not None:
+            return Finish(state.finished)
+        if not crawls:
+            return Rest(None, RestReason.held)
     if state.paused:
         return Rest(None, RestReason.paused)
-    if state.asleep_until > now.wall_ms:
-        return Rest(now.mono_ms + state.asleep_until - now.wall_ms, RestReason.asleep)
     wants_robots = state.hop is not None or state.robots.expires_at <= now.wall_ms
-    if not wants_robots and not state.todo:
-        return FillTodo()
+    page: TodoPage | None = None
+    if not state.checks:
+        if state.asleep_until > now.wall_ms:
+            return _asleep(state, now)
+        if not wants_robots and not state.todo:
+            return FillTodo()
+        page = next((one for one in state.todo if one.job_id not in full), None)
+        if page is None and not wants_robots:
+            return Rest(None, RestReason.held)
     if state.release_ms > now.mono_ms:
         return Rest(state.release_ms, RestReason.delay)
     if wants_robots:
         return FetchRobots(state.hop)
-    return CrawlUrl(state.todo[0])
+    return CheckUrl(state.checks[0]) if page is None else CrawlUrl(page)
+
+
+def _asleep(state: OriginState, now: Moment) -> Rest:
+    if state.asleep_until == HELD:
+        return Rest(None, RestReason.held)
+    return Rest(now.mono_ms + state.asleep_until - now.wall_ms, RestReason.asleep)
 
 
 def after_robots(state: OriginState, answer: RobotsAnswer, now: Moment, settings: CrawlSettings) -> OriginState:
@@ -126,18 +155,25 @@ def after_robots(state: OriginState, answer: RobotsAnswer, now: Moment, settings
 
 
 def after_fill(
-    state: OriginState, todo: tuple[TodoPage, ...], judged: int, next_due_at: int | None, now: Moment
+    state: OriginState,
+    todo: tuple[TodoPage, ...],
+    judged: int,
+    next_due_at: int | None,
+    now: Moment,
+    held: bool = False,
 ) -> OriginState:
     """Folds a fill: `todo` are the pages that passed, `judged` how many were looked at.
 
     Nothing found ends the origin as exhausted, unless some page is due later: then it sleeps until `next_due_at`
-    (epoch ms).
+    (epoch ms), or until somebody says so when what is left is `held`: paused work is not finished.
     """
     state = replace(state, todo=todo, filled=True, asleep_until=0)
     if judged or todo:
         return state
     if next_due_at is not None and next_due_at > now.wall_ms:
         return replace(state, asleep_until=next_due_at)
+    if held:
+        return replace(state, asleep_until=HELD)
     return finish(state, FinishReason.exhausted)
 
 
@@ -149,6 +185,14 @@ def after_crawl(state: OriginState, answer: CrawlAnswer, now: Moment, settings: 
     if answer.response_ms is None:
         return state
     return _delayed(state, answer, now, settings)
+
+
+def after_check(
+    state: OriginState, check: Check, answer: CrawlAnswer, now: Moment, settings: CrawlSettings
+) -> OriginState:
+    """Folds a probe: the check is done, the delay holds for it as for any request. It costs no patience."""
+    state = replace(state, checks=tuple(one for one in state.checks if one != check))
+    return state if answer.response_ms is None else _delayed(state, answer, now, settings)
 
 
 def _with_rules(

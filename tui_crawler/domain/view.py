@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tui_crawler.domain.attempt import DataValue, Validation
+
 
 @dataclass(frozen=True, slots=True)
 class RunView:
@@ -231,7 +233,11 @@ class FailureGroup:
 
 @dataclass(frozen=True, slots=True)
 class PageDetail:
-    """One URL, whole: its row, attempts (newest first), their requests, links, and the path from a seed."""
+    """One URL, whole: its row, attempts (newest first), their requests, links, and the path from a seed.
+
+    `validation` and `data` are of the stored document. `lastmod` is what a sitemap says of it, `sitemap` that it is
+    one itself, `ruleset_id` the rules its last attempt began with (0: none).
+    """
 
     page: PageView
     attempts: tuple[AttemptView, ...]
@@ -242,6 +248,11 @@ class PageDetail:
     path: tuple[LinkView, ...]
     inlink_count: int = 0
     outlink_count: int = 0
+    validation: Validation | None = None
+    data: tuple[DataValue, ...] = ()
+    lastmod: int = 0
+    sitemap: bool = False
+    ruleset_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,3 +288,61 @@ class ActionView:
     undone: bool
     applied: bool
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A row of `v_job`, with what stands beside it. `depth` and `concurrency` None: no limit; concurrency 0: paused."""
+
+    job: str
+    status: str
+    nice: int
+    depth: int | None
+    concurrency: int | None
+    tag: str
+    pending: int
+    claimed: int
+    done: int
+    failed: int
+    blocked: int
+    ruleset_id: int
+    aborted: bool
+    note: str
+    created_by: str
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class LimboView:
+    """A page that a worker has claimed and not settled. `age_ms` is how long ago it was claimed."""
+
+    url: str
+    origin: str
+    job: str
+    worker: str
+    claimed_at: int
+    age_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class StashView:
+    """A stash of a job (B): pages in it, pages that dripped out and are not crawled yet, how many its dripfeed keeps
+    READY (0: it has none)."""
+
+    job: str
+    stash: str
+    pages: int
+    ready: int
+    dripfeed: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityView:
+    """A row of `v_activity`: what happened beside the attempts."""
+
+    activity_id: int
+    at: int
+    event: str
+    origin: str
+    run_id: int
+    message: str

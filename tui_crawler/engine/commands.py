@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -12,35 +11,59 @@ from tui_crawler.domain.attempt import FillRecord
 from tui_crawler.domain.command import (
     ActionResult,
     AddSeeds,
+    ApplyRules,
     Command,
+    Dripfeed,
     Exclude,
+    LoadSegment,
     PauseOrigins,
     PendingAction,
+    ProbeUrls,
+    ReclaimPages,
     ResumeOrigins,
     RetryPages,
     SetDelay,
+    SetJob,
+    StashPages,
+    SteerJobs,
     StopOrigins,
     TopUpPatience,
+    UnstashPages,
 )
-from tui_crawler.domain.origin import FinishReason, OriginState, Takeover, record_of
+from tui_crawler.domain.exclusion import ExclusionIndex
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.job import JobState, QueueChange
+from tui_crawler.domain.origin import FinishReason, OriginState, record_of
 from tui_crawler.domain.page import NewPage, TodoPage
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.turn import finish, reopen, slow_down, top_up
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Refused
 from tui_crawler.engine.ports import Clock, Store
+from tui_crawler.engine.probes import Probes
+from tui_crawler.engine.queue_desk import Performed, QueueCommand, QueueDesk, as_json
 from tui_crawler.engine.roster import Roster
 
+_OfOrigins = PauseOrigins | ResumeOrigins | StopOrigins | TopUpPatience | SetDelay
+Steered = _OfOrigins | AddSeeds | RetryPages | Exclude | QueueCommand
 _FRONT = 1_000  # so many added seeds go to the front of the todo list; more wait for the next fill
 _IDLE = frozenset({FinishReason.exhausted})
 
 
+Elsewhere = Callable[[Sequence[str]], Awaitable[frozenset[str]]]
+
+
+async def _nowhere(origins: Sequence[str]) -> frozenset[str]:
+    return frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What became of one action, and which origins it concerns."""
+    """What became of one action, and which origins it concerns. `result` None: its answers are still to come."""
 
-    result: ActionResult
+    result: ActionResult | None
     command: Command
     touched: tuple[str, ...] = ()
 
@@ -48,22 +71,58 @@ class Carried:
 class CommandDesk:
     """Carries out actions on the roster and the store. The engine tells the origins' new places afterwards."""
 
-    def __init__(self, roster: Roster, store: Store, clock: Clock) -> None:
+    def __init__(self, roster: Roster, store: Store, clock: Clock, elsewhere: Elsewhere = _nowhere) -> None:
+        """`elsewhere` answers which of the origins named another worker of the run holds."""
         self._roster = roster
         self._store = store
         self._clock = clock
+        self._elsewhere = elsewhere
+        self._queue = QueueDesk(roster, store, clock)
+        self.probes = Probes(roster, clock)
 
     async def carry_out(self, action: PendingAction) -> Carried:
         """Carries out one action; a command that cannot be is answered with its error, nothing is changed."""
-        try:
-            before, after, touched = await self._perform(action)
-        except (ValueError, BadPattern) as error:
-            return Carried(ActionResult(action.action_id, "", "", str(error)), action.command)
-        result = ActionResult(action.action_id, json.dumps(before), json.dumps(after))
-        return Carried(result, action.command, touched)
-
-    async def _perform(self, action: PendingAction) -> tuple[object, object, tuple[str, ...]]:
         command = action.command
+        try:
+            if isinstance(command, ProbeUrls):
+                return Carried(None, command, self.probes.ask(action.action_id, command))
+            before, after, touched = await self._perform(command, action.who)
+        except (ValueError, BadPattern) as error:
+            return Carried(ActionResult(action.action_id, "", "", str(error)), command)
+        result = ActionResult(action.action_id, as_json(before), as_json(after))
+        return Carried(result, command, touched)
+
+    async def repeat(self, command: Steered, who: str) -> tuple[str, ...]:
+        """Carries out again, on this worker's origins, what the leading worker has; answers which it concerns."""
+        return (await self._perform(command, who))[2]
+
+    async def follow_exclusion(self, command: Exclude, who: str) -> tuple[str, ...]:
+        """The same for the exclusion list, which the leading worker has written already."""
+        exclusion, names = _exclusion_of(command, who), tuple(self._roster.states)
+        if command.remove:
+            self._roster.judges.readmit(exclusion.kind, exclusion.value)
+            return await self._queue.readmit(names)
+        self._roster.judges.exclude((exclusion,))
+        return await self._queue.exclude(names)
+
+    async def follow_jobs(self, jobs: tuple[JobState, ...]) -> None:
+        """The same for jobs."""
+        await self._queue.take_jobs(jobs)
+
+    async def follow_queue(self, change: QueueChange, wake: Iterable[str]) -> tuple[str, ...]:
+        """The same for pages that left their todo lists."""
+        return await self._queue.follow(change, wake)
+
+    async def follow_rules(self, rulesets: tuple[Ruleset, ...]) -> tuple[str, ...]:
+        """The same for rulesets."""
+        return await self._queue.adopt(rulesets)
+
+    async def load_segment(self, path: str) -> tuple[str, ...]:
+        """Takes a segment into the queue by itself (M); answers the origins that have work again. Raises BadSegment."""
+        change = await self._queue.load(path)
+        return await self._queue.follow(change, [name for name, _ in change.origins])
+
+    async def _perform(self, command: Steered, who: str) -> Performed:
         match command:
             case PauseOrigins(origins=origins):
                 return await self._each(origins, _paused, lambda s: replace(s, paused=True))
@@ -80,7 +139,18 @@ class CommandDesk:
             case AddSeeds():
                 return await self._add(command)
             case Exclude():
-                return await self._exclude(command, action.who)
+                return await self._exclude(command, who)
+            case (
+                SetJob()
+                | SteerJobs()
+                | ApplyRules()
+                | StashPages()
+                | UnstashPages()
+                | Dripfeed()
+                | ReclaimPages()
+                | LoadSegment()
+            ):
+                return await self._queue.perform(command, who)
             case _:
                 assert_never(command)
 
@@ -89,14 +159,16 @@ class CommandDesk:
         origins: tuple[str, ...],
         shown: Callable[[OriginState], object],
         fold: Callable[[OriginState], OriginState],
-    ) -> tuple[object, object, tuple[str, ...]]:
+    ) -> Performed:
         """Folds the states of the origins named (or all); answers the shown value before and after."""
-        unknown = [name for name in origins if name not in self._roster.states]
+        foreign = [name for name in origins if name not in self._roster.states]
+        held = await self._elsewhere(foreign) if foreign else frozenset()
+        unknown = [name for name in foreign if name not in held]
         if unknown:
             raise ValueError(f"not an origin of this crawl: {', '.join(unknown[:5])}")
-        names = self._roster.named(origins)
+        names = self._roster.named(origins) if origins else list(self._roster.states)
         before: dict[str, object] = {}
-        after: dict[str, object] = {}
+        after: dict[str, object] = dict.fromkeys(sorted(held), "passed on to the worker that holds it")
         for name in names:
             old = self._roster.states[name]
             new = fold(old)
@@ -113,7 +185,7 @@ class CommandDesk:
     def _slower(self, state: OriginState, ms: int) -> OriginState:
         return slow_down(state, ms, self._clock.now(), self._roster.settings.settings_of(state.origin))
 
-    async def _retry(self, command: RetryPages) -> tuple[object, object, tuple[str, ...]]:
+    async def _retry(self, command: RetryPages) -> Performed:
         counted = await self._store.retry(command)
         touched = tuple(name for name, _ in counted if name in self._roster.states)
         for name in touched:
@@ -121,11 +193,11 @@ class CommandDesk:
             await self._store.save_origin(record_of(state))
         return {}, {"retried": dict(counted)}, touched
 
-    async def _add(self, command: AddSeeds) -> tuple[object, object, tuple[str, ...]]:
+    async def _add(self, command: AddSeeds) -> Performed:
         urls: list[CrawlUrl] = []
         refused: list[str] = []
         for raw in command.urls:
-            url = normalise(raw, None, self._roster.admission.limits.max_url_length)
+            url = normalise(raw, None, self._roster.judges.main.limits.max_url_length)
             if isinstance(url, InvalidUrl):
                 refused.append(f"{raw[:200]}: {url.reason}")
                 continue
@@ -133,9 +205,10 @@ class CommandDesk:
         for origin in dict.fromkeys(url.origin for url in urls):
             await self.join(origin)
         pages: dict[str, NewPage] = {}
+        admission, job = self._roster.judges.named(command.job), self._roster.judges.job_named(command.job)
         for url in urls:
             known = self._roster.pages_known.get(url.origin, 0)
-            verdict = self._roster.admission.admit(Found(url, 0, None, known))
+            verdict = admission.admit(Found(url, 0, None, known))
             if isinstance(verdict, Refused):
                 refused.append(f"{url.href}: {verdict.reason.value}: {verdict.detail}")
                 continue
@@ -144,6 +217,7 @@ class CommandDesk:
                 url.hash,
                 url.origin,
                 depth=0,
+                nice=job.nice if job else 0,
                 seed=True,
                 item_pattern=command.pattern,
                 force=command.force,
@@ -159,14 +233,12 @@ class CommandDesk:
 
     async def join(self, origin: str) -> None:
         """Takes an origin into the run that was not in it."""
-        if origin in self._roster.states:
-            return
-        self._roster.admission = self._roster.admission.with_origin(origin)
-        stored = await self._store.add_origin(origin)
-        self._roster.enter(stored, Takeover(continued=False, unclean=False), self._clock.now())
+        await self._queue.join(origin)
 
     async def _to_front(self, origin: str, pages: tuple[TodoPage, ...]) -> None:
         """Added seeds come before what is on the todo list (a page in flight keeps its place by its id)."""
+        if origin not in self._roster.states:
+            return  # another worker holds it, and finds them
         state = reopen(self._roster.states[origin], _IDLE)
         if 0 < len(pages) <= _FRONT:
             new = {page.page_id for page in pages}
@@ -178,25 +250,31 @@ class CommandDesk:
         self._roster.update(state)
         await self._store.save_origin(record_of(state))
 
-    async def _exclude(self, command: Exclude, who: str) -> tuple[object, object, tuple[str, ...]]:
+    async def _exclude(self, command: Exclude, who: str) -> Performed:
         exclusion = _exclusion_of(command, who)
-        admission = self._roster.admission
-        fresh = (
-            admission.without_exclusion(exclusion.kind, exclusion.value)
-            if command.remove
-            else admission.with_exclusion(exclusion)
-        )
-        changed = await self._store.change_exclusion(exclusion, command.remove)
-        self._roster.admission = fresh
-        touched: list[str] = []
-        for name, state in tuple(self._roster.states.items()):
-            url = normalise(name)
-            if command.remove or isinstance(url, InvalidUrl) or fresh.excludes(url) is None:
-                continue
-            ended = self._roster.update(finish(state, FinishReason.excluded))
-            await self._store.save_origin(record_of(ended))
-            touched.append(name)
-        return {}, {"changed": changed, "origins": touched}, tuple(touched)
+        names, judges = tuple(self._roster.states), self._roster.judges
+        if not command.remove:
+            ExclusionIndex((exclusion,))  # a value that is none of its kind changes nothing
+            changed = await self._store.change_exclusion(exclusion, remove=False)
+            if changed:
+                judges.exclude((exclusion,))
+            ended = await self._queue.exclude(names)
+            return {}, {"changed": changed, "origins": list(ended)}, ended
+        changed = await self._store.change_exclusion(exclusion, remove=True)
+        if not changed:
+            self._refuse_removal(exclusion)
+        judges.readmit(exclusion.kind, exclusion.value)
+        back = await self._queue.readmit(names)
+        if back:
+            await self._store.retry(RetryPages((), (ExitCode.blocked_by_exclusion_list.name,), back))
+        return {}, {"changed": changed, "origins": list(back)}, back
+
+    def _refuse_removal(self, exclusion: Exclusion) -> None:
+        """Raises ValueError for an entry of the rules: those are changed as rules."""
+        for entry in self._roster.judges.main.policies.exclusions:
+            if (entry.kind, entry.value) == (exclusion.kind, exclusion.value):
+                where = f" ({entry.source})" if entry.source else ""
+                raise ValueError(f"{entry.kind} {entry.value} stands in the rules{where}: change it there")
 
 
 def _exclusion_of(command: Exclude, who: str) -> Exclusion:

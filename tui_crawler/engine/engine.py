@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import assert_never
+from collections.abc import Iterable
 
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.command import PauseOrigins, PendingAction, ResumeOrigins
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import FinishReason, OriginState, Takeover, record_of
-from tui_crawler.domain.run import RunReason, StorageFailure
-from tui_crawler.domain.scheduler import PenaltyBox, Released
+from tui_crawler.domain.run import RunReason, RunStart, StorageFailure, StoredOrigin
 from tui_crawler.domain.turn import (
-    CrawlAnswer,
-    CrawlUrl,
-    FetchRobots,
-    FillTodo,
-    Finish,
-    Rest,
-    RestReason,
-    after_crawl,
     finish,
-    next_turn,
+    reopen,
 )
-from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.engine import events
 from tui_crawler.engine.commands import Carried, CommandDesk
+from tui_crawler.engine.crew import CrewMember, CrewStore
+from tui_crawler.engine.few_origins import FewOrigins
+from tui_crawler.engine.job_places import JobPlaces
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
 from tui_crawler.engine.roster import Counts, EngineSettings, Roster
-from tui_crawler.engine.turns import TurnRunner
+from tui_crawler.engine.slots import Slots
+from tui_crawler.engine.turns import Callbacks, TurnRunner
+from tui_crawler.engine.waiting import Waiting
+
+FEW_ORIGINS_DRAIN_MS = 5_000  # running requests may end for so long before the rest is saved
 
 
 class Engine:
@@ -45,32 +41,38 @@ class Engine:
         fetcher: Fetcher,
         clock: Clock,
         listener: Listener,
+        crew: CrewStore | None = None,
     ) -> None:
+        """`crew`: what several workers of one run share; None: this engine crawls the run alone."""
         self._settings = settings
         self._store = store
         self._fetcher = fetcher
         self._clock = clock
         self._listener = listener
         self._roster = Roster(settings, admission)
-        self._runner = TurnRunner(self._roster, store, fetcher, clock, listener, self._join)
-        self._desk = CommandDesk(self._roster, store, clock)
-        self._box = PenaltyBox(settings.plan.max_in_flight)
-        self._turns: dict[str, asyncio.Task[None]] = {}
-        self._wake = asyncio.Event()
-        self._told_finished: set[str] = set()
-        self._unsaved: set[str] = set()
+        callbacks = Callbacks(self._join, self._awaken, self._is_elsewhere)
+        self._runner = TurnRunner(self._roster, store, fetcher, clock, listener, callbacks)
+        self._desk = CommandDesk(self._roster, store, clock, *([crew.held_elsewhere] if crew else []))
+        self._crew = CrewMember(self._roster, self._desk, crew) if crew else None
+        self._roster.shared = crew is not None
+        self._few = FewOrigins(self._roster, store, self._desk)
+        self._places = JobPlaces(self._roster)
+        self._waiting = Waiting(self._roster, self._places, self._runner.counts, clock, listener)
+        probes = self._desk.probes
+        self._slots = Slots(self._roster, self._runner, self._waiting, self._places, probes, fetcher, clock)
+        self._slots.crew = self._crew
+        self._slots.is_stopping = lambda: self._reason is not None
         self._actions: deque[PendingAction] = deque()
-        self._requests = 0
         self._reason: RunReason | None = None
         self._cancel_at: int | None = None
-        self._storage_ok = True
+        self._continued = False
         self._next_poll = 0
         self._next_heartbeat = 0
 
     @property
     def in_flight(self) -> int:
         """How many turns are under way."""
-        return len(self._turns)
+        return len(self._slots)
 
     @property
     def states(self) -> dict[str, OriginState]:
@@ -79,13 +81,13 @@ class Engine:
 
     @property
     def admission(self) -> Admission:
-        """The filters in force now."""
-        return self._roster.admission
+        """The filters in force now for the job of the run."""
+        return self._roster.judges.main
 
     def wake(self) -> None:
         """Looks at the operator's journal at once. Call it on the engine's loop."""
         self._next_poll = 0
-        self._wake.set()
+        self._slots.wake.set()
 
     def stop(self, reason: RunReason, drain_ms: int) -> None:
         """Takes no more URLs; requests under way may end for `drain_ms`, then they are cancelled. A later call
@@ -93,69 +95,129 @@ class Engine:
         self._reason = self._reason or reason
         at = self._clock.now().mono_ms + max(0, drain_ms)
         self._cancel_at = at if self._cancel_at is None else min(at, self._cancel_at)
-        self._wake.set()
+        self._slots.wake.set()
 
     async def run(self) -> RunReason:
         """The whole run. Raises RunHeld or StorageFailure when it cannot begin."""
         start = await self._store.begin_run(self._settings.plan)
-        self._requests = start.requests
-        for exclusion in await self._store.exclusions():
-            self._roster.admission = self._roster.admission.with_exclusion(exclusion)
+        self._slots.requests = 0 if self._crew else start.requests
+        self._continued = start.continued
+        await self._take_rules(start)
         now = self._clock.now()
         self._tell(events.run_started(now.wall_ms, start.run_id, start.continued, len(start.origins)))
         reason = RunReason.error
         try:
-            takeover = Takeover(start.continued, start.unclean)
-            for stored in start.origins:
-                self._roster.enter(stored, takeover, now)
-                self._runner.counts[stored.record.origin] = Counts(stored.done, stored.failed)
-            await asyncio.gather(*(self._open(state, now) for state in self._roster.states.values()))
+            await self._enter(start.origins, start.continued, start.unclean)
             reason = await self._loop()
         finally:
             await self._close(reason)
         return reason
 
+    async def _enter(self, origins: Iterable[StoredOrigin], continued: bool, unclean: bool) -> None:
+        """Origins come into the hands of this engine, and begin."""
+        now, entered = self._clock.now(), []
+        for stored in origins:
+            takeover = Takeover(continued or stored.handed_on, unclean or stored.unclean)
+            entered.append(self._roster.enter(stored, takeover, now))
+            self._runner.counts[stored.record.origin] = Counts(stored.done, stored.failed)
+            if stored.record.origin not in self._roster.judges.main.scope.origins:
+                self._roster.judges.add_origin(stored.record.origin)
+        await asyncio.gather(*(self._open(state, now) for state in entered))
+
+    async def rest(self) -> None:
+        """Carries out what waits in the journal on a database that nobody crawls; no request is made but probes.
+
+        Raises RunHeld or StorageFailure when it cannot begin.
+        """
+        self._waiting.crawls = False
+        start = await self._store.begin_rest()
+        try:
+            await self._take_rules(start)
+            takeover = Takeover(continued=True, unclean=start.unclean)
+            for stored in start.origins:
+                state = self._roster.enter(stored, takeover, self._clock.now())
+                self._roster.judges.add_origin(state.origin)
+            await self._take_actions()
+            while self._desk.probes.open and self._reason is None:
+                self._start_turns()
+                self._slots.wake.clear()
+                now = self._clock.now().mono_ms
+                release = self._waiting.next_release(now)
+                await self._clock.wait(self._slots.wake, None if release is None else max(0, release - now))
+                await self._finish_probes()
+        finally:
+            await self._slots.end()
+            await self._store.end_rest()
+
+    async def _take_rules(self, start: RunStart) -> None:
+        """The rules in force, as the database has them, and the exclusions that operators added."""
+        judges = self._roster.judges
+        judges.adopt(start.rulesets, start.jobs, self._settings.plan.job)
+        judges.exclude(await self._store.exclusions())
+
     async def _open(self, state: OriginState, now: Moment) -> None:
         """An origin's first place in the box; its gap holds for everyone under its key."""
-        await self._find_key(state.origin)
-        self._box.hold(self._roster.keys[state.origin], state.release_ms)
+        await self._waiting.find_key(state.origin, self._fetcher)
         self._tell(events.origin_started(now.wall_ms, state))
-        if self._runner.is_excluded(state.origin):
+        if self._waiting.crawls and self._runner.is_excluded(state.origin):
             await self._runner.refuse_all(state.origin)
         await self._store.save_origin(record_of(self._roster.states[state.origin]))
-        self._place(state.origin)
-
-    async def _find_key(self, origin: str) -> None:
-        address = None
-        if self._settings.by_address:
-            url = normalise(origin)
-            address = None if isinstance(url, InvalidUrl) else await self._fetcher.address(url.host)
-        self._roster.keys[origin] = self._settings.key_of(origin, address)
+        self._slots.place(state.origin)
 
     async def _join(self, origin: str) -> None:
         """An origin that was first linked or added while the run is live."""
         if origin in self._roster.states:
             return
         await self._desk.join(origin)
-        await self._open(self._roster.states[origin], self._clock.now())
+        if origin in self._roster.states:
+            await self._open(self._roster.states[origin], self._clock.now())
+
+    async def _is_elsewhere(self, origin: str) -> bool:
+        """Whether another worker holds an origin: then no request may be made to it from here."""
+        if self._crew is None or origin in self._roster.states:
+            return False
+        return bool(await self._crew.store.held_elsewhere((origin,)))
+
+    async def _awaken(self, origins: Iterable[str]) -> None:
+        """Origins that got pages: those that had nothing left to do, or slept, go on."""
+        for origin in origins:
+            state = self._roster.states.get(origin)
+            if state is None or not (state.finished is FinishReason.exhausted or state.asleep_until):
+                continue
+            awake = self._roster.update(reopen(state, frozenset({FinishReason.exhausted})))
+            await self._store.save_origin(record_of(awake))
+            self._slots.place(origin)
 
     async def _loop(self) -> RunReason:
         while True:
             await self._tend()
             self._start_turns()
             reason = self._ending()
-            if reason is not None and not self._turns:
+            if reason is RunReason.exhausted and await self._finds_more():
+                continue
+            if reason is not None and not self._slots:
                 return reason
-            self._wake.clear()
-            await self._clock.wait(self._wake, self._patience_of_loop())
+            self._slots.wake.clear()
+            await self._clock.wait(self._slots.wake, self._patience_of_loop())
+
+    async def _finds_more(self) -> bool:
+        """Before a run ends as exhausted: whether pages came out of a stash, or back, unnoticed by their origins."""
+        try:
+            found = await self._store.awake(tuple(self._roster.states), self._clock.now().wall_ms)
+        except StorageFailure:
+            return False
+        idle = [name for name in found if self._roster.states[name].finished is FinishReason.exhausted]
+        await self._awaken(idle)
+        return bool(idle)
 
     def _ending(self) -> RunReason | None:
         """Why the run ends now, None while there is more to do."""
         if self._reason is not None:
             return self._reason
-        if self._at_limit(0):
+        if self._at_limit(0) and (self._crew is None or self._crew.is_spent):
             return RunReason.max_requests
-        if self._roster.all_finished() and not self._turns:
+        others = self._crew is not None and self._crew.others_at_work
+        if self._roster.all_finished() and not self._slots and not others:
             return RunReason.operator if self._roster.all_stopped() else RunReason.exhausted
         return None
 
@@ -165,17 +227,17 @@ class Engine:
         due = [self._next_poll, self._next_heartbeat]
         if self._cancel_at is not None:
             due.append(self._cancel_at)
-        release = self._box.next_release(now) if self._may_start() else None
+        release = self._waiting.next_release(now) if self._may_start() else None
         if release is not None:
             due.append(release)
         return max(0, min(due) - now)
 
     def _may_start(self) -> bool:
-        return self._reason is None and self._storage_ok and not self._at_limit(len(self._turns))
+        return self._reason is None and self._slots.storage_ok and not self._at_limit(len(self._slots))
 
     def _at_limit(self, under_way: int) -> bool:
-        limit = self._settings.plan.max_requests
-        return limit is not None and self._requests + under_way >= limit
+        limit = self._settings.plan.max_requests if self._crew is None else self._crew.granted
+        return limit is not None and self._slots.requests + under_way >= limit
 
     async def _tend(self) -> None:
         """What is due beside the turns: heartbeat, the operator's wishes, the end of the drain."""
@@ -184,15 +246,44 @@ class Engine:
             self._cancel_at = None
             self._runner.cancel_requests()
         try:
-            if now >= self._next_heartbeat or not self._storage_ok:
+            if now >= self._next_heartbeat or not self._slots.storage_ok:
                 self._next_heartbeat = now + self._settings.heartbeat_ms
                 await self._beat()
             if now >= self._next_poll:
                 self._next_poll = now + self._settings.poll_ms
-                await self._take_actions()
+                if self._crew is not None:
+                    await self._mind_crew(self._crew)
+                if self._crew is None or await self._crew.store.is_leading():
+                    await self._take_actions()
+            if self._few.are_left() and self._reason is None:
+                await self._mind_few_origins()
         except StorageFailure:
-            self._storage_ok = False
+            self._slots.storage_ok = False
             self._next_heartbeat = self._next_poll = self._clock.now().mono_ms + self._settings.heartbeat_ms
+
+    async def _mind_crew(self, crew: CrewMember) -> None:
+        """Among several workers: leases origins, repeats what the leading one did, wakes what others found work for."""
+        for action in await crew.store.followed_actions():
+            command, touched = await crew.mirror(action)
+            await self._follow(Carried(None, command, touched))
+        await crew.provide(self._slots.requests, len(self._slots))
+        if self._reason is None:
+            await self._enter(await crew.store.take_origins(), self._continued, unclean=False)
+        for origin in self._places.reconsider():
+            self._slots.place(origin)
+        await self._awaken(await crew.store.awake(crew.idle(), self._clock.now().wall_ms))
+        crew.others_at_work = await crew.store.others_at_work()
+
+    async def _mind_few_origins(self) -> None:
+        if not self._settings.load_next:
+            if self._few.any_unfinished:
+                self.stop(RunReason.few_origins, FEW_ORIGINS_DRAIN_MS)
+            return
+        now = self._clock.now()
+        for origin in await self._few.load_next():
+            if origin not in self._roster.keys:
+                await self._open(self._roster.states[origin], now)
+            self._slots.place(origin)
 
     async def _beat(self) -> None:
         """Renews the lease. What a full disk kept from being stored is stored as soon as there is room."""
@@ -200,10 +291,10 @@ class Engine:
             self._reason = RunReason.error
             self._runner.cancel_requests()
             return
-        for origin in tuple(self._unsaved):
+        for origin in tuple(self._slots.unsaved):
             await self._store.save_origin(record_of(self._roster.states[origin]))
-            self._unsaved.discard(origin)
-        self._storage_ok = True
+            self._slots.unsaved.discard(origin)
+        self._slots.storage_ok = True
 
     async def _take_actions(self) -> None:
         """Carries out what waits in the journal; what a full disk interrupts is done when there is room again."""
@@ -211,16 +302,25 @@ class Engine:
         while self._actions:
             carried = await self._desk.carry_out(self._actions[0])
             await self._follow(carried)
-            await self._store.finish_actions([carried.result])
+            if carried.result is not None:
+                await self._store.finish_actions([carried.result])
             self._actions.popleft()
+        await self._finish_probes()
+
+    async def _finish_probes(self) -> None:
+        results = self._desk.probes.finished()
+        if results:
+            await self._store.finish_actions(results)
 
     async def _follow(self, carried: Carried) -> None:
         """Gives the origins that an action concerned their new places, and tells of pauses."""
         now = self._clock.now()
         for origin in carried.touched:
+            if origin not in self._roster.states:
+                continue  # another worker holds it
             if origin not in self._roster.keys:
                 await self._open(self._roster.states[origin], now)
-            self._place(origin)
+            self._slots.place(origin)
             match carried.command:
                 case PauseOrigins():
                     self._tell(events.origin_paused(now.wall_ms, origin))
@@ -230,127 +330,28 @@ class Engine:
                     continue
 
     def _start_turns(self) -> None:
-        while self._may_start():
-            released = self._box.take(self._clock.now().mono_ms)
-            if released is None:
-                return
-            task = asyncio.create_task(self._turn(released), name=f"turn {released.origin}")
-            self._turns[released.origin] = task
-
-    async def _turn(self, released: Released) -> None:
-        """One turn in a slot. Whatever happens in it, the slot is given back and the run goes on."""
-        origin = released.origin
-        try:
-            await self._perform(origin)
-        except StorageFailure:
-            self._lose_database(origin)
-        except Exception as error:
-            await self._give_up(origin, error)
-        finally:
-            state = self._roster.states[origin]
-            self._turns.pop(origin, None)
-            self._box.hand_back(released.key, state.release_ms)
-            self._place(origin)
-            self._wake.set()
-
-    async def _perform(self, origin: str) -> None:
-        """Fills and refusals cost nothing; the turn ends with its one request, or when there is nothing to do."""
-        requested = False
-        while True:
-            turn = next_turn(self._roster.states[origin], self._clock.now())
-            match turn:
-                case FillTodo():
-                    await self._runner.fill(origin)
-                case FetchRobots() | CrawlUrl() if requested or self._reason is not None:
-                    return
-                case FetchRobots():
-                    counts = await self._runner.robots(origin, turn)
-                    self._requests += counts
-                    requested = True
-                case CrawlUrl(page=page):
-                    requested = await self._runner.crawl(origin, page)
-                    self._requests += requested
-                case Rest() | Finish():
-                    return
-                case _:
-                    assert_never(turn)
-
-    def _lose_database(self, origin: str) -> None:
-        """The database did not take an attempt: exit code -3. Nothing more is asked until it takes rows again."""
-        answer = CrawlAnswer(0, ExitCode.database_error)
-        state = self._roster.states[origin]
-        settings = self._settings.settings_of(origin)
-        self._roster.update(after_crawl(state, answer, self._clock.now(), settings))
-        self._unsaved.add(origin)
-        self._storage_ok = False
-
-    async def _give_up(self, origin: str, error: Exception) -> None:
-        state = self._roster.states[origin]
-        page = state.todo[0] if state.todo else None
-        try:
-            await self._runner.give_up(origin, page, error)
-        except StorageFailure:
-            self._lose_database(origin)
-
-    def _place(self, origin: str) -> None:
-        """Where an origin waits for its next turn, after whatever has happened to it."""
-        if origin in self._turns:
-            return
-        now = self._clock.now()
-        state = self._roster.states[origin]
-        turn = next_turn(state, now)
-        match turn:
-            case Finish():
-                self._box.remove(origin)
-                self._tell_finished(state, now)
-                return
-            case Rest(until_ms=None):
-                self._box.remove(origin)
-                return
-            case Rest(until_ms=int(until), reason=reason):
-                ready = until
-                self._tell_waiting(state, until, reason, now)
-            case _:
-                ready = now.mono_ms
-        self._told_finished.discard(origin)
-        self._box.put(origin, self._key_of(state), ready)
-
-    def _key_of(self, state: OriginState) -> str:
-        """The politeness key of the next turn: that of the hop while a redirect of robots.txt is followed."""
-        if state.hop is None:
-            return self._roster.keys[state.origin]
-        target = state.hop.url.origin
-        return self._roster.keys.get(target) or self._settings.key_of(target, None)
-
-    def _tell_waiting(self, state: OriginState, until_ms: int, reason: RestReason, now: Moment) -> None:
-        until = now.wall_ms + until_ms - now.mono_ms
-        self._tell(events.origin_waiting(now.wall_ms, state.origin, until, reason.value))
-
-    def _tell_finished(self, state: OriginState, now: Moment) -> None:
-        if state.origin in self._told_finished:
-            return
-        self._told_finished.add(state.origin)
-        counts = self._runner.counts.get(state.origin, Counts())
-        self._tell(events.origin_finished(now.wall_ms, state, counts))
+        while self._may_start() and self._slots.start():
+            continue
 
     def _tell(self, event: Event) -> None:
         self._listener.on_event(event)
 
     async def _close(self, reason: RunReason) -> None:
         """Ends what is still under way, writes the end of the run, and tells of it after it is committed."""
-        self._runner.cancel_requests()
-        if self._turns:
-            await asyncio.wait(tuple(self._turns.values()))
+        await self._slots.end()
         try:
             if reason is RunReason.max_requests:
                 await self._finish_rest()
-            await self._store.end_run(reason.value, self._storage_ok)
+            if reason is RunReason.few_origins:
+                await self._store.save_rest()
+            await self._store.end_run(reason.value, self._slots.storage_ok)
         except StorageFailure:
             return
         finally:
             counts = self._runner.counts.values()
             done, failed = sum(c.done for c in counts), sum(c.failed for c in counts)
-            self._tell(events.run_finished(self._clock.now().wall_ms, reason, self._requests, done, failed))
+            at, complaint = self._clock.now().wall_ms, self._few.complaint
+            self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
 
     async def _finish_rest(self) -> None:
         now = self._clock.now()
@@ -358,4 +359,4 @@ class Engine:
             if state.finished is None:
                 ended = self._roster.update(finish(state, FinishReason.max_requests))
                 await self._store.save_origin(record_of(ended))
-                self._tell_finished(ended, now)
+                self._waiting.tell_finished(ended, now)

@@ -92,10 +92,17 @@ def origin_finished(at: int, state: OriginState, counts: Counts) -> Event:
     )
 
 
-def run_finished(at: int, reason: RunReason, requests: int, done: int, failed: int) -> Event:
-    """The last event of a run."""
+def run_finished(at: int, reason: RunReason, requests: int, done: int, failed: int, complaint: str = "") -> Event:
+    """The last event of a run. `complaint`: what could not be done, in words."""
+    said = (("message", complaint),) if complaint else ()
     return Event(
         at,
         "run_finished",
-        extra=(("reason", reason.value), ("requests", requests), ("pages_done", done), ("pages_failed", failed)),
+        extra=(
+            ("reason", reason.value),
+            ("requests", requests),
+            ("pages_done", done),
+            ("pages_failed", failed),
+            *said,
+        ),
     )

@@ -7,11 +7,24 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, OriginRecord, Reading, Settle
-from tui_crawler.domain.command import ActionResult, PendingAction, RetryPages
+from tui_crawler.domain.command import (
+    ActionResult,
+    ApplyRules,
+    Dripfeed,
+    PendingAction,
+    ReclaimPages,
+    RetryPages,
+    SetJob,
+    StashPages,
+    SteerJobs,
+    UnstashPages,
+)
 from tui_crawler.domain.event import Event
+from tui_crawler.domain.job import JobChange, QueueChange
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.page import Candidates, NewPage, TodoPage
 from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.domain.url import CrawlUrl
 
@@ -36,6 +49,17 @@ class Store(Protocol):
 
     async def begin_run(self, plan: RunPlan) -> RunStart:
         """Claims the database and starts a run, or continues the last one. Raises RunHeld, StorageFailure."""
+        ...
+
+    async def begin_rest(self) -> RunStart:
+        """Claims the database while nobody runs, to carry out what operators ask for. Raises RunHeld, StorageFailure.
+
+        The answer describes the last run; nothing of it is continued.
+        """
+        ...
+
+    async def end_rest(self) -> None:
+        """Gives the database back after `begin_rest`."""
         ...
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
@@ -73,16 +97,45 @@ class Store(Protocol):
         """Gives failed pages their tries back; answers how many pages of which origin."""
         ...
 
-    async def pages_known(self, origin: str) -> int:
-        """How many pages of an origin are known (a kept counter, not a count)."""
-        ...
-
     async def exclusions(self) -> tuple[Exclusion, ...]:
         """The exclusion list as operators have extended it."""
         ...
 
     async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> bool:
         """Adds or removes an entry of the exclusion list; answers whether anything changed."""
+        ...
+
+    async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
+        """Changes jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob."""
+        ...
+
+    async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
+        """Writes a new version; answers the current rulesets of all jobs. Pages that the operator's rules had refused
+        are judged again. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob; then nothing was written."""
+        ...
+
+    async def stash(self, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
+        """Moves pages between READY and STASHED. Raises NoSuchJob, ValueError for a name or pattern that is none."""
+        ...
+
+    async def reclaim(self, command: ReclaimPages) -> QueueChange:
+        """Takes pages back that were claimed for too long; what is in flight in this session is left alone."""
+        ...
+
+    async def load_segment(self, path: str) -> QueueChange:
+        """Takes a segment into the queue, exactly once, in one transaction. Raises BadSegment."""
+        ...
+
+    async def save_rest(self) -> str:
+        """Saves the pages that are still pending as a segment (M); answers its path, empty when there were none."""
+        ...
+
+    async def next_segment(self) -> str:
+        """The path of the oldest segment that was not consumed, empty when there is none."""
+        ...
+
+    async def awake(self, origins: Sequence[str], now: int) -> tuple[str, ...]:
+        """Those of the origins named that have a page a fill would find at `now` (epoch ms)."""
         ...
 
     async def take_actions(self) -> tuple[PendingAction, ...]:
@@ -109,8 +162,8 @@ class Fetcher(Protocol):
         """One GET or HEAD, with one fluke retry. Never raises for what a server does; cancelling closes it."""
         ...
 
-    async def read(self, url: CrawlUrl, exchange: Exchange) -> Reading:
-        """Extracts what a 2xx body says; large bodies are read off the event loop."""
+    async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:
+        """Extracts what a 2xx body says; large bodies are read off the event loop. `sitemap`: as a sitemap."""
         ...
 
     async def address(self, host: str) -> str | None:

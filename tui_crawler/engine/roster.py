@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.attempt import LinkKind
+from tui_crawler.domain.intake import Intake
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import CrawlSettings, FinishReason, OriginState, Takeover, restore
-from tui_crawler.domain.outcome import Intake, Storing
+from tui_crawler.domain.origin import CrawlSettings, FinishReason, OriginState, RobotsStatus, Takeover, restore
+from tui_crawler.domain.outcome import Storing
 from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules, parse_robots, product_token
 from tui_crawler.domain.run import RunPlan, StoredOrigin
+from tui_crawler.engine.judges import Judges
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,8 @@ class EngineSettings:
     """What the engine is told. `settings_of` gives the settings of one origin, `key_of` its politeness key.
 
     `key_of` takes an origin and the address its host resolves to (only asked for when `by_address` is set).
+    With fewer unfinished origins than `min_origins`, the next segment is loaded (`load_next`), or the rest is saved
+    as one and the run ends (M).
     """
 
     plan: RunPlan
@@ -28,6 +33,10 @@ class EngineSettings:
     link_kinds_queued: frozenset[LinkKind] = frozenset({LinkKind.a})
     store_bodies: frozenset[str] = frozenset({"html", "xml", "css", "rss"})
     robots_max_bytes: int = 512_000
+    sitemaps: bool = True
+    offline: bool = False
+    min_origins: int = 0
+    load_next: bool = False
     fill_limit: int = 500
     poll_ms: int = 200
     heartbeat_ms: int = 5_000
@@ -41,17 +50,32 @@ class Counts:
     failed: int = 0
 
 
+class FullJobs:
+    """The jobs of which no more page may be in flight, as a set that is asked for one job at a time."""
+
+    def __init__(self, roster: Roster) -> None:
+        self._roster = roster
+
+    def __contains__(self, job_id: object) -> bool:
+        return isinstance(job_id, int) and self._roster.is_full(job_id)
+
+
 class Roster:
     """States by origin, the filters in force, and how many pages each origin has."""
 
     def __init__(self, settings: EngineSettings, admission: Admission) -> None:
         self.settings = settings
-        self.admission = admission
+        self.judges = Judges(admission)
         self.states: dict[str, OriginState] = {}
         self.keys: dict[str, str] = {}
         self.pages_known: dict[str, int] = {}
         self.storing = Storing(settings.store_bodies)
         self.token = product_token(settings.plan.user_agent)
+        self.full = FullJobs(self)
+        self.shared = False  # several workers crawl this run, each the origins it has leased
+        self.denied: set[int] = set()
+        self._in_job: Counter[int] = Counter()
+        self._for_agents: dict[str, tuple[bytes, dict[str, RobotsRules]]] = {}
 
     def enter(self, stored: StoredOrigin, takeover: Takeover, now: Moment) -> OriginState:
         """Takes an origin into the run as the database has it."""
@@ -68,9 +92,44 @@ class Roster:
             return parse_robots(body, self.token, self.settings.robots_max_bytes)
         return ALLOW_ALL if status == "unavailable" else None
 
-    def intake(self) -> Intake:
-        """What decides over found links, as it stands now."""
-        return Intake(self.admission, self.settings.link_kinds_queued, self.pages_known)
+    def rules_for(self, origin: str, agent: str | None) -> RobotsRules | None:
+        """The rules of an origin for the user agent that a rule gives a page; its group of robots.txt counts then."""
+        robots = self.states[origin].robots
+        token = self.token if agent is None else product_token(agent)
+        if token == self.token or robots.rules is None or robots.status is not RobotsStatus.parsed:
+            return robots.rules
+        kept = self._for_agents.get(origin)
+        if kept is None or kept[0] is not robots.body:
+            kept = self._for_agents[origin] = (robots.body, {})
+        if token not in kept[1]:
+            kept[1][token] = parse_robots(robots.body, token, self.settings.robots_max_bytes)
+        return kept[1][token]
+
+    def intake(self, job_id: int) -> Intake:
+        """What decides over the links of a page of this job, as it stands now."""
+        offline = self.settings.offline
+        return Intake(self.judges.of(job_id), self.settings.link_kinds_queued, self.pages_known, not offline)
+
+    def take_up(self, job_id: int) -> None:
+        """One page more of this job is in flight."""
+        self._in_job[job_id] += 1
+
+    def put_down(self, job_id: int) -> None:
+        """One page less of this job is in flight."""
+        self._in_job[job_id] -= 1
+
+    def deny(self, job_id: int) -> None:
+        """The pages of a job that all workers together may have in flight are taken, for the moment."""
+        self.denied.add(job_id)
+
+    def is_full(self, job_id: int) -> bool:
+        """Whether no more page of this job may be in flight now (B)."""
+        job = self.judges.jobs.get(job_id)
+        if job is None:
+            return False
+        if job_id in self.denied:
+            return True
+        return job.held or (job.concurrency is not None and self._in_job[job_id] >= job.concurrency)
 
     def update(self, state: OriginState) -> OriginState:
         """Replaces the state of an origin."""

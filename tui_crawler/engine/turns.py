@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
 
 from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.origin import FinishReason, OriginState, RobotsHop, record_of
-from tui_crawler.domain.outcome import Crawled, final_code, settle_crawl, settle_refusal, settle_robots
+from tui_crawler.domain.intake import Queue, sitemaps_of
+from tui_crawler.domain.origin import Check, FinishReason, OriginState, RobotsHop, record_of
+from tui_crawler.domain.outcome import (
+    Crawled,
+    Refusing,
+    final_code,
+    settle_check,
+    settle_crawl,
+    settle_refusal,
+    settle_robots,
+)
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.recrawl import condition_of
 from tui_crawler.domain.robots import RobotsRules, parse_robots
@@ -20,6 +29,7 @@ from tui_crawler.domain.turn import (
     CrawlAnswer,
     FetchRobots,
     RobotsAnswer,
+    after_check,
     after_crawl,
     after_fill,
     after_robots,
@@ -35,7 +45,29 @@ from tui_crawler.engine.roster import Counts, Roster
 _REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
 _NO_BROWSER = "a rule wants custom_js here, which needs the browser extra; it is not installed"
+MAIN_JOB = 0  # stands for the job of the run, whose filters speak where no page does
 _LARGE_ROBOTS = 32_768  # bytes; parsing more is done off the event loop
+
+
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """What a turn asks of the engine: an origin joins the run; origins have something to do again; whether another
+    worker holds an origin."""
+
+    join: Callable[[str], Awaitable[None]]
+    awaken: Callable[[Iterable[str]], Awaitable[None]]
+    is_elsewhere: Callable[[str], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What a probe found; `response_ms` None: no request was made."""
+
+    check: Check
+    exit_code: ExitCode
+    http_status: int | None
+    response_ms: int | None
+    message: str
 
 
 class TurnRunner:
@@ -48,7 +80,7 @@ class TurnRunner:
         fetcher: Fetcher,
         clock: Clock,
         listener: Listener,
-        join: Callable[[str], Awaitable[None]],
+        callbacks: Callbacks,
     ) -> None:
         self._roster = roster
         self._store = store
@@ -57,7 +89,7 @@ class TurnRunner:
         self._listener = listener
         self._under_way: set[asyncio.Task[Exchange]] = set()
         self._cancelling = False
-        self._join = join
+        self._callbacks = callbacks
         self.counts: dict[str, Counts] = {}
 
     def cancel_requests(self) -> None:
@@ -86,13 +118,13 @@ class TurnRunner:
         for page in found.pages:
             if page.page_id in listed:
                 continue
-            verdict = self._judge(page, state.robots.rules)
+            verdict = self._judge(origin, page, normalise(page.url, None, CLIENT_MAX_LENGTH))
             if isinstance(verdict, Denied):
                 denied.append((page, verdict))
             else:
                 todo.append(page)
-        state = roster.update(after_fill(state, tuple(todo), len(found.pages), found.next_due_at, now))
-        refusals = tuple(settle_refusal(page, no.exit_code, no.detail, no.source, state, now) for page, no in denied)
+        state = roster.update(after_fill(state, tuple(todo), len(found.pages), found.next_due_at, now, found.held))
+        refusals = tuple(settle_refusal(page, self._why(page, no), state, now) for page, no in denied)
         ignored = tuple(page.page_id for page in found.pages)
         await self._store.fill(FillRecord(record_of(state), ignored, tuple(p.page_id for p in todo), refusals))
         if found.pages:
@@ -102,7 +134,7 @@ class TurnRunner:
 
     def is_excluded(self, origin: str) -> bool:
         """Whether the exclusion list holds for a whole origin."""
-        found = self._roster.admission.excludes(_robots_url(origin))
+        found = self._roster.judges.main.excludes(robots_url(origin))
         return found is not None and found.kind != "pattern"
 
     async def refuse_all(self, origin: str) -> None:
@@ -118,8 +150,8 @@ class TurnRunner:
         roster, started = self._roster, self._clock.now()
         settings = roster.settings.settings_of(origin)
         hop = turn.hop
-        url = hop.url if hop else _robots_url(origin)
-        excluded = roster.admission.excludes(url)
+        url = hop.url if hop else robots_url(origin)
+        excluded = roster.judges.main.excludes(url)
         if excluded is not None:
             message = f"excluded: {excluded.kind} {excluded.value} ({excluded.reason})"
             exchange = Exchange((), ExitCode.blocked_by_exclusion_list, None, 0, message=message)
@@ -132,6 +164,9 @@ class TurnRunner:
         exchange = replace(exchange, requests=earlier + exchange.requests)
         began = hop.started_at if hop else started.wall_ms
         onward = self._onward(exchange, hop, began, settings.robots_max_hops)
+        if onward is not None and await self._callbacks.is_elsewhere(onward.url.origin):
+            message = f"leads to {onward.url.origin}, which another worker crawls"
+            onward, exchange = None, replace(exchange, exit_code=ExitCode.someone_stole_my_work, message=message)
         rules = await self._parse(exchange) if exchange.exit_code in _READ else None
         code = ExitCode.file_ingested if rules is not None else exchange.exit_code
         now, before = self._clock.now(), roster.states[origin]
@@ -150,17 +185,39 @@ class TurnRunner:
         if onward is not None:
             await self._store.save_origin(record_of(after))
             return hop is None
-        robots_url = _robots_url(origin).href
-        settle = settle_robots(robots_url, code, exchange, before, after, began, now)
-        await self._store.settle(settle)
+        asked = robots_url(origin)
+        named = sitemaps_of(rules, asked, roster.intake(MAIN_JOB)) if rules and roster.settings.sitemaps else Queue()
+        settle = settle_robots(asked.href, code, exchange, before, after, began, now, named)
+        await self._join_new(settle)
+        await self._take_in(origin, await self._store.settle(settle))
         self.tell(events.robots_fetched(now.wall_ms, after, settle.attempt))
         return made and hop is None
 
-    async def crawl(self, origin: str, page: TodoPage) -> bool:
-        """Crawls the first page of the todo list; answers whether a request was made."""
+    async def check(self, origin: str, check: Check) -> CheckResult:
+        """Probes a URL with HEAD, after robots.txt and all policies, as any request; changes no page (U)."""
         roster, started = self._roster, self._clock.now()
-        url, rules = normalise(page.url, None, CLIENT_MAX_LENGTH), roster.states[origin].robots.rules
-        verdict = roster.admission.judge(url, rules, page.seed)
+        page = TodoPage(0, MAIN_JOB, check.url.href)
+        verdict = self._judge(origin, page, check.url)
+        if isinstance(verdict, Denied):
+            exchange = Exchange((), verdict.exit_code, None, 0, message=verdict.message)
+        else:
+            agent = verdict.user_agent or roster.settings.plan.user_agent
+            exchange = await self._exchange(FetchRequest(check.url, agent, method="HEAD"))
+        now, before = self._clock.now(), roster.states[origin]
+        taken = exchange.response_ms if exchange.requests else None
+        answer = CrawlAnswer(0, exchange.exit_code, exchange.http_status, taken, exchange.retry_after_ms)
+        after = roster.update(after_check(before, check, answer, now, roster.settings.settings_of(origin)))
+        settle = settle_check(check, exchange, before, after, started, now)
+        await self._store.settle(settle)
+        self._tell_attempt(after, settle, Settled())
+        return CheckResult(check, exchange.exit_code, exchange.http_status, taken, exchange.message)
+
+    async def crawl(self, origin: str, page: TodoPage) -> bool:
+        """Crawls a page of the todo list; answers whether a request was made."""
+        roster, started = self._roster, self._clock.now()
+        url = normalise(page.url, None, CLIENT_MAX_LENGTH)
+        verdict = self._judge(origin, page, url)
+        ruleset_id = roster.judges.ruleset_id(page.job_id)
         if isinstance(verdict, Cleared) and verdict.custom_js is not None:
             verdict = Denied(ExitCode.local_processing_error, _NO_BROWSER)
         if isinstance(url, InvalidUrl) or isinstance(verdict, Denied):
@@ -173,9 +230,11 @@ class TurnRunner:
         request = FetchRequest(url, agent, conditional_etag=condition.etag, conditional_since=condition.since)
         exchange = await self._exchange(request)
         ended = self._clock.now()
-        reading = await self._fetcher.read(url, exchange) if exchange.exit_code in _READ else None
+        reading = None
+        if exchange.exit_code in _READ:
+            reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
         digest = hashlib.sha256(exchange.body).hexdigest() if reading is not None else ""
-        crawled = Crawled(page, url, exchange, reading, digest, started, ended)
+        crawled = Crawled(page, url, exchange, reading, digest, started, ended, ruleset_id)
         await self._settle(origin, crawled)
         return bool(exchange.requests)
 
@@ -189,7 +248,7 @@ class TurnRunner:
         if page is None:
             await self._store.save_origin(record_of(after))
             return
-        settle = settle_refusal(page, ExitCode.local_processing_error, message, "", after, now)
+        settle = settle_refusal(page, Refusing(ExitCode.local_processing_error, message), after, now)
         await self._store.settle(settle)
         self._tell_attempt(after, settle, Settled())
 
@@ -206,25 +265,45 @@ class TurnRunner:
         )
         before = roster.states[origin]
         after = roster.update(after_crawl(before, answer, crawled.ended, settings))
-        settle = settle_crawl(crawled, code, before, after, roster.intake(), roster.storing)
-        for name in {page.origin for page in settle.new_pages} - roster.states.keys():
-            await self._join(name)
+        settle = settle_crawl(crawled, code, before, after, roster.intake(crawled.page.job_id), roster.storing)
+        await self._join_new(settle)
         settled = await self._store.settle(settle)
-        for name, count in settled.new_pages:
-            roster.pages_known[name] = roster.pages_known.get(name, 0) + count
+        await self._take_in(origin, settled)
+        if settled.stolen:
+            settle = replace(settle, attempt=replace(settle.attempt, exit_code=ExitCode.someone_stole_my_work))
         self._tell_attempt(roster.states[origin], settle, settled)
+
+    async def _join_new(self, settle: Settle) -> None:
+        """Origins that the whitelist lets join with the pages of an attempt."""
+        for name in {page.origin for page in settle.new_pages} - self._roster.states.keys():
+            await self._callbacks.join(name)
+
+    async def _take_in(self, origin: str, settled: Settled) -> None:
+        """New pages are counted; other origins that got some and had nothing left to do go on."""
+        for name, count in settled.new_pages:
+            self._roster.pages_known[name] = self._roster.pages_known.get(name, 0) + count
+        others = [name for name, _ in settled.new_pages if name != origin]
+        if others:
+            await self._callbacks.awaken(others)
 
     async def _refuse(self, origin: str, page: TodoPage, no: Denied) -> None:
         roster, now = self._roster, self._clock.now()
         answer = CrawlAnswer(page.page_id, no.exit_code)
         settings = roster.settings.settings_of(origin)
         state = roster.update(after_crawl(roster.states[origin], answer, now, settings))
-        settle = settle_refusal(page, no.exit_code, no.detail, no.source, state, now)
+        settle = settle_refusal(page, self._why(page, no), state, now)
         settled = await self._store.settle(settle)
         self._tell_attempt(state, settle, settled)
 
-    def _judge(self, page: TodoPage, rules: RobotsRules | None) -> Cleared | Denied:
-        return self._roster.admission.judge(normalise(page.url, None, CLIENT_MAX_LENGTH), rules, page.seed)
+    def _judge(self, origin: str, page: TodoPage, url: CrawlUrl | InvalidUrl) -> Cleared | Denied:
+        """All judgements over a page. A rule that gives it a user agent chooses the group of robots.txt, too."""
+        roster = self._roster
+        admission = roster.judges.of(page.job_id)
+        agent = admission.settings(url).ua if admission.names_agents and isinstance(url, CrawlUrl) else None
+        return admission.judge(url, roster.rules_for(origin, agent), page.seed)
+
+    def _why(self, page: TodoPage, no: Denied) -> Refusing:
+        return Refusing(no.exit_code, no.detail, no.source, self._roster.judges.ruleset_id(page.job_id))
 
     async def _exchange(self, request: FetchRequest) -> Exchange:
         """One exchange that `cancel_requests` can end."""
@@ -286,7 +365,8 @@ class TurnRunner:
         self.tell(events.attempt_finished(settle.attempt.ended_at, state, settle.attempt, new, counts))
 
 
-def _robots_url(origin: str) -> CrawlUrl:
+def robots_url(origin: str) -> CrawlUrl:
+    """Where the robots.txt of an origin lies (RFC 9309, section 2.3)."""
     url = normalise(f"{origin}/robots.txt")
     if isinstance(url, InvalidUrl):
         raise TypeError(f"not an origin: {origin!r}: {url.reason}")

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from tui_crawler.domain.attempt import AttemptResult
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.domain.view import AttemptView, OriginHistory, RequestView
@@ -58,9 +59,22 @@ def attempts_of_url(reader: Reader, url_id: int, limit: int) -> tuple[AttemptVie
     return tuple(_attempt_view(row) for row in rows)
 
 
+def attempts_of_page(reader: Reader, url_hash: int, page_id: int | None, limit: int) -> tuple[AttemptView, ...]:
+    """The attempts for one URL that are of this page or of none (robots.txt, link checks), newest first."""
+    of_page = "a.url_id = (SELECT id FROM url WHERE hash = ?) AND (a.page_id IS NULL OR a.page_id = ?)"
+    rows = reader.all(f"{_ATTEMPTS} WHERE {of_page} ORDER BY a.id DESC LIMIT ?", (url_hash, page_id, limit))
+    return tuple(_attempt_view(row) for row in rows)
+
+
 def requests_of(reader: Reader, attempt_id: int) -> tuple[RequestView, ...]:
     """The requests of an attempt, in their order."""
     return tuple(_request_view(row) for row in reader.all(_REQUESTS, (attempt_id,)))
+
+
+def results_of(reader: Reader, attempt_id: int) -> tuple[AttemptResult, ...]:
+    """The typed results of an attempt (B), by type."""
+    rows = reader.all("SELECT type, value FROM attempt_result WHERE attempt_id = ? ORDER BY type", (attempt_id,))
+    return tuple(AttemptResult(*row) for row in rows)
 
 
 def history(reader: Reader, origin: str) -> OriginHistory:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import peewee
@@ -11,10 +11,14 @@ from tui_crawler.domain.page import Candidates, TodoPage
 from tui_crawler.domain.recrawl import NEVER, DueBounds, due_bounds
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.jobs import JobRow, job_rows
 from tui_crawler.storage.models import Body, Document, Origin, Page, Url
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Row, Transaction
 
+Build = Callable[[], Any]
+
+_CHUNK = 256
 _TODO = (
     Page.id,
     Page.job,
@@ -27,6 +31,7 @@ _TODO = (
     Page.redirect_hops,
     Page.item_pattern,
     Page.force,
+    Page.sitemap,
     Page.last_contentful_at,
     Document.stored_at,
     Document.etag,
@@ -38,10 +43,14 @@ _TODO = (
 def candidates(
     transaction: Transaction, claim: Claim, origin: str, now: int, limit: int, first_fill: bool
 ) -> Candidates:
-    """Up to `limit` pages in the order (nice + attempts, not_before, age); seeds first in the first fill of a run."""
+    """Up to `limit` pages in the order (nice + attempts, not_before, age) over all jobs; seeds come first in the
+    first fill of a run. Pages of jobs that are held, or not taken by this session, are none of them.
+    """
     row = transaction.one(_origin_id, {"origin": clean(origin)})
     if row is None:
         return Candidates(())
+    jobs = job_rows(transaction)
+    free = [job for job in jobs if job.is_free(claim)]
     due = _due_bounds(claim, now)
     values = {
         "origin_id": row[0],
@@ -52,16 +61,34 @@ def candidates(
         "fresh_before": due.fresh_before,
     }
     if first_fill:
-        rows = _best(transaction, (_pending_seeds, _done_seeds), values, limit)
+        rows = _best(transaction, free, (_pending_seeds, _done_seeds), values)
         values["limit"] = limit - len(rows)
-        rows += _best(transaction, (_pending_others, _done_others), values, values["limit"])
+        rows += _best(transaction, free, (_pending_others, _done_others), values)
     else:
-        rows = _best(transaction, (_pending, _done), values, limit)
+        rows = _best(transaction, free, (_pending, _done), values)
     pages = tuple(todo_page(row, claim.tries) for row in rows)
     if pages:
         return Candidates(pages)
-    later = transaction.one(_next_due, {"origin_id": row[0], "run_id": claim.run_id, "now": now})
-    return Candidates((), later[0] if later else None)
+    return Candidates((), _next_due_of(transaction, free, values), _any_held(transaction, claim, jobs, values))
+
+
+def awake(transaction: Transaction, claim: Claim, origins: Sequence[str], now: int) -> tuple[str, ...]:
+    """Those of `origins` that have a page which a fill would find at `now` (epoch ms), told by indices alone."""
+    due = _due_bounds(claim, now)
+    free = [job for job in job_rows(transaction) if job.is_free(claim)]
+    left = list(dict.fromkeys(clean(origin) for origin in origins))
+    found: set[str] = set()
+    for start in range(0, len(left), _CHUNK):
+        chunk = left[start : start + _CHUNK]
+        places = chunk + chunk[-1:] * ((1 << (len(chunk) - 1).bit_length()) - len(chunk))
+        for job in free:
+            if job.pending:
+                values = [*places, job.job_id, now, claim.run_id]
+                found.update(row[0] for row in transaction.all_of(_with_pending, len(places), values))
+            if job.attempted:
+                values = [*places, job.job_id, due.crawled_before, due.fresh_before, now, claim.run_id]
+                found.update(row[0] for row in transaction.all_of(_with_due, len(places), values))
+    return tuple(origin for origin in origins if clean(origin) in found)
 
 
 def todo_page(row: Row, tries: int) -> TodoPage:
@@ -69,8 +96,8 @@ def todo_page(row: Row, tries: int) -> TodoPage:
 
     Validators count only while the stored document is what the page last gave, and its body is still there.
     """
-    page_id, job_id, url, depth, nice, seed, attempts, remaining, hops, pattern, force, contentful_at, *content = row
-    stored_at, etag, last_modified, body = content[:4]
+    page_id, job_id, url, depth, nice, seed, attempts, remaining, hops, pattern, force, sitemap, *content = row
+    contentful_at, stored_at, etag, last_modified, body = content[:5]
     if remaining == 0:
         attempts, remaining, pattern, force = 0, tries, "", 0
     if stored_at is None or stored_at != contentful_at:
@@ -87,6 +114,7 @@ def todo_page(row: Row, tries: int) -> TodoPage:
         hops,
         pattern,
         bool(force),
+        bool(sitemap),
         etag,
         last_modified,
         contentful_at,
@@ -114,18 +142,42 @@ def _due_bounds(claim: Claim, now: int) -> DueBounds:
 
 
 def _best(
-    transaction: Transaction, builds: tuple[Callable[[], Any], ...], values: dict[str, int], limit: int
+    transaction: Transaction, jobs: Sequence[JobRow], builds: tuple[Build, Build], values: Mapping[str, int]
 ) -> list[Row]:
-    """The best rows of several queries together."""
+    """The best rows of all jobs together: of those with tries left, and of those that are due."""
+    limit = values["limit"]
     if limit <= 0:
         return []
-    rows = [row for build in builds for row in transaction.all(build, values)]
+    rows: list[Row] = []
+    for job in jobs:
+        for build, any_there in zip(builds, (job.pending, job.attempted), strict=True):
+            if any_there:
+                rows += transaction.all(build, {**values, "job_id": job.job_id})
     return sorted(rows, key=_rank)[:limit]
+
+
+def _next_due_of(transaction: Transaction, jobs: Sequence[JobRow], values: Mapping[str, int]) -> int | None:
+    """When the next page with tries left may be crawled, None when there is none."""
+    found = [transaction.one(_next_due, {**values, "job_id": job.job_id}) for job in jobs if job.pending]
+    return min((row[0] for row in found if row is not None and row[0] is not None), default=None)
+
+
+def _any_held(transaction: Transaction, claim: Claim, jobs: Sequence[JobRow], values: Mapping[str, int]) -> bool:
+    """Whether pages wait of jobs that an operator has paused; those of an aborted job wait for nothing.
+    Those of jobs that this session does not take wait for other workers, and for no order of an operator."""
+    for job in jobs:
+        if job.state().paused and claim.takes(job.tag):
+            of_job = {**values, "job_id": job.job_id}
+            if job.pending and transaction.one(_waiting, of_job):
+                return True
+            if job.attempted and transaction.one(_waiting_due, of_job):
+                return True
+    return False
 
 
 def _rank(row: Row) -> tuple[int, int, int]:
     attempts = row[6] if row[7] else 0
-    return row[4] + attempts, row[16], row[0]
+    return row[4] + attempts, row[17], row[0]
 
 
 def _origin_id() -> Any:
@@ -163,34 +215,66 @@ def _done_others() -> Any:
 
 def _chosen(condition: Any, priority: Any) -> Any:
     """The best pages by an index alone; what else is needed of them is looked up for those only."""
-    now = (_Choice.not_before <= slot("now")) & (_Choice.ignored_run != slot("run_id"))
-    best = _Choice.select(_Choice.id).where(condition & now)
+    best = _Choice.select(_Choice.id).where(condition & _is_now())
     best = best.order_by(priority, _Choice.not_before, _Choice.id).limit(slot("limit"))
     return todo_query().where(Page.id.in_(best) & (Page.todo_order == ZERO))
 
 
-def _open_choice() -> Any:
-    return _is_open(_Choice) & (_Choice.todo_order == ZERO)
+def _open_choice(origin: Any = None) -> Any:
+    return _is_open(_Choice, origin) & (_Choice.todo_order == ZERO)
 
 
-def _due_choice() -> Any:
+def _due_choice(origin: Any = None) -> Any:
     """A done page on the todo list is on the ignore list, too: the index alone can tell."""
-    done = (_Choice.origin == slot("origin_id")) & (_Choice.status == ZERO) & (_Choice.attempts_remaining == ZERO)
+    done = _of_job(_Choice, origin) & (_Choice.status == ZERO) & (_Choice.attempts_remaining == ZERO)
     due = (_Choice.last_crawled_at <= slot("crawled_before")) & (_Choice.fresh_until <= slot("fresh_before"))
     return done & (_Choice.beyond_depth == ZERO) & due
 
 
 def _next_due() -> Any:
     """The lower bound of the priority is none; it leads to the index of what is pending."""
-    bound = (Page.nice + Page.attempts) > peewee.SQL(str(-NEVER))
     later = (Page.not_before > slot("now")) & (Page.ignored_run != slot("run_id")) & (Page.todo_order == ZERO)
-    return Page.select(peewee.fn.MIN(Page.not_before)).where(_is_open(Page) & bound & later)
+    return Page.select(peewee.fn.MIN(Page.not_before)).where(_is_open(Page) & _any_priority(Page) & later)
 
 
-def _is_open(page: Any) -> Any:
+def _waiting() -> Any:
+    free = (_Choice.ignored_run != slot("run_id")) & (_Choice.todo_order == ZERO)
+    return _Choice.select(_Choice.id).where(_is_open(_Choice) & _any_priority(_Choice) & free).limit(ONE)
+
+
+def _waiting_due() -> Any:
+    return _Choice.select(_Choice.id).where(_due_choice() & (_Choice.ignored_run != slot("run_id"))).limit(ONE)
+
+
+def _with_pending(size: int) -> Any:
+    """Those of `size` origins that have a page of a job with tries left, which may be crawled now."""
+    return _having(size, _open_choice(Origin.id) & _any_priority(_Choice) & _is_now())
+
+
+def _with_due(size: int) -> Any:
+    """Those of `size` origins that have a page of a job which is due now."""
+    return _having(size, _due_choice(Origin.id) & _is_now())
+
+
+def _having(size: int, waits: Any) -> Any:
+    named = Origin.origin.in_([slot("origin")] * size)
+    return Origin.select(Origin.origin).where(named & peewee.fn.EXISTS(_Choice.select(ONE).where(waits)))
+
+
+def _is_open(page: Any, origin: Any = None) -> Any:
     return (
-        (page.origin == slot("origin_id"))
-        & (page.status == ZERO)
-        & (page.attempts_remaining > ZERO)
-        & (page.beyond_depth == ZERO)
+        _of_job(page, origin) & (page.status == ZERO) & (page.attempts_remaining > ZERO) & (page.beyond_depth == ZERO)
     )
+
+
+def _of_job(page: Any, origin: Any = None) -> Any:
+    """The pages of a job at one origin, the one named by its id unless another query names it."""
+    return (page.origin == (slot("origin_id") if origin is None else origin)) & (page.job == slot("job_id"))
+
+
+def _any_priority(page: Any) -> Any:
+    return (page.nice + page.attempts) > peewee.SQL(str(-NEVER))
+
+
+def _is_now() -> Any:
+    return (_Choice.not_before <= slot("now")) & (_Choice.ignored_run != slot("run_id"))

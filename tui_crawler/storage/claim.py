@@ -15,7 +15,11 @@ from tui_crawler.storage.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A run as its session holds it. `forced_before` (epoch ms): done pages crawled earlier are due; 0 for none."""
+    """A run as its session holds it. `forced_before` (epoch ms): done pages crawled earlier are due; 0 for none.
+
+    `tags` and `matchonly` say which jobs the session takes (B); tags of None: it takes every job. `start_paths` are
+    pairs of origin and path (G). `shared`: several workers crawl the run, origins that join are nobody's at first.
+    """
 
     run_id: int
     session_id: int
@@ -26,6 +30,14 @@ class Claim:
     recrawl_interval_ms: int
     respect_http_freshness: bool
     forced_before: int
+    tags: frozenset[str] | None = None
+    matchonly: bool = False
+    start_paths: tuple[tuple[str, str], ...] = ()
+    shared: bool = False
+
+    def takes(self, tag: str) -> bool:
+        """Whether the session crawls jobs of this tag: its own tags, and without `matchonly` untagged ones, too."""
+        return self.tags is None or (tag in self.tags if tag else not self.matchonly)
 
 
 def require(transaction: Transaction, claim: Claim) -> None:

@@ -11,6 +11,7 @@ import peewee
 from tui_crawler.domain.attempt import AttemptRecord
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import PageStatus, Tally, tally
+from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.models import ExitCount, ExitMinute, Job, Run
 from tui_crawler.storage.statements import insert_rows, slot
@@ -40,10 +41,12 @@ def plus(one: Tally, other: Tally) -> Tally:
 
 @dataclass(slots=True)
 class Moves:
-    """How the counters of origins change, by their ids, and how many new pages each gets."""
+    """How the counters of origins change, by their ids: those of their pages, how many new pages each gets, and how
+    many leave its todo list."""
 
     changes: dict[int, Tally] = field(default_factory=dict)
     added: dict[int, int] = field(default_factory=dict)
+    unlisted: dict[int, int] = field(default_factory=dict)
 
     def add(self, origin_id: int, change: Tally) -> None:
         """One more change of an origin."""
@@ -63,8 +66,13 @@ class Moves:
         return total
 
 
+def times(change: Tally, count: int) -> Tally:
+    """The same change for so many pages."""
+    return Tally(change.pending * count, change.done * count, change.failed * count, change.blocked * count)
+
+
 def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
-    """Moves the counters of a job."""
+    """Moves the counters of a job; the log says when it has nothing pending any more."""
     if change == Tally():
         return
     values = {
@@ -74,7 +82,14 @@ def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
         "add_failed": change.failed,
         "add_blocked": change.blocked,
     }
-    transaction.run(_add_to_job, values)
+    row = transaction.one(_add_to_job, values)
+    if row is not None and row[1] == 0 and change.pending < 0:
+        note(
+            transaction,
+            "job_finished",
+            f"job {row[0]}: nothing pending, {row[2]} pages done",
+            run_id=newest_run(transaction),
+        )
 
 
 def count_attempt(transaction: Transaction, claim: Claim, origin_id: int, attempt: AttemptRecord) -> None:
@@ -104,7 +119,7 @@ def _add_to_job() -> Any:
         Job.failed: Job.failed + slot("add_failed"),
         Job.blocked: Job.blocked + slot("add_blocked"),
     }
-    return Job.update(changes).where(Job.id == slot("job_id"))
+    return Job.update(changes).where(Job.id == slot("job_id")).returning(Job.name, Job.pending, Job.done)
 
 
 def _add_to_run() -> Any:

@@ -1,19 +1,27 @@
-"""The append-only crawl log: attempts with their requests, and the links that filters refused on the way."""
+"""The append-only crawl log: attempts with their requests and results, and the links that filters refused."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import peewee
 
-from tui_crawler.domain.attempt import AttemptKind, AttemptRecord, Headers, RefusedCount, RequestRecord
+from tui_crawler.domain.attempt import (
+    AttemptKind,
+    AttemptRecord,
+    AttemptResult,
+    Headers,
+    RefusedCount,
+    RequestRecord,
+)
 from tui_crawler.domain.exit_code import FAILURES, ExitCode
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Attempt, Refused, Request
+from tui_crawler.storage.models import AttemptResult as ResultRow
 from tui_crawler.storage.origins import OriginRow
 from tui_crawler.storage.statements import insert_rows, slots
 from tui_crawler.storage.transaction import Transaction
@@ -40,6 +48,7 @@ _ATTEMPT = (
     Attempt.delay_ms_after,
     Attempt.delay_reason,
     Attempt.new_pages,
+    Attempt.ruleset_id,
     Attempt.problem,
     Attempt.message,
     Attempt.decided_by,
@@ -92,6 +101,7 @@ def log_attempt(
         "delay_ms_after": attempt.delay_ms_after,
         "delay_reason": attempt.delay_reason,
         "new_pages": new_pages,
+        "ruleset_id": attempt.ruleset_id,
         "problem": _is_problem(attempt),
         "message": clean(attempt.message),
         "decided_by": clean(attempt.decided_by),
@@ -102,7 +112,16 @@ def log_attempt(
     if attempt.requests:
         rows = [_request_row(request, attempt_id, ids) for request in attempt.requests]
         transaction.insert(_insert_requests, rows)
+    store_results(transaction, attempt_id, attempt.results)
     return attempt_id
+
+
+def store_results(transaction: Transaction, attempt_id: int, results: Sequence[AttemptResult]) -> None:
+    """Adds typed results to an attempt (B). A result that is there already, by its id, stays as it is."""
+    if not results:
+        return
+    rows = [(clean(f"{attempt_id}:{one.type}"), attempt_id, clean(one.type), clean(one.value)) for one in results]
+    transaction.insert(_insert_results, rows)
 
 
 def _is_problem(attempt: AttemptRecord) -> bool:
@@ -151,6 +170,11 @@ def _insert_attempt() -> Any:
 
 def _insert_requests(size: int) -> Any:
     return insert_rows(_REQUEST, size)
+
+
+def _insert_results(size: int) -> Any:
+    columns = [ResultRow.id, ResultRow.attempt, ResultRow.type, ResultRow.value]
+    return insert_rows(columns, size).on_conflict(action="nothing", conflict_target=[ResultRow.id])
 
 
 def _add_refused(size: int) -> Any:

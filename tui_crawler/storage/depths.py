@@ -8,7 +8,7 @@ from typing import Any
 import peewee
 
 from tui_crawler.domain.page import Tally
-from tui_crawler.storage.counters import plus, tally_of
+from tui_crawler.storage.counters import plus, tally_of, times
 from tui_crawler.storage.models import Job, Link, Page, Redirect, Url
 from tui_crawler.storage.statements import padded, slot
 from tui_crawler.storage.transaction import Row, Transaction
@@ -56,9 +56,7 @@ def change_max_depth(transaction: Transaction, job_id: int, max_depth: int | Non
     counted = Page.select(*columns, peewee.fn.COUNT(Page.id)).where(moved).group_by(*columns)
     for origin_id, status, remaining, code, beyond, count in transaction.fetch(counted):
         before, after = (tally_of(status, remaining, code, side) for side in (beyond, not beyond))
-        change = after.minus(before)
-        scaled = Tally(change.pending * count, change.done * count, change.failed * count, change.blocked * count)
-        changes[origin_id] = plus(changes.get(origin_id, Tally()), scaled)
+        changes[origin_id] = plus(changes.get(origin_id, Tally()), times(after.minus(before), count))
     if changes:
         transaction.execute(Page.update({Page.beyond_depth: 1 - Page.beyond_depth}).where(moved))
     return changes

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from tui_crawler.domain.command import ActionResult, BadCommand, PendingAction, RetryPages, from_json
+from tui_crawler.domain.command import ActionResult, BadCommand, PendingAction, RetryPages, SetJob, SteerJobs, from_json
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.job import JobChange
 from tui_crawler.domain.page import NewPage, PageStatus, TodoPage
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.url import url_hash
-from tui_crawler.storage import origins
+from tui_crawler.storage import jobs, origins, stashes
 from tui_crawler.storage.candidates import is_due, todo_page, todo_query
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
@@ -37,7 +39,8 @@ _CHUNK = 500
 def add_seeds(transaction: Transaction, claim: Claim, job_id: int, pages: Sequence[NewPage]) -> tuple[TodoPage, ...]:
     """Adds seeds to a live run; answers those that are now to be crawled and are on no todo list, in their order.
 
-    Known pages come along when they have tries left, when they are due, or when they are forced (G).
+    Known pages come along when they have tries left, when they are due, or when they are forced (G). Of a job that
+    is held, or that this session does not take, none comes along.
     """
     seeds = {page.url_hash: replace(page, seed=True) for page in pages}
     if not seeds:
@@ -45,7 +48,7 @@ def add_seeds(transaction: Transaction, claim: Claim, job_id: int, pages: Sequen
     for origin in dict.fromkeys(page.origin for page in seeds.values()):
         row = origins.ensure(transaction, origin)
         if not row.participates:
-            origins.join(transaction, claim, row.id, "added")
+            origins.join(transaction, claim, row, "added")
             origins.start_afresh(transaction, claim, row.id)
     ids = url_ids(transaction, {key: clean(page.url) for key, page in seeds.items()})
     known = find_known(transaction, job_id, list(seeds))
@@ -53,6 +56,8 @@ def add_seeds(transaction: Transaction, claim: Claim, job_id: int, pages: Sequen
     _, moves = queue_pages(transaction, claim, Source(job_id, None, transaction.now), seeds.values(), ids)
     move_counters(transaction, job_id, moves)
     _wake(transaction, claim, job_id, [(page, seeds[key]) for key, page in known.items()], listed)
+    if not any(job.job_id == job_id and job.is_free(claim) for job in jobs.job_rows(transaction)):
+        return ()
     return _to_be_crawled(transaction, claim, job_id, list(seeds), listed)
 
 
@@ -76,6 +81,16 @@ def retry(transaction: Transaction, tries: int, selection: RetryPages) -> tuple[
     for job_id, of_job in moves.items():
         move_counters(transaction, job_id, of_job)
     return tuple(sorted(counts.items()))
+
+
+def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJobs) -> JobChange:
+    """Changes jobs, and lets pages out of their stashes in the place of those that another depth took away. Raises
+    NoSuchJob, ValueError; then nothing was changed."""
+    change = jobs.change_job(transaction, claim, command)
+    counts = dict(change.queue.origins)
+    for origin, count in stashes.drip_all(transaction, claim).items():
+        counts[origin] = counts.get(origin, 0) + count
+    return replace(change, queue=replace(change.queue, origins=tuple(sorted(counts.items()))))
 
 
 def exclusions(transaction: Transaction) -> tuple[Exclusion, ...]:
@@ -122,6 +137,21 @@ def waiting_actions(
         except BadCommand as error:
             unreadable.append(ActionResult(action_id, "", "", str(error)))
     return tuple(actions), tuple(unreadable)
+
+
+def carried_out_actions(transaction: Transaction, after_id: int) -> tuple[int, tuple[PendingAction, ...]]:
+    """The rows after `after_id` that were carried out without an error, up to the first that still waits; and the id
+    of the last one looked at."""
+    last = after_id
+    actions: list[PendingAction] = []
+    for action_id, at, who, name, command, applied_at, error in transaction.all(_later, {"after_id": after_id}):
+        if not applied_at:
+            break
+        last = action_id
+        with suppress(BadCommand):
+            if not error:
+                actions.append(PendingAction(action_id, at, who, from_json(name, command)))
+    return last, tuple(actions)
 
 
 def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) -> None:
@@ -186,15 +216,15 @@ def _to_be_crawled(
         free = (Page.status == int(PageStatus.READY)) & (Page.beyond_depth == 0)
         query = todo_query(Page.url_hash, Page.last_crawled_at, Page.fresh_until, Page.ignored_run)
         for row in transaction.fetch(query.where(chosen & free)):
-            rows[row[17]] = row
+            rows[row[18]] = row
     found = []
     for key in keys:
         if key not in rows:
             continue
         row = rows[key]
-        if row[0] in listed or row[20] == claim.run_id:
+        if row[0] in listed or row[21] == claim.run_id:
             continue
-        if row[7] or is_due(claim, row[18], row[19], transaction.now):
+        if row[7] or is_due(claim, row[19], row[20], transaction.now):
             found.append(todo_page(row, claim.tries))
     return tuple(found)
 
@@ -241,6 +271,19 @@ def _waiting() -> Any:
         OperatorAction.command,
     )
     return OperatorAction.select(*columns).where(waits).order_by(OperatorAction.id)
+
+
+def _later() -> Any:
+    columns = (
+        OperatorAction.id,
+        OperatorAction.at,
+        OperatorAction.who,
+        OperatorAction.action,
+        OperatorAction.command,
+        OperatorAction.applied_at,
+        OperatorAction.error,
+    )
+    return OperatorAction.select(*columns).where(OperatorAction.id > slot("after_id")).order_by(OperatorAction.id)
 
 
 def _finish_action() -> Any:

@@ -1,17 +1,18 @@
-"""Documents, bodies, links and redirects of a page, as one attempt leaves them."""
+"""Documents with what was found in them, bodies, links and redirects of a page, as one attempt leaves them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import peewee
 import zstandard
 
-from tui_crawler.domain.attempt import DocumentRecord, FoundLink, RedirectRecord
+from tui_crawler.domain.attempt import DataValue, DocumentRecord, FoundLink, RedirectRecord, Validation
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.models import Body, Document, Link, Redirect
+from tui_crawler.storage.models import Body, DataBlock, Document, Link, Redirect
 from tui_crawler.storage.statements import insert_rows, slot, slots
 from tui_crawler.storage.transaction import Transaction
 
@@ -34,13 +35,12 @@ _COLUMNS = (
     Document.nofollow,
     Document.incomplete,
     Document.stored_at,
-)
-_FORGOTTEN = (
     Document.validation_type,
+    Document.valid,
     Document.validation_errors,
     Document.parsed_at,
-    Document.scanned_at,
 )
+_ERRORS_KEPT = 20  # of a validation (G)
 
 
 def pack(transaction: Transaction, document: DocumentRecord) -> bytes | None:
@@ -51,11 +51,12 @@ def pack(transaction: Transaction, document: DocumentRecord) -> bytes | None:
 
 
 def store_document(transaction: Transaction, document: DocumentRecord, packed: bytes | None, stored_at: int) -> None:
-    """Replaces the document of a page as a whole; a body that nothing refers to any more goes.
+    """Replaces the document of a page as a whole, with its validation and data blocks; a body that nothing refers to
+    any more goes.
 
     `packed` is what `pack` answered before the transaction began.
     """
-    former = transaction.one(_sha256_of, {"page_id": document.page_id})
+    former = transaction.one(_former, {"page_id": document.page_id})
     packed = packed or pack(transaction, document)
     if packed is not None:
         values = {"sha256": document.sha256, "size": document.size, "zstd": packed}
@@ -79,18 +80,24 @@ def store_document(transaction: Transaction, document: DocumentRecord, packed: b
         "nofollow": document.nofollow,
         "incomplete": ",".join(document.incomplete),
         "stored_at": stored_at,
+        **_validation_values(document.validation, stored_at),
     }
     transaction.run(_store_document, values)
     if former is not None and former[0] != document.sha256:
         _drop_body(transaction, former[0])
+    if document.data or (former is not None and former[1]):
+        _replace_data(transaction, document.page_id, document.data)
 
 
 def drop_document(transaction: Transaction, page_id: int) -> None:
-    """Removes the document of a page, and its body unless another page has the same."""
-    former = transaction.one(_sha256_of, {"page_id": page_id})
-    if former is not None:
-        transaction.run(_drop_document, {"page_id": page_id})
-        _drop_body(transaction, former[0])
+    """Removes the document of a page with its data blocks, and its body unless another page has the same."""
+    former = transaction.one(_former, {"page_id": page_id})
+    if former is None:
+        return
+    transaction.run(_drop_document, {"page_id": page_id})
+    _drop_body(transaction, former[0])
+    if former[1]:
+        _replace_data(transaction, page_id, ())
 
 
 def store_links(
@@ -136,13 +143,34 @@ def store_redirect(
     transaction.run(_store_redirect, values)
 
 
+def _validation_values(validation: Validation | None, parsed_at: int) -> dict[str, Any]:
+    """The columns of a validation; NULL and empty where no validator has looked at the document (G)."""
+    if validation is None:
+        return {"validation_type": "", "valid": None, "validation_errors": "", "parsed_at": 0}
+    errors = [[error.line, error.column, clean(error.message)] for error in validation.errors[:_ERRORS_KEPT]]
+    return {
+        "validation_type": clean(validation.type),
+        "valid": int(validation.valid),
+        "validation_errors": json.dumps(errors, separators=(",", ":")) if errors else "",
+        "parsed_at": parsed_at,
+    }
+
+
+def _replace_data(transaction: Transaction, page_id: int, data: Sequence[DataValue]) -> None:
+    transaction.run(_delete_data, {"page_id": page_id})
+    rows = [(page_id, clean(one.name), one.type, one.place, clean(one.value)) for one in data]
+    transaction.insert(_insert_data, rows)
+
+
 def _drop_body(transaction: Transaction, sha256: str) -> None:
     if transaction.one(_page_with, {"sha256": sha256}) is None:
         transaction.run(_delete_body, {"sha256": sha256})
 
 
-def _sha256_of() -> Any:
-    return Document.select(Document.sha256).where(Document.page == slot("page_id"))
+def _former() -> Any:
+    """The content hash of a page's document, and whether it has data blocks."""
+    data = DataBlock.select(peewee.SQL("1")).where(DataBlock.page == Document.page)
+    return Document.select(Document.sha256, peewee.fn.EXISTS(data)).where(Document.page == slot("page_id"))
 
 
 def _body_of() -> Any:
@@ -157,13 +185,24 @@ def _insert_body() -> Any:
 
 def _store_document() -> Any:
     kept = {column: getattr(peewee.EXCLUDED, column.column_name) for column in _COLUMNS[1:]}
-    forgotten = {column: peewee.SQL("0" if column.name.endswith("_at") else "''") for column in _FORGOTTEN}
-    update = {**kept, **forgotten, Document.valid: peewee.SQL("NULL")}
+    update = {**kept, Document.scanned_at: peewee.SQL("0")}
     return Document.insert(slots(_COLUMNS)).on_conflict(conflict_target=[Document.page], update=update)
 
 
 def _drop_document() -> Any:
     return Document.delete().where(Document.page == slot("page_id"))
+
+
+def _delete_data() -> Any:
+    return DataBlock.delete().where(DataBlock.page == slot("page_id"))
+
+
+def _insert_data(size: int) -> Any:
+    """A rule that gives two values for one place keeps the first."""
+    columns = [DataBlock.page, DataBlock.name, DataBlock.type, DataBlock.place, DataBlock.value]
+    return insert_rows(columns, size).on_conflict(
+        action="nothing", conflict_target=[columns[0], columns[1], columns[3]]
+    )
 
 
 def _page_with() -> Any:

@@ -37,6 +37,7 @@ _KNOWN = (
     Page.last_exit_code,
     Page.ignored_run,
     Page.found_on,
+    Page.lastmod,
 )
 _NEW = (
     Page.job,
@@ -54,6 +55,8 @@ _NEW = (
     Page.item_pattern,
     Page.found_on,
     Page.created_at,
+    Page.sitemap,
+    Page.lastmod,
 )
 
 
@@ -77,6 +80,7 @@ class Known:
     last_exit_code: int | None
     ignored_run: int
     found_on: int | None
+    lastmod: int
 
     def tally(self) -> Tally:
         """What it adds to the counters of its origin."""
@@ -150,6 +154,7 @@ def update_known(transaction: Transaction, pages: Iterable[Known]) -> None:
             "beyond_depth": page.beyond_depth,
             "ignored_run": page.ignored_run,
             "found_on_page_id": page.found_on,
+            "lastmod": page.lastmod,
         }
         for page in pages
     ]
@@ -177,7 +182,7 @@ def again(page: Known, claim: Claim, wanted: NewPage) -> Known:
 
 
 def _merged(pages: Iterable[NewPage]) -> dict[int, NewPage]:
-    """One page per URL, with the lowest nice, depth and number of hops."""
+    """One page per URL, with the lowest nice, depth and number of hops, and the newest `lastmod`."""
     merged: dict[int, NewPage] = {}
     for page in pages:
         other = merged.get(page.url_hash)
@@ -188,6 +193,7 @@ def _merged(pages: Iterable[NewPage]) -> dict[int, NewPage]:
                 depth=min(page.depth, other.depth),
                 redirect_hops=min(page.redirect_hops, other.redirect_hops),
                 seed=page.seed or other.seed,
+                lastmod=max(page.lastmod, other.lastmod),
             )
         merged[page.url_hash] = page
     return merged
@@ -213,6 +219,8 @@ def _new_row(
         clean(page.item_pattern),
         source.found_on,
         source.at,
+        page.sitemap,
+        page.lastmod,
     )
 
 
@@ -247,11 +255,15 @@ def _brings_news(page: Known, wanted: NewPage) -> bool:
         or wanted.redirect_hops < page.redirect_hops
         or wanted.force
         or wanted.seed > page.seed
+        or wanted.lastmod > page.lastmod
     )
 
 
 def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage, max_depth: int | None) -> Known:
-    """The lower of both; a forced find of a page that is done runs it again, once in a run (G)."""
+    """The lower of both, and the newer `lastmod`; a page does not become a sitemap, nor a sitemap a page.
+
+    A forced find of a page that is done runs it again, once in a run (G).
+    """
     depth = min(page.depth, wanted.depth)
     new = replace(
         page,
@@ -259,6 +271,7 @@ def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage,
         depth=depth,
         redirect_hops=min(page.redirect_hops, wanted.redirect_hops),
         seed=int(page.seed or wanted.seed),
+        lastmod=max(page.lastmod, wanted.lastmod),
         beyond_depth=int(is_beyond(depth, max_depth)),
         found_on=source.found_on if depth < page.depth else page.found_on,
     )

@@ -12,6 +12,7 @@ import zstandard
 from tui_crawler.domain.attempt import AttemptRecord, OriginRecord, RobotsRecord
 from tui_crawler.domain.command import BadCommand, PauseOrigins, from_json
 from tui_crawler.domain.page import Tally
+from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import Moves
@@ -65,12 +66,13 @@ class OriginRow:
     delay_ms: int
     paused: bool
     participates: bool
+    finish_reason: str = ""
 
 
 def find(transaction: Transaction, origin: str) -> OriginRow | None:
     """The row of an origin, None when it is unknown."""
     row = transaction.one(_find, {"origin": clean(origin)})
-    return OriginRow(row[0], row[1], bool(row[2]), bool(row[3])) if row else None
+    return OriginRow(row[0], row[1], bool(row[2]), bool(row[3]), row[4]) if row else None
 
 
 def ensure(transaction: Transaction, origin: str) -> OriginRow:
@@ -84,15 +86,22 @@ def ensure(transaction: Transaction, origin: str) -> OriginRow:
     return OriginRow(row[0], 0, paused=False, participates=False)
 
 
-def join(transaction: Transaction, claim: Claim, origin_id: int, joined: str) -> None:
-    """The origin takes part in the run from now on, in the hands of this session; `joined`: seed or added."""
+def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str) -> None:
+    """The origin takes part in the run from now on, in the hands of this session (of none among several workers).
+
+    `joined`: seed or added.
+    """
     values = {
-        "origin_id": origin_id,
+        "origin_id": row.id,
         "joined": joined,
-        "session_id": claim.session_id,
+        "session_id": 0 if claim.shared else claim.session_id,
         "change": transaction.change,
     }
     transaction.run(_join, values)
+    if not row.participates:
+        note(transaction, "origin_joined", joined, row.id, claim.run_id)
+        for origin, path in claim.start_paths:
+            transaction.run(_set_start_path, {"origin_id": row.id, "origin": clean(origin), "start_path": clean(path)})
 
 
 def start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> None:
@@ -157,12 +166,14 @@ def write(
     counters = transaction.one(_write if last is None else _write_with_attempt, values)
     if record.paused != row.paused:
         _note_pause(transaction, row.id, record)
+    if record.finish_reason and not row.finish_reason:
+        note(transaction, "origin_finished", record.finish_reason, row.id, newest_run(transaction))
     return Tally(*counters) if counters else Tally()
 
 
 def move(transaction: Transaction, moves: Moves) -> None:
     """Adds to the counters of origins whose state stays as it is."""
-    for origin_id in sorted(moves.changes.keys() | moves.added.keys()):
+    for origin_id in sorted(moves.changes.keys() | moves.added.keys() | moves.unlisted.keys()):
         change = moves.changes.get(origin_id, Tally())
         values = {
             "origin_id": origin_id,
@@ -171,7 +182,7 @@ def move(transaction: Transaction, moves: Moves) -> None:
             "add_done": change.done,
             "add_failed": change.failed,
             "add_blocked": change.blocked,
-            "add_todo": 0,
+            "add_todo": -moves.unlisted.get(origin_id, 0),
             "add_pages": moves.added.get(origin_id, 0),
         }
         transaction.run(_add, values)
@@ -251,9 +262,8 @@ def _note_pause(transaction: Transaction, origin_id: int, record: OriginRecord) 
 
 
 def _find() -> Any:
-    return Origin.select(Origin.id, Origin.delay_ms, Origin.paused, Origin.participates).where(
-        Origin.origin == slot("origin")
-    )
+    columns = (Origin.id, Origin.delay_ms, Origin.paused, Origin.participates, Origin.finish_reason)
+    return Origin.select(*columns).where(Origin.origin == slot("origin"))
 
 
 def _insert() -> Any:
@@ -357,6 +367,11 @@ def _mark_in_flight() -> Any:
 def _set_paused() -> Any:
     changes = slots([Origin.paused_at, Origin.paused_by])
     return Origin.update(changes).where(Origin.id == slot("origin_id"))
+
+
+def _set_start_path() -> Any:
+    named = (Origin.id == slot("origin_id")) & (Origin.origin == slot("origin"))
+    return Origin.update(slots([Origin.start_path])).where(named)
 
 
 def _waiting_pauses() -> Any:

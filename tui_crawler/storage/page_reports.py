@@ -3,29 +3,37 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import zstandard
 
+from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
 from tui_crawler.domain.exit_code import ExitCode, retries_in_run
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.url import InvalidUrl, normalise, url_hash
 from tui_crawler.domain.view import FailureGroup, LinkView, PageDetail, PageView, RedirectView
 from tui_crawler.storage.attempt_reports import attempts_of_url, requests_of
 from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.link_reports import inlink_count, inlinks, outlink_count, outlinks, path_from_seed
 from tui_crawler.storage.origin_reports import exit_name
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import PAGE_DUE_AT
 
 GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
-_LINKS = 500
+LINKS = 500
 _ATTEMPTS = 100
-_PATH = 200  # pages on a path from a seed; discovery paths are far shorter
-_DIGITS = re.compile(r"\d+")
+_VARYING = re.compile(
+    r"(?P<octet>%[0-9a-f]{2})"
+    r"|(?P<id>(?<![0-9a-z])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,})(?![0-9a-z]))"
+    r"|(?P<number>[0-9]+)",
+    re.IGNORECASE,
+)
+"""What differs between URLs of one pattern; an escaped octet is none of it."""
 
 _PAGES = f"""SELECT p.id, u.href, o.origin, j.name, p.status, p.attempts, p.attempts_remaining, p.nice, p.depth,
     p.not_before, p.last_exit_code, p.last_http_status, p.last_crawled_at, COALESCE({PAGE_DUE_AT}, 0),
@@ -34,9 +42,6 @@ _PAGES = f"""SELECT p.id, u.href, o.origin, j.name, p.status, p.attempts, p.atte
     COALESCE(d.validation_type, ''), d.valid
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
-
-_LINK = """SELECT f.href, t.href, l.kind, l.nofollow, l.text, l.first_seen_at
-FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id"""
 
 _REDIRECTS = """SELECT f.href, t.href, r.to_fragment, r.permanent, r.source, r.seen_at
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = r.to_url_id
@@ -47,10 +52,19 @@ FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id
     LEFT JOIN attempt a ON a.id = p.last_attempt_id
 WHERE p.failed = 1 ORDER BY p.id LIMIT ?"""
 
+_KNOWN = """SELECT p.id, u.href, p.seed, j.name, p.last_exit_code
+FROM page p JOIN url u ON u.id = p.url_id JOIN job j ON j.id = p.job_id WHERE p.id > ? ORDER BY p.id LIMIT ?"""
+
+_MORE = """SELECT p.lastmod, p.sitemap, COALESCE(a.ruleset_id, 0)
+FROM page p LEFT JOIN attempt a ON a.id = p.last_attempt_id WHERE p.id = ?"""
+
 _OF_ORIGIN = "p.origin_id = (SELECT id FROM origin WHERE origin = ?)"
 
-_PLACE = """SELECT COUNT(*) FROM page
-WHERE origin_id = ? AND todo_order > 0 AND todo_order <= (SELECT todo_order FROM page WHERE id = ?)"""
+_PLACE = """SELECT COUNT(*) FROM page WHERE origin_id = (SELECT origin_id FROM page WHERE id = ?)
+    AND todo_order > 0 AND todo_order <= (SELECT todo_order FROM page WHERE id = ?)"""
+
+KnownUrl = tuple[int, str, int, str, int | None]
+"""Id of the page, URL, 1 for a seed, name of the job, id of the last exit code (None: never attempted)."""
 
 
 @dataclass(slots=True)
@@ -85,14 +99,14 @@ def failure_pages(reader: Reader, exit_code: str, origin: str, after_id: int, li
     return tuple(_page_view(row) for row in rows)
 
 
-def failure_groups(reader: Reader, by: Sequence[str], limit: int) -> tuple[FailureGroup, ...]:
+def failure_groups(reader: Reader, by: Sequence[str], limit: int | None) -> tuple[FailureGroup, ...]:
     """Failed pages in groups, the largest first. `by` names what makes a group, out of GROUPINGS; `limit` bounds how
-    many pages are looked at. Raises ValueError for an unknown name."""
+    many pages are looked at (None: all). Raises ValueError for an unknown name."""
     unknown = [name for name in by if name not in GROUPINGS]
     if unknown:
         raise ValueError(f"cannot group by {', '.join(unknown)} (known: {', '.join(GROUPINGS)})")
     groups: dict[tuple[str, ...], _Group] = {}
-    for row in reader.stream(_FAILED, (limit,)):
+    for row in reader.stream(_FAILED, (-1 if limit is None else limit,)):
         code, http_status, _, url, _, at = row
         group = groups.setdefault(_key(row, by), _Group(sample_url=url, first_at=at))
         group.count += 1
@@ -120,40 +134,75 @@ def page_detail(reader: Reader, url: str) -> PageDetail | None:
         return None
     page_id, url_id = found
     row = reader.all(f"{_PAGES} WHERE p.id = ?", (page_id,))[0]
+    more = reader.all(_MORE, (page_id,))[0]
     attempts = attempts_of_url(reader, url_id, _ATTEMPTS)
     requests = tuple(request for attempt in attempts for request in requests_of(reader, attempt.attempt_id))
     return PageDetail(
         page=_page_view(row),
         attempts=attempts,
         requests=requests,
-        inlinks=_inlinks(reader, url_id),
-        outlinks=_outlinks(reader, page_id),
+        inlinks=tuple(inlinks(reader, url_id, LINKS)),
+        outlinks=tuple(outlinks(reader, page_id, LINKS)),
         redirects=tuple(
             RedirectView(redirect[0], redirect[1], redirect[2], bool(redirect[3]), redirect[4], redirect[5])
-            for redirect in reader.all(_REDIRECTS, (page_id, url_id, _LINKS))
+            for redirect in reader.all(_REDIRECTS, (page_id, url_id, LINKS))
         ),
-        path=_path(reader, page_id),
-        inlink_count=reader.all("SELECT COUNT(*) FROM link WHERE to_url_id = ?", (url_id,))[0][0],
-        outlink_count=reader.all("SELECT COUNT(*) FROM link WHERE from_page_id = ?", (page_id,))[0][0],
+        path=tuple(step for step, _ in path_from_seed(reader, page_id)),
+        inlink_count=inlink_count(reader, url_id),
+        outlink_count=outlink_count(reader, page_id),
+        validation=_validation(reader, page_id),
+        data=_data(reader, page_id),
+        lastmod=more[0],
+        sitemap=bool(more[1]),
+        ruleset_id=more[2],
     )
 
 
-def links(reader: Reader, url: str) -> tuple[tuple[LinkView, ...], tuple[LinkView, ...]]:
-    """Inlinks and outlinks of any URL that is known, be it a page or not; up to 500 of each."""
-    url_id = next((found[0] for found in _known(reader, "SELECT id FROM url WHERE hash = ?", url)), None)
-    if url_id is None:
-        return (), ()
+def validation(reader: Reader, url: str) -> Validation | None:
+    """What a validator said of the stored document of a page; None when none has looked at it."""
+    found = _find_page(reader, url)
+    return None if found is None else _validation(reader, found[0])
+
+
+def data_blocks(reader: Reader, url: str) -> tuple[DataValue, ...]:
+    """What data rules found in the stored document of a page (R), by name and place."""
+    found = _find_page(reader, url)
+    return () if found is None else _data(reader, found[0])
+
+
+def urls_known(reader: Reader, after_id: int, limit: int) -> list[KnownUrl]:
+    """A window of all pages by age, as bare rows: it is asked for every page there is."""
+    return reader.all(_KNOWN, (after_id, limit))
+
+
+def links_to(reader: Reader, url: str, limit: int | None) -> Iterator[LinkView]:
+    """Links to any URL that is known, be it a page or not; `limit` None: all of them."""
+    row = next(iter(_known(reader, "SELECT id FROM url WHERE hash = ?", url)), None)
+    return iter(()) if row is None else inlinks(reader, row[0], limit)
+
+
+def links_from(reader: Reader, url: str, limit: int | None) -> Iterator[LinkView]:
+    """Links of a page; `limit` None: all of them."""
     page = _find_page(reader, url)
-    return _inlinks(reader, url_id), _outlinks(reader, page[0]) if page else ()
+    return iter(()) if page is None else outlinks(reader, page[0], limit)
+
+
+def link_counts(reader: Reader, url: str) -> tuple[int, int]:
+    """How many links lead to a URL, and how many it holds."""
+    row = next(iter(_known(reader, "SELECT id FROM url WHERE hash = ?", url)), None)
+    page = _find_page(reader, url)
+    return inlink_count(reader, row[0]) if row else 0, outlink_count(reader, page[0]) if page else 0
 
 
 def queue_position(reader: Reader, url: str) -> int | None:
     """The place of a page on its todo list, 1 for the next one; None when it is on none."""
     found = _find_page(reader, url)
-    if found is None:
-        return None
-    origin_id = reader.all("SELECT origin_id FROM page WHERE id = ?", (found[0],))[0][0]
-    place: int = reader.all(_PLACE, (origin_id, found[0]))[0][0]
+    return None if found is None else place_of(reader, found[0])
+
+
+def place_of(reader: Reader, page_id: int) -> int | None:
+    """The same for the id of a page."""
+    place: int = reader.all(_PLACE, (page_id, page_id))[0][0]
     return place or None
 
 
@@ -191,47 +240,17 @@ def _known(reader: Reader, text: str, url: str) -> list[Row]:
     return reader.all(text, (parsed.hash,))
 
 
-def _inlinks(reader: Reader, url_id: int) -> tuple[LinkView, ...]:
-    rows = reader.all(f"{_LINK} WHERE l.to_url_id = ? LIMIT ?", (url_id, _LINKS))
-    return tuple(_link_view(row) for row in rows)
+def _validation(reader: Reader, page_id: int) -> Validation | None:
+    row = reader.one("SELECT validation_type, valid, validation_errors FROM document WHERE page_id = ?", (page_id,))
+    if row is None or row[1] is None:
+        return None
+    errors = json.loads(row[2]) if row[2] else []
+    return Validation(row[0], bool(row[1]), tuple(ValidationError(*error) for error in errors))
 
 
-def _outlinks(reader: Reader, page_id: int) -> tuple[LinkView, ...]:
-    rows = reader.all(f"{_LINK} WHERE l.from_page_id = ? LIMIT ?", (page_id, _LINKS))
-    return tuple(_link_view(row) for row in rows)
-
-
-def _path(reader: Reader, page_id: int) -> tuple[LinkView, ...]:
-    """The shortest discovery path from a seed, first step first. A page is never passed twice."""
-    steps: list[LinkView] = []
-    seen = {page_id}
-    while len(steps) < _PATH:
-        row = reader.one("SELECT found_on_page_id, url_id FROM page WHERE id = ?", (page_id,))
-        if row is None or row[0] is None or row[0] in seen:
-            break
-        steps.append(_step(reader, row[0], row[1]))
-        page_id = row[0]
-        seen.add(page_id)
-    return tuple(reversed(steps))
-
-
-def _step(reader: Reader, parent: int, url_id: int) -> LinkView:
-    """How one page led to the next: by a link, by a redirect, or by a link that is gone since."""
-    link = reader.one(f"{_LINK} WHERE l.from_page_id = ? AND l.to_url_id = ? ORDER BY l.kind", (parent, url_id))
-    if link is not None:
-        return _link_view(link)
-    redirect = reader.one("SELECT source, seen_at FROM redirect WHERE page_id = ? AND to_url_id = ?", (parent, url_id))
-    names = reader.one(
-        "SELECT f.href, t.href FROM page p JOIN url f ON f.id = p.url_id JOIN url t ON t.id = ? WHERE p.id = ?",
-        (url_id, parent),
-    )
-    from_url, to_url = names or ("", "")
-    kind, at = redirect or ("gone", 0)
-    return LinkView(from_url, to_url, kind, nofollow=False, text="", first_seen_at=at)
-
-
-def _link_view(row: Row) -> LinkView:
-    return LinkView(row[0], row[1], row[2], bool(row[3]), row[4], row[5])
+def _data(reader: Reader, page_id: int) -> tuple[DataValue, ...]:
+    text = "SELECT name, type, place, value FROM data_block WHERE page_id = ? ORDER BY name, place"
+    return tuple(DataValue(*row) for row in reader.all(text, (page_id,)))
 
 
 def _page_view(row: Row) -> PageView:
@@ -262,9 +281,13 @@ def _key(row: Row, by: Sequence[str]) -> tuple[str, ...]:
 
 
 def _pattern(url: str, origin: str) -> str:
-    """The path of a URL with every run of digits as {n}."""
+    """The path of a URL with every number as {n} and every UUID or digest as {id}."""
     path = url.removeprefix(origin).partition("?")[0]
-    return _DIGITS.sub("{n}", path)
+    return _VARYING.sub(_placeholder, path)
+
+
+def _placeholder(found: re.Match[str]) -> str:
+    return found["octet"] or ("{id}" if found["id"] else "{n}")
 
 
 def _code_of(name: str) -> int | None:

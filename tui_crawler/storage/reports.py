@@ -6,13 +6,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from tui_crawler.domain.attempt import AttemptResult, DataValue, Validation
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.ruleset import Ruleset
+from tui_crawler.domain.segment import SegmentRow
+from tui_crawler.domain.standing import UrlStanding
 from tui_crawler.domain.view import (
     ActionView,
+    ActivityView,
     AttemptView,
     ExitCountView,
     FailureGroup,
+    JobView,
+    LimboView,
     LinkView,
     OriginChanges,
     OriginHistory,
@@ -22,10 +29,20 @@ from tui_crawler.domain.view import (
     RefusedView,
     RequestView,
     RunView,
+    StashView,
     TodoView,
     TotalsView,
 )
-from tui_crawler.storage import attempt_reports, origin_reports, page_reports
+from tui_crawler.storage import (
+    attempt_reports,
+    export_reports,
+    job_reports,
+    origin_reports,
+    page_reports,
+    ruleset_reports,
+    segments,
+    url_standing,
+)
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import OpenSettings
 from tui_crawler.storage.reader import Reader
@@ -97,10 +114,12 @@ class Reports:
         """How often each exit code ended an attempt of the newest run, and in the five minutes up to `now`."""
         return origin_reports.exit_counts(self._reader, origin, self._now() if now is None else now)
 
-    def failure_groups(self, by: Sequence[str] = ("exit_code",), limit: int = 200_000) -> tuple[FailureGroup, ...]:
+    def failure_groups(
+        self, by: Sequence[str] = ("exit_code",), limit: int | None = 200_000
+    ) -> tuple[FailureGroup, ...]:
         """Failed pages in groups, the largest first; `by` out of exit_code, origin, pattern, http_status, message.
 
-        At most `limit` pages are looked at. Raises ValueError for an unknown grouping.
+        At most `limit` pages are looked at (None: all of them). Raises ValueError for an unknown grouping.
         """
         return page_reports.failure_groups(self._reader, by, limit)
 
@@ -122,13 +141,58 @@ class Reports:
         """Pages by age, after page `after_id`."""
         return page_reports.pages(self._reader, origin, after_id, limit)
 
-    def links(self, url: str) -> tuple[tuple[LinkView, ...], tuple[LinkView, ...]]:
-        """Inlinks and outlinks of a URL, up to 500 of each."""
-        return page_reports.links(self._reader, url)
+    def links(self, url: str, limit: int = page_reports.LINKS) -> tuple[tuple[LinkView, ...], tuple[LinkView, ...]]:
+        """Inlinks and outlinks of a URL, up to `limit` of each."""
+        return tuple(self.inlinks(url, limit)), tuple(self.outlinks(url, limit))
+
+    def inlinks(self, url: str, limit: int | None = None) -> Iterator[LinkView]:
+        """Links to a URL, be it a page or not, read in windows; `limit` None: all of them."""
+        return page_reports.links_to(self._reader, url, limit)
+
+    def outlinks(self, url: str, limit: int | None = None) -> Iterator[LinkView]:
+        """Links of a page, read in windows; `limit` None: all of them."""
+        return page_reports.links_from(self._reader, url, limit)
+
+    def link_counts(self, url: str) -> tuple[int, int]:
+        """How many links lead to a URL, and how many it holds."""
+        return page_reports.link_counts(self._reader, url)
+
+    def standing(self, url: str, job: str = "") -> UrlStanding:
+        """Where a URL stands, be it known or not: in the job named, else in the job that knows it."""
+        return url_standing.url_standing(self._reader, url, job)
 
     def body(self, url: str) -> bytes | None:
         """The stored body of a page, None when there is none."""
         return page_reports.body(self._reader, url)
+
+    def validation(self, url: str) -> Validation | None:
+        """What a validator said of the stored document of a page, None when none has looked at it."""
+        return page_reports.validation(self._reader, url)
+
+    def data_blocks(self, url: str) -> tuple[DataValue, ...]:
+        """What data rules found in the stored document of a page, by name and place."""
+        return page_reports.data_blocks(self._reader, url)
+
+    def results(self, attempt_id: int) -> tuple[AttemptResult, ...]:
+        """The typed results of an attempt, by type."""
+        return attempt_reports.results_of(self._reader, attempt_id)
+
+    def urls_known(self, after_id: int = 0, limit: int = 10_000) -> list[page_reports.KnownUrl]:
+        """A window of every page, by age, after page `after_id`: id, URL, whether it is a seed, job, last exit code
+        (a number, None for a page never attempted)."""
+        return page_reports.urls_known(self._reader, after_id, limit)
+
+    def rulesets(self, job: str = "", limit: int = 200) -> tuple[Ruleset, ...]:
+        """The versions of a job's rules, newest first; of all jobs for an empty name."""
+        return ruleset_reports.rulesets(self._reader, job, limit)
+
+    def ruleset(self, ruleset_id: int) -> Ruleset | None:
+        """One version of the rules, None when there is none of this id."""
+        return ruleset_reports.ruleset(self._reader, ruleset_id)
+
+    def current_rulesets(self) -> tuple[Ruleset, ...]:
+        """The rules in force of each job, those of the newest run's job first."""
+        return ruleset_reports.current_rulesets(self._reader)
 
     def robots_text(self, origin: str) -> bytes | None:
         """The stored robots.txt of an origin, None when none was fetched."""
@@ -150,6 +214,30 @@ class Reports:
         """The exclusion list as operators have extended it."""
         return origin_reports.exclusions(self._reader)
 
+    def jobs(self) -> tuple[JobView, ...]:
+        """All jobs, the oldest first."""
+        return job_reports.jobs(self._reader)
+
+    def limbo(self, older_ms: int) -> tuple[LimboView, ...]:
+        """Pages claimed for longer than `older_ms`, those in limbo for longest first."""
+        return job_reports.limbo(self._reader, older_ms, self._now())
+
+    def stashes(self) -> tuple[StashView, ...]:
+        """Every stash that holds pages or has a dripfeed."""
+        return job_reports.stashes(self._reader)
+
+    def activity(self, limit: int = 200, origin: str = "", after_id: int = 0) -> tuple[ActivityView, ...]:
+        """The activity log, newest first: what happened after entry `after_id`, at one origin or anywhere."""
+        return job_reports.activity(self._reader, limit, origin, after_id)
+
+    def segments(self) -> tuple[SegmentRow, ...]:
+        """Every segment of URLs that was written or loaded (M), oldest first."""
+        return segments.segment_rows(self._reader)
+
+    def origins_added(self) -> tuple[str, ...]:
+        """The origins that take part in the newest run without being configured."""
+        return segments.origins_added(self._reader)
+
     def attempts_for_audit(self) -> Iterator[SentRequest]:
         """Every request of the log in the order in which they were sent, streamed."""
         return attempt_reports.sent_requests(self._reader)
@@ -168,3 +256,17 @@ class Reports:
             raise ValueError(f"view {view} has no column {', '.join(unknown)}")
         chosen = ", ".join(f'"{name}"' for name in columns or known)
         return self._reader.stream(f"SELECT {chosen} FROM {view}")
+
+    def export_columns(self, what: str) -> tuple[str, ...]:
+        """The columns of pages, failures, attempts, links, redirects or data. Raises ValueError for another name."""
+        return export_reports.export_columns(self._reader, what)
+
+    def export_windows(
+        self, what: str, columns: Sequence[str], narrowing: export_reports.Narrowing
+    ) -> Iterator[list[Row]]:
+        """All their rows in lists of some thousand; between two of them nothing is held open. Raises ValueError."""
+        return export_reports.export_windows(self._reader, what, columns, narrowing)
+
+    def export_bodies(self, narrowing: export_reports.Narrowing) -> Iterator[export_reports.StoredBody]:
+        """All stored bodies with the exchange that brought them, one at a time. Raises ValueError."""
+        return export_reports.export_bodies(self._reader, narrowing)

@@ -5,23 +5,23 @@ A session that was killed is recognised by its process on the same machine, else
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import peewee
 
-from tui_crawler.domain.command import RetryPages
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import NewPage, PageStatus
+from tui_crawler.domain.job import JobPlan, JobState
+from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.run import RunHeld, RunPlan, RunStart, StoredOrigin
-from tui_crawler.storage import desk, origins
+from tui_crawler.storage import origins, rulesets, stashes
+from tui_crawler.storage.activity import note
 from tui_crawler.storage.candidates import todo_page, todo_query
 from tui_crawler.storage.claim import ZERO, Claim, require
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import Moves, forget_minutes, forget_runs
-from tui_crawler.storage.depths import change_max_depth
+from tui_crawler.storage.counters import forget_minutes, forget_runs
 from tui_crawler.storage.intake import Source, move_counters, queue_pages
+from tui_crawler.storage.jobs import any_job, configure_jobs, hold_back, job_states
 from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
 from tui_crawler.storage.owner import Hold, Owner
 from tui_crawler.storage.statements import slot
@@ -29,16 +29,6 @@ from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import url_ids
 
 _CONTINUED = frozenset({"", "interrupted"})
-_REFUSED_LOCALLY = RetryPages(
-    exit_codes=tuple(
-        code.name
-        for code in (
-            ExitCode.blocked_url_by_local_policy,
-            ExitCode.blocked_by_exclusion_list,
-            ExitCode.skipped_by_rule,
-        )
-    )
-)
 _NO_RUN = -1  # no page is on the ignore list of this run
 _DEFAULTS = (3, 5, 2, 4 * 7 * 86_400_000, 1)  # tries, patience, politeness, recrawl interval (ms), freshness counts
 
@@ -54,21 +44,13 @@ class Starter:
 def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Claim, RunStart]:
     """Claims the database and starts a run, or continues the last one. Raises RunHeld."""
     unclean = _take_over(transaction, starter)
-    job_id = _ensure_job(transaction, plan)
     edited = _is_edited(transaction, plan)
+    main = JobPlan(plan.job, plan.seeds, max_depth=plan.max_depth)
+    ids = configure_jobs(transaction, main, plan.jobs, plan.config_name, edited)
+    job_id = ids[plan.job]
     run_id, continued, started_at = _choose_run(transaction, plan, job_id)
-    session_id = _open_session(transaction, starter, run_id, plan.worker, rest=False)
-    claim = Claim(
-        run_id=run_id,
-        session_id=session_id,
-        job_id=job_id,
-        tries=plan.tries,
-        patience=plan.patience,
-        start_politeness=plan.start_politeness,
-        recrawl_interval_ms=plan.recrawl_interval_ms,
-        respect_http_freshness=plan.respect_http_freshness,
-        forced_before=started_at if plan.force_recrawl else 0,
-    )
+    note(transaction, "run_continued" if continued else "run_started", f"run {run_id}", run_id=run_id)
+    claim = open_session(transaction, starter, plan, run_id, job_id, started_at)
     transaction.execute(
         Page.update({Page.status: int(PageStatus.READY), Page.claimed_at: 0, Page.claimed_by: 0}).where(
             Page.status == peewee.SQL(str(int(PageStatus.CLAIMED)))
@@ -77,9 +59,14 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
     if not continued:
         forget_runs(transaction, claim)
     if edited:
-        desk.retry(transaction, plan.tries, _REFUSED_LOCALLY)
+        rulesets.judge_again(transaction, plan.tries)
     left_out = _gather(transaction, claim, plan, continued)
-    _apply_depth(transaction, claim, plan)
+    for job in (main, *plan.jobs):
+        _queue_seeds(transaction, claim, job, ids[job.name])
+    hold_back(transaction, claim)
+    stashes.drip_all(transaction, claim)
+    in_force = rulesets.begin(transaction, claim, plan)
+    jobs = job_states(transaction)
     stored = load_origins(transaction, claim)
     requests = transaction.fetch(Run.select(Run.requests).where(Run.id == run_id))[0][0]
     return claim, RunStart(
@@ -90,8 +77,31 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
         requests=requests,
         pages_done=sum(origin.done for origin in stored),
         pages_failed=sum(origin.failed for origin in stored),
-        notes=_notes(run_id, continued, unclean, left_out),
+        notes=_notes(run_id, continued, unclean, left_out, [job for job in jobs if not claim.takes(job.tag)]),
         config_text=plan.config_text,
+        jobs=jobs,
+        rulesets=in_force,
+    )
+
+
+def open_session(
+    transaction: Transaction, starter: Starter, plan: RunPlan, run_id: int, job_id: int, started_at: int
+) -> Claim:
+    """A session that crawls for a run; answers what it holds. `started_at` is the run's (epoch ms)."""
+    return Claim(
+        run_id=run_id,
+        session_id=_open_session(transaction, starter, run_id, plan, rest=False),
+        job_id=job_id,
+        tries=plan.tries,
+        patience=plan.patience,
+        start_politeness=plan.start_politeness,
+        recrawl_interval_ms=plan.recrawl_interval_ms,
+        respect_http_freshness=plan.respect_http_freshness,
+        forced_before=started_at if plan.force_recrawl else 0,
+        tags=frozenset(clean(tag) for tag in plan.tags),
+        matchonly=plan.matchonly,
+        start_paths=plan.start_paths,
+        shared=plan.workers > 1,
     )
 
 
@@ -114,8 +124,8 @@ def begin_rest(transaction: Transaction, starter: Starter) -> tuple[Claim, RunSt
         Run.config_text,
     )
     last = transaction.fetch(Run.select(*columns).order_by(Run.id.desc()).limit(1))
-    row = last[0] if last else (0, _any_job(transaction), *_DEFAULTS, 0, "")
-    session_id = _open_session(transaction, starter, row[0], "", rest=True)
+    row = last[0] if last else (0, any_job(transaction), *_DEFAULTS, 0, "")
+    session_id = _open_session(transaction, starter, row[0], None, rest=True)
     claim = Claim(row[0] or _NO_RUN, session_id, row[1], row[2], row[3], row[4], row[5], bool(row[6]), 0)
     stored = load_origins(transaction, claim)
     return claim, RunStart(
@@ -127,6 +137,8 @@ def begin_rest(transaction: Transaction, starter: Starter) -> tuple[Claim, RunSt
         pages_done=sum(origin.done for origin in stored),
         pages_failed=sum(origin.failed for origin in stored),
         config_text=row[8],
+        jobs=job_states(transaction),
+        rulesets=rulesets.current(transaction),
     )
 
 
@@ -169,7 +181,7 @@ def add_origin(transaction: Transaction, claim: Claim, origin: str) -> StoredOri
     require(transaction, claim)
     row = origins.ensure(transaction, origin)
     if not row.participates:
-        origins.join(transaction, claim, row.id, "added")
+        origins.join(transaction, claim, row, "added")
         origins.start_afresh(transaction, claim, row.id)
     return load_origins(transaction, claim, row.id)[0]
 
@@ -187,6 +199,7 @@ def end(transaction: Transaction, claim: Claim, reason: str, clean_end: bool) ->
     now = transaction.now
     closed = {Run.finished_at: now, Run.finish_reason: reason, Run.clean: int(clean_end)}
     transaction.execute(Run.update(closed).where(Run.id == claim.run_id))
+    note(transaction, "run_finished", reason, run_id=claim.run_id)
     ended = {Session.ended_at: now, Session.heartbeat_at: now, Session.clean: int(clean_end)}
     transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
     landed = {Origin.in_flight_url: "", Origin.change: transaction.change}
@@ -196,6 +209,7 @@ def end(transaction: Transaction, claim: Claim, reason: str, clean_end: bool) ->
 def _take_over(transaction: Transaction, starter: Starter) -> bool:
     """Ends the sessions of dead owners; answers whether the former one did not end cleanly. Raises RunHeld."""
     columns = (
+        Session.run_id,
         Session.host,
         Session.machine,
         Session.pid,
@@ -206,43 +220,17 @@ def _take_over(transaction: Transaction, starter: Starter) -> bool:
     )
     still_open = Session.ended_at == ZERO
     for row in transaction.fetch(Session.select(*columns).where(still_open)):
-        hold = Hold(Owner(*row[:4]), row[4], row[5], row[6])
+        hold = Hold(Owner(*row[1:5]), *row[5:])
         if hold.is_live(starter.owner, transaction.now):
             raise RunHeld(hold.describe())
+        message = f"{hold.owner.describe()} was gone; taken over by {starter.owner.describe()}"
+        note(transaction, "session_taken_over", message, run_id=row[0])
     by = f"taken over by {starter.owner.describe()}"
     ended = {Session.ended_at: transaction.now, Session.ended_by: by, Session.clean: 0}
     transaction.execute(Session.update(ended).where(still_open))
     of_runs = Session.select(Session.clean).where(Session.rest == 0)
     last = transaction.fetch(of_runs.order_by(Session.id.desc()).limit(1))
     return bool(last) and not last[0][0]
-
-
-def _any_job(transaction: Transaction) -> int:
-    """A job for pages that are added before any run: the oldest, or a nameless one that the first run adopts."""
-    jobs = transaction.fetch(Job.select(Job.id).order_by(Job.id).limit(1))
-    return jobs[0][0] if jobs else _new_job(transaction, "", "")
-
-
-def _ensure_job(transaction: Transaction, plan: RunPlan) -> int:
-    known = job_named(transaction, plan.job)
-    if known is not None:
-        return known
-    nameless = job_named(transaction, "")
-    if nameless is not None:
-        transaction.execute(Job.update({Job.name: clean(plan.job)}).where(Job.id == nameless))
-        return nameless
-    return _new_job(transaction, plan.job, plan.config_name)
-
-
-def job_named(transaction: Transaction, name: str) -> int | None:
-    """The id of a job, None when there is none of this name."""
-    rows = transaction.fetch(Job.select(Job.id).where(Job.name == clean(name)))
-    return rows[0][0] if rows else None
-
-
-def _new_job(transaction: Transaction, name: str, created_by: str) -> int:
-    values = {Job.name: clean(name), Job.created_by: clean(created_by), Job.created_at: transaction.now}
-    return int(transaction.fetch(Job.insert(values).returning(Job.id))[0][0])
 
 
 def _is_edited(transaction: Transaction, plan: RunPlan) -> bool:
@@ -286,8 +274,9 @@ def _choose_run(transaction: Transaction, plan: RunPlan, job_id: int) -> tuple[i
     return int(transaction.fetch(Run.insert(values).returning(Run.id))[0][0]), False, transaction.now
 
 
-def _open_session(transaction: Transaction, starter: Starter, run_id: int, worker: str, *, rest: bool) -> int:
+def _open_session(transaction: Transaction, starter: Starter, run_id: int, plan: RunPlan | None, *, rest: bool) -> int:
     owner = starter.owner
+    worker, tags = (plan.worker, plan.tags) if plan else ("", ())
     values = {
         Session.run_id: run_id,
         Session.host: owner.host,
@@ -295,6 +284,7 @@ def _open_session(transaction: Transaction, starter: Starter, run_id: int, worke
         Session.pid: owner.pid,
         Session.process_started_ms: owner.started_ms,
         Session.worker: clean(worker) or f"{owner.host}-{owner.pid}",
+        Session.tags: clean(" ".join(tags)),
         Session.started_at: transaction.now,
         Session.heartbeat_at: transaction.now,
         Session.lease_ms: starter.lease_ms,
@@ -305,14 +295,15 @@ def _open_session(transaction: Transaction, starter: Starter, run_id: int, worke
 
 def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bool) -> int:
     """Who takes part: the origins of the seeds, and those that joined by hand. Answers how many do no longer."""
-    wanted = dict.fromkeys(clean(seed.origin) for seed in plan.seeds)
+    seeds = [seed for seeds in (plan.seeds, *(job.seeds for job in plan.jobs)) for seed in seeds]
+    wanted = dict.fromkeys(clean(seed.origin) for seed in seeds)
     known = transaction.fetch(Origin.select(Origin.id, Origin.origin, Origin.joined, Origin.participates))
     left_out = 0
     for origin_id, name, joined, participates in known:
         if name in wanted:
             continue
         if joined == "added" and (participates or not continued):
-            origins.join(transaction, claim, origin_id, joined)
+            origins.join(transaction, claim, origins.ensure(transaction, name), joined)
             if not continued:
                 origins.start_afresh(transaction, claim, origin_id)
         elif participates:
@@ -320,11 +311,20 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
             _leave_out(transaction, origin_id)
     for name in wanted:
         row = origins.ensure(transaction, name)
-        origins.join(transaction, claim, row.id, "seed")
+        origins.join(transaction, claim, row, "seed")
         if not (continued and row.participates):
             origins.start_afresh(transaction, claim, row.id)
-    _queue_seeds(transaction, claim, plan.seeds)
+    _set_start_paths(transaction, claim)
     return left_out
+
+
+def _set_start_paths(transaction: Transaction, claim: Claim) -> None:
+    """The start paths of the configuration (G); a path that is no longer configured is none."""
+    configured = {clean(origin): clean(path) for origin, path in claim.start_paths}
+    for origin_id, name, path in transaction.fetch(Origin.select(Origin.id, Origin.origin, Origin.start_path)):
+        if path != configured.get(name, ""):
+            changes = {Origin.start_path: configured.get(name, ""), Origin.change: transaction.change}
+            transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
 
 
 def _leave_out(transaction: Transaction, origin_id: int) -> None:
@@ -332,28 +332,27 @@ def _leave_out(transaction: Transaction, origin_id: int) -> None:
     transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
 
 
-def _queue_seeds(transaction: Transaction, claim: Claim, seeds: Iterable[NewPage]) -> None:
-    pages = tuple(replace(seed, seed=True) for seed in seeds)
+def _queue_seeds(transaction: Transaction, claim: Claim, job: JobPlan, job_id: int) -> None:
+    """The seeds of a job; an operator who has changed its niceness has changed theirs."""
+    nice = transaction.fetch(Job.select(Job.nice).where(Job.id == job_id))[0][0]
+    pages = tuple(replace(seed, seed=True, nice=seed.nice - job.nice + nice) for seed in job.seeds)
     ids = url_ids(transaction, {page.url_hash: clean(page.url) for page in pages})
-    _, moves = queue_pages(transaction, claim, Source(claim.job_id, None, transaction.now), pages, ids)
-    move_counters(transaction, claim.job_id, moves)
+    _, moves = queue_pages(transaction, claim, Source(job_id, None, transaction.now), pages, ids)
+    move_counters(transaction, job_id, moves)
 
 
-def _apply_depth(transaction: Transaction, claim: Claim, plan: RunPlan) -> None:
-    """An edited depth judges all pages of the job anew."""
-    now = transaction.fetch(Job.select(Job.max_depth).where(Job.id == claim.job_id))[0][0]
-    if now != plan.max_depth:
-        changes = change_max_depth(transaction, claim.job_id, plan.max_depth)
-        move_counters(transaction, claim.job_id, Moves(changes))
-
-
-def _notes(run_id: int, continued: bool, unclean: bool, left_out: int) -> tuple[str, ...]:
+def _notes(
+    run_id: int, continued: bool, unclean: bool, left_out: int, not_taken: Sequence[JobState]
+) -> tuple[str, ...]:
     notes = []
     if continued:
         how = "was killed" if unclean else "was interrupted"
         notes.append(f"run {run_id} {how}; it is continued")
     if left_out:
         notes.append(f"{left_out} origins are no longer configured and take no part")
+    if not_taken:
+        named = ", ".join(f"{job.name} ({job.tag or 'no tag'})" for job in not_taken[:5])
+        notes.append(f"jobs that this worker does not take, by their tags: {named}")
     return tuple(notes)
 
 

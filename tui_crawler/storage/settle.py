@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import peewee
 
-from tui_crawler.domain.attempt import FillRecord, OriginRecord, PageOutcome, Settle
+from tui_crawler.domain.attempt import AttemptRecord, FillRecord, OriginRecord, PageOutcome, Settle
 from tui_crawler.domain.exit_code import FAILURES, ExitCode
-from tui_crawler.domain.page import PageStatus, Tally
+from tui_crawler.domain.page import NewPage, PageStatus, Tally
 from tui_crawler.domain.run import Settled, StorageFailure
-from tui_crawler.storage import documents, origins
+from tui_crawler.storage import documents, origins, stashes
 from tui_crawler.storage.claim import ZERO, Claim, require
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import add_to_job, count_attempt, plus, tally_of
 from tui_crawler.storage.crawl_log import count_refused, log_attempt
 from tui_crawler.storage.intake import Source, queue_pages
-from tui_crawler.storage.models import Page
+from tui_crawler.storage.models import Attempt, Origin, Page, Session
 from tui_crawler.storage.origins import Counted, OriginRow
 from tui_crawler.storage.statements import slot, slots
 from tui_crawler.storage.transaction import Transaction
@@ -36,6 +37,10 @@ _STATE = (
     Page.beyond_depth,
     Page.todo_order,
     Page.last_contentful_at,
+    Page.last_attempt_id,
+    Page.claimed_by,
+    Page.stash,
+    Page.depth,
 )
 _OUTCOME = (
     Page.status,
@@ -66,6 +71,10 @@ class _PageState:
     beyond_depth: int
     todo_order: int
     last_contentful_at: int
+    last_attempt_id: int
+    claimed_by: int
+    stash: str
+    depth: int
 
     def tally(self) -> Tally:
         """What it adds to the counters of its origin."""
@@ -86,18 +95,26 @@ class SettleJob:
             self.packed = documents.pack(transaction, self.settle.document)
 
     def __call__(self, transaction: Transaction) -> Settled:
-        """Stores the attempt. Raises StorageFailure when the database or the page is no longer ours."""
+        """Stores the attempt. Of a page that another worker has taken meanwhile only someone_stole_my_work is stored.
+
+        Raises StorageFailure when the database is no longer ours, or the page has moved to another origin.
+        """
         settle, claim, attempt = self.settle, self.claim, self.settle.attempt
         require(transaction, claim)
         row = origins.ensure(transaction, settle.origin.origin)
         page = _page_of(transaction, settle.page.page_id, row) if settle.page is not None else None
+        if page is not None and _is_taken(transaction, claim, page, attempt):
+            return _store_late(transaction, claim, settle, row)
         ids = url_ids(transaction, _hrefs(settle))
         source = Source(page.job_id if page else claim.job_id, attempt.page_id, attempt.ended_at)
-        new_pages, moves = queue_pages(transaction, claim, source, settle.new_pages, ids)
+        new_pages, moves = queue_pages(transaction, claim, source, _lowered(settle, page), ids)
         if settle.new_pages and settle.page is not None:
             page = _page_of(transaction, settle.page.page_id, row)  # it may have found itself
         change, left_todo = _store(transaction, claim, settle, row, page, ids, sum(new_pages.values()))
         moves.add(row.id, change)
+        if page is not None and page.stash:
+            for origin, count in stashes.drip(transaction, claim, page.job_id, page.stash).items():
+                new_pages[origin] = new_pages.get(origin, 0) + count
         add_to_job(transaction, source.job_id, moves.total())
         counted = Counted(-left_todo, moves.added.pop(row.id, 0), len(attempt.requests), attempt.bytes, 1)
         counters = origins.write(transaction, row, settle.origin, moves.changes.pop(row.id), counted, attempt)
@@ -134,8 +151,14 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> No
     )
     transaction.run_many(_put_on_lists, moves)
     change = Tally()
+    dripping: set[tuple[int, str]] = set()
     for refusal in record.refusals:
-        change = plus(change, _store_refusal(transaction, claim, refusal, row))
+        page, moved = _store_refusal(transaction, claim, refusal, row)
+        change = plus(change, moved)
+        if page.stash:
+            dripping.add((page.job_id, page.stash))
+    for job_id, stash in sorted(dripping):
+        stashes.drip(transaction, claim, job_id, stash)
     counted = Counted(todo=len(places) - before, attempts=len(record.refusals))
     origins.write(transaction, row, record.origin, change, counted)
 
@@ -155,14 +178,60 @@ def mark_in_flight(transaction: Transaction, claim: Claim, page_id: int, origin:
     transaction.run(_claim_page, values)
 
 
-def _store_refusal(transaction: Transaction, claim: Claim, refusal: Settle, row: OriginRow) -> Tally:
+def _is_taken(transaction: Transaction, claim: Claim, page: _PageState, attempt: AttemptRecord) -> bool:
+    """Whether another worker holds the page, or has crawled it since this attempt began (B): it was reclaimed.
+
+    A page without a claim is the normal case of a quick attempt, whose mark nobody waits for. Sessions that ended
+    before this one began cannot have taken anything, whatever the clock said then.
+    """
+    if page.status == PageStatus.CLAIMED:
+        return page.claimed_by != claim.session_id
+    if not page.last_attempt_id:
+        return False
+    last = transaction.one(_last_attempt, {"attempt_id": page.last_attempt_id})
+    if last is None:
+        return False
+    session_id, ended_at, session_ended_at = last
+    rival = session_id != claim.session_id and (session_id > claim.session_id or not session_ended_at)
+    return rival and ended_at > attempt.started_at
+
+
+def _lowered(settle: Settle, page: _PageState | None) -> Sequence[NewPage]:
+    """The pages an attempt found, by the depth its page has now: a shorter path may have been found meanwhile (B)."""
+    if page is None or settle.page is None or settle.page.depth is None or page.depth >= settle.page.depth:
+        return settle.new_pages
+    shorter = settle.page.depth - page.depth
+    return tuple(replace(found, depth=found.depth - shorter) for found in settle.new_pages)
+
+
+def _store_late(transaction: Transaction, claim: Claim, settle: Settle, row: OriginRow) -> Settled:
+    """A late finish: its requests are logged and the gap they ask for is kept, the page and its content stay as they
+    are (B)."""
+    attempt = replace(
+        settle.attempt,
+        exit_code=ExitCode.someone_stole_my_work,
+        message=f"another worker has taken the page; the result was {settle.attempt.exit_code.name}",
+        new_pages=0,
+        results=(),
+    )
+    urls = url_ids(transaction, hashes([attempt.url, *(request.url for request in attempt.requests)]))
+    log_attempt(transaction, claim, attempt, row, urls, 0)
+    count_attempt(transaction, claim, row.id, attempt)
+    stored = transaction.one(_next_request_at, {"origin_id": row.id})
+    later = max(settle.origin.next_request_at, stored[0] if stored else 0)
+    counted = Counted(requests=len(attempt.requests), bytes=attempt.bytes, attempts=1)
+    counters = origins.write(transaction, row, replace(settle.origin, next_request_at=later), Tally(), counted, attempt)
+    return Settled((), counters.pending, counters.done, counters.failed, counters.blocked, stolen=True)
+
+
+def _store_refusal(transaction: Transaction, claim: Claim, refusal: Settle, row: OriginRow) -> tuple[_PageState, Tally]:
     if refusal.page is None:
         raise ValueError("a refusal is of a page")
     page = _page_of(transaction, refusal.page.page_id, row)
     ids = url_ids(transaction, _hrefs(refusal))
     change, _ = _store(transaction, claim, refusal, row, page, ids, 0)
     add_to_job(transaction, page.job_id, change)
-    return change
+    return page, change
 
 
 def _page_of(transaction: Transaction, page_id: int, row: OriginRow) -> _PageState:
@@ -247,6 +316,18 @@ def _leave_page(
 
 def _page_state() -> Any:
     return Page.select(*_STATE).where(Page.id == slot("page_id"))
+
+
+def _last_attempt() -> Any:
+    return (
+        Attempt.select(Attempt.session, Attempt.ended_at, Session.ended_at)
+        .join(Session, on=(Session.id == Attempt.session))
+        .where(Attempt.id == slot("attempt_id"))
+    )
+
+
+def _next_request_at() -> Any:
+    return Origin.select(Origin.next_request_at).where(Origin.id == slot("origin_id"))
 
 
 def _update_page() -> Any:

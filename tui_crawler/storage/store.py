@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from tui_crawler.domain.attempt import FillRecord, OriginRecord, Settle
-from tui_crawler.domain.command import ActionResult, PendingAction, RetryPages
+from tui_crawler.domain.command import (
+    ActionResult,
+    ApplyRules,
+    Dripfeed,
+    PendingAction,
+    ReclaimPages,
+    RetryPages,
+    SetJob,
+    StashPages,
+    SteerJobs,
+    UnstashPages,
+)
+from tui_crawler.domain.job import JobChange, QueueChange
 from tui_crawler.domain.page import Candidates, NewPage, TodoPage
 from tui_crawler.domain.policy import Exclusion
-from tui_crawler.domain.run import NoSuchJob, RunPlan, RunStart, Settled, StorageFailure, StoredOrigin
-from tui_crawler.storage import desk, sessions, settle
-from tui_crawler.storage.candidates import candidates
+from tui_crawler.domain.ruleset import Ruleset
+from tui_crawler.domain.run import RunPlan, RunStart, Settled, StorageFailure, StoredOrigin
+from tui_crawler.storage import crew, desk, jobs, rulesets, segments, sessions, settle, stashes
+from tui_crawler.storage.candidates import awake, candidates
 from tui_crawler.storage.claim import Claim, require
 from tui_crawler.storage.clock import wall_clock
+from tui_crawler.storage.crew_store import CrewStore
 from tui_crawler.storage.database import OpenSettings, open_writable
-from tui_crawler.storage.models import Origin
 from tui_crawler.storage.owner import Owner, this_process
+from tui_crawler.storage.rest import Rest
+from tui_crawler.storage.segments import Shelf
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.writer import Writer, WriterSettings
 
@@ -27,7 +43,8 @@ from tui_crawler.storage.writer import Writer, WriterSettings
 class StoreSettings:
     """How the store works. `lease_ms` is how long it holds the database without a heartbeat, seen from elsewhere.
 
-    `now` gives epoch ms; `owner` None: this process.
+    `now` gives epoch ms; `owner` None: this process. `segments` is where the rest of the queue is saved, in files of
+    `segment_urls` each; None: in the folder `segments` beside the database.
     """
 
     opening: OpenSettings = field(default_factory=OpenSettings)
@@ -35,6 +52,8 @@ class StoreSettings:
     lease_ms: int = 30_000
     now: Callable[[], int] = wall_clock
     owner: Owner | None = None
+    segments: Path | None = None
+    segment_urls: int = 50_000
 
 
 class SqliteStore:
@@ -48,6 +67,7 @@ class SqliteStore:
         self._path = path
         database = open_writable(path, self._settings.opening)
         self._writer = Writer(database, path, self._settings.writing, self._settings.now)
+        self._shelf = Shelf(path, self._settings.segments, self._settings.segment_urls)
         self._claim: Claim | None = None
         self._taken = 0
 
@@ -67,17 +87,28 @@ class SqliteStore:
 
     async def begin_run(self, plan: RunPlan) -> RunStart:
         """Claims the database and starts a run, or continues the last one. Raises RunHeld, StorageFailure."""
-        starter = sessions.Starter(self._settings.owner or this_process(), self._settings.lease_ms)
-        self._claim, start = await self._writer.write(lambda work: sessions.begin(work, plan, starter))
+        starter = self._starter()
+
+        def work(transaction: Transaction) -> tuple[Claim, RunStart]:
+            if plan.joins:
+                return crew.join(transaction, plan, starter)
+            claim, start = sessions.begin(transaction, plan, starter)
+            return claim, crew.open_to_all(transaction, claim, start) if plan.workers > 1 else start
+
+        self._claim, start = await self._writer.write(work)
         self._taken = 0
         return start
+
+    def crew(self, workers: int, group_of: Callable[[str], str]) -> CrewStore:
+        """What several workers of one run share; `group_of` names the site of an origin, which stays in one hand."""
+        return CrewStore(self._writer, self._held, crew.Crew(self._starter(), workers, group_of))
 
     async def begin_rest(self) -> RunStart:
         """Claims the database while nobody runs, to carry out what operators ask for. Raises RunHeld, StorageFailure.
 
         The answer describes the last run; nothing of it is continued.
         """
-        starter = sessions.Starter(self._settings.owner or this_process(), self._settings.lease_ms)
+        starter = self._starter()
         self._claim, start = await self._writer.write(lambda work: sessions.begin_rest(work, starter))
         self._taken = 0
         return start
@@ -117,16 +148,13 @@ class SqliteStore:
     async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[TodoPage, ...]:
         """Seeds that came while the run is live; answers those now to be crawled that are on no todo list.
 
-        `job` empty: the job of the run. Raises NoSuchJob.
+        `job` empty: the job of the run. Seeds of a job that is held wait with its other pages. Raises NoSuchJob.
         """
         claim = self._held()
 
         def work(transaction: Transaction) -> tuple[TodoPage, ...]:
             require(transaction, claim)
-            job_id = sessions.job_named(transaction, job) if job else claim.job_id
-            if job_id is None:
-                raise NoSuchJob(f"there is no job named {job!r}")
-            return desk.add_seeds(transaction, claim, job_id, pages)
+            return desk.add_seeds(transaction, claim, jobs.job_id_of(transaction, claim, job), pages)
 
         return await self._writer.write(work)
 
@@ -145,15 +173,6 @@ class SqliteStore:
 
         return await self._writer.write(work)
 
-    async def pages_known(self, origin: str) -> int:
-        """How many pages of an origin are known (a kept counter, not a count)."""
-
-        def work(transaction: Transaction) -> int:
-            rows = transaction.fetch(Origin.select(Origin.pages_known).where(Origin.origin == origin))
-            return int(rows[0][0]) if rows else 0
-
-        return await self._writer.read(work)
-
     async def exclusions(self) -> tuple[Exclusion, ...]:
         """The exclusion list as operators have extended it."""
         return await self._writer.read(desk.exclusions)
@@ -161,6 +180,79 @@ class SqliteStore:
     async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> bool:
         """Adds or removes an entry of the exclusion list; answers whether anything changed."""
         return await self._writer.write(lambda work: desk.change_exclusion(work, exclusion, remove))
+
+    async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
+        """Changes jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob,
+        ValueError; then nothing was changed."""
+        claim = self._held()
+
+        def work(transaction: Transaction) -> JobChange:
+            require(transaction, claim)
+            return desk.change_job(transaction, claim, command)
+
+        return await self._writer.write(work)
+
+    async def stash(self, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
+        """Moves pages between READY and STASHED. Raises NoSuchJob, ValueError for a name or pattern that is none."""
+        claim = self._held()
+
+        def work(transaction: Transaction) -> QueueChange:
+            require(transaction, claim)
+            return stashes.change_stash(transaction, claim, command)
+
+        return await self._writer.write(work)
+
+    async def reclaim(self, command: ReclaimPages) -> QueueChange:
+        """Takes pages back that were claimed for too long; what is in flight in this session is left alone."""
+        claim = self._held()
+
+        def work(transaction: Transaction) -> QueueChange:
+            require(transaction, claim)
+            return stashes.reclaim(transaction, claim, command)
+
+        return await self._writer.write(work)
+
+    async def load_segment(self, path: str) -> QueueChange:
+        """Takes a segment into the queue, exactly once, in one transaction. Raises BadSegment."""
+        claim = self._held()
+        return await self._writer.write(lambda work: segments.load(work, claim, Path(path)))
+
+    async def save_rest(self) -> str:
+        """Saves the pages that are still pending as segments (M); answers the path of the first, empty when there
+        were none. They stay out of the queue until those segments are loaded."""
+        claim, shelf = self._held(), self._shelf
+        prefix = await self._writer.write(lambda work: segments.new_batch(work, self._path))
+        with contextlib.closing(Rest(claim, shelf, prefix)) as rest:
+            try:
+                path = await self._writer.write(rest, rest.prepare)
+            except Exception:
+                rest.close()
+                with contextlib.suppress(StorageFailure):
+                    await self._writer.read(lambda work: segments.tidy(work, shelf, prefix))
+                raise
+            rest.publish()
+        return path
+
+    async def next_segment(self) -> str:
+        """The path of the oldest segment that was not consumed and is whole, empty when there is none."""
+        return await self._writer.read(lambda work: segments.next_waiting(work, self._shelf))
+
+    async def awake(self, origins: Sequence[str], now: int) -> tuple[str, ...]:
+        """Those of the origins named that have a page a fill would find at `now` (epoch ms)."""
+        claim = self._held()
+        return await self._writer.read(lambda work: awake(work, claim, origins, now))
+
+    async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
+        """Writes a new version; answers the current rulesets of all jobs. Pages that the operator's rules had refused
+        are judged again. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob, ValueError; then nothing was
+        written."""
+        claim = self._held()
+
+        def work(transaction: Transaction) -> tuple[Ruleset, ...]:
+            require(transaction, claim)
+            return rulesets.apply(transaction, claim, command, who)
+
+        return await self._writer.write(work)
 
     async def take_actions(self) -> tuple[PendingAction, ...]:
         """What operators have asked for since the last call, oldest first. Rows that cannot be read are answered
@@ -185,7 +277,15 @@ class SqliteStore:
     async def end_run(self, reason: str, clean: bool) -> None:
         """Closes the run (`interrupted` and unclean ones are continued by the next start) and the session."""
         claim = self._held()
-        await self._writer.write(lambda work: sessions.end(work, claim, reason, clean))
+
+        def work(transaction: Transaction) -> None:
+            if not crew.leave(transaction, claim, clean):
+                sessions.end(transaction, claim, reason, clean)
+
+        await self._writer.write(work)
+
+    def _starter(self) -> sessions.Starter:
+        return sessions.Starter(self._settings.owner or this_process(), self._settings.lease_ms)
 
     def _held(self) -> Claim:
         if self._claim is None:

@@ -105,14 +105,18 @@ FROM (SELECT j.name AS job, j.nice, j.max_depth AS depth, j.concurrency, j.tag, 
 
 _V_OPERATOR_ACTION = 'SELECT at, who, action, target, "before", "after", undone FROM operator_action'
 
+_V_ACTIVITY = """SELECT y.at, y.event, COALESCE(o.origin, '') AS origin, y.run_id, y.message
+FROM activity y LEFT JOIN origin o ON o.id = y.origin_id"""
+
 _CRAWLER_SITES = """SELECT o.origin AS site, o.id,
     REPLACE(REPLACE(o.origin, 'https://', ''), 'http://', '') AS domain,
     CASE WHEN o.start_path = '' THEN '/' ELSE o.start_path END AS start_path
 FROM origin o"""
 
 _CRAWLER_QUEUE = """SELECT o.origin AS site, p.id, u.href AS url, p.item_pattern AS pattern, p.force
-FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id
-WHERE p.status IN (0, 2) AND p.attempts_remaining > 0 AND p.beyond_depth = 0"""
+FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
+WHERE p.status IN (0, 2) AND p.attempts_remaining > 0 AND p.beyond_depth = 0
+    AND j.aborted = 0 AND COALESCE(j.concurrency, 1) <> 0"""
 
 _CRAWLER_URLS = """SELECT o.origin AS site, u.href AS url, p.last_crawled_at AS accessed,
     COALESCE(d.content_type, '') AS "content-type", d.size AS "content-length",
@@ -138,6 +142,7 @@ VIEWS: Mapping[str, str] = MappingProxyType(
         "v_run": _V_RUN,
         "v_job": _V_JOB,
         "v_operator_action": _V_OPERATOR_ACTION,
+        "v_activity": _V_ACTIVITY,
         "crawler_sites": _CRAWLER_SITES,
         "crawler_queue": _CRAWLER_QUEUE,
         "crawler_urls": _CRAWLER_URLS,

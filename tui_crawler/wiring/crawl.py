@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tui_crawler.config.schema import Config
+from tui_crawler.domain.event import Event
 from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.run import RunReason
 from tui_crawler.engine.clock import SystemClock
 from tui_crawler.engine.engine import Engine
-from tui_crawler.engine.ports import Listener
+from tui_crawler.engine.ports import Clock, Listener
 from tui_crawler.storage.database import Durability, OpenSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.wiring.options import RunOptions
-from tui_crawler.wiring.settings import admission_of, engine_settings, fetcher_of, seed_urls
+from tui_crawler.wiring.settings import admission_of, engine_settings, fetcher_of, seed_urls, sites
 
 DRAIN_MS = 5_000  # running requests may end for so long after a stop
 _GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
@@ -29,28 +30,52 @@ class Ended:
     gave_up: int
 
 
+class Silence:
+    """A listener that listens to nothing: what has happened is read from the database."""
+
+    def on_event(self, event: Event) -> None:
+        """Lets an event pass."""
+
+
 class Crawl:
     """A crawl of one configuration into one database. Made and run on one event loop."""
 
-    def __init__(self, config: Config, database: Path, options: RunOptions, listener: Listener) -> None:
-        """Raises StorageFailure when the database cannot be opened."""
+    def __init__(
+        self, config: Config, database: Path, options: RunOptions, listener: Listener, clock: Clock | None = None
+    ) -> None:
+        """`clock` None: that of the machine. Raises StorageFailure when the database cannot be opened."""
         self._config = config
         opening = OpenSettings(durability=Durability(config.storage.durability))
         self._store = SqliteStore(database, StoreSettings(opening=opening, lease_ms=config.storage.lease_ms))
         seed_hosts = {url.host for url in seed_urls(config)}
         self._fetcher = fetcher_of(config, seed_hosts, self._excluded)
         settings = engine_settings(config, options)
-        self.engine = Engine(settings, admission_of(config), self._store, self._fetcher, SystemClock(), listener)
+        crew = self._store.crew(options.workers, sites(config)) if options.workers > 1 else None
+        clock = clock or SystemClock()
+        self.engine = Engine(settings, admission_of(config), self._store, self._fetcher, clock, listener, crew)
 
     async def run(self) -> Ended:
         """Runs until the end, then closes everything. Raises RunHeld, StorageFailure."""
         try:
             reason = await self.engine.run()
         finally:
-            await self._fetcher.close()
-            await asyncio.to_thread(self._store.close)
+            await self._close()
         states = self.engine.states.values()
         return Ended(reason, sum(state.finished in _GAVE_UP for state in states))
+
+    async def rest(self) -> None:
+        """Carries out what waits in the journal while nobody crawls, then closes everything.
+
+        Raises RunHeld, StorageFailure.
+        """
+        try:
+            await self.engine.rest()
+        finally:
+            await self._close()
+
+    async def _close(self) -> None:
+        await self._fetcher.close()
+        await asyncio.to_thread(self._store.close)
 
     def _excluded(self, address: str) -> str:
         found = self.engine.admission.excludes_address(address)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 from tui_crawler.config.schema import Config
@@ -12,6 +13,7 @@ from tui_crawler.domain.run import RunReason
 from tui_crawler.engine.ports import Listener
 from tui_crawler.wiring.crawl import DRAIN_MS, Crawl, Ended
 from tui_crawler.wiring.options import RunOptions
+from tui_crawler.wiring.workers import Workers, end_with_stdin
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -19,8 +21,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class SignalledStop:
     """Ends a crawl at the first signal within the drain time, at the second at once."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
+    def __init__(self, interrupt: Callable[[int], None]) -> None:
+        """`interrupt` ends the crawl within so many ms."""
+        self._interrupt = interrupt
         self.received: int | None = None
 
     def install(self) -> None:
@@ -33,7 +36,7 @@ class SignalledStop:
     def _on_signal(self, number: int) -> None:
         drain = DRAIN_MS if self.received is None else 0
         self.received = self.received or number
-        self._crawl.engine.stop(RunReason.interrupted, drain)
+        self._interrupt(drain)
 
 
 def run_headless(config: Config, database: Path, options: RunOptions, listener: Listener) -> int:
@@ -42,18 +45,42 @@ def run_headless(config: Config, database: Path, options: RunOptions, listener: 
     A listener with an attribute `stop_run` gets a function there that ends the run (a closed pipe).
     Raises RunHeld, StorageFailure.
     """
-    ended, received = asyncio.run(_run(config, database, options, listener))
+    ended, received, others = asyncio.run(_run(config, database, options, listener))
     if received is not None:
         return 128 + received
     if ended.reason is RunReason.error:
         return 3
-    return 1 if ended.gave_up else 0
+    return max(others, 1 if ended.gave_up else 0)
 
 
-async def _run(config: Config, database: Path, options: RunOptions, listener: Listener) -> tuple[Ended, int | None]:
-    crawl = Crawl(config, database, options, listener)
-    stop = SignalledStop(crawl)
+async def _run(
+    config: Config, database: Path, options: RunOptions, listener: Listener
+) -> tuple[Ended, int | None, int]:
+    """The run, the signal that ended it, and the greatest exit status of its other workers."""
+    leads = options.workers > 1 and not options.joins
+    workers = Workers(options.worker_words, options.workers, listener) if leads else None
+    crawl = Crawl(config, database, options, workers or listener)
+
+    def interrupt(drain_ms: int = DRAIN_MS) -> None:
+        crawl.engine.stop(RunReason.interrupted, drain_ms)
+        if workers is not None:
+            workers.stop()
+
+    stop = SignalledStop(interrupt)
     stop.install()
     if hasattr(listener, "stop_run"):
-        listener.stop_run = lambda: crawl.engine.stop(RunReason.interrupted, DRAIN_MS)
-    return await crawl.run(), stop.received
+        listener.stop_run = interrupt
+    if options.joins:
+        end_with_stdin(interrupt)
+    if workers is None:
+        return await crawl.run(), stop.received, 0
+    try:
+        ended = await crawl.run()
+        if ended.reason is RunReason.error:
+            workers.stop()
+    except BaseException:
+        workers.stop()
+        raise
+    finally:
+        status = await workers.finish()
+    return ended, stop.received, status

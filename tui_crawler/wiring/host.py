@@ -8,17 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tui_crawler.config.schema import Config
-from tui_crawler.domain.event import Event
 from tui_crawler.domain.run import RunReason
-from tui_crawler.wiring.crawl import Crawl, Ended
+from tui_crawler.wiring.crawl import Crawl, Ended, Silence
 from tui_crawler.wiring.options import RunOptions
-
-
-class Silence:
-    """A listener that listens to nothing: the console reads the database."""
-
-    def on_event(self, event: Event) -> None:
-        """Lets an event pass."""
 
 
 class ThreadHost:

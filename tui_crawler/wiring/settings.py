@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -10,10 +10,12 @@ from typing import Literal
 from publicsuffixlist import PublicSuffixList
 
 from tui_crawler.config.schema import Config
+from tui_crawler.config.sections import JobConfig
 from tui_crawler.config.web_kinds import is_loopback
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.attempt import LinkKind
 from tui_crawler.domain.delay import DelaySettings
+from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.origin import CrawlSettings
 from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.politeness_key import politeness_key
@@ -31,9 +33,25 @@ _PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "
 
 
 def seed_urls(config: Config) -> tuple[CrawlUrl, ...]:
-    """The seeds, normalised; the configuration has refused those that are no URLs."""
-    urls = (normalise(seed, None, config.crawl.max_url_length) for seed in config.seeds)
-    return tuple(url for url in urls if isinstance(url, CrawlUrl))
+    """The seeds of all jobs, normalised; the configuration has refused those that are no URLs."""
+    seeds = [*config.seeds, *(seed for job in config.jobs for seed in job.seeds)]
+    return _normalised(seeds, config)
+
+
+def _normalised(seeds: Iterable[str], config: Config) -> tuple[CrawlUrl, ...]:
+    urls = (normalise(seed, None, config.crawl.max_url_length) for seed in seeds)
+    return tuple({url.href: url for url in urls if isinstance(url, CrawlUrl)}.values())
+
+
+def _pages(seeds: Iterable[str], config: Config, nice: int = 0) -> tuple[NewPage, ...]:
+    urls = _normalised(seeds, config)
+    return tuple(NewPage(url.href, url.hash, url.origin, depth=0, nice=nice, seed=True) for url in urls)
+
+
+def _job_plan(job: JobConfig, config: Config) -> JobPlan:
+    depth = config.crawl.max_depth if job.max_depth is None else job.max_depth
+    seeds = _pages(job.seeds, config, job.nice)
+    return JobPlan(job.name, seeds, job.nice, depth, job.concurrency, job.tag, job.note, job.rules)
 
 
 def admission_of(config: Config) -> Admission:
@@ -52,7 +70,6 @@ def admission_of(config: Config) -> Admission:
 
 def plan_of(config: Config, options: RunOptions) -> RunPlan:
     """What a start asks of the store."""
-    seeds = {url.href: url for url in seed_urls(config)}
     text = options.config_text
     if not text and config.file:
         text = Path(config.file).read_text(encoding="utf-8-sig")
@@ -60,7 +77,7 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         config_name=config.name,
         user_agent=config.user_agent,
         job=config.name,
-        seeds=tuple(NewPage(url.href, url.hash, url.origin, depth=0, seed=True) for url in seeds.values()),
+        seeds=_pages(config.seeds, config),
         max_in_flight=config.worker.slots or config.crawl.max_in_flight,
         tries=config.crawl.tries,
         patience=config.crawl.patience,
@@ -72,8 +89,40 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         max_requests=config.crawl.max_requests,
         max_depth=config.crawl.max_depth,
         config_text=text,
-        worker=config.worker.name or "",
+        worker=_worker_name(config, options),
+        workers=options.workers,
+        joins=options.joins,
+        tags=config.worker.tags,
+        matchonly=config.worker.matchonly,
+        jobs=tuple(_job_plan(job, config) for job in config.jobs),
+        policies=config.policy_set,
+        start_paths=tuple((site.origin, site.start_path) for site in config.sites),
     )
+
+
+def _worker_name(config: Config, options: RunOptions) -> str:
+    """The readable name of this worker; with several each has a number. Empty: the store makes one up."""
+    if options.workers == 1:
+        return config.worker.name or ""
+    return f"{config.worker.name or 'worker'}-{options.worker_number}"
+
+
+def sites(config: Config) -> Callable[[str], str]:
+    """A function that names the site of an origin: its registrable domain. The origins of a site stay with one worker.
+
+    An address or a name without such a domain is a site by itself: each origin of it, unless they share the delay.
+    """
+    suffixes = PublicSuffixList()
+    by_origin = config.crawl.politeness_key == "origin"
+
+    def site_of(origin: str) -> str:
+        url = normalise(origin)
+        host = url.host if isinstance(url, CrawlUrl) else origin
+        domain = politeness_key("registrable_domain", origin, host, suffixes.privatesuffix, None)
+        alone = by_origin and suffixes.privatesuffix(domain) != domain
+        return origin if alone else domain
+
+    return site_of
 
 
 def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
@@ -98,6 +147,10 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
         store_bodies=frozenset(config.storage.store_bodies),
         robots_max_bytes=config.robots.max_bytes,
         heartbeat_ms=config.storage.lease_ms // 4,
+        sitemaps=config.crawl.sitemaps,
+        offline=config.crawl.mode == "offline",
+        min_origins=config.queue.min_origins,
+        load_next=config.queue.on_few_origins == "load_next",
     )
 
 
@@ -168,4 +221,6 @@ def fetcher_of(config: Config, seed_hosts: set[str], excluded: Callable[[str], s
         product_token(config.user_agent),
         fluke_retry=config.crawl.fluke_retry,
         proxy=network.proxy,
+        data_rules=config.data_rules,
+        validate_kinds=frozenset(config.storage.validate),
     )

@@ -10,35 +10,31 @@ from pathlib import Path
 
 from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.domain.admission import Admission, Limits, Scope
+from tui_crawler.config.schema import Config
 from tui_crawler.domain.command import ActionResult, Command
-from tui_crawler.domain.origin import CrawlSettings, Takeover
-from tui_crawler.domain.policy import EMPTY
-from tui_crawler.domain.run import NotTakenUp, RunHeld, RunPlan, RunStart
-from tui_crawler.engine.clock import SystemClock
-from tui_crawler.engine.commands import CommandDesk
-from tui_crawler.engine.roster import EngineSettings, Roster
+from tui_crawler.domain.run import NotTakenUp, RunHeld
 from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.store import SqliteStore
+from tui_crawler.storage.reports import Reports
+from tui_crawler.wiring.crawl import Crawl, Silence
 from tui_crawler.wiring.options import RunOptions
-from tui_crawler.wiring.settings import admission_of, engine_settings
 
-_PATIENCE_S = 3.0  # a live run looks at the journal several times a second
+PATIENCE_S = 3.0
+"""A live run looks at the journal several times a second."""
 _LOOK_S = 0.05
 
 
-def carry_out(database: Path, command: Command, who: str) -> ActionResult:
+def carry_out(database: Path, command: Command, who: str, patience_s: float = PATIENCE_S) -> ActionResult:
     """Writes a command into the operator journal and answers what became of it.
 
     A live run takes it up; on a resting database it is carried out here, by the same code. When a live run does not
-    answer in time the action stays in the journal: NotTakenUp. Raises StorageFailure, NotTakenUp.
+    answer within `patience_s` seconds the action stays in the journal: NotTakenUp. Raises StorageFailure, NotTakenUp.
     """
     with contextlib.closing(Journal(database)) as journal:
         action_id = journal.send(command, who)
         if journal.live_owner() is None:
             with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
                 asyncio.run(_carry_out_at_rest(database))
-        result = _await_result(journal, action_id)
+        result = _await_result(journal, action_id, patience_s)
         if result is None:
             raise NotTakenUp("the live run has not taken it up yet; it stays in the journal and will be carried out")
         return result
@@ -73,8 +69,8 @@ class SteeredJournal:
         self._journal.close()
 
 
-def _await_result(journal: Journal, action_id: int) -> ActionResult | None:
-    end = time.monotonic() + _PATIENCE_S
+def _await_result(journal: Journal, action_id: int, patience_s: float) -> ActionResult | None:
+    end = time.monotonic() + patience_s
     while True:
         result = journal.result(action_id)
         if result is not None or time.monotonic() > end:
@@ -83,33 +79,11 @@ def _await_result(journal: Journal, action_id: int) -> ActionResult | None:
 
 
 async def _carry_out_at_rest(database: Path) -> None:
-    """Everything that waits in the journal, carried out on the state the last run left."""
-    store = SqliteStore(database)
-    try:
-        start = await store.begin_rest()
-        clock = SystemClock()
-        settings, admission = _as_configured(start)
-        for exclusion in await store.exclusions():
-            admission = admission.with_exclusion(exclusion)
-        roster = Roster(settings, admission)
-        for stored in start.origins:
-            roster.enter(stored, Takeover(continued=True, unclean=False), clock.now())
-            roster.admission = roster.admission.with_origin(stored.record.origin)
-        desk = CommandDesk(roster, store, clock)
-        results = [(await desk.carry_out(action)).result for action in await store.take_actions()]
-        await store.finish_actions(results)
-        await store.end_rest()
-    finally:
-        await asyncio.to_thread(store.close)
-
-
-def _as_configured(start: RunStart) -> tuple[EngineSettings, Admission]:
-    """Settings and filters of the last run's configuration, as the database keeps it; defaults if it has none."""
-    if start.config_text:
+    """Everything that waits in the journal, carried out on the state the last run left, by its configuration."""
+    with contextlib.closing(Reports(database)) as reports:
+        run, text = reports.run(), reports.config_text()
+    config = Config(())
+    if run is not None and text:
         with contextlib.suppress(ConfigErrors):
-            config = read_config(start.config_text, "stored")
-            return engine_settings(config, RunOptions(config_text=start.config_text)), admission_of(config)
-    settings = CrawlSettings()
-    plan = RunPlan("", "", "", (), 1, settings.tries, settings.patience, 2, 0)
-    plain = EngineSettings(plan, lambda origin: settings, lambda origin, address: origin)
-    return plain, Admission(EMPTY, Scope(frozenset()), Limits())
+            config = read_config(text, run.config_name)
+    await Crawl(config, database, RunOptions(config_text=text), Silence()).rest()

@@ -14,6 +14,7 @@ from tui_crawler.console.sparkline import patience_dots
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.idle_reason import idle_reason
+from tui_crawler.domain.origin import HELD
 from tui_crawler.domain.view import OriginView, RunView
 
 CLOCK_MS = 10_000
@@ -140,7 +141,7 @@ def next_cell(view: OriginView, now: int) -> Styled:
         return Styled("-", "faint")
     if view.in_flight_url:
         return Styled("now", "active")
-    if view.paused:
+    if view.paused or view.asleep_until == HELD:
         return Styled("paused", "paused")
     wait = max(view.next_request_at, view.asleep_until) - now
     if wait <= 0:

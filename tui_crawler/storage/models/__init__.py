@@ -6,6 +6,7 @@ import peewee
 
 from tui_crawler.storage.models.content import Body, DataBlock, Document, Link, Redirect
 from tui_crawler.storage.models.log import (
+    Activity,
     Attempt,
     AttemptResult,
     ExitCount,
@@ -18,6 +19,7 @@ from tui_crawler.storage.models.log import (
 )
 from tui_crawler.storage.models.queue import (
     PRIORITY,
+    Dripfeed,
     Exclusion,
     Job,
     Origin,
@@ -25,6 +27,7 @@ from tui_crawler.storage.models.queue import (
     Refused,
     RobotsText,
     Ruleset,
+    SeenFilter,
     Segment,
     Url,
 )
@@ -32,11 +35,13 @@ from tui_crawler.storage.models.queue import (
 __all__ = [
     "MODELS",
     "PRIORITY",
+    "Activity",
     "Attempt",
     "AttemptResult",
     "Body",
     "DataBlock",
     "Document",
+    "Dripfeed",
     "Exclusion",
     "ExitCount",
     "ExitMinute",
@@ -52,6 +57,7 @@ __all__ = [
     "RobotsText",
     "Ruleset",
     "Run",
+    "SeenFilter",
     "Segment",
     "Session",
     "Url",
@@ -66,9 +72,11 @@ MODELS: tuple[type[peewee.Model], ...] = (
     Origin,
     RobotsText,
     Page,
+    Dripfeed,
     Refused,
     Exclusion,
     Segment,
+    SeenFilter,
     Document,
     Body,
     Link,
@@ -81,6 +89,7 @@ MODELS: tuple[type[peewee.Model], ...] = (
     AttemptResult,
     ExitCount,
     ExitMinute,
+    Activity,
     OperatorAction,
 )
 

@@ -23,7 +23,8 @@ class Meta(Row):
 class Run(Row):
     """One invocation, from start until exhausted or stopped, with the plan it was last started with.
 
-    `requests` counts as `max_requests` does: attempts that made a request. `clean` is 0 until it ended in order.
+    `requests` counts as `max_requests` does: attempts that made a request. `granted` are those that
+    workers have taken. `clean` is 0 until it ended in order.
     """
 
     id: Any = peewee.AutoField()
@@ -47,6 +48,7 @@ class Run(Row):
     recrawl_interval_ms: Any = number()
     respect_http_freshness: Any = flag()
     force_recrawl: Any = flag()
+    granted: Any = number()
 
     class Meta:
         table_name = "run"
@@ -191,6 +193,25 @@ class ExitMinute(Row):
         primary_key = peewee.CompositeKey("origin_id", "minute", "exit_code")
         without_rowid = True
         indexes = ((("minute",), False),)
+
+
+class Activity(Row):
+    """The activity log (R): what happened to runs, origins, jobs and pages beside the attempts. `origin_id` 0: none."""
+
+    id: Any = peewee.BigAutoField()
+    at: Any = number()
+    run_id: Any = number()
+    origin_id: Any = number()
+    event: Any = peewee.TextField()
+    message: Any = text()
+
+    class Meta:
+        table_name = "activity"
+
+
+Activity.add_index(
+    Activity.index(Activity.origin_id, Activity.id, name="activity_origin", where=Activity.origin_id > 0)
+)
 
 
 class OperatorAction(Row):

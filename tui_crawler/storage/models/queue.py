@@ -10,6 +10,7 @@ from tui_crawler.storage.models.base import Row, flag, maybe, number, reference,
 
 READY = 0
 CLAIMED = 2
+STASHED = 4
 
 
 class Url(Row):
@@ -24,7 +25,10 @@ class Url(Row):
 
 
 class Job(Row):
-    """A group of pages with its own depth, niceness and rules (B). `max_depth` and `concurrency` NULL: no limit."""
+    """A group of pages with its own depth, niceness and rules (B). `max_depth` and `concurrency` NULL: no limit.
+
+    `resumed_concurrency` is what a paused job (concurrency 0) goes back to.
+    """
 
     id: Any = peewee.AutoField()
     name: Any = peewee.TextField(unique=True)
@@ -41,13 +45,17 @@ class Job(Row):
     done: Any = number()
     failed: Any = number()
     blocked: Any = number()
+    resumed_concurrency: Any = maybe()
 
     class Meta:
         table_name = "job"
 
 
 class Ruleset(Row):
-    """An immutable version of a job's rules (B). `parent_id` is the version it was made from, 0 for the first."""
+    """An immutable version of a job's rules (B). `parent_id` is the version it was made from, 0 for the first.
+
+    `rules` is the JSON of a whole PolicySet; `from_config`: it was read from the configuration.
+    """
 
     id: Any = peewee.AutoField()
     job: Any = reference(Job, "job_id")
@@ -56,6 +64,7 @@ class Ruleset(Row):
     who: Any = text()
     note: Any = text()
     rules: Any = text()
+    from_config: Any = flag()
 
     class Meta:
         table_name = "ruleset"
@@ -120,6 +129,11 @@ class Origin(Row):
         indexes = ((("change",), False),)
 
 
+_unfinished = (Origin.participates == 1) & (Origin.finish_reason == "")
+
+Origin.add_index(Origin.index(Origin.session_id, name="origin_open", where=_unfinished))
+
+
 class RobotsText(Row):
     """The body of robots.txt, zstd-compressed, apart from the row that every attempt rewrites."""
 
@@ -137,7 +151,7 @@ class Page(Row):
 
     `todo_order` is its place on the todo list, 0 for none. `ignored_run` is the run on whose ignore list it is.
     `failed` and `beyond_depth` say which indices and counters it stands in. `found_on_page_id` is the page of its
-    shortest discovery path, NULL for seeds.
+    shortest discovery path, NULL for seeds. `stash` is the stash it is in or came out of.
     """
 
     id: Any = peewee.BigAutoField()
@@ -184,13 +198,27 @@ PRIORITY = Page.nice + Page.attempts
 _open = (Page.status == READY) & (Page.attempts_remaining > 0) & (Page.beyond_depth == 0)
 _done = (Page.status == READY) & (Page.attempts_remaining == 0) & (Page.beyond_depth == 0)
 
+_stashed = Page.status == STASHED
+_dripped = (Page.stash != "") & (Page.status <= CLAIMED) & (Page.attempts_remaining > 0) & (Page.beyond_depth == 0)
+
 Page.add_index(Page.index(Page.origin, Page.id, name="page_origin"))
+# The job stands before the order: pages of a job that is held are then not even passed over.
 Page.add_index(
-    Page.index(Page.origin, PRIORITY, Page.not_before, Page.id, Page.ignored_run, name="page_pending", where=_open)
+    Page.index(
+        Page.origin,
+        Page.job,
+        PRIORITY,
+        Page.not_before,
+        Page.id,
+        Page.ignored_run,
+        name="page_pending",
+        where=_open,
+    )
 )
 Page.add_index(
     Page.index(
         Page.origin,
+        Page.job,
         Page.last_crawled_at,
         Page.ignored_run,
         Page.fresh_until,
@@ -206,11 +234,24 @@ Page.add_index(
 )
 Page.add_index(Page.index(Page.origin, Page.todo_order, name="page_todo", where=Page.todo_order > 0))
 Page.add_index(Page.index(Page.claimed_at, name="page_claimed", where=Page.status == CLAIMED))
-Page.add_index(Page.index(Page.origin, name="page_seed", where=Page.seed == 1))
+Page.add_index(Page.index(Page.origin, Page.job, name="page_seed", where=Page.seed == 1))
 Page.add_index(Page.index(Page.id, name="page_failed", where=Page.failed == 1))
 Page.add_index(Page.index(Page.origin, Page.id, name="page_failed_origin", where=Page.failed == 1))
 Page.add_index(Page.index(Page.last_exit_code, Page.id, name="page_failed_code", where=Page.failed == 1))
-Page.add_index(Page.index(Page.job, Page.stash, Page.id, name="page_stash", where=Page.stash != ""))
+Page.add_index(Page.index(Page.job, Page.stash, Page.id, name="page_stash", where=_stashed))
+Page.add_index(Page.index(Page.job, Page.stash, name="page_dripped", where=_dripped))
+
+
+class Dripfeed(Row):
+    """How many pages of a stash are kept READY (B)."""
+
+    job: Any = reference(Job, "job_id")
+    stash: Any = peewee.TextField()
+    ready: Any = number()
+
+    class Meta:
+        table_name = "dripfeed"
+        primary_key = peewee.CompositeKey("job", "stash")
 
 
 class Refused(Row):
@@ -243,13 +284,29 @@ class Exclusion(Row):
 
 
 class Segment(Row):
-    """A file of URLs written by the offline mode (M), consumed exactly once."""
+    """A file of URLs written by the offline mode (M), consumed exactly once. `digest` is the SHA-256 of its content,
+    `path` where it was written."""
 
     id: Any = peewee.AutoField()
     name: Any = peewee.TextField(unique=True)
     urls: Any = number()
     created_at: Any = number()
     consumed_at: Any = number()
+    digest: Any = text()
+    path: Any = text()
 
     class Meta:
         table_name = "segment"
+
+
+class SeenFilter(Row):
+    """A Bloom filter of URLs (M), saved with the parameters that it was made for. `count`: how many it has taken."""
+
+    id: Any = peewee.AutoField()
+    capacity: Any = number()
+    error_rate: Any = peewee.FloatField()
+    count: Any = number()
+    bits: Any = peewee.BlobField()
+
+    class Meta:
+        table_name = "seen_filter"

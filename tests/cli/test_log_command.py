@@ -1,0 +1,176 @@
+"""`log`: what happened and what was asked for as one, listed and followed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Said
+from tests.cli.crawls import A, B, store_crawl
+from tui_crawler.cli.log_command import ActivityLog, follow
+from tui_crawler.domain.command import PauseOrigins
+from tui_crawler.domain.view import ActionView, ActivityView
+from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.reports import Reports
+
+Say = Callable[..., Said]
+
+
+@pytest.fixture
+def crawl(here: Path) -> Path:
+    return store_crawl(here / "crawl.db")
+
+
+def ask(path: Path, *origins: str) -> int:
+    """Writes an action into the journal, where it waits."""
+    with closing(Journal(path)) as journal:
+        return journal.send(PauseOrigins(origins), "ann\x1b")
+
+
+def finish(path: Path, action_id: int, error: str = "") -> None:
+    """Notes that an action was carried out, or why it could not be."""
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(
+            'UPDATE operator_action SET applied_at = 1, "after" = ?, error = ? WHERE id = ?',
+            ("" if error else "{}", error, action_id),
+        )
+
+
+def happen(path: Path, event: str, message: str = "", at: int = 0, count: int = 1) -> None:
+    """Writes entries into the activity log."""
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executemany(
+            "INSERT INTO activity (at, run_id, origin_id, event, message) VALUES (?, 1, 0, ?, ?)",
+            [(at, event, message)] * count,
+        )
+
+
+class TestList:
+    def test_both_logs_in_the_order_of_time(self, crawl: Path, say: Say):
+        say("pages", "stash", "later", f"{A}/one")
+        entries = say("log", "--json").document["log"]
+        assert all(before["at"] <= after["at"] for before, after in pairwise(entries))
+        assert {"run_started", "run_finished", "pages_stashed"} <= {one.get("event") for one in entries}
+        (action,) = (one for one in entries if one["kind"] == "action")
+        assert list(action) == [
+            *("kind", "at", "who", "action", "target", "before", "after", "undone", "applied", "error")
+        ]
+        assert (action["action"], action["target"], action["after"]) == ("stash", "later", {"pages": {A: 1}})
+        (stashed,) = (one for one in entries if one.get("event") == "pages_stashed")
+        assert list(stashed) == ["kind", "at", "event", "origin", "run_id", "message"]
+        assert entries.index(action) < entries.index(stashed)
+
+    def test_lines(self, crawl: Path, say: Say):
+        finish(crawl, ask(crawl, A), "no such \x1b[2Jthing")
+        ask(crawl)
+        happen(crawl, "strange\x1b", "with \x9b a control", at=1)
+        said = say("log")
+        assert (said.status, said.err) == (0, "")
+        assert "\x1b" not in said.out
+        assert "\x9b" not in said.out
+        assert "strange\\x1b" in said.out.splitlines()[0]
+        assert f"  pause               {A}  (asked by ann\\x1b; refused: no such \\x1b[2Jthing)\n" in said.out
+        assert "  pause               all  (asked by ann\\x1b; waits to be carried out)\n" in said.out
+
+    def test_the_newest_are_shown_and_the_last_is_the_newest(self, crawl: Path, say: Say):
+        happen(crawl, "of_old", at=1, count=60)
+        happen(crawl, "of_late", at=4_000_000_000_000)
+        assert len(say("log").out.splitlines()) == 50
+        last = say("log", "--limit", "2").out.splitlines()
+        assert len(last) == 2
+        assert "of_late" in last[-1]
+
+    def test_what_concerns_an_origin(self, crawl: Path, say: Say):
+        finish(crawl, ask(crawl, A))
+        finish(crawl, ask(crawl, B))
+        finish(crawl, ask(crawl))
+        entries = say("log", "--origin", "a.example", "--json").document["log"]
+        assert [one["target"] for one in entries if one["kind"] == "action"] == [A, "all"]
+        assert {one["origin"] for one in entries if one["kind"] == "activity"} == {A}
+
+    def test_an_origin_is_not_taken_for_one_that_begins_like_it(self, here: Path, say: Say):
+        crawl = store_crawl(here / "other.db", f"{A}/", f"{A}:8443/", f"{A}.org/")
+        for origin in (f"{A}:8443", f"{A}.org"):
+            finish(crawl, ask(crawl, origin))
+        entries = say("log", "--origin", A, "--json").document["log"]
+        assert [one for one in entries if one["kind"] == "action"] == []
+
+    @pytest.mark.parametrize("words", [("--limit", "0"), ("--origin", "https://a.exmaple"), ("more",)])
+    def test_what_is_wrong(self, words: tuple[str, ...], crawl: Path, say: Say):
+        said = say("log", *words)
+        assert (said.status, said.out) == (2, "")
+
+
+class TestFollow:
+    def test_it_goes_on_with_what_happens(self, crawl: Path):
+        told: list[ActivityView | ActionView] = []
+        steps: list[Callable[[], object]] = [
+            lambda: happen(crawl, "first"),
+            lambda: None,
+            lambda: happen(crawl, "many", count=1_500),
+            lambda: ask(crawl, A),
+            lambda: finish(crawl, 1),
+            lambda: happen(crawl, "last"),
+        ]
+
+        def wait(_: float) -> None:
+            steps.pop(0)()
+
+        def tell(entry: ActivityView | ActionView) -> bool:
+            told.append(entry)
+            return not (isinstance(entry, ActivityView) and entry.event == "last")
+
+        with closing(Reports(crawl)) as reports:
+            log = ActivityLog(reports, "")
+            follow(log, log.newest(1), tell, wait)
+        names = [one.action if isinstance(one, ActionView) else one.event for one in told]
+        assert names == ["run_finished", "first", *["many"] * 1_500, "pause", "last"]
+
+    def test_what_is_written_after_the_list_was_read_is_not_missed(self, crawl: Path):
+        told: list[str] = []
+
+        def tell(entry: ActivityView | ActionView) -> bool:
+            told.append(entry.action if isinstance(entry, ActionView) else entry.event)
+            return told[-1] != "meanwhile"
+
+        with closing(Reports(crawl)) as reports:
+            log = ActivityLog(reports, "")
+            entries = log.newest(1)
+            happen(crawl, "meanwhile")
+            follow(log, entries, tell, _interrupt)
+        assert told == ["run_finished", "meanwhile"]
+
+    def test_an_action_that_waited_is_told_again_once_it_was_carried_out(self, crawl: Path):
+        waiting = ask(crawl, A)
+        with closing(Reports(crawl)) as reports:
+            log = ActivityLog(reports, "")
+            assert [one.applied for one in log.newest(5) if isinstance(one, ActionView)] == [False]
+            assert log.more() == []
+            finish(crawl, waiting)
+            (again,) = log.more()
+            assert isinstance(again, ActionView)
+            assert again.applied
+            assert log.more() == []
+
+    def test_one_json_object_an_entry_until_interrupted(self, crawl: Path, say: Say, monkeypatch: pytest.MonkeyPatch):
+        waits = iter((lambda: happen(crawl, "one more"), _interrupt))
+        monkeypatch.setattr("tui_crawler.cli.log_command.time.sleep", lambda _: next(waits)())
+        said = say("log", "--follow", "--json", "--limit", "2")
+        assert said.status == 130
+        entries = [json.loads(line) for line in said.out.splitlines()]
+        assert [one["event"] for one in entries[1:]] == ["run_finished", "one more"]
+
+    def test_it_ends_when_nobody_reads(self, crawl: Path):
+        with closing(Reports(crawl)) as reports:
+            log = ActivityLog(reports, "")
+            follow(log, log.newest(5), lambda _: False, _interrupt)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

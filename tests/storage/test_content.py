@@ -1,0 +1,310 @@
+"""What pages hold: validation, data blocks, links by their difference; and what a sitemap says of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.storage.making import T0, WEEK, A, crawled, document, failed, link, new_page, outcome, plan, seed
+from tests.storage.whole import assert_whole
+from tests.storage.workbench import Workbench
+from tui_crawler.domain.attempt import DataValue, LinkKind, Validation, ValidationError
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page import TodoPage
+from tui_crawler.storage import candidates
+from tui_crawler.storage.claim import Claim
+from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.settle import SettleJob
+
+HOME = f"{A}/"
+BAD = Validation("html5", False, (ValidationError(3, 7, "a tag that was never closed"), ValidationError(0, 0, "end")))
+DATA = (DataValue("photos", "picture", 0, f"{A}/1.jpg"), DataValue("photos", "picture", 1, f"{A}/2.jpg"))
+
+
+@pytest.fixture
+def bench(database_path: Path) -> Iterator[Workbench]:
+    made = Workbench(database_path)
+    yield made
+    made.close()
+    assert_whole(database_path)
+
+
+@pytest.fixture
+def reports(bench: Workbench) -> Iterator[Reports]:
+    made = Reports(bench.path)
+    yield made
+    made.close()
+
+
+def found(bench: Workbench, claim: Claim, now: int = T0) -> dict[str, TodoPage]:
+    pages = bench.work(lambda work: candidates.candidates(work, claim, A, now, 100, False)).pages
+    return {page.url: page for page in pages}
+
+
+def crawl(bench: Workbench, claim: Claim, page: TodoPage, at: int, **more: Any) -> None:
+    bench.settle(claim, crawled(page, at, document=document(page, **more)))
+
+
+@pytest.fixture
+def home(bench: Workbench) -> tuple[Claim, TodoPage]:
+    claim, _ = bench.begin(plan())
+    return claim, found(bench, claim)[HOME]
+
+
+def test_a_document_is_stored_with_its_validation_and_its_data(bench, reports, home):
+    claim, page = home
+    crawl(bench, claim, page, T0 + 5, validation=BAD, data=DATA)
+    assert reports.validation(HOME) == BAD
+    assert reports.data_blocks(HOME) == DATA
+    detail = reports.page_detail(HOME)
+    assert detail is not None
+    assert (detail.validation, detail.data, detail.page.valid) == (BAD, DATA, 0)
+    assert (detail.page.validation_type, detail.sitemap, detail.lastmod, detail.ruleset_id) == ("html5", False, 0, 0)
+    row = bench.rows("SELECT validation_type, valid, validation_errors, parsed_at FROM document")
+    assert row == [("html5", 0, '[[3,7,"a tag that was never closed"],[0,0,"end"]]', T0 + 5)]
+
+
+def test_valid_is_unknown_until_a_validator_has_looked(bench, reports, home):
+    claim, page = home
+    crawl(bench, claim, page, T0)
+    assert reports.validation(HOME) is None
+    assert bench.rows("SELECT validation_type, valid, validation_errors, parsed_at FROM document") == [
+        ("", None, "", 0)
+    ]
+    crawl(bench, claim, page, T0 + 1, validation=Validation("css", True))
+    assert reports.validation(HOME) == Validation("css", True)
+    crawl(bench, claim, page, T0 + 2)
+    assert reports.validation(HOME) is None
+    assert reports.validation(f"{A}/unknown") is None
+
+
+def test_the_first_twenty_errors_are_kept(bench, reports, home):
+    claim, page = home
+    errors = tuple(ValidationError(line, 1, f"error \0 {line}") for line in range(30))
+    crawl(bench, claim, page, T0, validation=Validation("xml", False, errors))
+    kept = reports.validation(HOME)
+    assert kept is not None
+    assert [error.line for error in kept.errors] == list(range(20))
+    assert kept.errors[0].message == "error \ufffd 0"
+
+
+def test_data_blocks_are_replaced_as_a_whole(bench, reports, home):
+    claim, page = home
+    crawl(bench, claim, page, T0, data=DATA)
+    other = (DataValue("text", "text", 0, "a\0b \ud800"), DataValue("photos", "link", 0, "x"))
+    crawl(bench, claim, page, T0 + 1, data=other)
+    assert reports.data_blocks(HOME) == (
+        DataValue("photos", "link", 0, "x"),
+        DataValue("text", "text", 0, "a\ufffdb \ufffd"),
+    )
+    crawl(bench, claim, page, T0 + 2)
+    assert reports.data_blocks(HOME) == ()
+    assert reports.data_blocks(f"{A}/unknown") == ()
+
+
+def test_two_values_for_one_place_are_the_first(bench, reports, home):
+    claim, page = home
+    crawl(bench, claim, page, T0, data=(*DATA, DataValue("photos", "text", 1, "late")))
+    assert reports.data_blocks(HOME) == DATA
+
+
+def test_an_unchanged_page_keeps_what_was_found_in_it(bench, reports, home):
+    claim, page = home
+    crawl(bench, claim, page, T0, validation=BAD, data=DATA)
+    bench.settle(claim, failed(page, T0 + 5, ExitCode.file_did_not_change, 304))
+    assert (reports.validation(HOME), reports.data_blocks(HOME)) == (BAD, DATA)
+
+
+def test_a_document_that_goes_takes_its_data_along(bench, reports, home):
+    claim, page = home
+    crawl(bench, claim, page, T0, validation=BAD, data=DATA)
+    bench.settle(claim, crawled(page, T0 + 5, code=ExitCode.noindex, document=None, drop_document=True))
+    assert (reports.validation(HOME), reports.data_blocks(HOME)) == (None, ())
+    assert bench.rows("SELECT COUNT(*) FROM data_block") == [(0,)]
+
+
+def test_a_page_without_data_costs_no_statement_for_it(bench, home):
+    claim, page = home
+    statements: list[str] = []
+    transaction = bench.transaction()
+    connection = transaction._connection
+    connection.set_trace_callback(statements.append)
+    try:
+        crawl(bench, claim, page, T0)
+        crawl(bench, claim, page, T0 + 1, body=b"other")
+        assert not [text for text in statements if "data_block" in text and not text.startswith("SELECT")]
+        assert not [text for text in statements if "attempt_result" in text]
+        crawl(bench, claim, page, T0 + 2, data=DATA)
+        assert len([text for text in statements if text.startswith("INSERT") and "data_block" in text]) == 1
+    finally:
+        connection.set_trace_callback(None)
+
+
+def test_a_sitemap_becomes_a_page_of_its_kind_and_keeps_lastmod(bench, reports, home):
+    claim, page = home
+    pages = (new_page(f"{A}/map.xml", 0, sitemap=True), new_page(f"{A}/1", 1, lastmod=T0 - 500))
+    bench.settle(claim, crawled(page, T0, new_pages=pages))
+    todo = found(bench, claim)
+    assert {url: one.sitemap for url, one in todo.items() if url != HOME} == {f"{A}/map.xml": True, f"{A}/1": False}
+    sitemap, plain = (reports.page_detail(text) for text in (f"{A}/map.xml", f"{A}/1"))
+    assert sitemap is not None
+    assert plain is not None
+    assert (sitemap.sitemap, sitemap.lastmod, plain.sitemap, plain.lastmod) == (True, 0, False, T0 - 500)
+
+
+def test_a_known_page_keeps_the_newer_lastmod_and_stays_what_it_is(bench, home):
+    claim, page = home
+    first = (new_page(f"{A}/map.xml", 0, sitemap=True), new_page(f"{A}/1", 1, lastmod=T0 - 500))
+    bench.settle(claim, crawled(page, T0, new_pages=first))
+    rows = "SELECT u.href, p.sitemap, p.lastmod FROM page p JOIN url u ON u.id = p.url_id WHERE p.id > 1 ORDER BY p.id"
+    finds = (
+        (new_page(f"{A}/map.xml", 1), new_page(f"{A}/1", 1, lastmod=T0 - 900)),
+        (new_page(f"{A}/map.xml", 1, lastmod=T0), new_page(f"{A}/1", 1, sitemap=True)),
+    )
+    for pages in finds:
+        bench.settle(claim, crawled(page, T0 + 1, new_pages=pages))
+    assert bench.rows(rows) == [(f"{A}/map.xml", 1, T0), (f"{A}/1", 0, T0 - 500)]
+    newer = (new_page(f"{A}/1", 5, lastmod=T0 + 7), new_page(f"{A}/1", 5, lastmod=T0 + 6))
+    bench.settle(claim, crawled(page, T0 + 2, new_pages=newer))
+    assert bench.rows(rows)[1] == (f"{A}/1", 0, T0 + 7)
+
+
+def test_a_newer_lastmod_changes_nothing_but_itself(bench, home):
+    claim, page = home
+    bench.settle(claim, crawled(page, T0, f"{A}/1"))
+    one = found(bench, claim)[f"{A}/1"]
+    bench.settle(claim, crawled(one, T0 + 1))
+    before = dict(zip(_columns(bench), bench.rows("SELECT * FROM page WHERE id = ?", one.page_id)[0], strict=True))
+    bench.settle(claim, crawled(page, T0 + 2, new_pages=(new_page(f"{A}/1", 1, lastmod=T0 + WEEK),)))
+    after = dict(zip(_columns(bench), bench.rows("SELECT * FROM page WHERE id = ?", one.page_id)[0], strict=True))
+    assert {name for name, value in after.items() if value != before[name]} == {"lastmod"}
+    assert f"{A}/1" not in found(bench, claim, T0 + WEEK)
+
+
+def _columns(bench: Workbench) -> list[str]:
+    return [row[1] for row in bench.rows("PRAGMA table_info(page)")]
+
+
+def test_finds_without_news_write_nothing_to_known_pages(bench, home):
+    claim, page = home
+    pages = (new_page(f"{A}/map.xml", 0, sitemap=True), new_page(f"{A}/1", 1, lastmod=T0))
+    bench.settle(claim, crawled(page, T0, new_pages=pages))
+    statements: list[str] = []
+    connection = bench.transaction()._connection
+    connection.set_trace_callback(statements.append)
+    try:
+        bench.settle(claim, crawled(page, T0 + 1, new_pages=pages))
+    finally:
+        connection.set_trace_callback(None)
+    updates = [text for text in statements if text.startswith('UPDATE "page"')]
+    assert len(updates) == 1  # the page itself
+    assert f'"id" = {page.page_id}' in updates[0]
+
+
+def test_every_known_url_comes_in_windows(bench, reports, home):
+    claim, page = home
+    bench.settle(claim, crawled(page, T0, *(f"{A}/{n}" for n in range(5))))
+    everything = reports.urls_known()
+    assert everything[0] == (1, HOME, 1, "main", 20)
+    assert everything[1] == (2, f"{A}/0", 0, "main", None)
+    windows, after = [], 0
+    while window := reports.urls_known(after, 2):
+        windows.append(window)
+        after = window[-1][0]
+    assert [len(window) for window in windows] == [2, 2, 2]
+    assert [row for window in windows for row in window] == everything
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workbench, Claim]]:
+    """A run that random examples use one after the other, each rolled back."""
+    path = tmp_path_factory.mktemp("content") / "crawl.db"
+    made = Workbench(path)
+    claim, _ = made.begin(replace(plan(), seeds=(seed(HOME),)))
+    yield made, claim
+    made.close()
+    assert_whole(path)
+
+
+LINKS = st.lists(
+    st.tuples(st.sampled_from(LinkKind), st.integers(0, 5), st.booleans(), st.sampled_from(["", "one", "two"])),
+    max_size=8,
+)
+STEPS = st.lists(st.tuples(st.sampled_from(["crawl", "crawl", "crawl", "not_modified", "nofollow"]), LINKS), max_size=6)
+
+
+@given(STEPS)
+def test_links_are_diffed_whatever_the_crawls_find(shelf, steps):
+    """Kept links keep when they were first seen, gone ones are gone, a link that comes back is new (G)."""
+    bench, claim = shelf
+    oracle: dict[tuple[str, str], tuple[int, str, int]] = {}
+    with bench.scratch() as transaction:
+        page = candidates.candidates(transaction, claim, A, T0, 1, False).pages[0]
+        for number, (kind, links) in enumerate(steps):
+            at = T0 + 1 + number
+            if kind == "not_modified":
+                made = failed(page, at, ExitCode.file_did_not_change, 304)
+            else:
+                kept = [] if kind == "nofollow" else links
+                found_links = tuple(
+                    link(f"{A}/{n}", kind, nofollow=nofollow, text=text) for kind, n, nofollow, text in kept
+                )
+                made = replace(crawled(page, at), links=found_links)
+                seen: dict[tuple[str, str], tuple[int, str]] = {}
+                for one in found_links:
+                    seen.setdefault((one.kind.value, one.url.href), (int(one.nofollow), one.text))
+                oracle = {key: (*values, oracle[key][2] if key in oracle else at) for key, values in seen.items()}
+            job = SettleJob(claim, made)
+            job.prepare(transaction)
+            job(transaction)
+            rows = bench.rows("SELECT kind, to_url, nofollow, text, first_seen_at FROM v_link")
+            assert {(row[0], row[1]): row[2:] for row in rows} == oracle
+
+
+VALUES = st.lists(
+    st.builds(
+        DataValue,
+        st.sampled_from(["a", "b"]),
+        st.sampled_from(["link", "text"]),
+        st.integers(0, 90),
+        st.text(max_size=3),
+    ),
+    max_size=70,
+    unique_by=lambda value: (value.name, value.place),
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["crawl", "crawl", "drop", "keep"]), VALUES), max_size=5))
+def test_data_blocks_are_those_of_the_last_document(shelf, steps):
+    bench, claim = shelf
+    oracle: set[tuple[str, str, int, str]] = set()
+    with bench.scratch() as transaction:
+        page = candidates.candidates(transaction, claim, A, T0, 1, False).pages[0]
+        for number, (kind, values) in enumerate(steps):
+            at = T0 + 1 + number
+            match kind:
+                case "crawl":
+                    made = crawled(page, at, document=document(page, b"%d" % number, data=tuple(values)))
+                    oracle = {(one.name, one.type, one.place, one.value.replace("\0", "\ufffd")) for one in values}
+                case "drop":
+                    made = crawled(page, at, code=ExitCode.noindex, document=None, drop_document=True)
+                    oracle = set()
+                case _:
+                    made = failed(page, at, ExitCode.file_did_not_change, 304)
+            job = SettleJob(claim, made)
+            job.prepare(transaction)
+            job(transaction)
+            assert set(bench.rows("SELECT name, type, place, value FROM data_block")) == oracle
+
+
+def test_the_outcome_of_a_page_with_content_counts_as_before(bench, home):
+    claim, page = home
+    made = crawled(page, T0, document=document(page, validation=BAD, data=DATA))
+    settled = bench.settle(claim, replace(made, page=outcome(page, ExitCode.file_ingested, T0)))
+    assert (settled.pending, settled.done, settled.failed, settled.blocked) == (0, 1, 0, 0)

@@ -1,0 +1,456 @@
+"""Rulesets in the database: versions by configuration and operators, conflicts, what is judged again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.storage.bench import SqliteBench
+from tests.storage.making import T0, A, crawled, fill_of, plan, refusal, seed
+from tests.storage.whole import assert_whole
+from tests.storage.workbench import Workbench
+from tui_crawler.domain.command import ApplyRules
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.job import JobPlan
+from tui_crawler.domain.policy import (
+    EMPTY,
+    BadPattern,
+    DoNotCrawl,
+    Exclusion,
+    PolicySet,
+    QueryPolicy,
+    Rule,
+    Test,
+    Whitelist,
+)
+from tui_crawler.domain.ruleset import (
+    BadRuleset,
+    Ruleset,
+    RulesetConflict,
+    change_between,
+    from_json,
+    same_rules,
+    to_json,
+)
+from tui_crawler.domain.run import NoSuchJob, RunPlan, StorageFailure
+from tui_crawler.storage import candidates, rulesets, settle
+from tui_crawler.storage.claim import Claim
+from tui_crawler.storage.reports import Reports
+
+HOME = f"{A}/"
+NO_ADMIN = DoNotCrawl(Test("path", "prefix", "/admin"), "c.yaml:1")
+SKIP, ACCEPT = Rule("/calendar/", skip=True, source="c.yaml:2"), Rule("/feed/", accept=False, source="c.yaml:3")
+FIRST = PolicySet(do_not_crawl=(NO_ADMIN,), rules=(SKIP,))
+EDITED = replace(FIRST, exclusions=(Exclusion("domain", "x.example", "asked"),))
+
+
+@pytest.fixture
+def bench(database_path: Path) -> Iterator[Workbench]:
+    made = Workbench(database_path)
+    yield made
+    made.close()
+    assert_whole(database_path)
+
+
+@pytest.fixture
+def reports(bench: Workbench) -> Iterator[Reports]:
+    made = Reports(bench.path)
+    yield made
+    made.close()
+
+
+def planned(policies: PolicySet, *jobs: JobPlan) -> RunPlan:
+    return plan(policies=policies, jobs=jobs, config_text=to_json(policies))
+
+
+def job(name: str, *rules: Rule) -> JobPlan:
+    return JobPlan(name, (seed(f"{A}/{name}"),), rules=rules)
+
+
+def edit(bench: Workbench, claim: Claim, policies: PolicySet, base_id: int, **more: Any) -> tuple[Ruleset, ...]:
+    command = ApplyRules(to_json(policies), base_id, **more)
+    return bench.work(lambda work: rulesets.apply(work, claim, command, "ann"))
+
+
+def everything(bench: Workbench) -> list[Any]:
+    return [bench.rows(f"SELECT * FROM {table}") for table in ("ruleset", "job", "page", "activity")]
+
+
+def moved(policies: PolicySet) -> PolicySet:
+    """The same, ten lines further down."""
+    return from_json(to_json(policies).replace("c.yaml:", "c.yaml:1"))
+
+
+def test_the_first_start_writes_version_one_of_every_job(bench, reports):
+    _, start = bench.begin(planned(FIRST, job("news", ACCEPT)))
+    main, news = start.rulesets
+    assert (main.ruleset_id, main.job, main.policies) == (1, "main", FIRST)
+    assert (news.job, news.policies) == ("news", replace(FIRST, rules=(SKIP, ACCEPT)))
+    assert (main.who, main.note, main.parent_id, main.at) == ("configuration", "read from the configuration", 0, T0)
+    assert main.from_config
+    assert main.current
+    assert reports.current_rulesets() == start.rulesets
+    assert [state.ruleset_id for state in start.jobs] == [1, 2]
+    assert list(reports.rows("v_job", ["job", "ruleset_id"])) == [("main", 1), ("news", 2)]
+
+
+def test_a_start_with_the_same_configuration_writes_nothing(bench, reports):
+    bench.begin(planned(FIRST))
+    _, start = bench.begin(planned(FIRST))
+    assert [one.ruleset_id for one in start.rulesets] == [1]
+    assert len(reports.rulesets()) == 1
+
+
+def test_lines_that_only_moved_are_no_new_version_but_the_run_goes_by_the_new_places(bench, reports):
+    bench.begin(planned(FIRST))
+    _, start = bench.begin(planned(moved(FIRST)))
+    assert [(one.ruleset_id, one.policies) for one in start.rulesets] == [(1, moved(FIRST))]
+    assert reports.ruleset(1).policies == FIRST
+
+
+def test_an_edited_configuration_is_a_new_version(bench, reports):
+    bench.begin(planned(FIRST))
+    bench.now += 5
+    _, start = bench.begin(planned(EDITED))
+    (now,) = start.rulesets
+    assert (now.ruleset_id, now.parent_id, now.policies, now.at) == (2, 1, EDITED, T0 + 5)
+    assert (now.note, now.from_config) == ("the configuration was edited", True)
+    assert [(one.ruleset_id, one.current) for one in reports.rulesets()] == [(2, True), (1, False)]
+    assert reports.ruleset(1).policies == FIRST  # the old one stays readable
+
+
+def test_what_an_operator_applied_survives_restarts(bench, reports):
+    claim, _ = bench.begin(planned(FIRST))
+    bench.now += 7
+    (now,) = edit(bench, claim, EDITED, 1, note="asked by mail")
+    assert (now.ruleset_id, now.parent_id, now.policies) == (2, 1, EDITED)
+    assert (now.who, now.note, now.at, now.from_config) == ("ann", "asked by mail", T0 + 7, False)
+    for again in (FIRST, moved(FIRST)):
+        _, start = bench.begin(planned(again))
+        assert start.rulesets == (now,)
+    assert [(one.ruleset_id, one.current) for one in reports.rulesets("main")] == [(2, True), (1, False)]
+
+
+def test_the_last_edit_wins_and_says_what_it_replaced(bench, reports):
+    claim, _ = bench.begin(planned(FIRST))
+    edit(bench, claim, EDITED, 1, note="asked by mail")
+    third = replace(FIRST, whitelist=Whitelist((), ("/docs/",)))
+    _, start = bench.begin(planned(third))
+    (now,) = start.rulesets
+    assert (now.ruleset_id, now.parent_id, now.policies, now.from_config) == (3, 2, third, True)
+    assert now.note == "the configuration was edited; replaces version 2 of ann (asked by mail)"
+    events = [row[1] for row in reports.rows("v_activity", ["event", "message"]) if row[0] == "ruleset_applied"]
+    assert events == [
+        "job main: version 2 of ann replaces 1",
+        f"job main: version 3 replaces 2, {now.note}",
+    ]
+
+
+def test_a_configuration_that_goes_back_is_an_edit_too(bench):
+    bench.begin(planned(FIRST))
+    bench.begin(planned(EDITED))
+    _, start = bench.begin(planned(FIRST))
+    assert [(one.ruleset_id, one.policies) for one in start.rulesets] == [(3, FIRST)]
+
+
+def test_a_stale_edit_is_a_conflict_and_writes_nothing(bench):
+    claim, _ = bench.begin(planned(FIRST))
+    bench.now = T0 + 61_000
+    edit(bench, claim, EDITED, 1)
+    before = everything(bench)
+    with pytest.raises(RulesetConflict) as caught:
+        edit(bench, claim, EMPTY, 1)
+    at = "2027-01-15 08:01:01 UTC"
+    for part in ("version 1", "version 2", "'main'", "ann", at, "nothing was written"):
+        assert part in str(caught.value)
+    for base_id in (0, -1, 99):
+        with pytest.raises(RulesetConflict):
+            edit(bench, claim, EMPTY, base_id)
+    assert everything(bench) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (to_json(replace(FIRST, rules=(Rule("(", skip=True),))), BadPattern),
+        (to_json(replace(FIRST, exclusions=(Exclusion("host", "no host"),))), BadPattern),
+        (to_json(replace(FIRST, url_query_parameters=(QueryPolicy(values=(("a", "["),)),))), BadPattern),
+        ("{}", BadRuleset),
+        ("", BadRuleset),
+    ],
+)
+def test_what_cannot_be_compiled_or_read_writes_nothing(bench, text, error):
+    claim, _ = bench.begin(planned(FIRST))
+    before = everything(bench)
+    with pytest.raises(error):
+        bench.work(lambda work: rulesets.apply(work, claim, ApplyRules(text, 1), "ann"))
+    assert everything(bench) == before
+
+
+def test_an_edit_that_changes_nothing_writes_nothing(bench):
+    claim, _ = bench.begin(planned(FIRST))
+    before = everything(bench)
+    (now,) = edit(bench, claim, moved(FIRST), 1)
+    assert (now.ruleset_id, now.policies) == (1, FIRST)
+    assert everything(bench) == before
+
+
+def test_an_edit_of_one_job_leaves_the_others(bench):
+    claim, _ = bench.begin(planned(FIRST, job("news", ACCEPT)))
+    now = edit(bench, claim, EMPTY, 2, job="news")
+    assert [(one.job, one.ruleset_id, one.policies) for one in now] == [("main", 1, FIRST), ("news", 3, EMPTY)]
+    with pytest.raises(RulesetConflict, match="'news'"):
+        edit(bench, claim, FIRST, 1, job="news")
+    with pytest.raises(NoSuchJob, match="news"):
+        edit(bench, claim, FIRST, 1, job="new")
+
+
+def test_an_edit_of_all_jobs_changes_in_each_what_it_changes_in_that_of_the_run(bench):
+    claim, _ = bench.begin(planned(FIRST, job("news", ACCEPT)))
+    now = edit(bench, claim, EDITED, 1)
+    assert [(one.job, one.ruleset_id, one.policies, one.parent_id) for one in now] == [
+        ("main", 3, EDITED, 1),
+        ("news", 4, replace(EDITED, rules=(SKIP, ACCEPT)), 2),
+    ]
+
+
+def test_common_rules_are_not_put_over_those_of_a_job(bench):
+    claim, _ = bench.begin(planned(FIRST, job("news", ACCEPT), job("wiki")))
+    before = everything(bench)
+    with pytest.raises(ValueError, match="--job") as caught:
+        edit(bench, claim, replace(FIRST, rules=()), 1)
+    assert "news" in str(caught.value)
+    assert "wiki" not in str(caught.value)
+    assert everything(bench) == before
+
+
+def test_common_rules_are_replaced_where_no_job_has_its_own(bench):
+    claim, _ = bench.begin(planned(FIRST, job("wiki")))
+    now = edit(bench, claim, replace(FIRST, rules=(ACCEPT,)), 1)
+    assert [(one.job, one.policies.rules) for one in now] == [("main", (ACCEPT,)), ("wiki", (ACCEPT,))]
+
+
+def test_policies_hold_for_a_job_that_is_no_longer_configured(bench):
+    bench.begin(planned(FIRST, job("news", ACCEPT)))
+    _, start = bench.begin(planned(EDITED))
+    assert [(one.job, one.policies) for one in start.rulesets] == [("main", EDITED), ("news", EDITED)]
+
+
+def test_undo_is_the_content_of_the_parent_as_a_new_version(bench, reports):
+    claim, _ = bench.begin(planned(FIRST))
+    edit(bench, claim, EDITED, 1)
+    (now,) = reports.current_rulesets()
+    former = reports.ruleset(now.parent_id)
+    assert former is not None
+    (undone,) = edit(bench, claim, former.policies, now.ruleset_id, note="undo")
+    assert (undone.ruleset_id, undone.parent_id, undone.policies) == (3, 2, FIRST)
+
+
+def test_pages_that_rules_had_refused_are_judged_again(bench):
+    claim, _ = bench.begin(plan(HOME, f"{A}/a", f"{A}/b", f"{A}/c", policies=FIRST))
+    pages = bench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, True)).pages
+    codes = (
+        ExitCode.blocked_url_by_local_policy,
+        ExitCode.blocked_by_exclusion_list,
+        ExitCode.skipped_by_rule,
+        ExitCode.blocked_by_robots_txt,
+    )
+    refusals = tuple(refusal(page, T0, code) for page, code in zip(pages, codes, strict=True))
+    fill = replace(fill_of(()), ignored=tuple(page.page_id for page in pages), refusals=refusals)
+    bench.work(lambda work: settle.store_fill(work, claim, fill))
+    assert bench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages == ()
+    edit(bench, claim, FIRST, 1)  # no edit: nothing is judged again
+    assert bench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages == ()
+    edit(bench, claim, EDITED, 1)
+    again = bench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages
+    assert [(page.url, page.attempts_remaining) for page in again] == [(page.url, 3) for page in pages[:3]]
+
+
+def test_a_job_without_a_version_gets_one_when_a_run_begins(bench):
+    claim, _ = bench.begin(planned(FIRST))
+    bench.rows("UPDATE job SET ruleset_id = 0")
+    bench.rows("DELETE FROM ruleset")
+    assert bench.work(rulesets.current) == ()
+    with pytest.raises(ValueError, match="no ruleset yet"):
+        edit(bench, claim, EMPTY, 0)
+    _, start = bench.begin(planned(FIRST))
+    assert [one.policies for one in start.rulesets] == [FIRST]
+
+
+def test_a_damaged_version_stops_the_start_rather_than_to_be_passed_over(bench):
+    bench.begin(planned(FIRST))
+    bench.rows("UPDATE ruleset SET rules = ?", "{")
+    with pytest.raises(StorageFailure, match="ruleset 1 of job 'main'"):
+        bench.begin(planned(FIRST))
+    bench.rows("UPDATE ruleset SET rules = ?, id = 9", to_json(FIRST))
+    with pytest.raises(StorageFailure, match="ruleset 1 is not in the database"):
+        bench.begin(planned(EDITED))
+    bench.rows("UPDATE job SET ruleset_id = 9")
+
+
+def test_the_reports_know_no_other_versions(bench, reports):
+    bench.begin(planned(FIRST, job("news")))
+    assert reports.ruleset(99) is None
+    assert reports.rulesets("nobody") == ()
+    assert [one.job for one in reports.rulesets("news")] == ["news"]
+    assert [one.ruleset_id for one in reports.rulesets(limit=1)] == [2]
+
+
+async def test_the_store_applies_rules(sqlite_bench: SqliteBench):
+    store = sqlite_bench.open()
+    with pytest.raises(StorageFailure, match="no run"):
+        await store.apply_rules(ApplyRules(to_json(EMPTY), 1), "ann")
+    await store.begin_run(planned(FIRST))
+    (now,) = await store.apply_rules(ApplyRules(to_json(EDITED), 1, note="n"), "ann")
+    assert (now.ruleset_id, now.who, now.note, now.policies) == (2, "ann", "n", EDITED)
+    with pytest.raises(RulesetConflict):
+        await store.apply_rules(ApplyRules(to_json(EMPTY), 1), "bob")
+    await store.end_run("exhausted", True)
+    rest = await store.begin_rest()
+    assert rest.rulesets == (now,)
+    (later,) = await store.apply_rules(ApplyRules(to_json(FIRST), 2), "bob")
+    assert (later.ruleset_id, later.policies) == (3, FIRST)
+    await store.end_rest()
+
+
+async def test_an_attempt_keeps_the_version_it_began_with(sqlite_bench: SqliteBench):
+    store = sqlite_bench.open()
+    start = await store.begin_run(planned(FIRST))
+    (page,) = (await store.candidates(A, T0, 9, True)).pages
+    await store.apply_rules(ApplyRules(to_json(EDITED), 1), "ann")
+    made = crawled(page, T0 + 9)
+    await store.settle(replace(made, attempt=replace(made.attempt, ruleset_id=start.rulesets[0].ruleset_id)))
+    reports = Reports(sqlite_bench.path)
+    try:
+        assert list(reports.rows("v_attempt", ["ruleset_id"])) == [(1,)]
+    finally:
+        reports.close()
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workbench, Claim]]:
+    """A run of three jobs, before any version; random examples use it one after the other, each rolled back."""
+    path = tmp_path_factory.mktemp("rulesets") / "crawl.db"
+    made = Workbench(path)
+    claim, _ = made.begin(planned(FIRST, job("news"), job("wiki")))
+    made.rows("UPDATE job SET ruleset_id = 0")
+    made.rows("DELETE FROM ruleset")
+    yield made, claim
+    made.close()
+    assert_whole(path)
+
+
+@dataclass
+class Version:
+    """A version as the model keeps it; rules without the places they were written at."""
+
+    policies: PolicySet
+    parent: int
+    from_config: bool
+
+
+@dataclass
+class Model:
+    """What the rulesets of three jobs must come to."""
+
+    versions: dict[str, dict[int, Version]] = field(default_factory=lambda: {"main": {}, "news": {}, "wiki": {}})
+    current: dict[str, int] = field(default_factory=dict)
+
+    def now(self, name: str) -> PolicySet:
+        return self.versions[name][self.current[name]].policies
+
+    def write(self, name: str, ruleset_id: int, policies: PolicySet, *, from_config: bool) -> None:
+        version = Version(policies, self.current.get(name, 0), from_config)
+        self.versions[name][ruleset_id] = version
+        self.current[name] = ruleset_id
+
+    def configured(self, name: str) -> PolicySet | None:
+        return next((v.policies for _, v in sorted(self.versions[name].items(), reverse=True) if v.from_config), None)
+
+
+RULE_POOL = st.lists(st.sampled_from([SKIP, ACCEPT, replace(SKIP, source="c.yaml:9")]), max_size=2).map(tuple)
+POLICY_POOL = st.builds(
+    PolicySet,
+    do_not_crawl=st.sampled_from([(), (NO_ADMIN,), (replace(NO_ADMIN, source="c.yaml:5"),)]),
+    exclusions=st.sampled_from([(), EDITED.exclusions]),
+    whitelist=st.sampled_from([None, Whitelist(), Whitelist(("*.x",))]),
+    rules=RULE_POOL,
+)
+STARTS = st.tuples(st.just("start"), POLICY_POOL, RULE_POOL)
+EDITS = st.tuples(st.just("edit"), POLICY_POOL, st.sampled_from(["", "main", "news"]), st.integers(0, 3))
+
+
+@given(POLICY_POOL, RULE_POOL, st.lists(STARTS | EDITS, max_size=8))
+def test_whoever_edits_the_rules_the_last_edit_holds(shelf, policies, own, steps):
+    bench, claim = shelf
+    model = Model()
+    with bench.scratch() as transaction:
+        for step in [("start", policies, own), *steps]:
+            if step[0] == "start":
+                _start(transaction, claim, model, step[1], step[2])
+            else:
+                _edit(transaction, claim, model, *step[1:])
+            stored = {one.job: one for one in rulesets.current(transaction)}
+            assert list(stored) == ["main", "news", "wiki"]
+            for name, one in stored.items():
+                assert one.ruleset_id == model.current[name]
+                assert same_rules(one.policies, model.now(name))
+            rows = bench.rows(
+                "SELECT r.id, j.name, r.parent_id, r.from_config FROM ruleset r JOIN job j ON j.id = job_id"
+            )
+            assert {(row[1], row[0]): (row[2], bool(row[3])) for row in rows} == {
+                (name, number): (version.parent, version.from_config)
+                for name, versions in model.versions.items()
+                for number, version in versions.items()
+            }
+
+
+def _start(transaction: Any, claim: Claim, model: Model, policies: PolicySet, own: tuple[Rule, ...]) -> None:
+    begun = planned(policies, job("news", *own), job("wiki"))
+    answer = {one.job: one for one in rulesets.begin(transaction, claim, begun)}
+    for name, one in answer.items():
+        wanted = replace(policies, rules=policies.rules + (own if name == "news" else ()))
+        known = model.configured(name)
+        if known is None or not same_rules(known, wanted):
+            assert one.ruleset_id not in model.versions[name]
+            model.write(name, one.ruleset_id, wanted, from_config=True)
+        if model.versions[name][model.current[name]].from_config:
+            assert one.policies == wanted  # to the line
+        else:
+            assert same_rules(one.policies, model.now(name))
+
+
+def _edit(transaction: Any, claim: Claim, model: Model, wanted: PolicySet, name: str, choice: int) -> None:
+    based_on = name or "main"
+    known = sorted(model.versions[based_on])
+    base_id = known[-1] if choice < 2 else known[choice % len(known)]
+    before = dict(model.current)
+    command = ApplyRules(to_json(wanted), base_id, job=name)
+    common = model.now("main").rules
+    names = [name] if name else list(model.versions)
+    change = change_between(model.now(based_on), wanted)
+    own = [one for one in names if not same_rules(PolicySet(rules=model.now(one).rules), PolicySet(rules=common))]
+    if base_id != model.current[based_on]:
+        with pytest.raises(RulesetConflict):
+            rulesets.apply(transaction, claim, command, "ann")
+        return
+    if not name and change.rules is not None and own:
+        with pytest.raises(ValueError, match="rules of their own"):
+            rulesets.apply(transaction, claim, command, "ann")
+        return
+    answer = {one.job: one for one in rulesets.apply(transaction, claim, command, "ann")}
+    for each in names:
+        policies = change.applied_to(model.now(each))
+        if same_rules(policies, model.now(each)):
+            assert answer[each].ruleset_id == before[each]
+        else:
+            assert answer[each].ruleset_id not in model.versions[each]
+            model.write(each, answer[each].ruleset_id, policies, from_config=False)
+    if name or not own:
+        assert same_rules(answer[based_on].policies, wanted)

@@ -1,0 +1,277 @@
+"""Stashes, dripfeed and limbo: pages leave the crawl by name and come back, a few at a time or when reclaimed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.storage.bench import GONE
+from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refusal, seed
+from tests.storage.test_jobs import NEWS, add, change, fill, found, paths, two_jobs
+from tests.storage.whole import assert_whole
+from tests.storage.workbench import Workbench
+from tui_crawler.domain.attempt import FillRecord
+from tui_crawler.domain.command import Dripfeed, ReclaimPages, SetJob, StashPages, UnstashPages
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.job import QueueChange
+from tui_crawler.domain.page import Candidates, TodoPage
+from tui_crawler.domain.run import NoSuchJob
+from tui_crawler.domain.view import LimboView, StashView
+from tui_crawler.storage import sessions, settle, stashes
+from tui_crawler.storage.claim import Claim
+from tui_crawler.storage.reports import Reports
+
+PAGES = tuple(f"{A}/{number}" for number in range(6))
+
+
+@pytest.fixture
+def bench(database_path: Path) -> Iterator[Workbench]:
+    made = Workbench(database_path)
+    yield made
+    made.close()
+    assert_whole(database_path)
+
+
+@pytest.fixture
+def reports(bench: Workbench) -> Iterator[Reports]:
+    made = Reports(bench.path, now=lambda: bench.now)
+    yield made
+    made.close()
+
+
+def stash(bench: Workbench, claim: Claim, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
+    return bench.work(lambda work: stashes.change_stash(work, claim, command))
+
+
+def reclaim(bench: Workbench, claim: Claim, command: ReclaimPages) -> QueueChange:
+    return bench.work(lambda work: stashes.reclaim(work, claim, command))
+
+
+def mark(bench: Workbench, claim: Claim, page: TodoPage, origin: str = A) -> None:
+    bench.work(lambda work: settle.mark_in_flight(work, claim, page.page_id, origin, page.url))
+
+
+def test_a_stashed_page_is_no_candidate_and_not_pending(bench, reports):
+    claim, _ = bench.begin(plan(*PAGES, f"{B}/"))
+    pages = fill(bench, claim)
+    changed = stash(bench, claim, StashPages("deep", origins=(A,), pattern="/[2-5]$"))
+    assert changed == QueueChange(((A, 4),), frozenset(page.page_id for page in pages[2:]))
+    assert [todo.url for todo in reports.todo(A)] == list(PAGES[:2])
+    origin = reports.origin(A)
+    assert (origin.todo, origin.pending) == (2, 2)
+    assert reports.jobs()[0].pending == 3
+    assert {page.status for page in reports.pages(A)[2:]} == {"STASHED"}
+    assert reports.stashes() == (StashView("main", "deep", 4, 0, 0),)
+    assert [row[0] for row in bench.rows("SELECT url FROM crawler_queue ORDER BY id")] == [*PAGES[:2], f"{B}/"]
+    claim, _ = bench.begin(plan(*PAGES, new_run=True))
+    assert paths(found(bench, claim)) == ["/0", "/1"]
+
+
+def test_unstash_takes_the_oldest_first_and_lets_them_run_in_this_run(bench, reports):
+    claim, _ = bench.begin(plan(*PAGES))
+    fill(bench, claim)
+    stash(bench, claim, StashPages("s"))
+    assert found(bench, claim) == Candidates(())
+    assert stash(bench, claim, UnstashPages("s", limit=2)) == QueueChange(((A, 2),))
+    assert paths(found(bench, claim)) == ["/0", "/1"]
+    assert stash(bench, claim, UnstashPages("s")).origins == ((A, 4),)
+    assert len(found(bench, claim).pages) == 6
+    assert reports.stashes() == ()
+    assert [(one.event, one.message) for one in reports.activity()[:3]] == [
+        ("pages_unstashed", "4 pages out of s"),
+        ("pages_unstashed", "2 pages out of s"),
+        ("pages_stashed", "6 pages into s"),
+    ]
+
+
+def test_more_pages_than_one_step_takes(bench, reports):
+    many = tuple(f"{A}/{number}" for number in range(1_203))
+    claim, _ = bench.begin(plan(*many))
+    assert stash(bench, claim, StashPages("s", pattern="[02468]$")).origins == ((A, 602),)
+    assert stash(bench, claim, UnstashPages("s", limit=501)).origins == ((A, 501),)
+    assert reports.stashes()[0].pages == 101
+    assert stash(bench, claim, StashPages("t", urls=many)).origins == ((A, 1_102),)
+    assert stash(bench, claim, UnstashPages("t")).origins == ((A, 1_102),)
+
+
+def test_only_ready_pages_with_tries_left_can_be_stashed(bench, reports):
+    claim, _ = bench.begin(plan(*PAGES[:4]))
+    done, gone, flying, _ = fill(bench, claim)
+    bench.settle(claim, crawled(done, T0 + 1))
+    bench.settle(claim, failed(gone, T0 + 2, ExitCode.request_timeout))
+    mark(bench, claim, flying)
+    assert stash(bench, claim, StashPages("s", urls=PAGES)).origins == ((A, 2),)
+    assert [page.status for page in reports.pages(A)] == ["READY", "STASHED", "CLAIMED", "STASHED"]
+    origin = reports.origin(A)
+    assert (origin.pending, origin.done, origin.failed, origin.todo) == (1, 1, 1, 1)
+    bench.settle(claim, crawled(flying, T0 + 3))
+    stash(bench, claim, UnstashPages("s"))
+    assert [page.attempts for page in found(bench, claim).pages] == [0, 1]
+
+
+def test_a_stash_is_of_one_job(bench, reports):
+    claim, _ = bench.begin(two_jobs())
+    assert stash(bench, claim, StashPages("s", job="news")).origins == ((A, 1), (B, 1))
+    assert paths(found(bench, claim)) == ["/"]
+    with pytest.raises(ValueError, match="no stash named 's' in this job; there are none"):
+        stash(bench, claim, UnstashPages("s"))
+    assert stash(bench, claim, UnstashPages("s", job="news")).origins == ((A, 1), (B, 1))
+
+
+def test_dripfeed_keeps_so_many_ready_oldest_first(bench, reports):
+    claim, _ = bench.begin(plan(*PAGES))
+    stash(bench, claim, StashPages("s"))
+    assert stash(bench, claim, Dripfeed("s", 2)).origins == ((A, 2),)
+    assert reports.stashes() == (StashView("main", "s", 4, 2, 2),)
+    one, two = fill(bench, claim)
+    assert [one.url, two.url] == list(PAGES[:2])
+    settled = bench.settle(claim, crawled(one, T0 + 1))
+    assert settled.new_pages == ((A, 1),)
+    assert settled.pending == 2
+    assert paths(found(bench, claim)) == ["/2"]
+    tries_left = bench.settle(claim, failed(two, T0 + 2, ExitCode.request_timeout))
+    assert tries_left.new_pages == ()
+    assert sorted(paths(found(bench, claim))) == ["/1", "/2"]
+    assert stash(bench, claim, Dripfeed("s", 5)).origins == ((A, 3),)
+    assert reports.stashes() == (StashView("main", "s", 0, 5, 5),)
+    assert stash(bench, claim, Dripfeed("s", 0)).origins == ()
+    assert reports.stashes() == ()
+
+
+def test_a_refused_page_makes_room_for_the_next(bench):
+    claim, _ = bench.begin(plan(*PAGES))
+    stash(bench, claim, StashPages("s"))
+    stash(bench, claim, Dripfeed("s", 1))
+    (page,) = found(bench, claim).pages
+    record = fill_of((), A)
+    bench.work(
+        lambda work: settle.store_fill(
+            work, claim, FillRecord(record.origin, (page.page_id,), (), (refusal(page, T0 + 1),))
+        )
+    )
+    assert paths(found(bench, claim)) == ["/1"]
+
+
+def test_the_last_page_of_a_stash_is_told(bench, reports):
+    claim, _ = bench.begin(plan(*PAGES[:3]))
+    stash(bench, claim, StashPages("s"))
+    stash(bench, claim, Dripfeed("s", 2))
+    for page in fill(bench, claim):
+        bench.settle(claim, crawled(page, T0 + 1))
+    assert [one.message for one in reports.activity() if one.event == "stash_emptied"] == ["nothing is left in s"]
+
+
+def test_pages_beyond_the_depth_do_not_hold_up_a_dripfeed(bench, reports):
+    claim, _ = bench.begin(replace(plan(), seeds=(replace(seed(PAGES[0]), depth=2), seed(PAGES[1]), seed(PAGES[2]))))
+    stash(bench, claim, StashPages("s"))
+    change(bench, claim, SetJob("main", depth=1))
+    stash(bench, claim, Dripfeed("s", 1))
+    assert paths(found(bench, claim)) == ["/1"]
+    change(bench, claim, SetJob("main", depth=-1))
+    assert stash(bench, claim, UnstashPages("s", limit=1)).origins == ((A, 1),)
+    assert sorted(paths(found(bench, claim))) == ["/0", "/1"]
+
+
+def test_another_depth_makes_room_for_the_next_page(bench):
+    claim, _ = bench.begin(replace(plan(), seeds=(replace(seed(PAGES[0]), depth=2), seed(PAGES[1]), seed(PAGES[2]))))
+    stash(bench, claim, StashPages("s"))
+    stash(bench, claim, Dripfeed("s", 1))
+    assert paths(found(bench, claim)) == ["/0"]
+    assert change(bench, claim, SetJob("main", depth=1)).queue.origins == ((A, 1),)
+    assert paths(found(bench, claim)) == ["/1"]
+
+
+def test_pages_that_move_to_another_stash_make_room_in_the_first(bench, reports):
+    claim, _ = bench.begin(plan(*PAGES))
+    stash(bench, claim, StashPages("s"))
+    stash(bench, claim, Dripfeed("s", 2))
+    stash(bench, claim, StashPages("t", urls=PAGES[:1]))
+    assert reports.stashes() == (StashView("main", "s", 3, 2, 2), StashView("main", "t", 1, 0, 0))
+    assert paths(found(bench, claim)) == ["/1", "/2"]
+
+
+def test_what_goes_into_a_stash_that_drips_comes_out_of_it(bench, reports):
+    claim, _ = bench.begin(plan(*PAGES[:2]))
+    stash(bench, claim, StashPages("s"))
+    stash(bench, claim, Dripfeed("s", 3))
+    add(bench, claim, "", seed(PAGES[2]), seed(PAGES[3]))
+    stash(bench, claim, StashPages("s", urls=PAGES[2:4]))
+    assert reports.stashes() == (StashView("main", "s", 1, 3, 3),)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (StashPages(""), "has a name"),
+        (StashPages("s", pattern="("), "pattern"),
+        (StashPages("s", urls=("mailto:x",)), "mailto:x"),
+        (StashPages("s", origins=("https://nowhere.example",)), "not an origin"),
+        (UnstashPages("deeep"), "did you mean 'deep'"),
+        (UnstashPages("deep", limit=-1), "limit -1"),
+        (Dripfeed("deep", -1), "dripfeed -1"),
+        (Dripfeed("other", 2), "no stash named 'other'"),
+    ],
+)
+def test_what_cannot_be_done_is_told_and_changes_nothing(bench, reports, command, message):
+    claim, _ = bench.begin(plan(*PAGES))
+    stash(bench, claim, StashPages("deep", urls=PAGES[:1]))
+    with pytest.raises(ValueError, match=message):
+        stash(bench, claim, command)
+    with pytest.raises(NoSuchJob):
+        stash(bench, claim, replace(command, name="deep", job="nowhere"))
+    assert reports.stashes() == (StashView("main", "deep", 1, 0, 0),)
+
+
+def test_what_a_session_has_in_flight_is_not_reclaimed(bench, reports):
+    claim, _ = bench.begin(plan(*PAGES, f"{B}/"))
+    pages = fill(bench, claim)
+    (other,) = fill(bench, claim, B)
+    mark(bench, claim, pages[0])
+    mark(bench, claim, pages[1])  # the first one was lost: an origin has one request in flight
+    mark(bench, claim, other, B)
+    bench.now += 90_000
+    assert [(one.url, one.age_ms) for one in reports.limbo(60_000)] == [
+        (PAGES[0], 90_000),
+        (PAGES[1], 90_000),
+        (f"{B}/", 90_000),
+    ]
+    assert reports.limbo(120_000) == ()
+    assert reclaim(bench, claim, ReclaimPages("too young", older_ms=100_000)) == QueueChange()
+    changed = reclaim(bench, claim, ReclaimPages("a lost turn", older_ms=60_000))
+    assert changed == QueueChange(((A, 1),), frozenset({pages[0].page_id}))
+    assert [todo.url for todo in reports.todo(A)] == list(PAGES[1:])
+    assert paths(found(bench, claim)) == ["/0"]
+    (noted,) = [one for one in reports.activity() if one.event == "pages_reclaimed"]
+    assert (noted.message, noted.run_id) == ("1 pages: a lost turn", 1)
+    assert len(list(reports.attempts())) == 0
+
+
+def test_pages_of_a_worker_that_is_gone_are_reclaimed_by_name(bench, reports):
+    claim, _ = bench.begin(plan(*PAGES, worker="crawler-1"))
+    page, *_ = fill(bench, claim)
+    bench.settle(claim, failed(page, T0 + 1, ExitCode.request_timeout))
+    (again,) = [one for one in found(bench, claim).pages if one.page_id == page.page_id]
+    mark(bench, claim, again)
+    rest, _ = bench.work(lambda work: sessions.begin_rest(work, sessions.Starter(GONE, 30_000)))
+    bench.now += 5
+    assert reports.limbo(0) == (LimboView(PAGES[0], A, "main", "crawler-1", T0, 5),)
+    with pytest.raises(ValueError, match="a reason is needed"):
+        reclaim(bench, rest, ReclaimPages(" ", urls=PAGES[:1]))
+    with pytest.raises(ValueError, match="give 0 or more"):
+        reclaim(bench, rest, ReclaimPages("x", older_ms=-1))
+    with pytest.raises(ValueError, match="nonsense:"):
+        reclaim(bench, rest, ReclaimPages("x", urls=("nonsense:",)))
+    assert reclaim(bench, rest, ReclaimPages("killed", urls=PAGES)).origins == ((A, 1),)
+    (row,) = bench.rows("SELECT status, attempts, attempts_remaining FROM v_page WHERE url = ?", PAGES[0])
+    assert row == ("READY", 1, 2)
+    assert reports.limbo(0) == ()
+
+
+def test_jobs_of_the_plan_have_stashes_of_their_own(bench, reports):
+    claim, _ = bench.begin(plan(*PAGES, jobs=(NEWS,)))
+    stash(bench, claim, StashPages("s"))
+    stash(bench, claim, StashPages("s", job="news"))
+    assert [(one.job, one.pages) for one in reports.stashes()] == [("main", 6), ("news", 2)]

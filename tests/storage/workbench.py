@@ -1,0 +1,79 @@
+"""The writer's connection without its thread: transactions by hand, and several sessions on one database."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tests.storage.bench import GONE
+from tests.storage.making import T0
+from tui_crawler.domain.attempt import Settle
+from tui_crawler.domain.run import RunPlan, RunStart, Settled
+from tui_crawler.storage import sessions
+from tui_crawler.storage.claim import Claim
+from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.driver import connection_of
+from tui_crawler.storage.models import Session
+from tui_crawler.storage.settle import SettleJob
+from tui_crawler.storage.transaction import Row, Texts, Transaction
+
+T = TypeVar("T")
+
+
+class Workbench:
+    """One connection that writes; `now` is the clock (epoch ms)."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.now = T0
+        self._database = open_writable(path, OpenSettings())
+        self._texts = Texts(self._database)
+        self._change = 0
+
+    def close(self) -> None:
+        self._database.close()
+
+    def transaction(self) -> Transaction:
+        self._change += 1
+        return Transaction(connection_of(self._database), self._texts, self.now, self._change)
+
+    def work(self, work: Callable[[Transaction], T]) -> T:
+        """One committed transaction; it is rolled back when `work` raises."""
+        connection_of(self._database).execute("BEGIN IMMEDIATE")
+        try:
+            result = work(self.transaction())
+        except BaseException:
+            connection_of(self._database).execute("ROLLBACK")
+            raise
+        connection_of(self._database).execute("COMMIT")
+        return result
+
+    @contextmanager
+    def scratch(self) -> Iterator[Transaction]:
+        """A transaction that is rolled back, so that the next example finds the database as it was."""
+        connection_of(self._database).execute("BEGIN IMMEDIATE")
+        try:
+            yield self.transaction()
+        finally:
+            connection_of(self._database).execute("ROLLBACK")
+
+    def begin(self, plan: RunPlan) -> tuple[Claim, RunStart]:
+        """A start whose owner counts as gone as soon as the next one looks."""
+        return self.work(lambda work: sessions.begin(work, plan, sessions.Starter(GONE, 30_000)))
+
+    def second_session(self, claim: Claim) -> Claim:
+        """Another worker of the same run, beside the first."""
+        values = {Session.run_id: claim.run_id, Session.worker: "other", Session.started_at: self.now}
+        rows = self.work(lambda work: work.fetch(Session.insert(values).returning(Session.id)))
+        return dataclasses.replace(claim, session_id=rows[0][0])
+
+    def settle(self, claim: Claim, settle: Settle) -> Settled:
+        job = SettleJob(claim, settle)
+        job.prepare(self.transaction())
+        return self.work(job)
+
+    def rows(self, text: str, *values: Any) -> list[Row]:
+        return connection_of(self._database).execute(text, values).fetchall()

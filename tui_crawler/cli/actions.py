@@ -1,0 +1,89 @@
+"""Commands of an operator handed over, by the live run or on the resting database, and what is told of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.operator_name import operator_name
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import CannotRun, UsageProblem
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.command import ActionResult, Command
+
+PATIENCE_S = 3.0
+"""So long a live run has to take a command up; it looks several times a second."""
+
+Tell = Callable[[object, object], Iterable[str]]
+"""What was before and what is now (JSON values) as lines for a person; crawled text made safe."""
+
+WAITS = "written down; the run has not taken it up yet"
+
+
+def carry_out(database: Path, command: Command, patience_s: float = PATIENCE_S) -> ActionResult:
+    """Carries one command out in the name of the user; waits so many seconds for a live run.
+
+    Raises UsageProblem for what is refused, CannotRun when a live run does not answer.
+    """
+    result = _ask(database, command, patience_s)
+    if result.error:
+        raise UsageProblem(result.error)
+    return result
+
+
+def carry_out_all(database: Path, commands: Sequence[Command], tell: Tell, printer: Printer, *, as_json: bool) -> int:
+    """Carries commands out one after the other and tells what became of each; the first that is refused ends it.
+
+    As JSON: `{"actions": [{"action_id", "action", "target", "before", "after", "error"}]}`. Answers the exit status;
+    raises UsageProblem with what was refused, CannotRun when a live run does not answer.
+    """
+    documents: list[dict[str, object]] = []
+    error = ""
+    for command in commands:
+        result = _ask(database, command)
+        documents.append(_document(command, result))
+        error = result.error
+        if error:
+            break
+        if not as_json:
+            printer.lines(tell(value_of(result.before), value_of(result.after)) if result.after else (WAITS,))
+    if as_json:
+        printer.document({"actions": documents})
+    if error:
+        raise UsageProblem(error)
+    return ExitStatus.ok
+
+
+def value_of(text: str) -> object:
+    """The JSON value of a journal text; the text itself when it is none, None when it is empty."""
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return text
+
+
+def _ask(database: Path, command: Command, patience_s: float = PATIENCE_S) -> ActionResult:
+    from tui_crawler.domain.run import NotTakenUp
+    from tui_crawler.wiring import carry_out as steer
+
+    try:
+        return steer(database, command, operator_name(), patience_s)
+    except NotTakenUp as late:
+        raise CannotRun(str(late)) from late
+
+
+def _document(command: Command, result: ActionResult) -> dict[str, object]:
+    from tui_crawler.domain.command import action_name, target_of
+
+    return {
+        "action_id": result.action_id,
+        "action": action_name(command),
+        "target": target_of(command),
+        "before": value_of(result.before),
+        "after": value_of(result.after),
+        "error": result.error,
+    }

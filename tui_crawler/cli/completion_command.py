@@ -1,0 +1,33 @@
+"""`completion`: prints the script by which a shell completes the words of a command line."""
+
+from __future__ import annotations
+
+import argparse
+
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.options import PROGRAM, CommandSet, add_quiet
+from tui_crawler.cli.printer import Printer
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "completion",
+        "print the script that lets a shell complete words",
+        execute,
+        "Prints a script for the shell. bash, in ~/.bashrc: source <(tui-crawler completion bash). zsh, in ~/.zshrc "
+        "after compinit: source <(tui-crawler completion zsh). fish: tui-crawler completion fish > "
+        "~/.config/fish/completions/tui-crawler.fish.",
+    )
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
+    add_quiet(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `completion`."""
+    from argcomplete.shell_integration import shellcode
+
+    printer.lines(shellcode([PROGRAM], use_defaults=False, shell=arguments.shell).splitlines())
+    return ExitStatus.ok

@@ -1,0 +1,163 @@
+"""`exclude`: the exclusion list (M), extended and shortened also while a run is live, and shown."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.actions import carry_out_all
+from tui_crawler.cli.columns import columns
+from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.known_names import one_line
+from tui_crawler.cli.options import CommandSet, add_database, add_json
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import UsageProblem, did_you_mean
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.command import Exclude
+    from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
+    from tui_crawler.storage.reports import Reports
+
+KINDS: tuple[ExclusionKind, ...] = ("domain", "host", "cidr", "pattern")
+LONGEST_REASON = 1_000  # characters, as in a configuration
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "exclude",
+        "add to the exclusion list, also while a run is live",
+        execute,
+        "Adds to the exclusion list, also while a run is live: it overrides everything, also for redirects and the "
+        "hops of robots.txt. domain: the name and everything below it; host: exactly this name or address; cidr: "
+        "addresses, also those a name resolves to; pattern: a regular expression searched in the URL.",
+    )
+    parser.add_argument("kind", metavar="KIND", nargs="?", choices=KINDS, help=", ".join(KINDS))
+    parser.add_argument("value", metavar="VALUE", nargs="?", help="what is not to be crawled")
+    parser.add_argument("--reason", metavar="TEXT", default="", help="why, and who asked; shown where it refuses a URL")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--remove", action="store_true", help="take the entry off the list again")
+    ways.add_argument("--list", action="store_true", help="show the list, with the entries of the rules")
+    add_json(parser)
+    add_database(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `exclude`."""
+    if arguments.list:
+        return _list(arguments, printer)
+    if arguments.kind is None or arguments.value is None:
+        raise UsageProblem(
+            f"name a kind ({', '.join(KINDS)}) and a value, or --list",
+            hint="tui-crawler exclude domain example.net --reason 'its owner asked'",
+        )
+    if arguments.remove and arguments.reason:
+        raise UsageProblem("--reason is for what is added")
+    value = _value(arguments.kind, arguments.value)
+    reason = one_line("--reason", arguments.reason, LONGEST_REASON)
+    database = existing_database(arguments)
+    if arguments.remove:
+        _check_listed(database, arguments.kind, value)
+
+    from tui_crawler.domain import command as commands
+
+    command = commands.Exclude(arguments.kind, value, reason, arguments.remove)
+    return carry_out_all(
+        database, (command,), lambda _, after: _outcome(command, after), printer, as_json=arguments.json
+    )
+
+
+def _value(kind: ExclusionKind, text: str) -> str:
+    """The value in the form a configuration keeps it. Raises UsageProblem."""
+    from tui_crawler.config.policies import exclusion_value
+    from tui_crawler.domain.pattern import BadPattern
+
+    if kind != "pattern" and "://" in text:
+        raise UsageProblem(f"{kind} {text!r} is a URL", hint="name its host alone, or exclude a pattern")
+    try:
+        return exclusion_value(kind, text)
+    except BadPattern as error:
+        raise UsageProblem(f"{kind} {text!r} {error.message}") from error
+
+
+def _check_listed(database: Path, kind: ExclusionKind, value: str) -> None:
+    """Raises UsageProblem for an entry that is not on the list of the operators: where it stands, or the nearest."""
+    from tui_crawler.wiring import open_reports
+
+    with closing(open_reports(database)) as reports:
+        listed = reports.exclusions()
+        in_rules = _of_rules(reports)
+    if (kind, value) in {(entry.kind, entry.value) for entry in listed}:
+        return
+    for entry in in_rules:
+        if (entry.kind, entry.value) == (kind, value):
+            raise UsageProblem(
+                f"{kind} {value} stands in the rules: {entry.source or 'without a place'}",
+                hint="change it there; tui-crawler rules apply FILE takes rules up while a run is live",
+            )
+    near = did_you_mean(value, (entry.value for entry in listed if entry.kind == kind))
+    raise UsageProblem(f"{kind} {value} is not on the exclusion list{near}", hint="tui-crawler exclude --list shows it")
+
+
+def _of_rules(reports: Reports) -> tuple[Exclusion, ...]:
+    """The entries of the rules in force, of all jobs."""
+    found = (entry for ruleset in reports.current_rulesets() for entry in ruleset.policies.exclusions)
+    return tuple(dict.fromkeys(found))
+
+
+def _outcome(command: Exclude, after: object) -> Iterator[str]:
+    from tui_crawler.console.safe_text import safe
+
+    if not isinstance(after, dict):
+        return
+    name = f"{command.kind} {safe(command.value, 2_048)}"
+    if not after.get("changed"):
+        yield f"{name} was {'not ' if command.remove else ''}on the exclusion list already"
+    else:
+        yield f"{name} is {'no longer' if command.remove else 'now'} on the exclusion list"
+    origins = after.get("origins")
+    for origin in origins if isinstance(origins, list) else ():
+        yield f"  {'goes on' if command.remove else 'finished'}: {safe(str(origin))}"
+
+
+def _list(arguments: argparse.Namespace, printer: Printer) -> int:
+    if arguments.kind is not None or arguments.reason:
+        raise UsageProblem("--list shows the whole list and takes nothing else")
+    database = existing_database(arguments)
+
+    from tui_crawler.wiring import open_reports
+
+    with closing(open_reports(database)) as reports:
+        entries = (*_of_rules(reports), *reports.exclusions())
+    if arguments.json:
+        printer.documents("exclusions", map(_document, entries))
+    else:
+        printer.lines(_lines(entries))
+    return ExitStatus.ok
+
+
+def _document(entry: Exclusion) -> dict[str, object]:
+    return {
+        "kind": entry.kind,
+        "value": entry.value,
+        "reason": entry.reason,
+        "who": entry.who,
+        "source": entry.source,
+    }
+
+
+def _lines(entries: tuple[Exclusion, ...]) -> Iterator[str]:
+    from tui_crawler.console.safe_text import safe
+
+    if not entries:
+        yield "the exclusion list is empty"
+        return
+    rows = [
+        (entry.kind, safe(entry.value), safe(entry.source) or "-", safe(entry.who) or "-", safe(entry.reason, 1_000))
+        for entry in entries
+    ]
+    yield from columns(("KIND", "VALUE", "SOURCE", "WHO", "REASON"), rows, frozenset())

@@ -1,0 +1,213 @@
+"""`jobs`: the groups of pages of a crawl (B), listed, changed, paused and aborted."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.actions import carry_out_all
+from tui_crawler.cli.columns import columns
+from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.known_names import known_jobs, one_line
+from tui_crawler.cli.options import CommandSet, Execute, add_database, add_json, natural
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import UsageProblem
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.view import JobView
+
+NO_LIMIT = -1
+LARGEST = 1_000_000  # of niceness and concurrency, as in a configuration
+LONGEST_TAG = 200
+LONGEST_NOTE = 2_000
+_COLUMNS = (
+    "job",
+    "status",
+    "nice",
+    "depth",
+    "concurrency",
+    "tag",
+    "pending",
+    "claimed",
+    "done",
+    "ruleset_id",
+    "note",
+    "created_by",
+    "created_at",
+)
+DONE = {"pause": "paused", "resume": "resumed", "abort": "aborted", "unabort": "taken up again"}
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the group; the word alone lists."""
+    group = commands.group(
+        "jobs",
+        "list jobs, change them, pause or abort them",
+        execute,
+        "Lists the jobs, the groups of pages with their own seeds, depth and niceness.",
+    )
+    add_json(group.parser)
+    add_database(group.parser)
+    change = group.add(
+        "set",
+        "change a job",
+        _set,
+        "Changes what is named and leaves the rest. The pages of the job follow at once, also while a run is live.",
+    )
+    change.add_argument("job", metavar="JOB", help="its name")
+    change.add_argument("--nice", type=_niceness, metavar="N", help="lower is sooner; its pages move along")
+    change.add_argument("--depth", type=_limit, metavar="N", help="links away from a seed, or none")
+    change.add_argument(
+        "--concurrency", type=_limit, metavar="N", help="pages in flight over all workers, or none; 0 pauses"
+    )
+    change.add_argument("--tag", metavar="TEXT", help="only workers with this tag take it; '' takes the tag off")
+    change.add_argument("--note", metavar="TEXT", help="for the reader")
+    steered = [
+        group.add("pause", "make no further request for these jobs", _steering("pause")),
+        group.add("resume", "let paused jobs go on, as many pages at once as before", _steering("resume")),
+        group.add("abort", "end these jobs; their pages are kept", _steering("abort")),
+        group.add("unabort", "take aborted jobs up again", _steering("unabort")),
+    ]
+    for parser in steered:
+        parser.add_argument("jobs", metavar="JOB", nargs="+", help="their names")
+    for parser in (change, *steered):
+        add_json(parser, of_group=True)
+        add_database(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `jobs` alone: lists."""
+    database = existing_database(arguments)
+
+    from tui_crawler.wiring import open_reports
+
+    with closing(open_reports(database)) as reports:
+        jobs = reports.jobs()
+    if arguments.json:
+        printer.documents("jobs", map(_document, jobs))
+    else:
+        printer.lines(_lines(jobs))
+    return ExitStatus.ok
+
+
+def _document(job: JobView) -> dict[str, object]:
+    return {name: getattr(job, name) for name in _COLUMNS}
+
+
+def _lines(jobs: tuple[JobView, ...]) -> Iterator[str]:
+    from tui_crawler.console.format import count
+    from tui_crawler.console.safe_text import safe
+
+    if not jobs:
+        yield "there is no job yet"
+        return
+    header = ("JOB", "STATUS", "NICE", "DEPTH", "CONCURRENCY", "TAG", "PENDING", "CLAIMED", "DONE", "RULESET", "NOTE")
+    rows = [
+        (
+            safe(job.job) or "-",
+            safe(job.status.lower()),
+            str(job.nice),
+            "none" if job.depth is None else count(job.depth),
+            {None: "none", 0: "paused"}.get(job.concurrency) or count(job.concurrency),
+            safe(job.tag) or "-",
+            *(count(number) for number in (job.pending, job.claimed, job.done)),
+            str(job.ruleset_id or "-"),
+            safe(job.note),
+        )
+        for job in jobs
+    ]
+    yield from columns(header, rows, frozenset({2, 3, 4, 6, 7, 8, 9}))
+
+
+def _set(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import SetJob
+
+    tag = None if arguments.tag is None else one_line("--tag", arguments.tag, LONGEST_TAG)
+    note = None if arguments.note is None else one_line("--note", arguments.note, LONGEST_NOTE)
+    values = (arguments.nice, arguments.depth, arguments.concurrency, tag, note)
+    if all(value is None for value in values):
+        raise UsageProblem("name what is to change: --nice, --depth, --concurrency, --tag or --note")
+    database = existing_database(arguments)
+    (job,) = _known(database, (arguments.job,))
+    return carry_out_all(database, (SetJob(job, *values),), _changes, printer, as_json=arguments.json)
+
+
+def _steering(order: str) -> Execute:
+    """What `jobs pause` and the like do."""
+
+    def steer(arguments: argparse.Namespace, printer: Printer) -> int:
+        from tui_crawler.domain.command import SteerJobs
+
+        database = existing_database(arguments)
+        jobs = _known(database, arguments.jobs)
+        told = _steered(order, jobs)
+        return carry_out_all(database, (SteerJobs(order, jobs),), told, printer, as_json=arguments.json)
+
+    return steer
+
+
+def _known(database: Path, names: Iterable[str]) -> tuple[str, ...]:
+    from tui_crawler.wiring import open_reports
+
+    with closing(open_reports(database)) as reports:
+        return known_jobs(names, reports)
+
+
+def _steered(order: str, jobs: tuple[str, ...]) -> Callable[[object, object], Iterator[str]]:
+    def tell(_: object, after: object) -> Iterator[str]:
+        from tui_crawler.console.safe_text import safe
+
+        changed = _by_job(after)
+        for job in jobs:
+            yield f"{DONE[order]}: {safe(job)}" if job in changed else f"nothing to change: {safe(job)}"
+
+    return tell
+
+
+def _changes(before: object, after: object) -> Iterator[str]:
+    from tui_crawler.console.safe_text import safe
+
+    former = _by_job(before)
+    changed = _by_job(after)
+    if not changed:
+        yield "nothing to change"
+    for job, values in changed.items():
+        said = (f"{key} {_word(key, former.get(job, {}).get(key))} -> {_word(key, values[key])}" for key in values)
+        yield f"{safe(job)}: {', '.join(said)}"
+
+
+def _by_job(value: object) -> dict[str, dict[str, object]]:
+    """The values by job that an answer holds."""
+    match value:
+        case {"job": dict(jobs)}:
+            return {str(job): values for job, values in jobs.items() if isinstance(values, dict)}
+        case _:
+            return {}
+
+
+def _word(key: str, value: object) -> str:
+    from tui_crawler.console.safe_text import safe
+
+    if key == "concurrency" and value == 0:
+        return "0 (paused)"
+    return "none" if value in (None, "") else safe(str(value))
+
+
+def _niceness(text: str) -> int:
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdigit() and len(digits) <= 7 and int(digits) <= LARGEST:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from -{LARGEST} to {LARGEST}")
+
+
+def _limit(text: str) -> int:
+    if text.strip().lower() == "none":
+        return NO_LIMIT
+    number = natural(text)
+    if number > LARGEST:
+        raise argparse.ArgumentTypeError(f"{text!r}: at most {LARGEST}, or none for no limit")
+    return number

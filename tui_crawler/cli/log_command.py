@@ -1,0 +1,189 @@
+"""`log`: what happened beside the attempts (R), with what operators asked for, in the order of time."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.known_names import known_origin
+from tui_crawler.cli.options import CommandSet, add_database, add_json, positive
+from tui_crawler.cli.printer import Printer
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.view import ActionView, ActivityView
+    from tui_crawler.storage.reports import Reports
+
+USUAL_LIMIT = 50
+LOOK_S = 0.5
+"""So often a follower looks whether something was written."""
+_ACTIONS = 500  # that are looked through; nobody asks for more within half a second
+_ALL = 1_000_000  # entries that can be written within half a second, and many more
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "log",
+        "show what happened beside the attempts, and what operators asked for",
+        execute,
+        "Shows the activity log: starts and ends of runs and origins, jobs, stashes, rulesets; and what operators "
+        "asked for, in the order of time, the newest last. The attempts themselves are in the view v_attempt.",
+    )
+    parser.add_argument("--origin", metavar="ORIGIN", default="", help="only what concerns this origin")
+    parser.add_argument(
+        "--limit", type=positive, metavar="N", default=USUAL_LIMIT, help=f"so many entries (default: {USUAL_LIMIT})"
+    )
+    parser.add_argument("--follow", action="store_true", help="go on with what happens, until interrupted")
+    add_json(parser, "one JSON value on stdout, with --follow one an entry")
+    add_database(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `log`."""
+    database = existing_database(arguments)
+
+    from tui_crawler.wiring import open_reports
+
+    zone = datetime.now(UTC).astimezone().tzinfo or UTC
+    with closing(open_reports(database)) as reports:
+        origin = known_origin(arguments.origin, reports) if arguments.origin else ""
+        log = ActivityLog(reports, origin)
+        entries = log.newest(arguments.limit)
+        if not arguments.follow:
+            if arguments.json:
+                printer.documents("log", map(_document, entries))
+            else:
+                printer.lines(_line(entry, zone) for entry in entries)
+            return ExitStatus.ok
+        follow(log, entries, _printing(printer, zone, as_json=arguments.json), time.sleep)
+    return ExitStatus.ok
+
+
+class ActivityLog:
+    """Both logs of a database as one, and how far it was read."""
+
+    def __init__(self, reports: Reports, origin: str) -> None:
+        self._reports = reports
+        self._origin = origin
+        self._version = 0  # of the database when it was last read
+        self._activity_id = 0
+        self._waiting: set[int] = set()  # actions that were read before they were carried out
+        self._action_id = 0
+
+    def newest(self, limit: int) -> list[ActivityView | ActionView]:
+        """The newest entries, the oldest of them first. Actions that still wait are among them."""
+        self._version = self._reports.data_version()
+        activity = self._reports.activity(limit, self._origin)
+        actions = self._reports.actions(max(limit, _ACTIONS))
+        self._activity_id = activity[0].activity_id if activity else 0
+        self._action_id = actions[0].action_id if actions else 0
+        self._waiting = {one.action_id for one in actions if not one.applied}
+        merged = _by_time(activity, filter(self._concerned, actions))
+        return merged[-limit:]
+
+    def more(self) -> list[ActivityView | ActionView]:
+        """What was written since, and the actions that were carried out since."""
+        self._version = self._reports.data_version()
+        activity = self._reports.activity(_ALL, self._origin, self._activity_id)
+        self._activity_id = max([self._activity_id, *(one.activity_id for one in activity[:1])])
+        known, waited = self._action_id, self._waiting
+        actions = [one for one in self._reports.actions(_ACTIONS) if one.action_id > known or one.action_id in waited]
+        self._action_id = max([known, *(one.action_id for one in actions)])
+        self._waiting = {one.action_id for one in actions if not one.applied}
+        return _by_time(activity, (one for one in actions if one.applied and self._concerned(one)))
+
+    def has_more(self) -> bool:
+        """Whether anything was written since it was last read."""
+        return self._reports.data_version() != self._version
+
+    def _concerned(self, action: ActionView) -> bool:
+        """Whether an action concerns the origin: it names it, or all."""
+        if not self._origin or action.target == "all":
+            return True
+        named = re.compile(rf"{re.escape(self._origin)}(?![\w.:-])")
+        return any(named.search(text) for text in (action.target, action.before, action.after))
+
+
+def follow(
+    log: ActivityLog,
+    entries: Iterable[ActivityView | ActionView],
+    tell: Callable[[ActivityView | ActionView], bool],
+    wait: Callable[[float], None],
+) -> None:
+    """Tells entries, then whatever is written, until nobody listens: `tell` answers False."""
+    while all(tell(entry) for entry in entries):
+        while not log.has_more():
+            wait(LOOK_S)
+        entries = log.more()
+
+
+def _by_time(activity: Iterable[ActivityView], actions: Iterable[ActionView]) -> list[ActivityView | ActionView]:
+    """Both logs as one, the oldest first; at the same moment what was asked stands before what followed."""
+    rows: list[tuple[tuple[int, int, int], ActivityView | ActionView]] = []
+    rows += [((one.at, 0, one.action_id), one) for one in actions]
+    rows += [((one.at, 1, one.activity_id), one) for one in activity]
+    return [entry for _, entry in sorted(rows, key=lambda row: row[0])]
+
+
+def _printing(printer: Printer, zone: tzinfo, *, as_json: bool) -> Callable[[ActivityView | ActionView], bool]:
+    def tell(entry: ActivityView | ActionView) -> bool:
+        return printer.document(_document(entry)) if as_json else printer.line(_line(entry, zone))
+
+    return tell
+
+
+def _document(entry: ActivityView | ActionView) -> dict[str, object]:
+    from tui_crawler.cli.actions import value_of
+    from tui_crawler.domain.view import ActionView
+
+    if isinstance(entry, ActionView):
+        return {
+            "kind": "action",
+            "at": entry.at,
+            "who": entry.who,
+            "action": entry.action,
+            "target": entry.target,
+            "before": value_of(entry.before),
+            "after": value_of(entry.after),
+            "undone": entry.undone,
+            "applied": entry.applied,
+            "error": entry.error,
+        }
+    return {
+        "kind": "activity",
+        "at": entry.at,
+        "event": entry.event,
+        "origin": entry.origin,
+        "run_id": entry.run_id,
+        "message": entry.message,
+    }
+
+
+def _line(entry: ActivityView | ActionView, zone: tzinfo) -> str:
+    from tui_crawler.console.format import date_time
+    from tui_crawler.console.safe_text import safe
+    from tui_crawler.domain.view import ActionView
+
+    if isinstance(entry, ActionView):
+        word, said = entry.action, [safe(entry.target), f"(asked by {safe(entry.who)}{_end(entry)})"]
+    else:
+        word, said = entry.event, [safe(entry.origin), safe(entry.message)]
+    return f"{date_time(entry.at, zone)}  {safe(word):<18}  {'  '.join(filter(None, said))}"
+
+
+def _end(action: ActionView) -> str:
+    """What became of an action, as the end of a sentence."""
+    from tui_crawler.console.safe_text import safe
+
+    if not action.applied:
+        return "; waits to be carried out"
+    if action.error:
+        return f"; refused: {safe(action.error)}"
+    return "; taken back" if action.undone else ""

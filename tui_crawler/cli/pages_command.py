@@ -1,0 +1,300 @@
+"""`pages`: pages out of the queue and back (B): stashes, dripfeed, limbo; and a look at a URL without crawling it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tui_crawler.cli.actions import carry_out, carry_out_all, value_of
+from tui_crawler.cli.columns import columns
+from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.known_names import check_pattern, crawl_urls, known_jobs, known_origins, one_line
+from tui_crawler.cli.options import CommandSet, add_database, add_json, duration, natural, positive
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import UsageProblem
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.command import Command
+    from tui_crawler.domain.view import LimboView, StashView
+
+LONGEST_NAME = 200  # characters
+LONGEST_REASON = 1_000
+PROBE_WAIT_MS = 60_000
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the group."""
+    group = commands.group("pages", "stash pages and drip them back, take pages out of limbo, probe a URL")
+    _declare_stashing(group)
+    reclaim = group.add(
+        "reclaim",
+        "take pages back that were claimed for too long",
+        _reclaim,
+        "Pages in limbo go back into the queue: those named, or all that were claimed for longer than --older. What "
+        "is in flight now is left alone.",
+    )
+    reclaim.add_argument("urls", metavar="URL", nargs="*", help="a page")
+    reclaim.add_argument("--older", type=duration, metavar="DURATION", help="30m, '1 day' (default: storage.limbo)")
+    reclaim.add_argument("--reason", metavar="TEXT", required=True, help="why; kept with the action")
+    probe = group.add(
+        "probe",
+        "look at URLs with a HEAD request; no page is changed",
+        _probe,
+        "Sends a HEAD request for each URL, as politely as any other (robots.txt, delay, exclusions), and tells what "
+        "was answered. It is logged as an attempt of kind check; no page is changed.",
+    )
+    probe.add_argument("urls", metavar="URL", nargs="+", help="what to look at; its origin has to be crawled here")
+    probe.add_argument(
+        "--wait",
+        type=duration,
+        metavar="DURATION",
+        default=PROBE_WAIT_MS,
+        help="how long to wait for the answers of a live run (default: 1m)",
+    )
+    limbo = group.add(
+        "limbo",
+        "list pages that were claimed for too long",
+        _limbo,
+        "Lists the pages that a worker has claimed and not settled, the oldest first; reclaim takes them back.",
+    )
+    limbo.add_argument("--older", type=duration, metavar="DURATION", help="30m, '1 day' (default: storage.limbo)")
+    stashes = group.add("stashes", "list the stashes", _stashes)
+    for parser in (reclaim, probe, limbo, stashes):
+        add_json(parser)
+        add_database(parser)
+
+
+def _declare_stashing(group: CommandSet) -> None:
+    stash = group.add(
+        "stash",
+        "put pages aside, out of all crawling",
+        _stash,
+        "Puts READY pages into a stash. URLs, origins and the pattern narrow each other; without any of them every "
+        "READY page of the job is put aside.",
+    )
+    stash.add_argument("name", metavar="STASH", help="the name of the stash")
+    stash.add_argument("urls", metavar="URL", nargs="*", help="a page")
+    stash.add_argument("--origin", action="append", metavar="ORIGIN", default=[], help="pages of this origin")
+    stash.add_argument("--pattern", metavar="REGEX", default="", help="pages whose URL it is found in")
+    unstash = group.add("unstash", "put pages of a stash back, oldest first", _unstash)
+    unstash.add_argument("name", metavar="STASH", help="the name of the stash")
+    unstash.add_argument("--limit", type=positive, metavar="N", default=0, help="so many of them (default: all)")
+    dripfeed = group.add(
+        "dripfeed",
+        "keep so many pages of a stash in the queue",
+        _dripfeed,
+        "Keeps at most N pages of a stash READY, oldest first: one that was crawled is followed by the next.",
+    )
+    dripfeed.add_argument("name", metavar="STASH", help="the name of the stash")
+    dripfeed.add_argument("ready", type=natural, metavar="N", help="how many; 0 ends it")
+    for parser in (stash, unstash, dripfeed):
+        parser.add_argument("--job", metavar="JOB", default="", help="the job (default: that of the crawl)")
+        add_json(parser)
+        add_database(parser)
+
+
+def _stash(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import StashPages
+
+    name = _name(arguments.name)
+    urls = crawl_urls(arguments.urls)
+    if arguments.pattern:
+        check_pattern("--pattern", arguments.pattern)
+    database = existing_database(arguments)
+    origins, job = _known(database, tuple(arguments.origin), arguments.job)
+    command = StashPages(name, urls, origins, arguments.pattern, job)
+    return _move(database, command, "stashed", "no READY page matches", arguments, printer)
+
+
+def _unstash(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import UnstashPages
+
+    name = _name(arguments.name)
+    database = existing_database(arguments)
+    _, job = _known(database, (), arguments.job)
+    command = UnstashPages(name, arguments.limit, job)
+    return _move(database, command, "put back", "the stash is empty", arguments, printer)
+
+
+def _dripfeed(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import Dripfeed
+
+    name = _name(arguments.name)
+    database = existing_database(arguments)
+    _, job = _known(database, (), arguments.job)
+    command = Dripfeed(name, arguments.ready, job)
+    nothing = "no page put back now" if arguments.ready else "the dripfeed has ended"
+    return _move(database, command, "put back", nothing, arguments, printer)
+
+
+def _reclaim(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import ReclaimPages
+
+    reason = one_line("--reason", arguments.reason, LONGEST_REASON)
+    if not reason:
+        raise UsageProblem("--reason is empty", hint="say why the pages are taken back; it is kept with the action")
+    urls = crawl_urls(arguments.urls)
+    if urls and arguments.older is not None:
+        raise UsageProblem("name URLs, or how long pages were claimed with --older, not both")
+    database = existing_database(arguments)
+    older = 0 if urls else _older_ms(database, arguments)
+    command = ReclaimPages(reason, urls, older)
+    return _move(database, command, "reclaimed", "no page is in limbo", arguments, printer)
+
+
+def _probe(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import ProbeUrls
+
+    urls = crawl_urls(arguments.urls)
+    database = existing_database(arguments)
+    result = carry_out(database, ProbeUrls(urls), arguments.wait / 1_000)
+    answers = _answers(value_of(result.after))
+    if arguments.json:
+        printer.documents("probes", answers)
+    else:
+        printer.lines(map(_answer_line, answers))
+    return ExitStatus.ok
+
+
+def _limbo(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.wiring import open_reports
+
+    database = existing_database(arguments)
+    older = _older_ms(database, arguments)
+    with closing(open_reports(database)) as reports:
+        pages = reports.limbo(older)
+    if arguments.json:
+        printer.documents("pages", map(asdict, pages))
+    elif pages:
+        printer.lines(_limbo_lines(pages))
+    else:
+        printer.line("no page is in limbo")
+    return ExitStatus.ok
+
+
+def _limbo_lines(pages: tuple[LimboView, ...]) -> Iterator[str]:
+    from tui_crawler.console.format import duration as in_words
+    from tui_crawler.console.safe_text import safe
+
+    rows = [
+        (in_words(page.age_ms), safe(page.worker) or "-", safe(page.job) or "-", safe(page.url, 2_048))
+        for page in pages
+    ]
+    yield from columns(("CLAIMED FOR", "WORKER", "JOB", "URL"), rows, frozenset({0}))
+
+
+def _stashes(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.wiring import open_reports
+
+    with closing(open_reports(existing_database(arguments))) as reports:
+        stashes = reports.stashes()
+    if arguments.json:
+        printer.documents("stashes", map(asdict, stashes))
+    elif stashes:
+        printer.lines(_stash_lines(stashes))
+    else:
+        printer.line("there is no stash")
+    return ExitStatus.ok
+
+
+def _stash_lines(stashes: tuple[StashView, ...]) -> Iterator[str]:
+    from tui_crawler.console.format import count
+    from tui_crawler.console.safe_text import safe
+
+    rows = [
+        (
+            safe(stash.stash),
+            safe(stash.job) or "-",
+            count(stash.pages),
+            count(stash.ready),
+            count(stash.dripfeed) if stash.dripfeed else "-",
+        )
+        for stash in stashes
+    ]
+    yield from columns(("STASH", "JOB", "PAGES", "READY", "DRIPFEED"), rows, frozenset({2, 3, 4}))
+
+
+def _move(
+    database: Path, command: Command, done: str, nothing: str, arguments: argparse.Namespace, printer: Printer
+) -> int:
+    """Carries a command out that moves pages, and tells how many of which origin."""
+    return carry_out_all(database, (command,), _moved(done, nothing), printer, as_json=arguments.json)
+
+
+def _moved(done: str, nothing: str) -> Callable[[object, object], Iterator[str]]:
+    def tell(_: object, after: object) -> Iterator[str]:
+        from tui_crawler.console.format import count, plural
+        from tui_crawler.console.safe_text import safe
+
+        match after:
+            case {"pages": dict(pages)} if pages:
+                yield f"{plural(sum(pages.values()), 'page')} {done}"
+                yield from (f"  {count(number)} {safe(str(origin))}" for origin, number in pages.items())
+            case _:
+                yield nothing
+
+    return tell
+
+
+def _answers(value: object) -> list[dict[str, Any]]:
+    match value:
+        case {"probed": list(answers)}:
+            return answers
+        case _:
+            return []
+
+
+def _answer_line(answer: dict[str, Any]) -> str:
+    from tui_crawler.console.format import seconds
+    from tui_crawler.console.safe_text import safe
+
+    status, took = answer["http_status"], answer["response_ms"]
+    code = safe(str(answer["exit_code"])) or "not asked"
+    message = f"  ({safe(str(answer['message']), 200)})" if answer["message"] else ""
+    return (
+        f"{code:<24} {status if isinstance(status, int) else '-':>3} "
+        f"{seconds(took) if isinstance(took, int) else '-':>6}  {safe(str(answer['url']), 2_048)}{message}"
+    )
+
+
+def _name(text: str) -> str:
+    """The name of a stash. Raises UsageProblem."""
+    name = one_line("the name of the stash", text, LONGEST_NAME)
+    if not name:
+        raise UsageProblem("the name of the stash is empty")
+    return name
+
+
+def _known(database: Path, origins: tuple[str, ...], job: str) -> tuple[tuple[str, ...], str]:
+    from tui_crawler.wiring import open_reports
+
+    if not origins and not job:
+        return (), ""
+    with closing(open_reports(database)) as reports:
+        if job:
+            known_jobs((job,), reports)
+        return known_origins(origins, reports) if origins else (), job
+
+
+def _older_ms(database: Path, arguments: argparse.Namespace) -> int:
+    """`--older`, else what the configuration of the newest run calls limbo, else the default of that."""
+    from tui_crawler.config.load import read_config
+    from tui_crawler.config.problem import ConfigErrors
+    from tui_crawler.config.schema import Config
+    from tui_crawler.wiring import open_reports
+
+    if arguments.older is not None:
+        older: int = arguments.older
+        return older
+    with closing(open_reports(database)) as reports:
+        text = reports.config_text()
+    config = Config(())
+    if text:
+        with suppress(ConfigErrors):  # another version wrote it
+            config = read_config(text, "stored")
+    return config.storage.limbo_ms

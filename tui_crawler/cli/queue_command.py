@@ -1,0 +1,203 @@
+"""`queue`: segments of the offline mode (M), built from what was crawled and loaded into the queue."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.actions import carry_out, value_of
+from tui_crawler.cli.configuration import DEFAULT_CONFIG, read_config
+from tui_crawler.cli.database_choice import database_of_run, existing, existing_database, named_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_json
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import UsageProblem
+
+if TYPE_CHECKING:
+    from tui_crawler.config.schema import Config
+    from tui_crawler.storage.scan import Built
+    from tui_crawler.wiring.offline import WaitingSegment
+
+PATIENCE_S = 120.0
+"""So long a live run may take to load a segment."""
+
+_ORIGINS_TOLD = 20
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the group."""
+    group = commands.group("queue", "write what an offline crawl has found into segments, and load them")
+    build = group.add(
+        "build",
+        "write what an offline crawl has found into segments",
+        _build,
+        "Scans the documents that were not scanned yet, puts their links through the filters of the configuration, "
+        "drops the URLs that are known, and writes the others into segments: files sorted by origin and URL. Also "
+        "while a run is live.",
+    )
+    build.add_argument(
+        "file", metavar="CONFIG", nargs="?", default=None, help="the configuration (else that of the newest run)"
+    )
+    build.add_argument(
+        "--output", metavar="DIR", help="the folder for the segments (else segments beside the database)"
+    )
+    add_ignore_database_name(build)
+    load = group.add(
+        "load",
+        "take a segment into the queue, once",
+        _load,
+        "Takes the URLs of a segment into the queue, also while a run is live. A segment is loaded once: a copy of it "
+        "is the same segment. Of a folder the oldest segment that waits is loaded.",
+    )
+    load.add_argument(
+        "place",
+        metavar="FILE",
+        nargs="?",
+        default=None,
+        help="a segment, or a folder (else segments beside the database)",
+    )
+    load.add_argument("--all", action="store_true", help="load all segments of the folder that wait")
+    for parser in (build, load):
+        add_json(parser)
+        add_database(parser)
+
+
+def _build(arguments: argparse.Namespace, printer: Printer) -> int:
+    config, database = _configured(arguments)
+    output = _folder(arguments.output) if arguments.output is not None else None
+
+    from tui_crawler.wiring import build_queue
+
+    built = build_queue(config, database, output)
+    for warning in built.warnings:
+        printer.note(f"warning: {warning}")
+    if arguments.json:
+        printer.document(_built_document(built))
+    else:
+        printer.lines(_built_lines(built))
+    return ExitStatus.ok
+
+
+def _configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
+    """The configuration and the database: as for `run` where a configuration is named, else that of the newest run.
+
+    Raises UsageProblem.
+    """
+    if arguments.file is not None and arguments.config is not None:
+        raise UsageProblem("two configurations are named", hint="leave --config out")
+    file = arguments.file or arguments.config
+    if file is None and named_database(arguments) is None and Path(DEFAULT_CONFIG).is_file():
+        file = DEFAULT_CONFIG
+    if file is not None:
+        config = read_config(file)
+        return config, existing(database_of_run(arguments, config))
+    database = existing_database(arguments)
+
+    from tui_crawler.wiring import kept_config
+
+    kept = kept_config(database)
+    if kept is None:
+        raise UsageProblem(f"{database} keeps no configuration of a run", hint="tui-crawler queue build CONFIG")
+    return kept, database
+
+
+def _folder(text: str) -> Path:
+    folder = Path(text)
+    if "\0" in text or not folder.is_dir():
+        raise UsageProblem(f"--output {text}: there is no such folder")
+    return folder.absolute()
+
+
+def _built_document(built: Built) -> dict[str, object]:
+    return {
+        "scanned": built.scanned,
+        "found": built.found,
+        "known": built.known,
+        "refused": built.refused,
+        "segments": [{"path": str(one.path), "urls": one.urls} for one in built.segments],
+    }
+
+
+def _built_lines(built: Built) -> Iterator[str]:
+    from tui_crawler.console.format import count, plural
+    from tui_crawler.console.safe_text import safe
+
+    yield (
+        f"{plural(built.scanned, 'page')} scanned, {plural(built.found, 'URL')} found: {count(built.known)} known "
+        f"already, {count(built.refused)} refused"
+    )
+    for one in built.segments:
+        yield f"{safe(str(one.path), 4_096)}  {plural(one.urls, 'URL')}"
+    if not built.segments:
+        yield "nothing new: no segment was written"
+
+
+def _load(arguments: argparse.Namespace, printer: Printer) -> int:
+    database = existing_database(arguments)
+    segments = _chosen(arguments, database, printer)
+    documents: list[dict[str, object]] = []
+    try:
+        for segment in segments:
+            document = _load_one(database, segment)
+            documents.append(document)
+            if not arguments.json:
+                printer.lines(_loaded_lines(document))
+    finally:
+        if arguments.json and (documents or not segments):
+            printer.document(_loaded_document(documents, every=arguments.all))
+    if not segments and not arguments.json:
+        printer.line("no segment waits to be loaded")
+    return ExitStatus.ok
+
+
+def _chosen(arguments: argparse.Namespace, database: Path, printer: Printer) -> Sequence[WaitingSegment]:
+    """The segments that are meant. Raises UsageProblem for what is none."""
+    from tui_crawler.domain.run import BadSegment
+    from tui_crawler.wiring import segment_folder, waiting_segment
+
+    place = None if arguments.place is None else Path(arguments.place).absolute()
+    try:
+        if place is not None and not place.is_dir():
+            if arguments.all:
+                raise UsageProblem(f"--all is for a folder, {place} is none")
+            return (waiting_segment(place),)
+        folder = segment_folder(database, place)
+    except BadSegment as error:
+        raise UsageProblem(str(error)) from error
+    for problem in folder.problems:
+        printer.note(f"warning: {problem}")
+    return folder.waiting if arguments.all else folder.waiting[:1]
+
+
+def _load_one(database: Path, segment: WaitingSegment) -> dict[str, object]:
+    """Loads a segment; answers what became of it. Raises UsageProblem, CannotRun."""
+    from tui_crawler.domain.command import LoadSegment
+
+    result = carry_out(database, LoadSegment(str(segment.path)), PATIENCE_S)
+    after = value_of(result.after)
+    pages = after.get("pages") if isinstance(after, dict) else None
+    loaded = {str(origin): int(number) for origin, number in pages.items()} if isinstance(pages, dict) else {}
+    return {"loaded": loaded, "known": segment.urls - sum(loaded.values()), "segment": segment.name}
+
+
+def _loaded_document(documents: Sequence[dict[str, object]], *, every: bool) -> dict[str, object]:
+    if every:
+        return {"segments": list(documents)}
+    return documents[0] if documents else {"loaded": {}, "known": 0, "segment": None}
+
+
+def _loaded_lines(document: dict[str, object]) -> Iterator[str]:
+    from tui_crawler.console.format import count, plural
+    from tui_crawler.console.safe_text import safe
+
+    loaded, known = document["loaded"], document["known"]
+    if not isinstance(loaded, dict) or not isinstance(known, int):
+        return
+    known_too = f", {count(known)} known already" if known else ""
+    yield f"{plural(sum(loaded.values()), 'page')} loaded{known_too}  {safe(str(document['segment']))}"
+    for origin, number in list(loaded.items())[:_ORIGINS_TOLD]:
+        yield f"  {count(number)} {safe(origin)}"
+    if len(loaded) > _ORIGINS_TOLD:
+        yield f"  and {plural(len(loaded) - _ORIGINS_TOLD, 'more origin')}"

@@ -1,0 +1,198 @@
+"""What the word under the cursor may become: commands, options, and the values that are known.
+
+argcomplete (Apache-2.0) walks the parser that the commands are declared in, so nothing is written twice, and brings
+the scripts for the shells with their rules of quoting. A script sets an environment variable and runs the program
+itself; `parse` sees the variable and leads here. What is added is which values a placeholder of the help stands for:
+ORIGIN is an origin everywhere. Only values of a database need one; where none can be read they are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from argcomplete import io as diagnostics
+from argcomplete.completers import SuppressCompleter
+from argcomplete.finders import CompletionFinder
+from argcomplete.lexers import split_line
+
+from tui_crawler.cli.database_choice import existing_database
+
+if TYPE_CHECKING:
+    from tui_crawler.storage.reports import Reports
+
+MOST_VALUES = 1_000
+"""So many names of a database are offered; who has more types another letter."""
+
+Values = Callable[[str, argparse.Namespace], Iterable[str]]
+"""What a word may become: from what is typed of it, and the options before it."""
+
+
+def answer(
+    parser_of: Callable[[Sequence[str]], argparse.ArgumentParser],
+    exit_method: Callable[[int], Any] = os._exit,
+    output: TextIO | None = None,
+) -> None:
+    """Prints what the word under the cursor may become, as the shell's variables tell it, and ends the process.
+
+    `parser_of` answers the parser for the words before the cursor (without the program's name). `output` is where
+    the script reads, by default descriptor 8.
+    """
+    line, point = os.environ.get("COMP_LINE", ""), os.environ.get("COMP_POINT", "")
+    before = split_line(line, int(point) if point.isdigit() else len(line))[3]
+    parser = parser_of(before[1:])
+    _attach(parser, first=True)
+    _Finder()(
+        parser,
+        always_complete_options=False,
+        default_completer=SuppressCompleter(),
+        exit_method=exit_method,
+        output_stream=output,
+    )
+
+
+class _Finder(CompletionFinder):
+    """argcomplete with its diagnostic output (`_ARC_DEBUG`) on stderr; it would take descriptor 9 unasked."""
+
+    def _init_debug_stream(self) -> None:
+        diagnostics.debug_stream = sys.stderr
+
+
+def _attach(parser: argparse.ArgumentParser, *, first: bool = False) -> None:
+    """Tells argcomplete the values of every option and word of a parser, and of the commands below it.
+
+    `first`: a configuration file may stand in the place of a command.
+    """
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                _attach(below)
+            values = _configurations if first else None
+        elif action.choices is not None or action.nargs == 0:
+            values = None
+        else:
+            values = _BY_PLACEHOLDER.get(str(action.metavar)) or _BY_OPTION.get(action.dest)
+        if values is not None:
+            action.completer = _Completer(values)  # type: ignore[attr-defined]  # where argcomplete looks for it
+
+
+class _Completer:
+    """The values of one option as argcomplete asks for them. Raises nothing: a shell has no place for a message."""
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+
+    def __call__(self, prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[str]:
+        """The values that begin with what is typed, without those a terminal would obey."""
+        try:
+            return [value for value in self._values(prefix, parsed_args) if value.isprintable()]
+        except Exception:  # whatever is wrong with a database or folder, the shell is told nothing and goes on
+            return []
+
+
+def _listed(values: Values) -> Values:
+    """Values separated by commas: the last one is completed."""
+
+    def complete(prefix: str, arguments: argparse.Namespace) -> Iterator[str]:
+        head, comma, last = prefix.rpartition(",")
+        chosen = head.split(",")
+        return (head + comma + value for value in values(last, arguments) if value not in chosen)
+
+    return complete
+
+
+def _paths(*suffixes: str, files: bool = True) -> Values:
+    """Folders, and files with one of these endings (none named: all), written as they are typed."""
+
+    def complete(prefix: str, _: argparse.Namespace) -> Iterator[str]:
+        typed, slash, start = prefix.rpartition("/")
+        for path in sorted(Path(typed + slash).expanduser().iterdir()):
+            if not path.name.startswith(start) or (path.name.startswith(".") and not start):
+                continue
+            if path.is_dir():
+                yield f"{typed}{slash}{path.name}/"
+            elif files and (not suffixes or path.suffix in suffixes):
+                yield f"{typed}{slash}{path.name}"
+
+    return complete
+
+
+_configurations = _paths(".yaml", ".yml")
+
+
+def _exit_codes(prefix: str, _: argparse.Namespace) -> Iterator[str]:
+    from tui_crawler.domain.exit_code import ExitCode
+
+    return (name for name in ExitCode.__members__ if name.startswith(prefix))
+
+
+def _groupings(prefix: str, _: argparse.Namespace) -> Iterator[str]:
+    from tui_crawler.cli.failures_command import GROUPINGS
+
+    return (name for name in GROUPINGS if name.startswith(prefix))
+
+
+def _origins(prefix: str, arguments: argparse.Namespace) -> list[str]:
+    """Origins, or their hosts where no origin begins as typed."""
+    with closing(_reports(arguments)) as reports:
+        found = _names(reports, "v_origin", "origin", prefix)
+        if found or not prefix:
+            return found
+        hosts = (str(row[0]).partition("://")[2] for row in reports.rows("v_origin", ("origin",)))
+        return list(dict.fromkeys(islice((host for host in hosts if host.startswith(prefix)), MOST_VALUES)))
+
+
+def _urls(prefix: str, arguments: argparse.Namespace) -> list[str]:
+    """How the URLs of the origins begin."""
+    with closing(_reports(arguments)) as reports:
+        return [f"{origin}/" for origin in _names(reports, "v_origin", "origin", prefix)]
+
+
+def _jobs(prefix: str, arguments: argparse.Namespace) -> list[str]:
+    with closing(_reports(arguments)) as reports:
+        return _names(reports, "v_job", "job", prefix)
+
+
+def _stashes(prefix: str, arguments: argparse.Namespace) -> list[str]:
+    with closing(_reports(arguments)) as reports:
+        names = dict.fromkeys(stash.stash for stash in reports.stashes())
+    return [name for name in names if name.startswith(prefix)]
+
+
+def _names(reports: Reports, view: str, column: str, prefix: str) -> list[str]:
+    """The first names in a column that begin so."""
+    names = (str(row[0]) for row in reports.rows(view, (column,)))
+    return list(islice((name for name in names if name.startswith(prefix)), MOST_VALUES))
+
+
+def _reports(arguments: argparse.Namespace) -> Reports:
+    from tui_crawler.wiring import open_reports
+
+    chosen = argparse.Namespace(db=getattr(arguments, "db", None), config=getattr(arguments, "config", None))
+    return open_reports(existing_database(chosen))
+
+
+_BY_PLACEHOLDER: Mapping[str, Values] = {
+    "ORIGIN": _origins,
+    "URL": _urls,
+    "JOB": _jobs,
+    "STASH": _stashes,
+    "CONFIG": _configurations,
+    "FILE": _paths(),
+    "DIR": _paths(files=False),
+    "CODE": _exit_codes,
+    "CODES": _listed(_exit_codes),
+}
+_BY_OPTION: Mapping[str, Values] = {
+    "db": _paths(".db"),
+    "by": _listed(_groupings),
+    "exit_code": _exit_codes,
+    "origin": _origins,
+}
+"""By the name of the option, where the placeholder does not tell."""

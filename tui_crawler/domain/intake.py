@@ -1,0 +1,115 @@
+"""From found links to pages: what a page, a sitemap or a robots.txt names, after all filters. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tui_crawler.domain.admission import Admission, Found
+from tui_crawler.domain.attempt import LinkKind, Reading, RefusedCount
+from tui_crawler.domain.page import NewPage, TodoPage
+from tui_crawler.domain.robots import RobotsRules
+from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.domain.verdict import Refused
+
+_MOST_SITEMAPS = 500  # of those that one robots.txt names
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What decides over found links: the filters, which kinds are queued, and how many pages each origin has.
+
+    `queues` is false in offline mode (M): then nothing becomes a page.
+    """
+
+    admission: Admission
+    link_kinds_queued: frozenset[LinkKind]
+    pages_known: Mapping[str, int]
+    queues: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What the links of a page come to: pages to be queued, and refusals counted by reason."""
+
+    pages: tuple[NewPage, ...] = ()
+    refused: tuple[RefusedCount, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A URL on its way through the filters, with what its page will hold."""
+
+    url: CrawlUrl
+    depth: int
+    hops: int = 0
+    sitemap: bool = False
+    lastmod: int = 0
+
+
+def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
+    """The links of a page that may become pages."""
+    depth = page.depth + 1
+    for link in reading.links:
+        if not link.nofollow and link.kind in intake.link_kinds_queued:
+            yield Find(link.url, depth)
+
+
+def listed(reading: Reading, page: TodoPage) -> Iterator[Find]:
+    """What a sitemap names. A sitemap in an index counts as a hop, so that indexes cannot nest without end."""
+    for entry in reading.entries:
+        if entry.sitemap:
+            yield Find(entry.url, page.depth, page.redirect_hops + 1, True, entry.lastmod)
+        else:
+            yield Find(entry.url, page.depth + 1, lastmod=entry.lastmod)
+
+
+def sitemaps_of(rules: RobotsRules, robots_url: CrawlUrl, intake: Intake) -> Queue:
+    """The sitemaps that a robots.txt names, as pages of kind sitemap, after all filters."""
+    if not intake.queues:
+        return Queue()
+    named = [normalise(text, robots_url.href) for text in rules.sitemaps[:_MOST_SITEMAPS]]
+    queue = admit((Find(url, 0, sitemap=True) for url in named if isinstance(url, CrawlUrl)), _NO_PAGE, intake)
+    invalid = [text for text, url in zip(rules.sitemaps, named, strict=False) if not isinstance(url, CrawlUrl)]
+    if not invalid:
+        return queue
+    return Queue(queue.pages, (*queue.refused, RefusedCount("invalid_url", len(invalid), invalid[0][:500])))
+
+
+_NO_PAGE = TodoPage(0, 0, "")  # what robots.txt names has no parent page
+
+
+def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
+    """All filters over what was found; `page` is the parent, whose nice, pattern and force are inherited (B, G)."""
+    seen: set[str] = set()
+    pages: list[NewPage] = []
+    refused: dict[str, tuple[int, str]] = {}
+    added: dict[str, int] = {}
+    for find in finds:
+        url = find.url
+        if url.href in seen:
+            continue
+        seen.add(url.href)
+        known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
+        verdict = intake.admission.admit(Found(url, find.hops, page.item_pattern or None, known, find.sitemap))
+        if isinstance(verdict, Refused):
+            count, sample = refused.get(verdict.reason.value, (0, url.href))
+            refused[verdict.reason.value] = (count + 1, sample)
+            continue
+        added[url.origin] = added.get(url.origin, 0) + 1
+        pages.append(
+            NewPage(
+                url=url.href,
+                url_hash=url.hash,
+                origin=url.origin,
+                depth=find.depth,
+                nice=page.nice,
+                redirect_hops=find.hops,
+                item_pattern=page.item_pattern,
+                force=page.force,
+                sitemap=find.sitemap,
+                lastmod=find.lastmod,
+            )
+        )
+    counts = tuple(RefusedCount(reason, count, sample) for reason, (count, sample) in refused.items())
+    return Queue(tuple(pages), counts)

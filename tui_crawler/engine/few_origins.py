@@ -1,0 +1,47 @@
+"""What happens when few origins are left (M): the rest is saved as a segment, or the next segment is loaded."""
+
+from __future__ import annotations
+
+from tui_crawler.domain.run import BadSegment
+from tui_crawler.engine.commands import CommandDesk
+from tui_crawler.engine.ports import Store
+from tui_crawler.engine.roster import Roster
+
+
+class FewOrigins:
+    """Looks how many origins have not finished. Holds from the first finished one on: a crawl of few may begin."""
+
+    def __init__(self, roster: Roster, store: Store, desk: CommandDesk) -> None:
+        self._roster = roster
+        self._store = store
+        self._desk = desk
+        self._exhausted = False
+        self.complaint = ""
+
+    def are_left(self) -> bool:
+        """Whether fewer origins than `min_origins` go on."""
+        states = self._roster.states.values()
+        least = self._roster.settings.min_origins
+        if not least:
+            return False
+        left = sum(state.finished is None for state in states)
+        return left < least and left < len(states)
+
+    @property
+    def any_unfinished(self) -> bool:
+        """Whether there is a rest at all."""
+        return not self._roster.all_finished()
+
+    async def load_next(self) -> tuple[str, ...]:
+        """Loads the oldest segment that was not consumed; answers the origins that have work. Raises StorageFailure."""
+        if self._exhausted:
+            return ()
+        path = await self._store.next_segment()
+        self._exhausted = not path
+        if not path:
+            return ()
+        try:
+            return await self._desk.load_segment(path)
+        except BadSegment as error:
+            self._exhausted, self.complaint = True, str(error)
+            return ()

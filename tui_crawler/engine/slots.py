@@ -1,0 +1,164 @@
+"""The turns under way: each has a slot, and whatever happens in it, the slot is given back and the run goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import assert_never
+
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.scheduler import Released
+from tui_crawler.domain.turn import (
+    CheckUrl,
+    CrawlAnswer,
+    CrawlUrl,
+    FetchRobots,
+    FillTodo,
+    Finish,
+    Rest,
+    after_crawl,
+)
+from tui_crawler.engine.crew import CrewMember
+from tui_crawler.engine.job_places import JobPlaces
+from tui_crawler.engine.ports import Clock, Fetcher
+from tui_crawler.engine.probes import Probes
+from tui_crawler.engine.roster import Roster
+from tui_crawler.engine.turns import TurnRunner
+from tui_crawler.engine.waiting import Waiting
+
+
+class Slots:
+    """Starts turns of origins that are released, and performs them.
+
+    `requests` counts the turns that made a request; `storage_ok` is false from the moment the database did not take
+    an attempt until somebody sets it again, `unsaved` are the origins whose state it does not have.
+    """
+
+    def __init__(
+        self,
+        roster: Roster,
+        runner: TurnRunner,
+        waiting: Waiting,
+        places: JobPlaces,
+        probes: Probes,
+        fetcher: Fetcher,
+        clock: Clock,
+    ) -> None:
+        self._roster = roster
+        self._runner = runner
+        self._waiting = waiting
+        self._places = places
+        self._probes = probes
+        self._fetcher = fetcher
+        self._clock = clock
+        self._turns: dict[str, asyncio.Task[None]] = {}
+        self.wake = asyncio.Event()
+        self.crew: CrewMember | None = None
+        self.is_stopping: Callable[[], bool] = lambda: False
+        self.requests = 0
+        self.storage_ok = True
+        self.unsaved: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    def start(self) -> bool:
+        """Starts the turn of the next origin that is released; False when there is none."""
+        released = self._waiting.take()
+        if released is None:
+            return False
+        task = asyncio.create_task(self._turn(released), name=f"turn {released.origin}")
+        self._turns[released.origin] = task
+        return True
+
+    def place(self, origin: str) -> None:
+        """Where an origin waits for its next turn, after whatever has happened to it."""
+        if origin not in self._turns:
+            self._waiting.place(origin)
+
+    async def end(self) -> None:
+        """Cancels the requests under way and waits until all turns are over."""
+        self._runner.cancel_requests()
+        if self._turns:
+            await asyncio.wait(tuple(self._turns.values()))
+
+    async def _turn(self, released: Released) -> None:
+        origin = released.origin
+        try:
+            await self._perform(origin)
+            if self._roster.states[origin].finished is not None:
+                await self._fetcher.forget(origin)
+        except StorageFailure:
+            self._lose_database(origin)
+        except Exception as error:
+            await self._give_up(origin, error)
+        finally:
+            self._turns.pop(origin, None)
+            self._waiting.hand_back(released)
+            for name in (*self._places.land(origin), origin):
+                self.place(name)
+            self.wake.set()
+
+    async def _perform(self, origin: str) -> None:
+        """Fills and refusals cost nothing; the turn ends with its one request, or when there is nothing to do."""
+        requested = False
+        while True:
+            turn = self._waiting.next_turn(origin)
+            match turn:
+                case FillTodo():
+                    await self._runner.fill(origin)
+                case FetchRobots() | CrawlUrl() | CheckUrl() if requested or self.is_stopping():
+                    return
+                case FetchRobots():
+                    counts = await self._runner.robots(origin, turn)
+                    self.requests += counts
+                    requested = True
+                    self._drop_hopeless_probes(origin)
+                case CheckUrl(check=check):
+                    result = await self._runner.check(origin, check)
+                    self._probes.take(result)
+                    requested = result.response_ms is not None
+                    self.requests += requested
+                case CrawlUrl(page=page):
+                    self._places.pick_up(origin, page)
+                    if not await self._may_take(origin, page):
+                        return
+                    requested = await self._runner.crawl(origin, page)
+                    self.requests += requested
+                case Rest() | Finish():
+                    return
+                case _:
+                    assert_never(turn)
+
+    async def _may_take(self, origin: str, page: TodoPage) -> bool:
+        """Among several workers, whether the job of a page has room over all of them (B)."""
+        job = self._roster.judges.jobs.get(page.job_id)
+        if self.crew is None or job is None or job.concurrency is None:
+            return True
+        if await self.crew.store.claim_page(page.page_id, origin, page.url):
+            return True
+        self._roster.deny(page.job_id)
+        return False
+
+    def _drop_hopeless_probes(self, origin: str) -> None:
+        """Without robots.txt nothing may be asked: the probes of an origin are answered so."""
+        state = self._roster.states[origin]
+        if state.checks and state.hop is None and state.robots.rules is None:
+            self._probes.give_up(origin, "robots.txt could not be fetched, so nothing else was asked")
+
+    def _lose_database(self, origin: str) -> None:
+        """The database did not take an attempt: exit code -3. Nothing more is asked until it takes rows again."""
+        answer = CrawlAnswer(0, ExitCode.database_error)
+        state = self._roster.states[origin]
+        settings = self._roster.settings.settings_of(origin)
+        self._roster.update(after_crawl(state, answer, self._clock.now(), settings))
+        self.unsaved.add(origin)
+        self.storage_ok = False
+
+    async def _give_up(self, origin: str, error: Exception) -> None:
+        try:
+            await self._runner.give_up(origin, self._places.page_of(origin), error)
+        except StorageFailure:
+            self._lose_database(origin)

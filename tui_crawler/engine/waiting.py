@@ -1,0 +1,96 @@
+"""Where every origin waits for its next turn: the penalty box, kept in step with the states of the origins."""
+
+from __future__ import annotations
+
+from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.origin import OriginState
+from tui_crawler.domain.scheduler import PenaltyBox, Released
+from tui_crawler.domain.turn import Finish, Rest, RestReason, Turn, next_turn
+from tui_crawler.domain.url import InvalidUrl, normalise
+from tui_crawler.engine import events
+from tui_crawler.engine.job_places import JobPlaces
+from tui_crawler.engine.ports import Clock, Fetcher, Listener
+from tui_crawler.engine.roster import Counts, Roster
+
+
+class Waiting:
+    """Places origins after whatever has happened to them, and tells who waits and who has finished."""
+
+    def __init__(
+        self, roster: Roster, places: JobPlaces, counts: dict[str, Counts], clock: Clock, listener: Listener
+    ) -> None:
+        self._roster = roster
+        self._places = places
+        self._counts = counts
+        self._clock = clock
+        self._listener = listener
+        self._box = PenaltyBox(roster.settings.plan.max_in_flight)
+        self._told_finished: set[str] = set()
+        self.crawls = True
+
+    def next_turn(self, origin: str) -> Turn:
+        """What an origin does now."""
+        return next_turn(self._roster.states[origin], self._clock.now(), self._roster.full, self.crawls)
+
+    async def find_key(self, origin: str, fetcher: Fetcher) -> None:
+        """Finds the politeness key of an origin; its gap holds for everyone under the key."""
+        settings = self._roster.settings
+        address = None
+        if settings.by_address:
+            url = normalise(origin)
+            address = None if isinstance(url, InvalidUrl) else await fetcher.address(url.host)
+        key = self._roster.keys[origin] = settings.key_of(origin, address)
+        self._box.hold(key, self._roster.states[origin].release_ms)
+
+    def place(self, origin: str) -> None:
+        """Where an origin waits from now on; nowhere while it is paused, held or finished."""
+        now = self._clock.now()
+        state = self._roster.states[origin]
+        turn = self.next_turn(origin)
+        self._places.starve(origin, isinstance(turn, Rest) and turn.reason is RestReason.held)
+        match turn:
+            case Finish():
+                self._box.remove(origin)
+                self.tell_finished(state, now)
+                return
+            case Rest(until_ms=None):
+                self._box.remove(origin)
+                return
+            case Rest(until_ms=int(until), reason=reason):
+                ready = until
+                self._tell_waiting(state, until, reason, now)
+            case _:
+                ready = now.mono_ms
+        self._told_finished.discard(origin)
+        self._box.put(origin, self._key_of(state), ready)
+
+    def take(self) -> Released | None:
+        """The next origin that may have a turn now; its key is busy until `hand_back`."""
+        return self._box.take(self._clock.now().mono_ms)
+
+    def hand_back(self, released: Released) -> None:
+        """The turn is over: the key is free again after the delay of the origin."""
+        self._box.hand_back(released.key, self._roster.states[released.origin].release_ms)
+
+    def next_release(self, now_ms: int) -> int | None:
+        """When `take` will next have something to give (monotonic ms); None: not before something else happens."""
+        return self._box.next_release(now_ms)
+
+    def tell_finished(self, state: OriginState, now: Moment) -> None:
+        """Tells once that the run of an origin is over."""
+        if state.origin in self._told_finished:
+            return
+        self._told_finished.add(state.origin)
+        counts = self._counts.get(state.origin, Counts())
+        self._listener.on_event(events.origin_finished(now.wall_ms, state, counts))
+
+    def _key_of(self, state: OriginState) -> str:
+        """The politeness key of the next turn: that of the hop while a redirect of robots.txt is followed."""
+        if state.hop is None:
+            return self._roster.keys[state.origin]
+        target = state.hop.url.origin
+        return self._roster.keys.get(target) or self._roster.settings.key_of(target, None)
+
+    def _tell_waiting(self, state: OriginState, until_ms: int, reason: RestReason, now: Moment) -> None:
+        until = now.wall_ms + until_ms - now.mono_ms
+        self._listener.on_event(events.origin_waiting(now.wall_ms, state.origin, until, reason.value))

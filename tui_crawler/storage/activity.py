@@ -1,0 +1,58 @@
+"""The activity log (R): what happened beside the attempts, noted in the transaction in which it happened."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import peewee
+
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.models import Activity, Run
+from tui_crawler.storage.statements import insert_rows
+from tui_crawler.storage.transaction import Transaction
+
+ActivityEvent = Literal[
+    "run_started",
+    "run_continued",
+    "run_finished",
+    "session_taken_over",
+    "origin_joined",
+    "origin_finished",
+    "job_added",
+    "job_changed",
+    "job_paused",
+    "job_resumed",
+    "job_aborted",
+    "job_unaborted",
+    "job_finished",
+    "pages_stashed",
+    "pages_unstashed",
+    "dripfeed_changed",
+    "stash_emptied",
+    "pages_reclaimed",
+    "segment_saved",
+    "segment_loaded",
+    "ruleset_applied",
+]
+"""What happened, by the name that `v_activity.event` has."""
+
+_NOTED = (Activity.at, Activity.run_id, Activity.origin_id, Activity.event, Activity.message)
+
+
+def note(transaction: Transaction, event: ActivityEvent, message: str, origin_id: int = 0, run_id: int = 0) -> None:
+    """One more line of the log, at the time of the transaction. Ids of 0: it is of no origin, of no run."""
+    transaction.insert(_insert, [(transaction.now, max(0, run_id), origin_id, event, clean(message))])
+
+
+def newest_run(transaction: Transaction) -> int:
+    """The run that a session works for is always the newest one; 0 when there was none."""
+    row = transaction.one(_newest_run, {})
+    return row[0] if row else 0
+
+
+def _newest_run() -> Any:
+    return Run.select(Run.id).order_by(Run.id.desc()).limit(peewee.SQL("1"))
+
+
+def _insert(size: int) -> Any:
+    return insert_rows(_NOTED, size)

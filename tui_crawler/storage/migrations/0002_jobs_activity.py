@@ -1,0 +1,52 @@
+"""Jobs, stashes, the activity log, the seen filter; indices that find the pages of one job alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import peewee
+
+from tui_crawler.storage.driver import execute
+
+_STEPS = """
+ALTER TABLE "job" ADD COLUMN "resumed_concurrency" INTEGER;
+ALTER TABLE "run" ADD COLUMN "granted" INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE "ruleset" ADD COLUMN "from_config" INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE "segment" ADD COLUMN "digest" TEXT NOT NULL DEFAULT '';
+ALTER TABLE "segment" ADD COLUMN "path" TEXT NOT NULL DEFAULT '';
+CREATE TABLE "dripfeed" (
+    "job_id" INTEGER NOT NULL, "stash" TEXT NOT NULL, "ready" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY
+    ("job_id", "stash"), FOREIGN KEY ("job_id") REFERENCES "job" ("id")
+);
+CREATE TABLE "seen_filter" (
+    "id" INTEGER NOT NULL PRIMARY KEY, "capacity" INTEGER NOT NULL DEFAULT 0, "error_rate" REAL NOT NULL,
+    "count" INTEGER NOT NULL DEFAULT 0, "bits" BLOB NOT NULL
+);
+CREATE TABLE "activity" (
+    "id" INTEGER NOT NULL PRIMARY KEY, "at" INTEGER NOT NULL DEFAULT 0, "run_id" INTEGER NOT NULL DEFAULT 0,
+    "origin_id" INTEGER NOT NULL DEFAULT 0, "event" TEXT NOT NULL, "message" TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX "origin_open" ON "origin" ("session_id") WHERE (("participates" = 1) AND ("finish_reason" = ''));
+CREATE INDEX "activity_origin" ON "activity" ("origin_id", "id") WHERE ("origin_id" > 0);
+DROP INDEX "page_pending";
+CREATE INDEX "page_pending" ON "page" ("origin_id", "job_id", ("nice" + "attempts"), "not_before", "id",
+    "ignored_run") WHERE ((("status" = 0) AND ("attempts_remaining" > 0)) AND ("beyond_depth" = 0));
+DROP INDEX "page_done";
+CREATE INDEX "page_done" ON "page" ("origin_id", "job_id", "last_crawled_at", "ignored_run", "fresh_until",
+    "seed", "nice", "not_before", "status", "attempts_remaining", "beyond_depth") WHERE ((("status" = 0) AND
+    ("attempts_remaining" = 0)) AND ("beyond_depth" = 0));
+DROP INDEX "page_seed";
+CREATE INDEX "page_seed" ON "page" ("origin_id", "job_id") WHERE ("seed" = 1);
+DROP INDEX "page_stash";
+CREATE INDEX "page_stash" ON "page" ("job_id", "stash", "id") WHERE ("status" = 4);
+CREATE INDEX "page_dripped" ON "page" ("job_id", "stash") WHERE (((("stash" != '') AND ("status" <= 2)) AND
+    ("attempts_remaining" > 0)) AND ("beyond_depth" = 0));
+"""
+
+
+def up(_migrator: Any, database: peewee.Database) -> None:
+    """Brings the schema of 0001 to this version."""
+    for statement in _STEPS.split(";"):
+        text = " ".join(statement.split())
+        if text:
+            execute(database, text)

@@ -1,0 +1,239 @@
+"""Rulesets (B): immutable rows, one current version per job; the configuration and operators write new ones.
+
+Whoever edited last decides. A configuration that says what it said when it was last read leaves the version of an
+operator in force; an edited one replaces it. Where an entry was written is no edit: lines that only moved make no new
+version, the run goes by the newer places, and the stored version keeps those it was made with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from tui_crawler.domain.command import ApplyRules, RetryPages
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.policy import CompiledPolicies, PolicySet
+from tui_crawler.domain.ruleset import (
+    BadRuleset,
+    Ruleset,
+    RulesetChange,
+    RulesetConflict,
+    change_between,
+    from_json,
+    same_rules,
+    to_json,
+)
+from tui_crawler.domain.run import RunPlan, StorageFailure
+from tui_crawler.storage import desk
+from tui_crawler.storage.activity import note
+from tui_crawler.storage.claim import Claim
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.jobs import job_id_of
+from tui_crawler.storage.models import Job, Run
+from tui_crawler.storage.models import Ruleset as RulesetRow
+from tui_crawler.storage.transaction import Row, Transaction
+
+CONFIGURATION = "configuration"
+"""Who wrote a version that was read from the configuration."""
+
+_REFUSED_LOCALLY = RetryPages(
+    exit_codes=tuple(
+        code.name
+        for code in (
+            ExitCode.blocked_url_by_local_policy,
+            ExitCode.blocked_by_exclusion_list,
+            ExitCode.skipped_by_rule,
+        )
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A version on its way into the database."""
+
+    policies: PolicySet
+    parent_id: int
+    who: str
+    note: str
+    from_config: bool = False
+
+
+def begin(transaction: Transaction, claim: Claim, plan: RunPlan) -> tuple[Ruleset, ...]:
+    """What holds at a start, the job of the run first; versions are written where the configuration was edited.
+
+    `plan.policies` hold for every job of the database, also for one that is no longer configured; a job's own rules
+    come after the common ones. Raises StorageFailure for a stored version that cannot be read: rules that forbid
+    something are never passed over.
+    """
+    own = {clean(job.name): job.rules for job in plan.jobs}
+    answers = []
+    for job_id, name, current_id in _jobs(transaction):
+        rules = () if job_id == claim.job_id else own.get(name, ())
+        policies = replace(plan.policies, rules=(*plan.policies.rules, *rules))
+        answers.append(_begin_job(transaction, claim, job_id, current_id, policies))
+    return tuple(answers)
+
+
+def current(transaction: Transaction) -> tuple[Ruleset, ...]:
+    """The version in force of each job that has one, the job of the newest run first. Raises StorageFailure."""
+    return tuple(_load(transaction, ruleset_id) for _, _, ruleset_id in _jobs(transaction) if ruleset_id)
+
+
+def apply(transaction: Transaction, claim: Claim, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
+    """Writes a version for each job that the edit changes; answers what holds now, as `current` does.
+
+    The edit is what `command.rules` changes of the version it names. Without a job it is made to every job, and it
+    must name the current version of the run's job. One that changes nothing writes nothing. Pages that the former
+    rules refused are judged again.
+
+    Raises RulesetConflict when another version is current, BadRuleset, BadPattern, NoSuchJob, and ValueError for
+    common rules that jobs with rules of their own cannot share; then nothing was written.
+    """
+    wanted = from_json(command.rules)
+    CompiledPolicies(wanted)
+    jobs = _jobs(transaction)
+    base = _base(transaction, jobs, job_id_of(transaction, claim, command.job), command.base_id)
+    edit = change_between(base.policies, wanted)
+    written = 0
+    for job_id, former in _meant(transaction, jobs, command, base, edit):
+        policies = edit.applied_to(former.policies)
+        if same_rules(policies, former.policies):
+            continue
+        CompiledPolicies(policies)
+        version = _Version(policies, former.ruleset_id, who, command.note)
+        ruleset_id = _write(transaction, job_id, version)
+        message = f"job {former.job}: version {ruleset_id} of {who} replaces {former.ruleset_id}"
+        note(transaction, "ruleset_applied", message, run_id=claim.run_id)
+        written += 1
+    if written:
+        judge_again(transaction, claim.tries)
+    return current(transaction)
+
+
+def judge_again(transaction: Transaction, tries: int) -> None:
+    """Pages that rules, policies or exclusions refused get their tries back: other rules may let them pass."""
+    desk.retry(transaction, tries, _REFUSED_LOCALLY)
+
+
+def ruleset_of(row: Row) -> Ruleset:
+    """A ruleset of id, job, rules, parent_id, at, who, note, from_config, current. Raises StorageFailure."""
+    try:
+        return _ruleset(row, from_json(row[2]))
+    except BadRuleset as error:
+        raise StorageFailure(f"ruleset {row[0]} of job {row[1]!r}: {error}") from error
+
+
+def _ruleset(row: Row, policies: PolicySet) -> Ruleset:
+    ruleset_id, job, _, parent_id, at, who, said, from_config, is_current = row
+    return Ruleset(ruleset_id, job, policies, parent_id, at, who, said, bool(from_config), bool(is_current))
+
+
+def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: int, policies: PolicySet) -> Ruleset:
+    if not current_id:
+        version = _Version(policies, 0, CONFIGURATION, "read from the configuration", from_config=True)
+        return _load(transaction, _write(transaction, job_id, version))
+    read_last = _read_last(transaction, job_id)
+    if read_last is not None and _says(read_last, policies):
+        return _ruleset(read_last, policies) if read_last[0] == current_id else _load(transaction, current_id)
+    now = _load(transaction, current_id)
+    said = "the configuration was edited"
+    if not now.from_config:
+        said += f"; replaces version {now.ruleset_id} of {now.who}" + (f" ({now.note})" if now.note else "")
+    version = _Version(policies, now.ruleset_id, CONFIGURATION, said, from_config=True)
+    written = _load(transaction, _write(transaction, job_id, version))
+    message = f"job {now.job}: version {written.ruleset_id} replaces {now.ruleset_id}, {said}"
+    note(transaction, "ruleset_applied", message, run_id=claim.run_id)
+    return written
+
+
+def _read_last(transaction: Transaction, job_id: int) -> Row | None:
+    """The newest version of a job that was read from the configuration."""
+    of_configuration = (Job.id == job_id) & (RulesetRow.from_config == 1)
+    rows = transaction.fetch(_versions().where(of_configuration).order_by(RulesetRow.id.desc()).limit(1))
+    return rows[0] if rows else None
+
+
+def _says(row: Row, policies: PolicySet) -> bool:
+    """Whether a stored version has the same rules; equal texts tell without reading them, however long they are."""
+    return row[2] == to_json(policies) or same_rules(ruleset_of(row).policies, policies)
+
+
+def _base(transaction: Transaction, jobs: list[Row], job_id: int, base_id: int) -> Ruleset:
+    """The current version of a job, which the edit must have begun with. Raises RulesetConflict, ValueError."""
+    name, ruleset_id = next(row[1:] for row in jobs if row[0] == job_id)
+    if not ruleset_id:
+        raise ValueError(f"job {name!r} has no ruleset yet: it gets one when a run begins")
+    now = _load(transaction, ruleset_id)
+    if now.ruleset_id != base_id:
+        at = datetime.fromtimestamp(now.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        raise RulesetConflict(
+            f"the edit began with version {base_id}, but version {now.ruleset_id} is current for job {now.job!r},"
+            f" written by {now.who} at {at}: nothing was written"
+        )
+    return now
+
+
+def _meant(
+    transaction: Transaction, jobs: list[Row], command: ApplyRules, base: Ruleset, edit: RulesetChange
+) -> list[tuple[int, Ruleset]]:
+    """The jobs that an edit is for, with their current versions. Raises ValueError when the rules of all jobs are to
+    be replaced although some have rules of their own."""
+    if command.job:
+        return [(job_id, base) for job_id, name, _ in jobs if name == clean(command.job)]
+    meant = [(job_id, _load(transaction, ruleset_id)) for job_id, _, ruleset_id in jobs if ruleset_id]
+    if edit.rules is not None:
+        common = RulesetChange(rules=base.policies.rules)
+        others = [one.job for _, one in meant if not same_rules(common.applied_to(one.policies), one.policies)]
+        if others:
+            raise ValueError(
+                f"jobs with rules of their own: {', '.join(others)}; say with --job whose rules are to be replaced"
+            )
+    return meant
+
+
+def _write(transaction: Transaction, job_id: int, version: _Version) -> int:
+    """A new row, from now on the current one of its job."""
+    values = {
+        RulesetRow.job: job_id,
+        RulesetRow.parent_id: version.parent_id,
+        RulesetRow.at: transaction.now,
+        RulesetRow.who: clean(version.who),
+        RulesetRow.note: clean(version.note),
+        RulesetRow.rules: to_json(version.policies),
+        RulesetRow.from_config: int(version.from_config),
+    }
+    ruleset_id = int(transaction.fetch(RulesetRow.insert(values).returning(RulesetRow.id))[0][0])
+    transaction.execute(Job.update({Job.ruleset_id: ruleset_id}).where(Job.id == job_id))
+    return ruleset_id
+
+
+def _load(transaction: Transaction, ruleset_id: int) -> Ruleset:
+    rows = transaction.fetch(_versions().where(RulesetRow.id == ruleset_id))
+    if not rows:
+        raise StorageFailure(f"ruleset {ruleset_id} is not in the database")
+    return ruleset_of(rows[0])
+
+
+def _versions() -> Any:
+    """Rows for `ruleset_of`."""
+    return RulesetRow.select(
+        RulesetRow.id,
+        Job.name,
+        RulesetRow.rules,
+        RulesetRow.parent_id,
+        RulesetRow.at,
+        RulesetRow.who,
+        RulesetRow.note,
+        RulesetRow.from_config,
+        Job.ruleset_id == RulesetRow.id,
+    ).join(Job, on=(Job.id == RulesetRow.job))
+
+
+def _jobs(transaction: Transaction) -> list[Row]:
+    """Id, name and current ruleset of every job, that of the newest run first."""
+    rows = transaction.fetch(Job.select(Job.id, Job.name, Job.ruleset_id).order_by(Job.id))
+    newest = transaction.fetch(Run.select(Run.job).order_by(Run.id.desc()).limit(1))
+    main = newest[0][0] if newest else 0
+    return sorted(rows, key=lambda row: row[0] != main)

@@ -1,0 +1,265 @@
+"""The seen index (M): which URLs a job knows already, as a page or in a segment that waits to be loaded.
+
+A URL is its 64-bit hash here, as everywhere in the store: two URLs of one hash are one page, so an index of hashes is
+as exact as the table of pages. `database` asks that table, `memory` has read its hashes at the start, `bloom` keeps a
+filter from build to build: it never takes a known URL for a new one, and a new one for a known one about as often as
+its error rate says.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import sqlite3
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, assert_never
+
+import peewee
+from rbloom import Bloom
+
+from tui_crawler.domain.run import StorageFailure
+from tui_crawler.storage.marks import mark, set_mark
+from tui_crawler.storage.models import Page, SeenFilter
+from tui_crawler.storage.sorter import Sorter
+from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.transaction import Transaction
+
+SeenKind = Literal["database", "memory", "bloom"]
+
+_CHUNK = 256  # of hashes in one statement
+_WINDOW = 20_000  # pages read at once
+_PAGE_MARK = "seen_page"
+_SEGMENT_MARK = "seen_segment"
+_SPREAD = 0x9E3779B97F4A7C15  # odd: jobs with the same URL get keys far apart
+_MASK = (1 << 64) - 1
+_LOWEST = -(1 << 63)
+_LONGEST_VALUE = 999_000_000  # bytes; SQLite takes values of up to 1,000,000,000
+
+
+@dataclass(frozen=True, slots=True)
+class SeenSettings:
+    """Which index. `capacity` and `error_rate` are of the Bloom filter."""
+
+    kind: SeenKind = "database"
+    capacity: int = 10_000_000
+    error_rate: float = 0.001
+
+
+class SeenIndex(Protocol):
+    """Keys are URL hashes. `after_segment`: URLs of waiting segments with a higher id are to be handed to it."""
+
+    @property
+    def after_segment(self) -> int: ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its user should know of it now."""
+        ...
+
+    def take_waiting(self, job_id: int, keys: Sequence[int]) -> None:
+        """URLs that wait in a segment."""
+        ...
+
+    def known(self, job_id: int, keys: Sequence[int]) -> set[int]:
+        """Which of these URLs the job knows."""
+        ...
+
+    def add(self, found: Iterable[tuple[int, int]]) -> None:
+        """URLs (job id and key) that are about to be stored in segments."""
+        ...
+
+    def save(self, transaction: Transaction, last_segment: int) -> None:
+        """Keeps it for the next build, in the transaction that makes those segments known, up to this id."""
+        ...
+
+
+def open_seen(settings: SeenSettings, transaction: Transaction, sorter: Sorter) -> SeenIndex:
+    """The index, up to date with the table of pages. Raises StorageFailure for a filter that cannot be kept."""
+    match settings.kind:
+        case "database":
+            return PageTableSeen(transaction, sorter)
+        case "memory":
+            return MemorySeen(transaction, sorter)
+        case "bloom":
+            return BloomSeen(transaction, settings)
+        case _:
+            assert_never(settings.kind)
+
+
+def pages_among(transaction: Transaction, job_id: int, keys: Sequence[int]) -> set[int]:
+    """Which of these URL hashes are pages of a job."""
+    found: set[int] = set()
+    for start in range(0, len(keys), _CHUNK):
+        places = padded(keys[start : start + _CHUNK])
+        found.update(row[0] for row in transaction.all_of(_find, len(places), [*places, job_id]))
+    return found
+
+
+class PageTableSeen:
+    """Exact: asks the table of pages, and the sorter for what waits in segments."""
+
+    after_segment = 0
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, transaction: Transaction, sorter: Sorter) -> None:
+        self._transaction = transaction
+        self._sorter = sorter
+
+    def take_waiting(self, job_id: int, keys: Sequence[int]) -> None:
+        self._sorter.add_pending(job_id, keys)
+
+    def known(self, job_id: int, keys: Sequence[int]) -> set[int]:
+        return self._sorter.pending(job_id, keys) | pages_among(self._transaction, job_id, keys)
+
+    def add(self, found: Iterable[tuple[int, int]]) -> None:
+        """Nothing: the segments themselves keep them."""
+
+    def save(self, transaction: Transaction, last_segment: int) -> None:
+        """Nothing: the table of pages is kept anyway."""
+
+
+class MemorySeen:
+    """Exact, and quick where pages are many: eight bytes of memory for each of them."""
+
+    after_segment = 0
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, transaction: Transaction, sorter: Sorter) -> None:
+        self._sorter = sorter
+        self._pages: dict[int, array[int]] = {}
+        last = (_LOWEST, 0, 0)
+        values = {"limit": _WINDOW}
+        while rows := transaction.all(_ordered, {**values, "hash": last[0], "origin": last[1], "job": last[2]}):
+            for key, _, job_id in rows:
+                self._pages.setdefault(job_id, array("q")).append(key)
+            last = rows[-1]
+
+    def take_waiting(self, job_id: int, keys: Sequence[int]) -> None:
+        self._sorter.add_pending(job_id, keys)
+
+    def known(self, job_id: int, keys: Sequence[int]) -> set[int]:
+        found = self._sorter.pending(job_id, keys)
+        pages = self._pages.get(job_id, array("q"))
+        for key in keys:
+            place = bisect_left(pages, key)
+            if place < len(pages) and pages[place] == key:
+                found.add(key)
+        return found
+
+    def add(self, found: Iterable[tuple[int, int]]) -> None:
+        """Nothing: the segments themselves keep them."""
+
+    def save(self, transaction: Transaction, last_segment: int) -> None:
+        """Nothing: it is read again at the next start."""
+
+
+class BloomSeen:
+    """A filter kept in the database. With other parameters than it was made for it is made anew, from the pages and
+    the segments that wait."""
+
+    def __init__(self, transaction: Transaction, settings: SeenSettings) -> None:
+        self._settings = settings
+        self._filter = _new_filter(settings)
+        self._count = 0
+        self._last_page = 0
+        self._after_segment = 0
+        self._load(transaction)
+        while rows := transaction.all(_pages_after, {"after": self._last_page, "limit": _WINDOW}):
+            self._take((job_id, key) for _, job_id, key in rows)
+            self._last_page = rows[-1][0]
+
+    @property
+    def after_segment(self) -> int:
+        return self._after_segment
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        if self._count < self._settings.capacity:
+            return ()
+        return (
+            f"seen_index: the Bloom filter holds {self._count} URLs and was made for {self._settings.capacity}: more "
+            f"new URLs are taken for known ones than error_rate {self._settings.error_rate:g} says. A higher "
+            "seen_index.capacity makes it anew",
+        )
+
+    def take_waiting(self, job_id: int, keys: Sequence[int]) -> None:
+        self._take((job_id, key) for key in keys)
+
+    def known(self, job_id: int, keys: Sequence[int]) -> set[int]:
+        return {key for key in keys if _spread(job_id, key) in self._filter}
+
+    def add(self, found: Iterable[tuple[int, int]]) -> None:
+        self._take(found)
+
+    def save(self, transaction: Transaction, last_segment: int) -> None:
+        values = {
+            SeenFilter.capacity: self._settings.capacity,
+            SeenFilter.error_rate: self._settings.error_rate,
+            SeenFilter.count: self._count,
+            SeenFilter.bits: sqlite3.Binary(self._filter.save_bytes()),
+        }
+        transaction.execute(SeenFilter.delete())
+        transaction.execute(SeenFilter.insert(values))
+        set_mark(transaction, _PAGE_MARK, self._last_page)
+        set_mark(transaction, _SEGMENT_MARK, last_segment)
+
+    def _load(self, transaction: Transaction) -> None:
+        """Takes the stored filter over if it is of these parameters and whole; else this one stays empty."""
+        columns = (SeenFilter.capacity, SeenFilter.error_rate, SeenFilter.count, SeenFilter.bits)
+        rows = transaction.fetch(SeenFilter.select(*columns).order_by(SeenFilter.id.desc()).limit(1))
+        if not rows or (rows[0][0], rows[0][1]) != (self._settings.capacity, self._settings.error_rate):
+            return
+        bits = bytes(rows[0][3])
+        empty = self._filter.save_bytes()
+        if len(bits) != len(empty) or bits[:8] != empty[:8]:
+            return  # another version of the library wrote it
+        self._filter = Bloom.load_bytes(bits, operator.index)
+        self._count = rows[0][2]
+        self._last_page = mark(transaction, _PAGE_MARK)
+        self._after_segment = mark(transaction, _SEGMENT_MARK)
+
+    def _take(self, found: Iterable[tuple[int, int]]) -> None:
+        seen = self._filter
+        for job_id, key in found:
+            spread = _spread(job_id, key)
+            if spread not in seen:
+                seen.add(spread)
+                self._count += 1
+
+
+def _new_filter(settings: SeenSettings) -> Bloom:
+    """An empty filter. Raises StorageFailure when it would not fit into one value of the database."""
+    size = math.ceil(-settings.capacity * math.log(settings.error_rate) / math.log(2) ** 2 / 8)
+    if size > _LONGEST_VALUE:
+        raise StorageFailure(
+            f"seen_index: a Bloom filter for {settings.capacity} URLs at error_rate {settings.error_rate:g} takes "
+            f"{size >> 20} MiB, the database keeps {_LONGEST_VALUE >> 20} MiB: lower capacity or raise error_rate"
+        )
+    return Bloom(settings.capacity, settings.error_rate, operator.index)
+
+
+def _spread(job_id: int, key: int) -> int:
+    """One number for job and URL; the filter takes any of 128 bits."""
+    return key ^ (job_id * _SPREAD & _MASK)
+
+
+def _find(size: int) -> Any:
+    return Page.select(Page.url_hash).where(Page.url_hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id")))
+
+
+def _ordered() -> Any:
+    """A window of the index by hash, which alone answers."""
+    columns = (Page.url_hash, Page.origin, Page.job)
+    after = peewee.Expression(
+        peewee.Tuple(*columns), peewee.OP.GT, peewee.Tuple(slot("hash"), slot("origin"), slot("job"))
+    )
+    return Page.select(*columns).where(after).order_by(*columns).limit(slot("limit"))
+
+
+def _pages_after() -> Any:
+    """A window of the pages by age."""
+    after = Page.id > slot("after")
+    return Page.select(Page.id, Page.job, Page.url_hash).where(after).order_by(Page.id).limit(slot("limit"))

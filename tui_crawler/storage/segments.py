@@ -1,0 +1,295 @@
+"""Segments as the database knows them (M): registered when they are written, consumed exactly once when loaded."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import peewee
+
+from tui_crawler.domain.job import QueueChange
+from tui_crawler.domain.page import PageStatus
+from tui_crawler.domain.run import BadSegment, StorageFailure
+from tui_crawler.domain.segment import SegmentHead, SegmentPage, SegmentRow, name_stem
+from tui_crawler.domain.url import url_hash
+from tui_crawler.storage import origins, segment_files
+from tui_crawler.storage.activity import newest_run, note
+from tui_crawler.storage.claim import ZERO, Claim, require
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.counters import Moves, tally_of, times
+from tui_crawler.storage.intake import Source, move_counters, queue_pages
+from tui_crawler.storage.marks import mark, set_mark
+from tui_crawler.storage.models import Job, Origin, Page, Segment
+from tui_crawler.storage.reader import Reader
+from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.urls import url_ids
+
+_CHUNK = 256  # of values in one statement
+_LOADED_AT_ONCE = 2_048
+_TOKEN_MARK = "segment_token"  # noqa: S105  # no secret: it tells the segments of one database from those of others
+_BATCH_MARK = "segment_batch"
+_STASHED = peewee.SQL(str(PageStatus.STASHED.value))
+_ROWS = "SELECT name, digest, urls, created_at, consumed_at, path FROM segment ORDER BY id"
+_ADDED = "SELECT origin FROM origin WHERE participates = 1 AND joined = 'added' ORDER BY id"
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where the segments of `database` lie: in `folder`, by default in `segments` beside it; `segment_urls` in each."""
+
+    database: Path
+    folder: Path | None = None
+    segment_urls: int = 50_000
+
+    @property
+    def place(self) -> Path:
+        """The folder, which may not exist."""
+        return self.folder or self.database.parent / "segments"
+
+    def made(self) -> Path:
+        """The folder, which is made if it is the usual one. Raises StorageFailure."""
+        if self.folder is None:
+            try:
+                self.place.mkdir(exist_ok=True)
+            except OSError as error:
+                raise segment_files.write_failure(error, self.place) from error
+        if not self.place.is_dir():
+            raise StorageFailure(f"the folder {self.place} does not exist")
+        return self.place
+
+    def kept(self, path: Path) -> str:
+        """A path as the database keeps it: relative to itself where it can be, so that both may be moved together."""
+        whole, home = path.absolute(), self.database.parent.absolute()
+        return clean(str(whole.relative_to(home) if whole.is_relative_to(home) else whole))
+
+    def found(self, kept: str) -> Path:
+        """The path that is kept so."""
+        return self.database.parent.absolute() / kept
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A registered segment that was not consumed."""
+
+    segment_id: int
+    name: str
+    digest: str
+    path: Path
+
+
+def new_batch(transaction: Transaction, database: Path) -> str:
+    """What the names of the segments of the next batch begin with; no other batch of any database gets the same."""
+    token = mark(transaction, _TOKEN_MARK)
+    if not token:
+        token = secrets.randbits(32) | 1
+        set_mark(transaction, _TOKEN_MARK, token)
+    batch = mark(transaction, _BATCH_MARK) + 1
+    set_mark(transaction, _BATCH_MARK, batch)
+    return f"{name_stem(database.stem)}-{token:08x}-{batch:05}"
+
+
+def tidy(transaction: Transaction, shelf: Shelf, prefix: str) -> None:
+    """Finishes what batches that were killed have left: registered files get their names, others in the folder of
+    the shelf go. `prefix` is that of a batch of this database. Raises StorageFailure.
+    """
+    dead = segment_files.dead_parts(shelf.place, prefix.rpartition("-")[0] + "-")
+    registered = {row[0] for row in transaction.fetch(Segment.select(Segment.name))}
+    for part in dead:
+        path = part.with_name(part.name.removesuffix(segment_files.PART))
+        if path.stem in registered:
+            segment_files.publish(path)
+        else:
+            segment_files.remove_part(part)
+    for segment in waiting(transaction, shelf):
+        _publish(segment.path)
+
+
+def register(transaction: Transaction, shelf: Shelf, heads: Sequence[SegmentHead]) -> int:
+    """Makes segments known that are written and not published yet; answers the highest id of all segments."""
+    for head in heads:
+        _insert(transaction, head, shelf.kept(segment_files.final_path(shelf.place, head.name)), 0)
+        note(transaction, "segment_saved", f"{head.name}: {head.urls} URLs", run_id=newest_run(transaction))
+    highest: int | None = transaction.fetch(Segment.select(peewee.fn.MAX(Segment.id)))[0][0]
+    return highest or 0
+
+
+def waiting(transaction: Transaction, shelf: Shelf, after_id: int = 0) -> tuple[Waiting, ...]:
+    """The segments that were not consumed, oldest first, after the one with that id."""
+    columns = (Segment.id, Segment.name, Segment.digest, Segment.path)
+    unconsumed = (Segment.consumed_at == 0) & (Segment.id > after_id)
+    rows = transaction.fetch(Segment.select(*columns).where(unconsumed).order_by(Segment.id))
+    return tuple(Waiting(row[0], row[1], row[2], shelf.found(row[3])) for row in rows)
+
+
+def next_waiting(transaction: Transaction, shelf: Shelf) -> str:
+    """The path of the oldest segment that waits and is whole; empty when there is none."""
+    for segment in waiting(transaction, shelf):
+        _publish(segment.path)
+        try:
+            head = segment_files.verify(segment.path)
+        except BadSegment:
+            continue
+        if (head.name, head.digest) == (segment.name, segment.digest):
+            return str(segment.path)
+    return ""
+
+
+def segment_rows(reader: Reader) -> tuple[SegmentRow, ...]:
+    """Every segment that was written or loaded, oldest first."""
+    return tuple(SegmentRow(*row) for row in reader.all(_ROWS))
+
+
+def origins_added(reader: Reader) -> tuple[str, ...]:
+    """The origins that take part in the newest run without being configured: added by hand, or by the whitelist."""
+    return tuple(row[0] for row in reader.all(_ADDED))
+
+
+def job_ids(transaction: Transaction) -> dict[str, int]:
+    """The id of each job, under its name."""
+    return dict(transaction.fetch(Job.select(Job.name, Job.id)))
+
+
+def load(transaction: Transaction, claim: Claim, path: Path) -> QueueChange:
+    """Takes the URLs of a segment into the queue; answers how many pages of which origin are new, or are back.
+
+    Pages go to the job that the segment names, without such a job to that of the run. An origin that is new here joins
+    the run as one that was added. One that takes no part because the configuration has left it out stays out: its
+    pages are kept, and not among those answered.
+
+    Raises BadSegment for no segment, a damaged one, one of a newer format, or one that was consumed before.
+    """
+    require(transaction, claim)
+    _publish(path)
+    head = segment_files.read_head(path)
+    _refuse_consumed(transaction, head, path)
+    job_id = job_ids(transaction).get(clean(head.job), claim.job_id)
+    loaded = _unstash(transaction, job_id, head.name)
+    for entries in segment_files.read_pages(path, _LOADED_AT_ONCE):
+        for origin, count in _queue(transaction, claim, job_id, entries).items():
+            loaded[origin] = loaded.get(origin, 0) + count
+    taking_part = {name: count for name, count in loaded.items() if _takes_part(transaction, claim, name)}
+    consumed = {Segment.consumed_at: transaction.now}
+    if not transaction.execute(Segment.update(consumed).where(Segment.name == head.name)):
+        _insert(transaction, head, "", transaction.now)
+    message = f"{head.name}: {sum(loaded.values())} of {head.urls} URLs"
+    left_out = sum(loaded.values()) - sum(taking_part.values())
+    if left_out:
+        message += f"; {left_out} of them are of origins that are no longer configured"
+    note(transaction, "segment_loaded", message, run_id=claim.run_id)
+    return QueueChange(tuple(sorted(taking_part.items())))
+
+
+def _publish(path: Path) -> None:
+    """A segment whose batch was killed after it was registered gets its name; a live batch may be doing so, too."""
+    if not path.exists():
+        segment_files.publish(path)
+
+
+def _insert(transaction: Transaction, head: SegmentHead, path: str, consumed_at: int) -> None:
+    values = {
+        Segment.name: head.name,
+        Segment.digest: head.digest,
+        Segment.urls: head.urls,
+        Segment.created_at: head.created_at,
+        Segment.consumed_at: consumed_at,
+        Segment.path: path,
+    }
+    transaction.execute(Segment.insert(values))
+
+
+def _refuse_consumed(transaction: Transaction, head: SegmentHead, path: Path) -> None:
+    """Raises BadSegment for a segment that was loaded before, or that is not the one registered under its name."""
+    columns = (Segment.digest, Segment.consumed_at)
+    rows = transaction.fetch(Segment.select(*columns).where(Segment.name == head.name))
+    if not rows:
+        return
+    digest, consumed_at = rows[0]
+    if digest != head.digest:
+        raise BadSegment(f"{path}: another segment is known by its name, {head.name}")
+    if consumed_at:
+        at = datetime.fromtimestamp(consumed_at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        raise BadSegment(f"{path}: segment {head.name} was loaded already, {at}")
+
+
+def _queue(transaction: Transaction, claim: Claim, job_id: int, entries: Sequence[SegmentPage]) -> dict[str, int]:
+    """Queues URLs as pages; answers how many are new by origin."""
+    pages = [replace(entry.page, seed=False) for entry in entries]
+    ids = url_ids(transaction, {page.url_hash: clean(page.url) for page in pages})
+    source = Source(job_id, None, transaction.now)
+    counts, moves = queue_pages(transaction, claim, source, pages, ids)
+    move_counters(transaction, job_id, moves)
+    parents = {url_hash(clean(entry.found_on)) for entry in entries if entry.found_on}
+    known = _page_ids(transaction, job_id, sorted(parents))
+    rows = (
+        {"job_id": job_id, "url_hash": entry.page.url_hash, "depth": entry.page.depth, "parent": parent}
+        for entry in entries
+        if entry.found_on and (parent := known.get(url_hash(clean(entry.found_on)))) is not None
+    )
+    transaction.run_many(_set_found_on, rows)
+    return counts
+
+
+def _page_ids(transaction: Transaction, job_id: int, keys: Sequence[int]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for start in range(0, len(keys), _CHUNK):
+        places = padded(keys[start : start + _CHUNK])
+        found.update(transaction.all_of(_find_ids, len(places), [*places, job_id]))
+    return found
+
+
+def _takes_part(transaction: Transaction, claim: Claim, origin: str) -> bool:
+    """Whether an origin takes part in the run, now at the latest."""
+    row = origins.ensure(transaction, origin)
+    if row.participates:
+        return True
+    joined: str = transaction.fetch(Origin.select(Origin.joined).where(Origin.id == row.id))[0][0]
+    if joined:
+        return False
+    origins.join(transaction, claim, row, "added")
+    origins.start_afresh(transaction, claim, row.id)
+    return True
+
+
+def stash_name(segment: str) -> str:
+    """The stash of the pages that a segment keeps aside."""
+    return f"segment:{segment}"
+
+
+def _unstash(transaction: Transaction, job_id: int, segment: str) -> dict[str, int]:
+    """The pages that this segment has kept aside are READY again; answers how many of which origin."""
+    stash = stash_name(segment)
+    kept = (Page.job == job_id) & (Page.stash == stash) & (Page.status == _STASHED)
+    state = (Page.attempts_remaining, Page.last_exit_code, Page.beyond_depth)
+    counted = (
+        Page.select(Page.origin, Origin.origin, *state, peewee.fn.COUNT(Page.id))
+        .join(Origin, on=(Origin.id == Page.origin))
+        .where(kept)
+        .group_by(Page.origin, Origin.origin, *state)
+    )
+    counts: dict[str, int] = {}
+    moves = Moves()
+    for origin_id, origin, *values, count in transaction.fetch(counted):
+        change = tally_of(PageStatus.READY, *values).minus(tally_of(PageStatus.STASHED, *values))
+        moves.add(origin_id, times(change, count))
+        counts[origin] = counts.get(origin, 0) + count
+    ready = {Page.status: PageStatus.READY.value, Page.stash: "", Page.ignored_run: 0}
+    transaction.execute(Page.update(ready).where(kept))
+    move_counters(transaction, job_id, moves)
+    return counts
+
+
+def _find_ids(size: int) -> Any:
+    chosen = Page.url_hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id"))
+    return Page.select(Page.url_hash, Page.id).where(chosen)
+
+
+def _set_found_on() -> Any:
+    """A page that came with a segment gets the page that named it; one that is known better keeps what it has."""
+    named = (Page.job == slot("job_id")) & (Page.url_hash == slot("url_hash")) & (Page.depth == slot("depth"))
+    open_place = Page.found_on.is_null() & (Page.seed == ZERO) & (Page.id != slot("parent"))
+    return Page.update({Page.found_on: slot("parent")}).where(named & open_place)
