@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
@@ -13,6 +13,7 @@ from tests.console.sample_crawl import API, WWW, attempt
 from tests.console.support import FakeReports, FrozenClock
 from tui_crawler.console.pace import Pace
 from tui_crawler.console.poller import Answer, Poller, ReadFailed
+from tui_crawler.console.ports import Reports
 from tui_crawler.console.refresh import AttemptWindow, FailureWindow, Reader, Snapshot, Wants
 from tui_crawler.domain.run import StorageFailure
 
@@ -86,6 +87,32 @@ def test_unchanged_parts_stay_the_same_object() -> None:
     second = read(one, wants)
     assert second.groups is first.groups
     assert second.failures is first.failures
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A part that reads how many origins there are."""
+
+    name: str
+    every_ms: int = 1_000
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> object:
+        return self.name, len(reports.origins_changed(0).rows)
+
+
+def test_parts_of_screens_are_read_at_their_rate_and_forgotten_when_nobody_wants_them() -> None:
+    one, reports, clock = reader()
+    a, b = Counted("a"), Counted("b", by_time=True)
+    shot = read(one, Wants(parts=(a, b)))
+    assert shot.parts == {a: ("a", 11), b: ("b", 11)}
+    clock.move(1_000)
+    again = read(one, Wants(parts=(a, b)))
+    assert again.parts[a] is shot.parts[a], "nothing was committed"
+    assert again.parts[b] is not shot.parts[b], "it changes by time"
+    reports.commit(replace(reports.rows[WWW], done=1))
+    clock.move(1_000)
+    assert read(one, Wants(parts=(a,))).parts.keys() == {a}
 
 
 def test_another_window_is_read_at_once() -> None:

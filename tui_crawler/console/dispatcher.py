@@ -89,8 +89,8 @@ class Dispatcher:
     def _go(self, action_id: str, screen: ConsoleScreen) -> bool:
         app = self._app
         match action_id:
-            case "view.overview" | "view.failures":
-                self._go_to_view(action_id)
+            case _ if self._go_to_view(action_id):
+                pass
             case "nav.back":
                 if len(app.screen_stack) > 1:
                     app.pop_screen()
@@ -106,17 +106,19 @@ class Dispatcher:
                 return False
         return True
 
-    def _go_to_view(self, action_id: str) -> None:
-        """Goes to one of the numbered views; what lies over it is closed."""
-        from tui_crawler.console.screens.failures import FailuresScreen  # noqa: PLC0415  not before the first paint
-
+    def _go_to_view(self, action_id: str) -> bool:
+        """Goes to one of the numbered views; what lies over it is closed. False when it is none."""
         app = self._app
+        kind = _view(action_id)
+        if kind is None and action_id != "view.overview":
+            return False
         while len(app.screen_stack) > 1:
-            if action_id == "view.failures" and isinstance(app.screen, FailuresScreen):
-                return
+            if kind is not None and isinstance(app.screen, kind):
+                return True
             app.pop_screen()
-        if action_id == "view.failures":
-            app.push_screen(FailuresScreen())
+        if kind is not None:
+            app.push_screen(kind())
+        return True
 
     def _do_console(self, action_id: str, screen: ConsoleScreen) -> None:
         app = self._app
@@ -172,3 +174,14 @@ class Dispatcher:
             app.tell("picture", f"The picture could not be written: {error}", "error")
         else:
             app.tell("picture", f"written: {path}", "ok")
+
+
+def _view(action_id: str) -> type[ConsoleScreen] | None:
+    """The screen of a numbered view beside the overview; each is loaded when it is first wanted."""
+    match action_id:
+        case "view.failures":
+            from tui_crawler.console.screens.failures import FailuresScreen  # noqa: PLC0415
+
+            return FailuresScreen
+        case _:
+            return None

@@ -6,7 +6,9 @@ another connection has committed, or when it depends on the time. What a reading
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from tui_crawler.console.clock import ConsoleClock
 from tui_crawler.console.ports import Reports
@@ -46,9 +48,32 @@ class AttemptWindow:
     problems_only: bool = False
 
 
+class Part(Protocol):
+    """Something a screen shows that is read by itself; a frozen value, so that the same part is known again.
+
+    `every_ms` is its rate. Read again after another connection has committed; `by_time` without that, too.
+    """
+
+    @property
+    def every_ms(self) -> int:
+        """How long a reading holds at least."""
+        ...
+
+    @property
+    def by_time(self) -> bool:
+        """Whether it changes without a commit."""
+        ...
+
+    def read(self, reports: Reports, now: int) -> object:
+        """Reads it; `now` is epoch ms. Runs in the reading thread. Raises StorageFailure."""
+        ...
+
+    def __hash__(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Wants:
-    """What the screen on top shows. Nothing else is read."""
+    """What the screen on top shows. Nothing else is read. `parts` are read by themselves."""
 
     origins: bool = False
     events: bool = False
@@ -57,6 +82,7 @@ class Wants:
     groups: tuple[str, ...] = ()
     failures: FailureWindow | None = None
     url: str = ""
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +115,7 @@ class Snapshot:
     failures: tuple[PageView, ...] | None = None
     page: PageDetail | None = None
     page_read: bool = False
+    parts: Mapping[Part, object] = field(default_factory=dict)
 
 
 _NOTHING = Snapshot(Wants(), 0, None, None)
@@ -102,7 +129,7 @@ class Reader:
         self._reports = reports
         self._clock = clock
         self._version = -1
-        self._seen: dict[str, tuple[int, int]] = {}  # part -> data version and monotonic ms of its last reading
+        self._seen: dict[object, tuple[int, int]] = {}  # part -> data version and monotonic ms of its last reading
         self._last = _NOTHING
         self._change = 0
         self._event_id = 0
@@ -155,9 +182,12 @@ class Reader:
         if not same["url"]:
             last = replace(last, page=None, page_read=False)
             self._seen.pop("url", None)
-        self._last = last
+        kept = {part: value for part, value in last.parts.items() if part in wants.parts}
+        for gone in last.parts.keys() - kept.keys():
+            self._seen.pop(gone, None)
+        self._last = replace(last, parts=kept)
 
-    def _due(self, part: str, every_ms: int, now: int, *, by_time: bool = False) -> bool:
+    def _due(self, part: object, every_ms: int, now: int, *, by_time: bool = False) -> bool:
         """Whether a part is to be read; notes that it is. `by_time` parts change without a commit."""
         version, at = self._seen.get(part, (-2, 0))
         if version != -2:
@@ -197,6 +227,10 @@ class Reader:
             shot = replace(shot, failures=pages)
         if wants.url and self._due("url", SLOW_MS, now):
             shot = replace(shot, page=reports.page_detail(wants.url), page_read=True)
+        due = [part for part in wants.parts if self._due(part, part.every_ms, now, by_time=part.by_time)]
+        if due:
+            wall = self._clock.wall_ms()
+            shot = replace(shot, parts={**shot.parts, **{part: part.read(reports, wall) for part in due}})
         return shot
 
     def _read_origin(self, shot: Snapshot, wants: Wants, now: int) -> Snapshot:
