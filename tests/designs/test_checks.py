@@ -1,0 +1,104 @@
+"""Checks (U): a HEAD request that changes no page; typed results of attempts (B); the activity log (R)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.designs.crawling import WEEK, Crawling
+from tests.designs.web import Answer
+from tui_crawler.domain.command import ProbeUrls
+from tui_crawler.domain.event import Event
+
+QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
+
+
+def check_row(crawl: Crawling, url: str) -> dict[str, Any]:
+    """The one check of a URL."""
+    (row,) = crawl.rows("SELECT * FROM v_attempt WHERE kind = 'check' AND url = ?", url)
+    return row
+
+
+def test_a_probe_is_a_head_request_and_an_attempt_of_kind_check(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/a")
+    site.page("/a")
+    site.answer("/gone", Answer(410))
+
+    def on_event(event: Event) -> None:
+        if event.event == "attempt_finished" and event.url == site.url():
+            crawl.steer(ProbeUrls((site.url("/a"), site.url("/gone"))))
+
+    crawl.run(on_event=on_event, poll_ms=500)
+    assert [one.method for one in site.requests("/gone")] == ["HEAD"]
+    assert sorted(one.method for one in site.requests("/a")) == ["GET", "HEAD"]
+    row = check_row(crawl, site.url("/gone"))
+    assert (row["exit_code"], row["http_status"], row["requests"]) == ("file_gone", 410, 1)
+    assert crawl.rows("SELECT * FROM v_page WHERE url = ?", site.url("/gone")) == []
+    assert crawl.page(site.url("/a"))["attempts"] == 1
+    assert min(site.gaps) >= 1_000, "as polite as any other request"
+
+
+def test_a_probe_on_a_resting_database(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/")
+    site.answer("/moved", Answer(302, headers=(("Location", "/"),)))
+    config = crawl.configure(QUICK)
+    with crawl.web.in_thread():
+        assert crawl.command("run", str(config)).status == 0
+        said = crawl.command("pages", "probe", site.url("/moved"), "--db", str(crawl.database), "--json")
+    (probe,) = said.json["probes"]
+    assert (probe["url"], probe["exit_code"], probe["http_status"]) == (site.url("/moved"), "redirect", 302)
+    assert check_row(crawl, site.url("/moved"))["exit_code"] == "redirect"
+
+
+def test_a_probe_obeys_robots_txt(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/a")
+    site.page("/a")
+    site.robots("User-agent: *\nDisallow: /closed")
+
+    def on_event(event: Event) -> None:
+        if event.event == "attempt_finished" and event.url == site.url():
+            crawl.steer(ProbeUrls((site.url("/closed"),)))
+
+    crawl.run(on_event=on_event, poll_ms=500)
+    assert site.requests("/closed") == []
+    assert check_row(crawl, site.url("/closed"))["exit_code"] == "blocked_by_robots_txt"
+
+
+def results(crawl: Crawling, url: str) -> list[dict[str, str]]:
+    """The results of the attempts for a URL, an attempt each."""
+    ids = [row["attempt_id"] for row in crawl.rows("SELECT attempt_id FROM v_attempt WHERE url = ? ORDER BY 1", url)]
+    with crawl.reports() as reports:
+        return [{one.type: one.value for one in reports.results(attempt_id)} for attempt_id in ids]
+
+
+def test_an_attempt_carries_typed_results(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/a", "/moved", body="<img src=/i.png><script src=/s.js></script>")
+    site.page("/a")
+    site.redirect("/moved", "/a")
+    crawl.run()
+    (home,) = results(crawl, site.url())
+    assert home["status_code"] == "200"
+    assert home["final_url"] == site.url()
+    assert (home["outlinks"], home["requisites"]) == ("2", "2")
+    (moved,) = results(crawl, site.url("/moved"))
+    assert (moved["status_code"], moved["final_url"]) == ("301", site.url("/a"))
+
+
+def test_the_activity_log_tells_what_happened_beside_the_attempts(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/a")
+    site.page("/a")
+    crawl.run(crawl__max_requests=2)
+    crawl.ask("jobs", "pause", "crawl")
+    crawl.ask("jobs", "resume", "crawl")
+    crawl.later(WEEK)
+    crawl.run()
+    told = [row["event"] for row in crawl.rows("SELECT event FROM v_activity ORDER BY at, rowid")]
+    assert told.count("run_started") == told.count("run_finished") == 2
+    assert {"job_paused", "job_resumed", "job_finished", "origin_joined", "origin_finished"} <= set(told)
+    log = crawl.ask("log", "--json").json["log"]
+    assert [one["at"] for one in log] == sorted(one["at"] for one in log)
+    assert {one["kind"] for one in log} == {"activity", "action"}

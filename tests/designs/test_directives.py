@@ -1,0 +1,184 @@
+"""What a page says to crawlers (U): canonical, noindex, nofollow; and redirect records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from tests.designs.crawling import WEEK, Crawling
+from tests.designs.web import HTML, Answer, Site
+
+
+@dataclass(frozen=True)
+class Case:
+    """Where the directives of a page stand, and whether it is then kept and its links followed."""
+
+    head: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    index: bool = True
+    follow: bool = True
+
+
+def in_meta(name: str, content: str) -> str:
+    """A meta element."""
+    return f'<meta name="{name}" content="{content}">'
+
+
+def in_header(value: str) -> tuple[tuple[str, str], ...]:
+    """An X-Robots-Tag."""
+    return (("X-Robots-Tag", value),)
+
+
+CASES = {
+    "meta-noindex": Case(in_meta("robots", "noindex"), index=False),
+    "meta-in-capitals": Case(in_meta("ROBOTS", "NoIndex, follow"), index=False),
+    "named-meta-noindex": Case(in_meta("designs-crawler", "noindex"), index=False),
+    "header-noindex": Case(headers=in_header("noindex"), index=False),
+    "header-agent-noindex": Case(headers=in_header("designs-crawler: noindex"), index=False),
+    "header-second-agent": Case(headers=in_header("otherbot: nofollow, designs-crawler: noindex"), index=False),
+    "meta-nofollow": Case(in_meta("robots", "nofollow"), follow=False),
+    "named-meta-nofollow": Case(in_meta("designs-crawler", "nofollow"), follow=False),
+    "header-nofollow": Case(headers=in_header("nofollow"), follow=False),
+    "header-agent-nofollow": Case(headers=in_header("designs-crawler: nofollow"), follow=False),
+    "none": Case(in_meta("robots", "none"), index=False, follow=False),
+    "both-places": Case(in_meta("robots", "noindex"), in_header("nofollow"), index=False, follow=False),
+    "named-meta-of-another": Case(in_meta("otherbot", "noindex, nofollow")),
+    "header-of-another": Case(headers=in_header("otherbot: noindex, nofollow")),
+    "another-meta": Case(in_meta("description", "noindex")),
+}
+REDIRECTS = {
+    "301": (Answer(301, headers=(("Location", "/to#part"),)), "permanent_redirect", 1, "location"),
+    "308": (Answer(308, headers=(("Location", "/to#part"),)), "permanent_redirect", 1, "location"),
+    "302": (Answer(302, headers=(("Location", "/to#part"),)), "redirect", 0, "location"),
+    "header": (
+        Answer(200, b"<p>", (("Content-Type", HTML), ("Refresh", "3; url=/to#part"))),
+        "redirect",
+        0,
+        "refresh_header",
+    ),
+    "meta": (
+        Answer(200, b'<meta http-equiv=refresh content="0;url=/to#part">', (("Content-Type", HTML),)),
+        "redirect",
+        0,
+        "meta_refresh",
+    ),
+}  # fmt: skip
+
+
+def index(crawl: Crawling, head: str = "", *headers: tuple[str, str]) -> Site:
+    """A site whose front page links to /it, which has these directives and links to /next."""
+    site = crawl.site()
+    site.page("/", "/it")
+    site.page("/it", "/next", head=head, headers=headers)
+    site.page("/next")
+    return site
+
+
+@pytest.fixture(scope="module")
+def obeyed(shared_crawl: Crawling) -> tuple[Crawling, dict[str, Site]]:
+    """One crawl of a site for each case."""
+    sites = {name: index(shared_crawl, case.head, *case.headers) for name, case in CASES.items()}
+    for name, (answer, _, _, _) in REDIRECTS.items():
+        sites[name] = shared_crawl.site()
+        sites[name].answer("/", answer)
+        sites[name].page("/to")
+    shared_crawl.run()
+    return shared_crawl, sites
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_page_is_kept_and_its_links_followed_as_it_says(obeyed: tuple[Crawling, dict[str, Site]], name: str) -> None:
+    """noindex drops the result and keeps the links; nofollow keeps the page and empties its set of links."""
+    (crawl, sites), case = obeyed, CASES[name]
+    site = sites[name]
+    page = crawl.page(site.url("/it"))
+    wanted = ("file_ingested", "/it") if case.index else ("noindex", "")
+    assert (page["last_exit_code"], page["title"]) == wanted
+    assert site.asked == (["/", "/it", "/next"] if case.follow else ["/", "/it"])
+    links = crawl.rows("SELECT to_url FROM v_link WHERE from_url = ?", site.url("/it"))
+    assert [row["to_url"] for row in links] == ([site.url("/next")] if case.follow else [])
+
+
+@pytest.mark.parametrize("name", REDIRECTS)
+def test_a_redirect_is_recorded_with_permanence_fragment_and_source(
+    obeyed: tuple[Crawling, dict[str, Site]], name: str
+) -> None:
+    (crawl, sites), (_, code, permanent, source) = obeyed, REDIRECTS[name]
+    site = sites[name]
+    assert crawl.codes(site.url()) == [code]
+    (row,) = crawl.rows("SELECT * FROM v_redirect WHERE from_url = ?", site.url())
+    assert row["to_url"] == site.url("/to")
+    assert (row["to_fragment"], row["permanent"], row["source"]) == ("part", permanent, source)
+    assert site.asked == ["/", "/to"], "the target is queued, not followed"
+
+
+def test_rel_nofollow_links_are_recorded_and_not_queued(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", body='<a rel="nofollow noopener" href="/no">n</a><a href="/yes">y</a>')
+    site.page("/yes")
+    crawl.run()
+    assert site.asked == ["/", "/yes"]
+    links = crawl.rows("SELECT to_url, nofollow FROM v_link ORDER BY to_url")
+    assert [(row["to_url"], row["nofollow"]) for row in links] == [(site.url("/no"), 1), (site.url("/yes"), 0)]
+
+
+@pytest.mark.parametrize("where", ["element", "header"])
+def test_a_page_that_is_not_canonical_is_dropped_and_its_canonical_queued(crawl: Crawling, where: str) -> None:
+    head = '<link rel="canonical" href="/right">' if where == "element" else ""
+    headers = (("Link", '</right>; rel="canonical"'),) if where == "header" else ()
+    site = index(crawl, head, *headers)
+    site.page("/right")
+    crawl.run()
+    assert site.asked == ["/", "/it", "/right"], "its links are not queued"
+    assert crawl.codes(site.url("/it")) == ["not_canonical"]
+    assert crawl.page(site.url("/it"))["title"] == ""
+    assert crawl.rows("SELECT * FROM v_link WHERE from_url = ?", site.url("/it")) == []
+    (row,) = crawl.rows("SELECT to_url, permanent, source FROM v_redirect")
+    assert row == {"to_url": site.url("/right"), "permanent": 1, "source": "canonical"}
+
+
+def test_a_page_that_is_canonical_itself_stays(crawl: Crawling) -> None:
+    site = index(crawl, '<link rel="canonical" href="/it">')
+    crawl.run()
+    assert crawl.codes(site.url("/it")) == ["file_ingested"]
+
+
+def test_a_redirect_is_queued_for_its_own_origin(crawl: Crawling) -> None:
+    site, other, stranger = crawl.site(), crawl.site(), crawl.site()
+    site.page("/", "/in", "/out")
+    site.redirect("/in", other.url("/target"))
+    site.redirect("/out", stranger.url("/target"))
+    other.page("/")
+    other.page("/target")
+    crawl.run(seeds=[site.url(), other.url()])
+    assert other.asked == ["/", "/target"]
+    assert stranger.seen == []
+    assert crawl.refused() == {"scope": 1}
+
+
+def test_redirects_in_a_row_are_queued_up_to_a_limit(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.redirect("/", "/1")
+    site.page("/1", head='<link rel="canonical" href="/2">')
+    for number in range(2, 6):
+        site.redirect(f"/{number}", f"/{number + 1}")
+    crawl.run()
+    assert site.asked == ["/", "/1", "/2", "/3"], "a canonical counts as a hop"
+    assert crawl.refused() == {"redirect_hops": 1}
+    (row,) = crawl.rows("SELECT origin, reason, sample_url FROM v_refused")
+    assert row == {"origin": site.origin, "reason": "redirect_hops", "sample_url": site.url("/4")}
+
+
+def test_the_document_of_a_page_that_became_a_redirect_is_dropped(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/x")
+    site.page("/x")
+    crawl.run()
+    assert crawl.page(site.url())["title"] == "/"
+    site.redirect("/", "/x", 302)
+    crawl.later(5 * WEEK)
+    crawl.run()
+    page = crawl.page(site.url())
+    assert (page["last_exit_code"], page["title"], page["sha256"]) == ("redirect", "", "")
+    assert crawl.rows("SELECT * FROM v_link WHERE from_url = ?", site.url()) == []

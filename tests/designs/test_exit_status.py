@@ -1,0 +1,112 @@
+"""The exit status of `run` (CRAWL.md section 8), from the command itself, in real time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.designs.crawling import Crawling
+from tests.designs.web import Answer
+from tui_crawler.domain.event import Event
+
+QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
+
+
+def test_0_when_nothing_is_left(crawl: Crawling) -> None:
+    crawl.site().page("/", "/missing")
+    config = crawl.configure(QUICK)
+    with crawl.web.in_thread():
+        said = crawl.command("run", str(config), "--json")
+    last = json.loads(said.out.splitlines()[-1])
+    assert (said.status, last["event"], last["reason"]) == (0, "run_finished", "exhausted")
+    assert (last["requests"], last["pages_done"], last["pages_failed"]) == (3, 1, 1)
+
+
+def test_0_at_the_limit_of_requests(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/a", "/b", "/c")
+    config = crawl.configure(QUICK)
+    with crawl.web.in_thread():
+        said = crawl.command("run", str(config), "--max-requests", "2", "--json")
+    assert (said.status, json.loads(said.out.splitlines()[-1])["reason"]) == (0, "max_requests")
+    assert len(site.seen) == 2, "robots.txt counts"
+
+
+def test_1_when_an_origin_gave_up(crawl: Crawling) -> None:
+    site = crawl.site()
+    crawl.web.refuse(site)
+    config = crawl.configure(QUICK)
+    with crawl.web.in_thread():
+        said = crawl.command("run", str(config))
+    assert said.status == 1
+    assert "out of patience" in said.out + said.err
+
+
+def test_2_for_a_bad_configuration_and_nothing_is_asked(crawl: Crawling) -> None:
+    site = crawl.site()
+    config = crawl.configure("crawl: {max_in_fligth: 2}")
+    with crawl.web.in_thread():
+        said = crawl.command("run", str(config))
+    assert said.status == 2
+    assert f"{config}:3:9" in said.err
+    assert "max_in_flight" in said.err, "the nearest key"
+    assert site.seen == []
+
+
+def test_2_for_a_database_that_belongs_to_another_configuration(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page()
+    config = crawl.configure(f"{QUICK}\ndatabase: mine.db")
+    with crawl.web.in_thread():
+        refused = crawl.command("run", str(config), "--db", str(crawl.folder / "other.db"))
+        assert refused.status == 2
+        assert "other.db" in refused.err
+        assert "mine.db" in refused.err
+        assert not (crawl.folder / "other.db").exists()
+        told = crawl.command("run", str(config), "--db", str(crawl.folder / "other.db"), "--ignore-database-name")
+    assert told.status == 0
+
+
+def test_3_while_another_run_holds_the_database(crawl: Crawling) -> None:
+    """The second command runs while the first one waits for an answer."""
+    site = crawl.site()
+    config = crawl.configure(QUICK)
+    site.page()
+
+    second = [sys.executable, "-m", "tui_crawler", "run", str(config)]
+    said: list[subprocess.CompletedProcess[str]] = []
+
+    def start(event: Event) -> None:
+        if event.event == "todo_filled":
+            said.append(subprocess.run(second, capture_output=True, text=True, timeout=60, check=False))
+
+    crawl.run(QUICK, on_event=start)
+    assert [one.returncode for one in said] == [3]
+    assert f"process {os.getpid()}" in said[0].stderr
+    assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=str
+)
+def test_a_signal_ends_the_run_in_order_and_the_next_start_continues_it(
+    crawl: Crawling, number: int, status: int
+) -> None:
+    site = crawl.site()
+    site.answer(
+        "/", Answer(200, b"<a href=/a>", (("Content-Type", "text/html"),)), then=lambda: os.kill(os.getpid(), number)
+    )
+    config = crawl.configure(QUICK)
+    with crawl.web.in_thread():
+        assert crawl.command("run", str(config)).status == status
+        assert crawl.value("SELECT finish_reason FROM v_run") == "interrupted"
+        site.page("/")
+        site.page("/a")
+        assert crawl.command("run", str(config)).status == 0
+    assert crawl.value("SELECT count(*) FROM v_run") == 1
+    assert site.asked == ["/", "/a"]

@@ -1,0 +1,212 @@
+"""Links (G): seven kinds with their base, diffed per page; items with a pattern; bodies; the four published tables."""
+
+from __future__ import annotations
+
+import zstandard
+
+from tests.designs.crawling import WEEK, Crawling
+from tests.designs.web import HTML, Answer, Site
+from tui_crawler.domain.command import AddSeeds
+from tui_crawler.domain.event import Event
+
+EVERYTHING = """<!DOCTYPE html><html><head><base href="/base/">
+<link rel="stylesheet" href="style.css"><link rel="alternate stylesheet" href="print.css">
+<link rel=icon href="icon.png">
+<script src="script.js"></script></head><body>
+<a href="page">A page</a> <a href="../up" rel="nofollow">Up</a> <area href="area">
+<img src="small.png" srcset="large.png 2x, huge.png 800w" alt="x">
+<picture><source srcset="art.webp 1x, art2.webp 2x"><img src="art.png"></picture>
+<video src="film.mp4" poster="poster.jpg"><source src="film.webm"></video>
+<audio src="song.mp3"><source src="song.ogg"></audio>
+<object data="thing.svg"></object><embed src="plug.bin"><iframe src="frame.html"></iframe>
+</body></html>"""
+PICTURES = ("small.png", "large.png", "huge.png", "art.webp", "art2.webp", "art.png", "poster.jpg")
+KINDS = {
+    "a": {"/base/page", "/up", "/base/area"},
+    "css": {"/base/style.css", "/base/print.css"},
+    "img": {f"/base/{name}" for name in PICTURES},
+    "video": {"/base/film.mp4", "/base/film.webm"},
+    "audio": {"/base/song.mp3", "/base/song.ogg"},
+    "object": {"/base/thing.svg", "/base/plug.bin", "/base/frame.html"},
+    "script": {"/base/script.js"},
+}  # fmt: skip
+
+
+def links_of(crawl: Crawling, site: Site) -> dict[str, set[str]]:
+    """Targets of all links by kind, as paths."""
+    found: dict[str, set[str]] = {}
+    for row in crawl.rows("SELECT kind, to_url FROM v_link"):
+        found.setdefault(row["kind"], set()).add(row["to_url"].removeprefix(site.origin))
+    return found
+
+
+def test_links_of_seven_kinds_are_resolved_against_the_base(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.file("/", EVERYTHING, HTML)
+    crawl.run()
+    assert links_of(crawl, site) == KINDS
+    (row,) = crawl.rows("SELECT text, nofollow FROM v_link WHERE to_url = ?", site.url("/base/page"))
+    assert row == {"text": "A page", "nofollow": 0}
+
+
+def test_only_the_kinds_that_are_asked_for_become_pages(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.file("/", EVERYTHING, HTML)
+    crawl.run()
+    assert set(site.asked) == {"/", "/base/page", "/base/area"}
+    crawl.later(5 * WEEK)
+    crawl.run("crawl: {link_kinds_queued: [css, script]}")
+    assert set(site.asked[3:]) >= {"/base/style.css", "/base/print.css", "/base/script.js"}
+
+
+def test_the_links_of_a_page_are_diffed(crawl: Crawling) -> None:
+    """Gone ones are deleted, new ones inserted, kept ones keep the time they were first seen."""
+    site = crawl.site()
+    site.page("/", "/kept", "/gone")
+    crawl.run()
+    first = crawl.value("SELECT first_seen_at FROM v_link WHERE to_url = ?", site.url("/kept"))
+    crawl.later(5 * WEEK)
+    site.page("/", "/new", "/kept")
+    crawl.run()
+    rows = crawl.rows("SELECT to_url, first_seen_at FROM v_link WHERE from_url = ?", site.url())
+    assert {row["to_url"]: row["first_seen_at"] == first for row in rows} == {
+        site.url("/kept"): True,
+        site.url("/new"): False,
+    }
+
+
+def test_an_item_with_a_pattern_queues_only_links_that_match_and_they_inherit_it(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/catalogue")
+    site.page("/list", "/item/1", "/item/2", "/about")
+    site.page("/item/1", "/item/3", "/help")
+    for path in ("/item/2", "/item/3", "/catalogue"):
+        site.page(path)
+
+    def on_event(event: Event) -> None:
+        if event.event == "robots_fetched":
+            crawl.steer(AddSeeds((site.url("/list"),), pattern=r"/item/\d+$"))
+
+    crawl.run(on_event=on_event, poll_ms=500)
+    assert set(site.asked) == {"/", "/catalogue", "/list", "/item/1", "/item/2", "/item/3"}
+    assert crawl.refused() == {"item_pattern": 2}
+
+
+def test_a_forced_item_is_crawled_though_it_is_not_due_and_its_links_inherit_force(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/list")
+    site.page("/list", "/old")
+    site.page("/old", headers=(("ETag", '"1"'),))
+    crawl.run()
+
+    def on_event(event: Event) -> None:
+        if event.event == "run_started":
+            crawl.steer(AddSeeds((site.url("/list"),), force=True))
+
+    crawl.run(on_event=on_event, poll_ms=500)
+    assert site.asked == ["/", "/list", "/old", "/list", "/old"]
+    assert site.requests("/old")[1].header("If-None-Match") is None
+
+
+def test_bodies_of_four_kinds_are_stored_and_of_others_what_is_known_about_them(crawl: Crawling) -> None:
+    files = {
+        "/h": ("<!DOCTYPE html><p>h", "text/html", "html"),
+        "/x": ('<?xml version="1.0"?><x/>', "application/xml", "xml"),
+        "/c": ("p { color: red }", "text/css", "css"),
+        "/r": ('<?xml version="1.0"?><rss version="2.0"><channel/></rss>', "application/rss+xml", "rss"),
+        "/p": ("%PDF-1.7", "application/pdf", None),
+        "/sniffed": ('<?xml version="1.0"?><rss version="2.0"><channel/></rss>', "", "rss"),
+    }
+    site = crawl.site()
+    site.page("/", *files)
+    for path, (body, kind, _) in files.items():
+        site.answer(path, Answer(200, body.encode(), (("Content-Type", kind),) if kind else ()))
+    crawl.run()
+    with crawl.reports() as reports:
+        for path, (body, kind, stored) in files.items():
+            page = crawl.page(site.url(path))
+            assert page["size"] == len(body)
+            assert page["content_type"] == kind
+            assert reports.body(site.url(path)) == (body.encode() if stored else None)
+    assert crawl.page(site.url("/p"))["last_exit_code"] == "file_of_unknown_type"
+
+
+def test_bodies_of_the_kinds_that_are_not_asked_for_are_not_stored(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/c")
+    site.file("/c", "p {}", "text/css")
+    crawl.run("storage: {store_bodies: [css]}")
+    with crawl.reports() as reports:
+        assert reports.body(site.url()) is None
+        assert reports.body(site.url("/c")) == b"p {}"
+    assert crawl.page(site.url())["title"] == "/"
+
+
+def test_a_feed_is_read_for_its_links(crawl: Crawling) -> None:
+    site = crawl.site()
+    feed = """<?xml version="1.0"?><rss version="2.0"><channel><title>t</title>
+    <item><link>/one</link><enclosure url="/one.mp3" type="audio/mpeg"/></item></channel></rss>"""
+    site.page("/", "/feed")
+    site.file("/feed", feed, "application/rss+xml")
+    site.page("/one")
+    crawl.run()
+    assert site.asked == ["/", "/feed", "/one"]
+    rows = crawl.rows("SELECT kind, to_url FROM v_link WHERE from_url = ? ORDER BY kind", site.url("/feed"))
+    assert [(row["kind"], row["to_url"]) for row in rows] == [("a", site.url("/one")), ("audio", site.url("/one.mp3"))]
+
+
+def test_a_stylesheet_is_read_for_its_links(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", head='<link rel=stylesheet href="/css/a.css">')
+    site.file("/css/a.css", '@import "b.css"; p { background: url(../i.png) }', "text/css")
+    site.file("/css/b.css", "p {}", "text/css")
+    crawl.run("crawl: {link_kinds_queued: [css]}")
+    assert site.asked == ["/", "/css/a.css", "/css/b.css"]
+    rows = crawl.rows("SELECT kind, to_url FROM v_link WHERE from_url = ? ORDER BY kind", site.url("/css/a.css"))
+    assert [(row["kind"], row["to_url"]) for row in rows] == [
+        ("css", site.url("/css/b.css")),
+        ("img", site.url("/i.png")),
+    ]
+
+
+def test_an_attempt_is_stored_whole_or_not_at_all(crawl: Crawling) -> None:
+    """Document, links, new pages, page, origin and log come in one transaction: whoever looks sees them together."""
+    site = crawl.site()
+    paths = [f"/{number}" for number in range(6)]
+    seen: list[tuple[int, ...]] = []
+
+    def look() -> None:
+        (row,) = crawl.rows(
+            """SELECT (SELECT count(*) FROM v_attempt WHERE kind = 'page') AS attempts,
+            (SELECT count(*) FROM v_page WHERE last_exit_code <> '') AS crawled,
+            (SELECT count(*) FROM v_page WHERE sha256 <> '') AS documents,
+            (SELECT count(*) FROM v_link) / 2 AS linking,
+            (SELECT done FROM v_origin) AS done, (SELECT requests - 1 FROM v_origin) AS requests"""
+        )
+        seen.append(tuple(row.values()))
+
+    for path, after in zip(["/", *paths], [*paths, "/"], strict=True):
+        site.page(path, after, f"http://127.0.0.1:1{path}")
+        site.scripts[path].then = look
+    crawl.run()
+    assert seen == [(number,) * 6 for number in range(7)]
+
+
+def test_the_four_published_tables_are_views(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/a", "/queued")
+    site.page("/a")
+    crawl.run(crawl__max_requests=3)
+    (one,) = crawl.rows("SELECT * FROM crawler_sites")
+    assert (one["site"], one["domain"], one["start_path"]) == (site.origin, site.origin.removeprefix("http://"), "/")
+    (queued,) = crawl.rows("SELECT * FROM crawler_queue")
+    assert {**queued, "id": 0} == {"site": site.origin, "id": 0, "url": site.url("/queued"), "pattern": "", "force": 0}
+    crawled = {row["url"]: row for row in crawl.rows("SELECT * FROM crawler_urls")}
+    assert set(crawled) == {site.url(), site.url("/a")}
+    body = zstandard.ZstdDecompressor().decompress(crawled[site.url()]["response"])
+    assert b"<title>/</title>" in body
+    links = crawl.rows('SELECT site, "from", "to", type FROM crawler_links ORDER BY "to"')
+    assert links == [
+        {"site": site.origin, "from": site.url(), "to": site.url("/a"), "type": "a"},
+        {"site": site.origin, "from": site.url(), "to": site.url("/queued"), "type": "a"},
+    ]

@@ -1,0 +1,211 @@
+"""Which URLs become pages (M, G): normalisation, whitelist, start path, exclusion list, trap guard; all counted."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.designs.crawling import WEEK, Crawling
+from tests.designs.web import Site
+from tui_crawler.domain.command import Exclude
+from tui_crawler.domain.event import Event
+
+
+def linking(crawl: Crawling, *links: str) -> Site:
+    """A site whose front page has these links, and a page behind each path of it."""
+    site = crawl.site()
+    site.page("/", *links)
+    for link in links:
+        if link.startswith("/") and not link.startswith("//"):
+            site.page(link.partition("#")[0])
+    return site
+
+
+def test_urls_are_normalised_and_what_is_none_is_counted(crawl: Crawling) -> None:
+    site = linking(
+        crawl,
+        "/a/../b",
+        "/b#one",
+        "/b#two",
+        "/b?",
+        "HTTP://user@127.0.0.1/x",
+        "http://[::1/",
+        "http://a:99999/",
+        "ftp://example.org/",
+        "mailto:a@example.org",
+        "javascript:void(0)",
+        "/" + "x" * 3000,
+    )
+    site.page("/b")
+    crawl.run()
+    assert site.asked == ["/", "/b"]
+    refused = crawl.refused()
+    assert refused["invalid_url"] >= 4
+    assert crawl.value("SELECT count(*) FROM v_page") == 2
+
+
+def test_a_start_path_keeps_a_crawl_of_its_site_below_it(crawl: Crawling) -> None:
+    site = linking(crawl, "/docs/a", "/docsets", "/blog")
+    site.page("/docs/", "/docs/a", "/docsets", "/blog")
+    crawl.run(f"sites: [{{origin: {site.origin}, start_path: /docs/}}]", seeds=[site.url("/docs/")])
+    assert site.asked == ["/docs/", "/docs/a"]
+    assert crawl.refused() == {"start_path": 2}
+    assert crawl.rows("SELECT domain, start_path FROM crawler_sites") == [
+        {"domain": site.origin.removeprefix("http://"), "start_path": "/docs/"}
+    ]
+
+
+def test_hosts_of_the_whitelist_join_when_they_are_first_linked(crawl: Crawling) -> None:
+    named = crawl.web.named
+    home, friend, stranger = named("http://www.example.org"), named("http://a.example.org"), named("http://example.net")
+    home.page("/", "http://a.example.org/x", "http://example.net/")
+    friend.page("/x", "/y")
+    friend.page("/y")
+    stranger.page()
+    crawl.run(f"network: {{proxy: '{crawl.web.proxy}'}}\nwhitelist: {{domains: ['*.example.org']}}", seeds=[home.url()])
+    assert friend.asked == ["/x", "/y"]
+    assert stranger.seen == []
+    assert crawl.refused() == {"scope": 1}
+    assert {row["origin"] for row in crawl.rows("SELECT origin FROM v_origin")} >= {"http://a.example.org"}
+
+
+def test_patterns_of_the_whitelist_hold_for_seed_origins_too(crawl: Crawling) -> None:
+    site = linking(crawl, "/news/1", "/sport/1", "/shop/1")
+    crawl.run("whitelist: {patterns: ['/news/', '/sport/', ':[0-9]+/$']}")
+    assert site.asked == ["/", "/news/1", "/sport/1"]
+    assert crawl.refused() == {"whitelist": 1}
+
+
+def test_a_seed_outside_the_whitelist_is_refused_when_its_turn_comes(crawl: Crawling) -> None:
+    site = linking(crawl)
+    crawl.run("whitelist: {patterns: ['/news/']}")
+    assert site.asked == []
+    (row,) = crawl.rows("SELECT exit_code, message FROM v_attempt WHERE url = ?", site.url())
+    assert row["exit_code"] == "blocked_url_by_local_policy"
+    assert row["message"] == "this seed: no pattern of the whitelist matches: /news/"
+
+
+TRAPS = {
+    "trap_repeat": "/a/b/a/b/a/b/a",
+    "trap_depth": "/" + "/".join(str(number) for number in range(21)),
+}
+
+
+@pytest.mark.parametrize("reason", TRAPS)
+def test_the_trap_guard_refuses_and_counts(crawl: Crawling, reason: str) -> None:
+    fine = {"trap_repeat": "/a/b/a/b/a", "trap_depth": "/" + "/".join(str(number) for number in range(20))}[reason]
+    site = linking(crawl, TRAPS[reason], fine)
+    crawl.run()
+    assert site.asked == ["/", fine]
+    (row,) = crawl.rows("SELECT * FROM v_refused")
+    assert row == {"origin": site.origin, "reason": reason, "count": 1, "sample_url": site.url(TRAPS[reason])}
+
+
+def test_an_origin_is_full_at_its_number_of_pages(crawl: Crawling) -> None:
+    site = linking(crawl, *(f"/{number}" for number in range(10)))
+    crawl.run("crawl: {max_pages_per_origin: 4}")
+    assert site.asked == ["/", "/0", "/1", "/2"]
+    assert crawl.refused() == {"origin_full": 7}
+
+
+def test_refusals_are_counted_under_the_origin_of_the_page_that_held_the_link(crawl: Crawling) -> None:
+    one, two = crawl.site(), crawl.site()
+    one.page("/", two.url("/a/a/a/a/x"))
+    two.page("/")
+    crawl.run()
+    (row,) = crawl.rows("SELECT origin, reason, sample_url FROM v_refused")
+    assert row == {"origin": one.origin, "reason": "trap_repeat", "sample_url": two.url("/a/a/a/a/x")}
+
+
+EXCLUSIONS = {
+    "host": {"host": "127.0.0.2"},
+    "cidr": {"cidr": "127.0.0.2/31"},
+    "pattern": {"pattern": r"127\.0\.0\.2:\d+/"},
+}
+
+
+@pytest.mark.parametrize("kind", EXCLUSIONS)
+def test_the_exclusion_list_overrides_everything(crawl: Crawling, kind: str) -> None:
+    site, other = linking(crawl), crawl.site("127.0.0.2")
+    site.page("/", other.url("/linked"), "/away")
+    site.redirect("/away", other.url("/target"))
+    entry = {**EXCLUSIONS[kind], "reason": "owner asked", "who": "owner@example.net"}
+    crawl.run(f"exclusions: {json.dumps([entry])}", seeds=[site.url(), other.url()])
+    assert other.seen == [], "neither a link nor a redirect nor a seed leads there"
+    assert crawl.refused() == {"exclusion": 2}
+    assert crawl.codes(other.url()) == ["blocked_by_exclusion_list"], "an excluded seed is logged"
+    message = crawl.value("SELECT message FROM v_attempt WHERE url = ?", other.url())
+    assert f"exclusion list: {kind} " in message
+    assert "owner asked (asked by owner@example.net)" in message
+
+
+def test_a_domain_is_excluded_with_all_below_it(crawl: Crawling) -> None:
+    named = crawl.web.named
+    sites = [named(f"http://{name}") for name in ("example.net", "a.b.example.net", "badexample.net")]
+    for site in sites:
+        site.page()
+    crawl.run(f"network: {{proxy: '{crawl.web.proxy}'}}\nexclusions: [{{domain: example.net}}]")
+    assert [bool(site.asked) for site in sites] == [False, False, True]
+    reasons = crawl.rows("SELECT origin, finish_reason FROM v_origin ORDER BY origin")
+    assert [row["finish_reason"] for row in reasons] == ["excluded", "exhausted", "excluded"]
+
+
+def test_the_exclusion_list_is_extended_while_crawling(crawl: Crawling) -> None:
+    """The origin finishes as excluded; its pending pages stop."""
+    site, other = crawl.site("127.0.0.2"), crawl.site()
+    for one in (site, other):
+        one.page("/", "/a", "/b")
+        one.page("/a")
+        one.page("/b")
+
+    def on_event(event: Event) -> None:
+        if event.event == "attempt_finished" and event.url == site.url():
+            crawl.steer(Exclude("host", "127.0.0.2", "owner asked"))
+
+    crawl.run(on_event=on_event, poll_ms=500)
+    assert site.asked == ["/"]
+    assert other.asked == ["/", "/a", "/b"]
+    rows = crawl.rows("SELECT origin, finish_reason, pending FROM v_origin")
+    assert {row["origin"]: (row["finish_reason"], row["pending"]) for row in rows} == {
+        site.origin: ("excluded", 2),
+        other.origin: ("exhausted", 0),
+    }
+    (action,) = crawl.rows("SELECT who, action, target FROM v_operator_action")
+    assert action == {"who": "tester", "action": "exclude", "target": "host 127.0.0.2"}
+    crawl.later(5 * WEEK)
+    crawl.run()
+    assert site.asked == ["/"], "it stays on the list"
+
+
+def test_a_pattern_added_while_crawling_stops_the_pages_it_matches(crawl: Crawling) -> None:
+    site = linking(crawl, "/private/1", "/open", "/private/2")
+
+    def on_event(event: Event) -> None:
+        if event.event == "attempt_finished" and event.url == site.url():
+            crawl.steer(Exclude("pattern", "/private/", "asked"))
+
+    crawl.run(on_event=on_event, poll_ms=500)
+    assert site.asked == ["/", "/open"]
+    assert crawl.codes(site.url("/private/2")) == ["blocked_by_exclusion_list"]
+
+
+def test_the_first_of_many_patterns_that_matches_is_named(crawl: Crawling) -> None:
+    """All of them are one compiled set."""
+    site = linking(crawl, "/item-437/x", "/fine")
+    entries = [{"pattern": f"/item-{number}/", "reason": f"number {number}"} for number in range(600)]
+    crawl.run(f"exclusions: {json.dumps(entries)}")
+    assert site.asked == ["/", "/fine"]
+    crawl.later(5 * WEEK)
+    assert crawl.refused() == {"exclusion": 1}
+    crawl.run(f"exclusions: {json.dumps(entries)}", seeds=[site.url("/item-437/x")])
+    message = crawl.value("SELECT message FROM v_attempt WHERE url = ?", site.url("/item-437/x"))
+    assert message == "this seed: exclusion list: pattern /item-437/, number 437"
+
+
+def test_a_pattern_that_does_not_run_in_linear_time_is_refused(crawl: Crawling) -> None:
+    site = linking(crawl)
+    said = crawl.command("check", str(crawl.configure("exclusions: [{pattern: '(?=a)b'}]")))
+    assert said.status == 2
+    assert "linear" in said.out + said.err
+    assert site.seen == []
