@@ -166,6 +166,13 @@ class TestAdd:
         assert "--pattern" in said.err
         assert not wiring.commands
 
+    def test_a_time_before_which_they_may_not_be_requested(self, say: Say, wiring: Wiring):
+        say("add", "https://h/", "--not-before", "2030-01-02T03:04:05")
+        assert asked(wiring) == AddSeeds(("https://h/",), not_before=1_893_553_445_000)
+        said = say("add", "https://h/", "--not-before", "soon")
+        assert said.status == 2
+        assert "soon" in said.err
+
     def test_a_bad_url_adds_nothing(self, say: Say, wiring: Wiring):
         said = say("add", "https://h/", "ftp://h/", "nonsense")
         assert said.status == 2

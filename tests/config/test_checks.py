@@ -174,3 +174,10 @@ def test_seeds_of_the_command_line(tmp_path):
 def test_problems_between_keys_are_limited_too(tmp_path):
     seeds = ", ".join(f"'http://127.0.0.1/{'x' * 70}{number}'" for number in range(50))
     assert len(problems_of(tmp_path, f"seeds: [{seeds}]\ncrawl: {{max_url_length: 64}}\n")) == 20
+
+
+def test_a_matcher_of_fragments_can_match_no_page(tmp_path: Path) -> None:
+    text = SEEDS + "policies: {do_not_crawl: [{fragment: {prefix: top}}]}\n"
+    (warning,) = load_text(tmp_path, text).warnings
+    assert warning.key == "policies.do_not_crawl[0].fragment"
+    assert "no fragment" in warning.message

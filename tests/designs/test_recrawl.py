@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
 from typing import Any
 
 import pytest
@@ -252,8 +250,7 @@ def test_a_url_may_have_a_time_before_which_it_is_not_requested(crawl: Crawling)
     site.page("/now")
     crawl.run(crawl__max_requests=2)
     until = crawl.now + 2 * HOUR
-    with contextlib.closing(sqlite3.connect(crawl.database)) as database, database:
-        database.execute("UPDATE page SET not_before = ? WHERE depth = 1 AND id = 2", (until,))
+    assert crawl.ask("add", f"{site.origin}/later", "--not-before", str(until)).status == 0
     why: list[str] = []
 
     def on_event(event: Event) -> None:

@@ -145,7 +145,7 @@ def run(say: Say, config: Path) -> None:
     assert "Traceback" not in say("run", str(config), "--quiet")
 
 
-@pytest.mark.parametrize("kind", ["database", "memory", "bloom"])
+@pytest.mark.parametrize("kind", ["database", "bloom"])
 def test_all_pages_in_the_end_and_none_twice(sites: tuple[Site, Site], tmp_path: Path, say: Say, kind: str) -> None:
     one, other = sites
     config = write_config(

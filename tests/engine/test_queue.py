@@ -13,7 +13,16 @@ from tests.engine.crawls import Crawling
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, SimulatedWeb, linked_site
 from tests.support.virtual_time import VirtualClock, run_virtual
-from tui_crawler.domain.command import ApplyRules, Exclude, LoadSegment, PauseOrigins, ProbeUrls, SetJob, SteerJobs
+from tui_crawler.domain.command import (
+    AddSeeds,
+    ApplyRules,
+    Exclude,
+    LoadSegment,
+    PauseOrigins,
+    ProbeUrls,
+    SetJob,
+    SteerJobs,
+)
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import NewPage
@@ -52,6 +61,56 @@ def result(crawling: Crawling, action_id: int = 1) -> dict:
     done = crawling.store.results[action_id]
     assert not done.error, done.error
     return json.loads(done.after)
+
+
+# the end of a run
+
+
+def test_what_is_asked_at_the_last_moment_is_still_carried_out():
+    async def main():
+        crawling = Crawling([A], linked_site(1))
+
+        def on_event(event):
+            crawling.heard.events.append(event)
+            if event.event == "attempt_finished" and event.url == f"{A}/0":
+                crawling.store.ask(AddSeeds((f"{A}/more",)))
+
+        crawling.heard.on_event = on_event
+        return crawling, await crawling.run()
+
+    crawling, reason = run_virtual(main())
+    assert reason == "exhausted"
+    assert crawling.web.pages() == [f"{A}/0", f"{A}/more"]
+
+
+def test_an_added_url_is_not_requested_before_its_time():
+    later = 60_000
+
+    async def operator(crawling):
+        await asyncio.sleep(2)
+        crawling.store.ask(AddSeeds((f"{A}/later",), not_before=crawling.clock.now().wall_ms + later))
+
+    crawling, reason = crawl([A], linked_site(5), operator=operator)
+    assert reason == "exhausted"
+    (asked,) = [a for a in crawling.web.asked if a.url == f"{A}/later"]
+    first = min(a.started for a in crawling.web.asked)
+    assert asked.started - first >= later
+
+
+def test_a_url_that_is_put_off_leaves_the_todo_list():
+    links = tuple(f"/{n}" for n in range(10))
+
+    async def operator(crawling):
+        await asyncio.sleep(4)
+        until = crawling.clock.now().wall_ms + 60_000
+        crawling.store.ask(AddSeeds((f"{A}/9",), not_before=until))
+        crawling.until = crawling.clock.now().mono_ms + 60_000
+
+    crawling, reason = crawl([A], lambda url: Answer(links=links), operator=operator)
+    assert reason == "exhausted"
+    (asked,) = [a for a in crawling.web.asked if a.url == f"{A}/9"]
+    assert asked.started >= crawling.until
+    assert len(crawling.web.pages()) == 10
 
 
 # links between origins

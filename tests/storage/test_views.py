@@ -34,7 +34,35 @@ PUBLISHED = {  # the four tables of design G, by their published column names, w
     },
     "crawler_links": {"site", "from", "to", "type"},
 }
-ADDED = {"v_activity": {"at", "event", "origin", "run_id", "message"}}
+ADDED = {  # not in the interface's table, but kept like it
+    "v_activity": {"at", "event", "origin", "run_id", "message"},
+    "v_data": {"url", "name", "type", "place", "value"},
+    "v_document": {
+        "url",
+        "kind",
+        "content_type",
+        "charset",
+        "title",
+        "size",
+        "sha256",
+        "etag",
+        "last_modified",
+        "cache_control",
+        "expires",
+        "age",
+        "content_location",
+        "canonical",
+        "noindex",
+        "nofollow",
+        "incomplete",
+        "stored_at",
+        "validation_type",
+        "valid",
+        "validation_errors",
+        "lastmod",
+    },
+    "v_result": {"attempt_id", "type", "value"},
+}
 
 
 def promised() -> dict[str, list[str]]:

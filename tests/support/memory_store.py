@@ -223,6 +223,8 @@ class MemoryStore:
         added = []
         for key, wanted in seeds.items():
             page = self.rows.pages[self.rows.by_url[job_id, key]]
+            if wanted.not_before:
+                page.not_before, page.ignored_run = wanted.not_before, 0
             if page.page_id in self._crawler(page.origin).todo or page.status is PageStatus.STASHED:
                 continue
             if before[key] is not None and (wanted.force or page.status is PageStatus.SKIPPED):
@@ -232,6 +234,7 @@ class MemoryStore:
             if (
                 not self.rows.is_beyond(page)
                 and page.ignored_run != self.run.run_id
+                and page.not_before <= self.now()
                 and (page.remaining or self.rows.is_due(self.run, page, self.now()))
             ):
                 added.append(self.rows.todo_page(self.run, page))

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.database_choice import existing_database
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import exit_code_name, known_origin
-from tui_crawler.cli.options import CommandSet, add_database, words
+from tui_crawler.cli.options import CommandSet, add_database, moment, words
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import CannotRun, UsageProblem, did_you_mean
 
@@ -31,7 +30,6 @@ WHAT = ("pages", "attempts", "links", "redirects", "failures", "data", "bodies")
 FORMATS = ("jsonl", "csv", "parquet", "warc")
 _WITH_EXIT_CODE = ("pages", "attempts", "failures")
 _BINARY = ("parquet", "warc")
-_MOST_DIGITS = 15  # of epoch milliseconds: up to the year 33658
 _DESCRIPTION = """\
 Writes all rows to standard output or to a file, also while a run is live. Columns are those of the views v_page,
 v_attempt, v_link, v_redirect; failures are failed pages with their last message, data what data rules found, bodies
@@ -63,7 +61,7 @@ def declare(commands: CommandSet) -> None:
     )
     parser.add_argument(
         "--since",
-        type=_moment,
+        type=moment,
         metavar="TIME",
         help="only what was begun, crawled or seen from then on: epoch milliseconds, or a date as in ISO 8601 "
         "(2026-01-31, 2026-01-31T12:00; UTC unless it says otherwise)",
@@ -236,17 +234,3 @@ def _sum_up(count: int, output: Output, what: str, seconds: float, printer: Prin
 
     counted = plural(count, "body", "bodies") if what == "bodies" else plural(count, "row")
     printer.note(f"{counted}, {size(output.bytes)}, {seconds:.1f} s -> {output.name}")
-
-
-def _moment(text: str) -> int:
-    """Epoch ms, or a date and perhaps a time, as epoch ms; for `type=`."""
-    if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
-        return int(text)
-    try:
-        moment = None if text.isdigit() else datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither epoch milliseconds nor a date like 2026-01-31")
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return round(aware.timestamp() * 1000)

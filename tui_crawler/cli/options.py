@@ -13,6 +13,7 @@ PROGRAM = "tui-crawler"
 VALUE_OPTIONS = ("--db", "--config")
 """The options before a command that take a value in the next word."""
 
+_MOST_DIGITS = 15  # of epoch milliseconds: up to the year 33658
 COMPLETION_VARIABLE = "_ARGCOMPLETE"
 """Set by the scripts of `completion` when a shell asks what a word may become."""
 
@@ -137,6 +138,22 @@ def duration(text: str) -> int:
         return parse_duration(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
+
+
+def moment(text: str) -> int:
+    """Epoch ms, or a date and perhaps a time (UTC unless it says otherwise), as epoch ms; for `type=`."""
+    from datetime import UTC, datetime
+
+    if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
+        return int(text)
+    try:
+        found = None if text.isdigit() else datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither epoch milliseconds nor a date like 2026-01-31")
+    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return round(aware.timestamp() * 1000)
 
 
 def port(text: str) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.actions import Tell, carry_out_all
 from tui_crawler.cli.database_choice import existing_database
 from tui_crawler.cli.known_names import check_pattern, crawl_urls, exit_code_name, known_jobs, known_origins
-from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add_json, words
+from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add_json, moment, words
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.cli.seed_list import read_seeds
@@ -48,6 +48,9 @@ def declare(commands: CommandSet) -> None:
     add.add_argument("--file", metavar="FILE", help="read many from a file, one a line; # begins a comment")
     add.add_argument("--job", metavar="JOB", default="", help="the job they belong to")
     add.add_argument("--pattern", metavar="REGEX", default="", help="of their links only those that match are queued")
+    add.add_argument(
+        "--not-before", type=moment, metavar="TIME", default=0, help="request them no sooner (a date, or epoch ms)"
+    )
     add.add_argument("--force", action="store_true", help="crawl them even if they are not due")
     _add_common(add)
     retry = commands.add(
@@ -112,7 +115,7 @@ def _add(arguments: argparse.Namespace, printer: Printer) -> int:
             known_jobs((arguments.job,), reports)
     urls = read_seeds(arguments.urls, arguments.file, printer)
     commands = [
-        AddSeeds(urls[start : start + BULK], arguments.job, arguments.pattern, arguments.force)
+        AddSeeds(urls[start : start + BULK], arguments.job, arguments.pattern, arguments.force, arguments.not_before)
         for start in range(0, len(urls), BULK)
     ]
     return carry_out_all(database, commands, _telling("added"), printer, as_json=arguments.json)

@@ -39,6 +39,8 @@ class MatcherKind:
                 inner = self._parts(value, path, reader)
                 parts.append(All(inner) if name.text == "all" else AnyOf(inner))
             elif name.text in FIELDS:
+                if name.text == "fragment":
+                    reader.warn(name.mark, path, "pages have no fragment: it is cut off when a link is found")
                 parts += _tests(name.text, value, path, self)
             else:
                 raise Refused(name.mark, "unknown field", nearest(name.text, (*FIELDS, *_COMBINERS)), path)

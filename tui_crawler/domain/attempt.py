@@ -258,6 +258,7 @@ class DocumentRecord:
     body: bytes | None = None
     validation: Validation | None = None
     data: tuple[DataValue, ...] = ()
+    scanned: bool = False  # its links were queued; otherwise they wait for the offline mode (M)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,12 +30,14 @@ class StopOrigins:
 
 @dataclass(frozen=True, slots=True)
 class AddSeeds:
-    """New seeds. `pattern` and `force` are the item pattern and force of design G."""
+    """New seeds. `pattern` and `force` are the item pattern and force of design G; `not_before` (epoch ms, 0: at once)
+    is the time before which they may not be requested (R)."""
 
     urls: tuple[str, ...]
     job: str = ""
     pattern: str = ""
     force: bool = False
+    not_before: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,15 +89,20 @@ def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRec
 def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
     """Which URLs become pages, after all filters (first refusal wins, each is counted)."""
     page, reading = crawled.page, crawled.reading
-    if not intake.queues:
-        return Queue()
+    if not intake.queues:  # what is found is scanned later; what is no URL is not stored
+        return _with_invalid(Queue(), reading)
     sent = redirect_of(crawled, code)
     if sent is not None:
         return admit([Find(sent[0], page.depth, page.redirect_hops + 1, page.sitemap)], page, intake)
     if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:
         return Queue()
-    queue = admit(listed(reading, page) if page.sitemap else linked(reading, page, intake), page, intake)
-    if not reading.invalid_links:
+    found = listed(reading, page) if page.sitemap else linked(reading, page, intake)
+    return _with_invalid(admit(found, page, intake), reading)
+
+
+def _with_invalid(queue: Queue, reading: Reading | None) -> Queue:
+    """The same with the links that are no URLs counted."""
+    if reading is None or not reading.invalid_links:
         return queue
     invalid = RefusedCount("invalid_url", reading.invalid_links, reading.invalid_sample)
     return Queue(queue.pages, (*queue.refused, invalid))
@@ -115,7 +120,7 @@ def settle_crawl(
         attempt=_attempt_of(crawled, code, before, after),
         origin=record_of(after),
         page=page_outcome(crawled, code),
-        document=_document_of(crawled, storing) if kept else None,
+        document=_document_of(crawled, storing, intake.queues) if kept else None,
         drop_document=dropped,
         links=_links_of(crawled, code),
         new_pages=queue.pages,
@@ -311,7 +316,7 @@ def _said(crawled: Crawled, code: ExitCode) -> str:
     return f"{word} {sent[0].href}"
 
 
-def _document_of(crawled: Crawled, storing: Storing) -> DocumentRecord:
+def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentRecord:
     exchange, reading = crawled.exchange, crawled.reading
     if reading is None:
         raise ValueError("a document needs a reading")
@@ -336,6 +341,7 @@ def _document_of(crawled: Crawled, storing: Storing) -> DocumentRecord:
         body=exchange.body if reading.kind in storing.kinds else None,
         validation=reading.validation,
         data=reading.data,
+        scanned=scanned,
     )
 
 

@@ -221,28 +221,34 @@ class CommandDesk:
                 seed=True,
                 item_pattern=command.pattern,
                 force=command.force,
+                not_before=command.not_before,
             )
         if not pages and refused:
             raise ValueError("; ".join(refused[:5]))
         added = await self._store.add_pages(tuple(pages.values()), command.job)
         touched = tuple(dict.fromkeys(page.origin for page in pages.values()))
+        put_off = frozenset(pages) if command.not_before > self._clock.now().wall_ms else frozenset()
         for origin in touched:
             mine = tuple(page for page in added if _origin_of(page) == origin)
-            await self._to_front(origin, mine)
+            await self._to_front(origin, mine, put_off)
         return {}, {"added": len(added), "known": len(pages) - len(added), "refused": refused[:20]}, touched
 
     async def join(self, origin: str) -> None:
         """Takes an origin into the run that was not in it."""
         await self._queue.join(origin)
 
-    async def _to_front(self, origin: str, pages: tuple[TodoPage, ...]) -> None:
-        """Added seeds come before what is on the todo list (a page in flight keeps its place by its id)."""
+    async def _to_front(self, origin: str, pages: tuple[TodoPage, ...], put_off: frozenset[str]) -> None:
+        """Added seeds come before what is on the todo list (a page in flight keeps its place by its id); URLs that are
+        put off leave it."""
         if origin not in self._roster.states:
             return  # another worker holds it, and finds them
         state = reopen(self._roster.states[origin], _IDLE)
-        if 0 < len(pages) <= _FRONT:
+        leaving = any(page.url in put_off for page in state.todo)
+        if 0 < len(pages) <= _FRONT or leaving:
             new = {page.page_id for page in pages}
-            state = replace(state, todo=pages + tuple(page for page in state.todo if page.page_id not in new))
+            state = replace(
+                state, todo=pages + tuple(p for p in state.todo if p.page_id not in new and p.url not in put_off)
+            )
             record = FillRecord(record_of(state), tuple(new), tuple(page.page_id for page in state.todo))
             self._roster.update(state)
             await self._store.fill(record)

@@ -27,6 +27,7 @@ from tui_crawler.engine.slots import Slots
 from tui_crawler.engine.turns import Callbacks, TurnRunner
 from tui_crawler.engine.waiting import Waiting
 
+_BY_ITSELF = frozenset({RunReason.exhausted, RunReason.operator})
 FEW_ORIGINS_DRAIN_MS = 5_000  # running requests may end for so long before the rest is saved
 
 
@@ -193,7 +194,7 @@ class Engine:
             await self._tend()
             self._start_turns()
             reason = self._ending()
-            if reason is RunReason.exhausted and await self._finds_more():
+            if reason in _BY_ITSELF and self._reason is None and await self._finds_more():
                 continue
             if reason is not None and not self._slots:
                 return reason
@@ -201,8 +202,13 @@ class Engine:
             await self._clock.wait(self._slots.wake, self._patience_of_loop())
 
     async def _finds_more(self) -> bool:
-        """Before a run ends as exhausted: whether pages came out of a stash, or back, unnoticed by their origins."""
+        """Before a run ends as exhausted: whether an operator has asked for something, or pages came out of a stash or
+        back, unnoticed by their origins."""
         try:
+            if self._crew is None or await self._crew.store.is_leading():
+                await self._take_actions()
+            if not self._roster.all_finished():
+                return True
             found = await self._store.awake(tuple(self._roster.states), self._clock.now().wall_ms)
         except StorageFailure:
             return False
@@ -343,7 +349,7 @@ class Engine:
             if reason is RunReason.max_requests:
                 await self._finish_rest()
             if reason is RunReason.few_origins:
-                await self._store.save_rest()
+                await self._few.save_rest()
             await self._store.end_run(reason.value, self._slots.storage_ok)
         except StorageFailure:
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.run import BadSegment
+from tui_crawler.domain.run import BadSegment, StorageFailure
 from tui_crawler.engine.commands import CommandDesk
 from tui_crawler.engine.ports import Store
 from tui_crawler.engine.roster import Roster
@@ -31,6 +31,13 @@ class FewOrigins:
     def any_unfinished(self) -> bool:
         """Whether there is a rest at all."""
         return not self._roster.all_finished()
+
+    async def save_rest(self) -> None:
+        """Saves what is left as a segment; what cannot be saved stays in the queue for the next run."""
+        try:
+            await self._store.save_rest()
+        except StorageFailure as error:
+            self.complaint = f"the rest could not be saved as a segment: {error}"
 
     async def load_next(self) -> tuple[str, ...]:
         """Loads the oldest segment that was not consumed; answers the origins that have work. Raises StorageFailure."""

@@ -119,7 +119,7 @@ class HttpxWire:
         self._proxy = None if proxy is None else httpx.Proxy(proxy)
         self._max_open = limits.max_open_origins
         self._keep_alive_s = limits.keep_alive_ms / 1000
-        self._ssl_context = ssl_context or httpx.create_ssl_context(trust_env=False)
+        self._ssl_context = ssl_context
         judged_by = guard if proxy is None else None
         self._backend = GuardedBackend(judged_by, resolve, httpcore.AnyIOBackend())
         self._open: OrderedDict[str, _Origin] = OrderedDict()
@@ -177,6 +177,8 @@ class HttpxWire:
             await self.forget(name)
 
     def _transport(self) -> httpx.AsyncHTTPTransport:
+        if self._ssl_context is None:  # made once, and not for a process that asks for nothing
+            self._ssl_context = httpx.create_ssl_context(trust_env=False)
         transport = httpx.AsyncHTTPTransport(
             verify=self._ssl_context,
             trust_env=False,

@@ -56,6 +56,8 @@ def add_seeds(transaction: Transaction, claim: Claim, job_id: int, pages: Sequen
     _, moves = queue_pages(transaction, claim, Source(job_id, None, transaction.now), seeds.values(), ids)
     move_counters(transaction, job_id, moves)
     _wake(transaction, claim, job_id, [(page, seeds[key]) for key, page in known.items()], listed)
+    later = [{"page_id": page.page_id, "not_before": seeds[key].not_before} for key, page in known.items()]
+    transaction.run_many(_put_off, [row for row in later if row["not_before"]])
     if not any(job.job_id == job_id and job.is_free(claim) for job in jobs.job_rows(transaction)):
         return ()
     return _to_be_crawled(transaction, claim, job_id, list(seeds), listed)
@@ -222,7 +224,7 @@ def _to_be_crawled(
         if key not in rows:
             continue
         row = rows[key]
-        if row[0] in listed or row[21] == claim.run_id:
+        if row[0] in listed or row[21] == claim.run_id or row[17] > transaction.now:
             continue
         if row[7] or is_due(claim, row[19], row[20], transaction.now):
             found.append(todo_page(row, claim.tries))
@@ -259,6 +261,11 @@ def _retry() -> Any:
         Page.ignored_run: ZERO,
     }
     return Page.update(changes).where(Page.id == slot("page_id"))
+
+
+def _put_off() -> Any:
+    """It also leaves the ignore list; the todo list is the engine's."""
+    return Page.update({Page.not_before: slot("not_before"), Page.ignored_run: ZERO}).where(Page.id == slot("page_id"))
 
 
 def _waiting() -> Any:

@@ -39,6 +39,7 @@ _COLUMNS = (
     Document.valid,
     Document.validation_errors,
     Document.parsed_at,
+    Document.scanned_at,
 )
 _ERRORS_KEPT = 20  # of a validation (G)
 
@@ -81,6 +82,7 @@ def store_document(transaction: Transaction, document: DocumentRecord, packed: b
         "incomplete": ",".join(document.incomplete),
         "stored_at": stored_at,
         **_validation_values(document.validation, stored_at),
+        "scanned_at": stored_at if document.scanned else 0,
     }
     transaction.run(_store_document, values)
     if former is not None and former[0] != document.sha256:
@@ -185,8 +187,7 @@ def _insert_body() -> Any:
 
 def _store_document() -> Any:
     kept = {column: getattr(peewee.EXCLUDED, column.column_name) for column in _COLUMNS[1:]}
-    update = {**kept, Document.scanned_at: peewee.SQL("0")}
-    return Document.insert(slots(_COLUMNS)).on_conflict(conflict_target=[Document.page], update=update)
+    return Document.insert(slots(_COLUMNS)).on_conflict(conflict_target=[Document.page], update=kept)
 
 
 def _drop_document() -> Any:

@@ -13,7 +13,7 @@ from tui_crawler.storage.scan_windows import Named, Parent
 from tui_crawler.storage.seen import SeenIndex
 from tui_crawler.storage.sorter import Sorter
 
-_REMEMBERED = 65_536  # URLs that were parsed: navigation repeats itself
+_REMEMBERED = 16_384  # URLs that were parsed: navigation repeats itself
 
 
 class Harvest:

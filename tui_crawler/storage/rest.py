@@ -39,7 +39,7 @@ class Rest:
         """Writes the segments under names that do not last; the database is only read."""
         require(transaction, self._claim)
         names = {job_id: name for name, job_id in job_ids(transaction).items()}
-        for job_id, page, found_on in _pending_pages(transaction):
+        for job_id, page, found_on in _pending_pages(transaction, self._claim):
             self._sorter.add(job_id, page, found_on)
         if not self._sorter.count():
             return
@@ -91,9 +91,13 @@ def _stash(transaction: Transaction, job_id: int, keys: Sequence[int], stash: st
     move_counters(transaction, job_id, moves)
 
 
-def _pending_pages(transaction: Transaction) -> Iterator[tuple[int, NewPage, str]]:
-    """Job, page and URL of the page that named it, of every page pending at an origin of this run."""
-    for origin_id, origin in transaction.fetch(Origin.select(Origin.id, Origin.origin).where(Origin.participates == 1)):
+def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int, NewPage, str]]:
+    """Job, page and URL of the page that named it, of every page pending at an origin of this run; where several
+    workers crawl it, at those of this one."""
+    mine = Origin.participates == 1
+    if claim.shared:
+        mine &= Origin.session_id == claim.session_id
+    for origin_id, origin in transaction.fetch(Origin.select(Origin.id, Origin.origin).where(mine)):
         ids = [row[0] for row in transaction.all(_open_ids, {"origin_id": origin_id})]
         for start in range(0, len(ids), _CHUNK):
             places = padded(ids[start : start + _CHUNK])

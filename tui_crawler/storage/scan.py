@@ -25,7 +25,7 @@ from tui_crawler.storage.faults import DATABASE_ERRORS, storage_failure
 from tui_crawler.storage.harvest import Harvest
 from tui_crawler.storage.marks import mark, set_mark
 from tui_crawler.storage.seen import SeenIndex, SeenSettings, open_seen, pages_among
-from tui_crawler.storage.segments import Shelf
+from tui_crawler.storage.segments import Shelf, Waiting
 from tui_crawler.storage.sorter import Sorter
 from tui_crawler.storage.transaction import Transaction
 
@@ -42,7 +42,7 @@ class BuildSettings:
     segment_urls: int = 50_000
     link_kinds: frozenset[LinkKind] = frozenset({LinkKind.a})
     seen: SeenSettings = field(default_factory=SeenSettings)
-    window: int = 200
+    window: int = 50
     opening: OpenSettings = field(default_factory=OpenSettings)
     now: Callable[[], int] = wall_clock
 
@@ -86,11 +86,13 @@ def build_queue(path: Path, settings: BuildSettings, admission_of: Callable[[str
 @dataclass(frozen=True, slots=True)
 class _Start:
     """How the database stood when a build began. `prefix` is that of its batch, `generation` counts finished builds,
-    `jobs` are ids by name; attempts after the first named here, up to the last, were not looked at."""
+    `jobs` are ids by name, `waiting` the segments that wait; attempts after the first named here, up to the last, were
+    not looked at."""
 
     prefix: str
     generation: int
     jobs: dict[str, int]
+    waiting: tuple[Waiting, ...]
     first_attempt: int
     last_attempt: int
 
@@ -116,7 +118,7 @@ class _Build:
         known = scan_windows.pages_by_origin(self._beside.loose())
         harvest = Harvest(self._sorter, seen, admissions, self._settings.link_kinds, known)
         limited = any(one.limits.max_pages_per_origin is not None for one in admissions.values())
-        self._take_waiting(harvest, seen, start.jobs, limited=limited)
+        self._take_waiting(harvest, seen, start, limited=limited)
         self._scan(harvest, start)
         try:
             built = self._write(harvest, seen, start)
@@ -127,12 +129,14 @@ class _Build:
         warnings = (*self._warnings, *seen.warnings)
         return Built(harvest.scanned, harvest.found, harvest.known, harvest.refused, built, warnings)
 
-    def _take_waiting(self, harvest: Harvest, seen: SeenIndex, jobs: dict[str, int], *, limited: bool) -> None:
+    def _take_waiting(self, harvest: Harvest, seen: SeenIndex, start: _Start, *, limited: bool) -> None:
         """What waits in segments is known; with a limit of pages it also counts for its origins."""
         transaction = self._beside.loose()
-        for segment in segments.waiting(transaction, self._shelf, 0 if limited else seen.after_segment):
+        for segment in start.waiting:
+            if segment.segment_id <= seen.after_segment and not limited:
+                continue
             try:
-                job_id = jobs.get(segment_files.read_head(segment.path).job, 0)
+                job_id = start.jobs.get(segments.whole(segment).job, 0)
                 for entries in segment_files.read_pages(segment.path, _AT_ONCE):
                     keys = [entry.page.url_hash for entry in entries]
                     seen.take_waiting(job_id, keys)
@@ -159,11 +163,14 @@ class _Build:
         for first in range(start.first_attempt, start.last_attempt, _AT_ONCE):
             with self._beside.reading() as transaction:
                 last = min(first + _AT_ONCE, start.last_attempt)
-                parents = scan_windows.without_document(transaction, first, last)
-                ids = [parent.page.page_id for parent in parents]
-                linked = scan_windows.links(transaction, ids, kinds)
-                sent = scan_windows.redirects(transaction, ids)
-            harvest.take(parents, linked, sent)
+                found = scan_windows.without_document(transaction, first, last)
+            for place in range(0, len(found), self._settings.window):
+                parents = found[place : place + self._settings.window]
+                with self._beside.reading() as transaction:
+                    ids = [parent.page.page_id for parent in parents]
+                    linked = scan_windows.links(transaction, ids, kinds)
+                    sent = scan_windows.redirects(transaction, ids)
+                harvest.take(parents, linked, sent)
 
     def _write(self, harvest: Harvest, seen: SeenIndex, start: _Start) -> tuple[BuiltSegment, ...]:
         """The files, the transaction that makes them known, their names."""
@@ -199,6 +206,7 @@ def _begin(transaction: Transaction, shelf: Shelf) -> _Start:
         prefix=segments.new_batch(transaction, shelf.database),
         generation=mark(transaction, _BUILD_MARK),
         jobs=segments.job_ids(transaction),
+        waiting=segments.waiting(transaction, shelf),
         first_attempt=mark(transaction, _ATTEMPT_MARK),
         last_attempt=scan_windows.last_attempt(transaction),
     )

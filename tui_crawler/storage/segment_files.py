@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import itertools
 import os
+import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
+from urllib.parse import quote
 
 from tui_crawler.domain.run import BadSegment, StorageFailure
 from tui_crawler.domain.segment import (
@@ -31,6 +32,7 @@ from tui_crawler.domain.segment import (
     parse_head,
     parse_line,
 )
+from tui_crawler.storage.faults import is_busy
 
 PART = ".part"
 _LOCK = ".lock"
@@ -110,7 +112,8 @@ def publish(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise write_failure(error, path.parent) from error
+        why = error.strerror or error
+        raise StorageFailure(f"{path} could not get its name ({why}); the next build or load gives it one") from error
     return True
 
 
@@ -270,32 +273,41 @@ def _entry(line: bytes, path: Path) -> SegmentPage:
         raise BadSegment(f"{path} is damaged: {error}") from error
 
 
-def _locked(lock: Path) -> IO[bytes]:
-    """A file of this name with a lock on it, for as long as it is open. Raises OSError."""
+def _locked(lock: Path) -> sqlite3.Connection:
+    """Makes a file of this name and holds a lock on it, until it is closed or its process ends. Raises OSError.
+
+    It is an empty database to SQLite, which knows how to lock files on every system.
+    """
     while True:
-        file = lock.open("wb")
+        lock.touch()
+        holder = sqlite3.connect(lock, isolation_level=None, timeout=0, check_same_thread=False)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if lock.exists() and os.path.samestat(os.fstat(file.fileno()), lock.stat()):
-                return file
-        except FileNotFoundError:
-            pass  # somebody has taken it for one that was left, before it was locked
-        except BaseException:
-            file.close()
-            raise
-        file.close()
+            _hold(holder)
+            if lock.exists():
+                return holder
+        except sqlite3.Error as error:
+            if not is_busy(error):
+                raise OSError(errno.EIO, f"no lock: {error}") from error
+        # somebody has just taken it for one that was left behind
+        holder.close()
+
+
+def _hold(holder: sqlite3.Connection) -> None:
+    holder.execute("PRAGMA journal_mode = OFF")
+    holder.execute("BEGIN EXCLUSIVE")
 
 
 def _is_held(lock: Path) -> bool:
     """Whether the writer of a batch lives; the lock of a dead one is removed."""
+    location = f"file:{quote(str(lock.absolute()))}?mode=rw"
+    holder = sqlite3.connect(location, isolation_level=None, timeout=0, uri=True)
     try:
-        with lock.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove(lock)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False  # it has ended this very moment, or the file system knows no locks
+        _hold(holder)
+        _remove(lock)
+    except sqlite3.Error as error:
+        return is_busy(error)  # else it has ended this very moment, or it is something else
+    finally:
+        holder.close()
     return False
 
 

@@ -118,12 +118,19 @@ def register(transaction: Transaction, shelf: Shelf, heads: Sequence[SegmentHead
     return highest or 0
 
 
-def waiting(transaction: Transaction, shelf: Shelf, after_id: int = 0) -> tuple[Waiting, ...]:
-    """The segments that were not consumed, oldest first, after the one with that id."""
+def waiting(transaction: Transaction, shelf: Shelf) -> tuple[Waiting, ...]:
+    """The segments that were not consumed, oldest first."""
     columns = (Segment.id, Segment.name, Segment.digest, Segment.path)
-    unconsumed = (Segment.consumed_at == 0) & (Segment.id > after_id)
-    rows = transaction.fetch(Segment.select(*columns).where(unconsumed).order_by(Segment.id))
+    rows = transaction.fetch(Segment.select(*columns).where(Segment.consumed_at == 0).order_by(Segment.id))
     return tuple(Waiting(row[0], row[1], row[2], shelf.found(row[3])) for row in rows)
+
+
+def whole(segment: Waiting) -> SegmentHead:
+    """The head of a segment whose file is there, whole, and still the one that was registered. Raises BadSegment."""
+    head = segment_files.verify(segment.path)
+    if (head.name, head.digest) != (segment.name, segment.digest):
+        raise BadSegment(f"{segment.path} is not segment {segment.name}")
+    return head
 
 
 def next_waiting(transaction: Transaction, shelf: Shelf) -> str:
@@ -131,11 +138,10 @@ def next_waiting(transaction: Transaction, shelf: Shelf) -> str:
     for segment in waiting(transaction, shelf):
         _publish(segment.path)
         try:
-            head = segment_files.verify(segment.path)
+            whole(segment)
         except BadSegment:
             continue
-        if (head.name, head.digest) == (segment.name, segment.digest):
-            return str(segment.path)
+        return str(segment.path)
     return ""
 
 
@@ -164,7 +170,8 @@ def load(transaction: Transaction, claim: Claim, path: Path) -> QueueChange:
     Raises BadSegment for no segment, a damaged one, one of a newer format, or one that was consumed before.
     """
     require(transaction, claim)
-    _publish(path)
+    if transaction.fetch(Segment.select(Segment.id).where(Segment.name == path.stem)):
+        _publish(path)
     head = segment_files.read_head(path)
     _refuse_consumed(transaction, head, path)
     job_id = job_ids(transaction).get(clean(head.job), claim.job_id)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.segment import SegmentPage
 
-_CACHE_KIB = 65_536
+_CACHE_KIB = 16_384
 _CHUNK = 400  # of keys in one statement
 _TABLES = """
 CREATE TABLE found (job INTEGER, key INTEGER, origin TEXT, rest TEXT, depth INTEGER, nice INTEGER, hops INTEGER,

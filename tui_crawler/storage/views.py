@@ -92,6 +92,16 @@ FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id J
 _V_REDIRECT = """SELECT f.href AS from_url, t.href AS to_url, r.to_fragment, r.permanent, r.source, r.seen_at
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = r.to_url_id"""
 
+_V_DOCUMENT = """SELECT u.href AS url, d.kind, d.content_type, d.charset, d.title, d.size, d.sha256, d.etag,
+    d.last_modified, d.cache_control, d.expires, d.age, d.content_location, d.canonical, d.noindex, d.nofollow,
+    d.incomplete, d.stored_at, d.validation_type, d.valid, d.validation_errors, NULLIF(p.lastmod, 0) AS lastmod
+FROM document d JOIN page p ON p.id = d.page_id JOIN url u ON u.id = p.url_id"""
+
+_V_DATA = """SELECT u.href AS url, b.name, b.type, b.place, b.value
+FROM data_block b JOIN page p ON p.id = b.page_id JOIN url u ON u.id = p.url_id"""
+
+_V_RESULT = "SELECT r.attempt_id, r.type, r.value FROM attempt_result r"
+
 _V_REFUSED = """SELECT o.origin, r.reason, r.count, r.sample_url
 FROM refused r JOIN origin o ON o.id = r.origin_id"""
 
@@ -138,6 +148,9 @@ VIEWS: Mapping[str, str] = MappingProxyType(
         "v_request": _V_REQUEST,
         "v_link": _V_LINK,
         "v_redirect": _V_REDIRECT,
+        "v_document": _V_DOCUMENT,
+        "v_data": _V_DATA,
+        "v_result": _V_RESULT,
         "v_refused": _V_REFUSED,
         "v_run": _V_RUN,
         "v_job": _V_JOB,

@@ -46,7 +46,10 @@ class Crawl:
         """`clock` None: that of the machine. Raises StorageFailure when the database cannot be opened."""
         self._config = config
         opening = OpenSettings(durability=Durability(config.storage.durability))
-        self._store = SqliteStore(database, StoreSettings(opening=opening, lease_ms=config.storage.lease_ms))
+        storing = StoreSettings(
+            opening=opening, lease_ms=config.storage.lease_ms, segment_urls=config.queue.segment_urls
+        )
+        self._store = SqliteStore(database, storing)
         seed_hosts = {url.host for url in seed_urls(config)}
         self._fetcher = fetcher_of(config, seed_hosts, self._excluded)
         settings = engine_settings(config, options)

@@ -27,10 +27,10 @@ class SignalledStop:
         self.received: int | None = None
 
     def install(self) -> None:
-        """Takes the signals over from the running loop (where the platform has them)."""
+        """Takes the signals over from the running loop (where the platform and the thread have them)."""
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
-            with contextlib.suppress(NotImplementedError, ValueError):
+            with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
                 loop.add_signal_handler(number, self._on_signal, number)
 
     def _on_signal(self, number: int) -> None:
