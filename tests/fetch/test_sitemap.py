@@ -207,7 +207,7 @@ def test_a_gzip_file_that_ends_too_soon_keeps_what_was_read() -> None:
     ids=["entries", "zeros", "nesting"],
 )
 def test_a_bomb_is_cut(content: bytes) -> None:
-    packed = gzip.compress(content, 1)
+    packed = gzip.compress(content, 1, mtime=0)
     limits = FetchLimits(max_sitemap_bytes=MIB // 4)
     with traced_peak() as peak:
         reading = sitemap(packed, limits=limits)
@@ -284,8 +284,8 @@ def test_an_external_document_type_is_not_fetched() -> None:
         (b"<", "not a sitemap: it has no element"),
         (b"<!-- nothing -->", "not a sitemap: it has no element"),
         (b"\x1f\x8bnonsense", "not a sitemap: the compressed body is illegal"),
-        (gzip.compress(b"x")[:4], "not a sitemap: the compressed body ends before its end"),
-        (gzip.compress(b"hello"), "not a sitemap: neither XML nor a list of URLs"),
+        (gzip.compress(b"x", mtime=0)[:4], "not a sitemap: the compressed body ends before its end"),
+        (gzip.compress(b"hello", mtime=0), "not a sitemap: neither XML nor a list of URLs"),
     ],
 )
 def test_what_is_no_sitemap(body: bytes, message: str) -> None:
@@ -330,7 +330,7 @@ async def test_a_reading_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch)
     assert (reading.kind, reading.incomplete, reading.entries) == ("xml", ("deadline",), ())
 
 
-@pytest.mark.parametrize(("body", "in_thread"), [(b"<urlset/>", False), (gzip.compress(b"<urlset/>"), True)])
+@pytest.mark.parametrize(("body", "in_thread"), [(b"<urlset/>", False), (gzip.compress(b"<urlset/>", mtime=0), True)])
 async def test_what_may_become_large_is_read_in_a_thread(
     monkeypatch: pytest.MonkeyPatch, body: bytes, in_thread: bool
 ) -> None:
@@ -361,7 +361,7 @@ FRAGMENTS = st.sampled_from([*TOKENS.split(), b" ", b"\n"])
 @settings(deadline=None)
 def test_no_bytes_raise(body: bytes, packed: bool) -> None:
     reader = PageReader(LIMITS, "x")
-    data = gzip.compress(body) if packed else body
+    data = gzip.compress(body, mtime=0) if packed else body
     reading = asyncio.run(reader.read(PAGE, answered(data, "application/xml"), sitemap=True))
     assert reading.exit_code in (ExitCode.file_ingested, ExitCode.local_processing_error)
     assert reading.exit_code is ExitCode.file_ingested or reading.message.startswith("not a sitemap: ")
