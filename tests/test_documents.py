@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.views_page import views_markdown
 from tui_crawler.cli.parser import parse
 from tui_crawler.config.document import configuration_markdown
 from tui_crawler.console.keys import keys_markdown
@@ -15,7 +16,10 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("name", "made"), [("configuration.md", configuration_markdown), ("keys.md", keys_markdown)])
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("configuration.md", configuration_markdown), ("keys.md", keys_markdown), ("views.md", views_markdown)],
+)
 def test_a_generated_page_is_what_the_code_says(name, made):
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == made()
 

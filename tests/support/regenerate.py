@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.support.views_page import views_markdown
 from tui_crawler.config.document import configuration_markdown
 from tui_crawler.console.keys import keys_markdown
 from tui_crawler.domain.exit_code import table_markdown
@@ -19,6 +20,7 @@ def main() -> None:
         "exit-codes.md": table_markdown(),
         "glossary.md": glossary_markdown(),
         "keys.md": keys_markdown(),
+        "views.md": views_markdown(),
     }
     for name, text in pages.items():
         (DOCS / name).write_text(text, encoding="utf-8")

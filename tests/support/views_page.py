@@ -1,0 +1,52 @@
+"""docs/views.md, made from the views of a new database."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.views import VIEWS
+
+MEANING = {
+    "v_origin": "an origin crawler: state, patience, delay, robots.txt, counters",
+    "v_page": "a page of a job: queue row and last result",
+    "v_attempt": "the crawl log: one row an attempt (page, robots, sitemap, check)",
+    "v_request": "an HTTP exchange inside an attempt",
+    "v_link": "a link of a page; a kept one keeps when it was first seen",
+    "v_redirect": "where a page sends its reader (location, meta_refresh, refresh_header, canonical)",
+    "v_document": "what a page last gave: headers, directives, validation (errors: [line, column, message])",
+    "v_data": "a value that a data rule found",
+    "v_result": "a typed result of an attempt",
+    "v_refused": "links that a filter refused, by reason, under the origin of the page that held them",
+    "v_run": "a run",
+    "v_job": "a job",
+    "v_operator_action": "the operator journal",
+    "v_activity": "what has happened: runs, origins, sessions, rulesets, segments",
+    "crawler_sites": "design G: sites",
+    "crawler_queue": "design G: the queue",
+    "crawler_urls": "design G: URLs; `response` is the zstd-compressed body",
+    "crawler_links": "design G: links",
+}
+HEAD = """# Views
+
+Made from a new database; a test keeps this page equal to it. Tables may change by migration, these columns stay. The
+database is one SQLite file in WAL mode, readable with any SQLite tool while a crawl runs. Times are epoch milliseconds,
+UTC; booleans are 0 and 1; enumerations are names; what is unknown is NULL or an empty text.
+
+| view | what a row is | columns |
+|---|---|---|
+"""
+
+
+def views_markdown() -> str:
+    """The page."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "views.db"
+        open_writable(path, OpenSettings()).close()
+        with closing(sqlite3.connect(path)) as database:
+            columns = {name: [row[1] for row in database.execute(f"PRAGMA table_info({name})")] for name in VIEWS}
+    lines = [f"| `{name}` | {MEANING[name]} | {', '.join(columns[name])} |" for name in VIEWS]
+    return HEAD + "\n".join(lines) + "\n"
