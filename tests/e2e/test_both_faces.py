@@ -13,7 +13,7 @@ from tui_crawler.demo.configuration import demo_config
 from tui_crawler.demo.process import DemoProcess
 from tui_crawler.wiring.demo import free_base_port
 
-STEADY = {"almanac", "reserve", "chandlery", "museum"}  # sites whose answers do not depend on what was asked before
+STEADY = {"reserve", "museum"}  # sites whose answers do not depend on what was asked before
 QUERIES = {
     "pages": "SELECT url, origin, job, status, attempts, attempts_remaining, nice, depth, last_exit_code,"
     " last_http_status, etag, last_modified, content_type, size, title, sha256, validation_type, valid"
