@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tui_crawler.domain.attempt import (
     AttemptKind,
@@ -164,20 +164,10 @@ def settle_refusal(page: TodoPage, why: Refusing, state: OriginState, now: Momen
     code = why.exit_code
     skipped = code is ExitCode.skipped_by_rule
     return Settle(
-        attempt=AttemptRecord(
-            origin=state.origin,
-            url=page.url,
-            kind=_kind_of(page),
-            exit_code=code,
-            started_at=now.wall_ms,
-            ended_at=now.wall_ms,
+        attempt=replace(
+            _logged(_kind_of(page), page.url, code, _Around(state, state, now.wall_ms, now.wall_ms), None),
             page_id=page.page_id,
             ruleset_id=why.ruleset_id,
-            patience_before=state.patience,
-            patience_after=state.patience,
-            politeness_after=state.pace.politeness,
-            delay_ms_after=state.delay_ms,
-            delay_reason=state.delay_reason.value,
             message=why.detail,
             decided_by=why.source,
         ),
@@ -207,25 +197,7 @@ def settle_robots(
 ) -> Settle:
     """The attempt for robots.txt, whose hops are all requests of it; `exchange` is the last one."""
     return Settle(
-        attempt=AttemptRecord(
-            origin=after.origin,
-            url=url,
-            kind=AttemptKind.robots,
-            exit_code=code,
-            started_at=started_at,
-            ended_at=now.wall_ms,
-            http_status=exchange.http_status,
-            response_ms=exchange.response_ms,
-            bytes=exchange.wire_bytes,
-            requests=exchange.requests,
-            patience_before=before.patience,
-            patience_after=after.patience,
-            politeness_after=after.pace.politeness,
-            delay_ms_after=after.delay_ms,
-            delay_reason=after.delay_reason.value,
-            message=exchange.message,
-            cut=exchange.cut,
-        ),
+        attempt=_logged(AttemptKind.robots, url, code, _Around(before, after, started_at, now.wall_ms), exchange),
         origin=record_of(after),
         save_robots=code is not ExitCode.cancelled,
         new_pages=sitemaps.pages,
@@ -237,27 +209,47 @@ def settle_check(
     check: Check, exchange: Exchange, before: OriginState, after: OriginState, started: Moment, now: Moment
 ) -> Settle:
     """The attempt for a probe (HEAD): it changes no page. `exchange` without requests is a refusal."""
-    return Settle(
-        attempt=AttemptRecord(
-            origin=after.origin,
-            url=check.url.href,
-            kind=AttemptKind.check,
-            exit_code=exchange.exit_code,
-            started_at=started.wall_ms,
-            ended_at=now.wall_ms,
-            http_status=exchange.http_status,
-            response_ms=exchange.response_ms if exchange.requests else None,
-            bytes=exchange.wire_bytes,
-            requests=exchange.requests,
-            patience_before=before.patience,
-            patience_after=after.patience,
-            politeness_after=after.pace.politeness,
-            delay_ms_after=after.delay_ms,
-            delay_reason=after.delay_reason.value,
-            message=exchange.message,
-            cut=exchange.cut,
-        ),
-        origin=record_of(after),
+    around = _Around(before, after, started.wall_ms, now.wall_ms)
+    attempt = _logged(AttemptKind.check, check.url.href, exchange.exit_code, around, exchange)
+    return Settle(attempt=attempt, origin=record_of(after))
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """The origin before and after an attempt, and when it began and ended (epoch ms)."""
+
+    before: OriginState
+    after: OriginState
+    started_at: int
+    ended_at: int
+
+
+def _logged(kind: AttemptKind, url: str, code: ExitCode, around: _Around, exchange: Exchange | None) -> AttemptRecord:
+    """The entry of the crawl log; `exchange` None, or one without requests: nothing was asked."""
+    after = around.after
+    entry = AttemptRecord(
+        origin=after.origin,
+        url=url,
+        kind=kind,
+        exit_code=code,
+        started_at=around.started_at,
+        ended_at=around.ended_at,
+        patience_before=around.before.patience,
+        patience_after=after.patience,
+        politeness_after=after.pace.politeness,
+        delay_ms_after=after.delay_ms,
+        delay_reason=after.delay_reason.value,
+    )
+    if exchange is None:
+        return entry
+    return replace(
+        entry,
+        http_status=exchange.http_status,
+        response_ms=exchange.response_ms if exchange.requests else None,
+        bytes=exchange.wire_bytes,
+        requests=exchange.requests,
+        message=exchange.message,
+        cut=exchange.cut,
     )
 
 
@@ -283,23 +275,10 @@ def _results_of(crawled: Crawled, code: ExitCode) -> tuple[AttemptResult, ...]:
 
 def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: OriginState) -> AttemptRecord:
     exchange, reading = crawled.exchange, crawled.reading
-    return AttemptRecord(
-        origin=after.origin,
-        url=crawled.page.url,
-        kind=_kind_of(crawled.page),
-        exit_code=code,
-        started_at=crawled.started.wall_ms,
-        ended_at=crawled.ended.wall_ms,
+    around = _Around(before, after, crawled.started.wall_ms, crawled.ended.wall_ms)
+    return replace(
+        _logged(_kind_of(crawled.page), crawled.page.url, code, around, exchange),
         page_id=crawled.page.page_id,
-        http_status=exchange.http_status,
-        response_ms=exchange.response_ms if exchange.requests else None,
-        bytes=exchange.wire_bytes,
-        requests=exchange.requests,
-        patience_before=before.patience,
-        patience_after=after.patience,
-        politeness_after=after.pace.politeness,
-        delay_ms_after=after.delay_ms,
-        delay_reason=after.delay_reason.value,
         message=exchange.message or (reading.message if reading else "") or _said(crawled, code),
         cut=exchange.cut + (reading.incomplete if reading else ()),
         ruleset_id=crawled.ruleset_id,
