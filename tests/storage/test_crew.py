@@ -218,6 +218,33 @@ def test_while_workers_gather_none_takes_more_than_its_share(bench):
         assert len(mine) == len(ORIGINS), "nobody else has come"
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+def test_what_a_killed_worker_held_waits_also_after_the_others_ended_in_order(bench, workers):
+    """K5: the next start, by one or by several, knows whose requests may have been in flight."""
+    with bench.scratch() as work:
+        lives = Lives(work)
+        lives.look(0)
+        lives.join(0)
+        lives.wait(GATHERING_MS)
+        lives.look(1)
+        first, second = sorted(lives.claims)
+        killed, orderly = set(lives.held[first]), set(lives.held[second])
+        assert killed
+        assert orderly
+        sessions.end(work, lives.claims[second], "interrupted", True)
+        work.now += 2 * LEASE_MS
+        starter = Starter(Owner("later", "machine of later", 1, 1), LEASE_MS)
+        claim, start = sessions.begin(work, replace(PLAN, workers=workers), starter)
+        assert start.continued
+        if workers == 1:
+            assert start.unclean
+            return
+        work.now += GATHERING_MS
+        taken = crew.take_origins(work, claim, Crew(starter, 1, site_of))
+        assert {one.record.origin for one in taken if one.unclean} == killed
+        assert {one.record.origin for one in taken if not one.unclean} == set(ORIGINS) - killed
+
+
 def test_nobody_can_join_a_run_that_is_over(bench):
     with bench.scratch() as work:
         lives = Lives(work)

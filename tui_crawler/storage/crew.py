@@ -42,12 +42,8 @@ class Crew:
 
 
 def open_to_all(transaction: Transaction, claim: Claim, start: RunStart) -> RunStart:
-    """The leading worker has begun a run: its origins are free, as the last session left them, and so are the
+    """The leading worker has begun a run: its origins are free, each as its last holder left it, and so are the
     requests that earlier workers had taken and not made."""
-    earlier = (Session.rest == 0) & (Session.id != claim.session_id)
-    former = transaction.fetch(Session.select(Session.id).where(earlier).order_by(Session.id.desc()).limit(1))
-    last = former[0][0] if former else 0
-    transaction.execute(Origin.update({Origin.session_id: last}).where(Origin.participates == 1))
     transaction.execute(Run.update({Run.granted: Run.requests}).where(Run.id == claim.run_id))
     return replace(start, origins=())
 

@@ -94,7 +94,7 @@ def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str) ->
     values = {
         "origin_id": row.id,
         "joined": joined,
-        "session_id": 0 if claim.shared else claim.session_id,
+        "session_id": None if claim.shared else claim.session_id,
         "change": transaction.change,
     }
     transaction.run(_join, values)
@@ -271,12 +271,13 @@ def _insert() -> Any:
 
 
 def _join() -> Any:
-    """Whoever joined by hand stays so: its seeds are nowhere in a configuration."""
+    """Whoever joined by hand stays so: its seeds are nowhere in a configuration. Among several workers the session that
+    held the origin last stays in its row, until one of them leases it."""
     added = Origin.joined == peewee.SQL("'added'")
     changes = {
         Origin.participates: ONE,
         Origin.joined: peewee.Case(None, [(added, Origin.joined)], slot("joined")),
-        Origin.session_id: slot("session_id"),
+        Origin.session_id: peewee.fn.COALESCE(slot("session_id"), Origin.session_id),
         Origin.epoch: Origin.epoch + ONE,
         Origin.in_flight_url: peewee.SQL("''"),
         Origin.change: slot("change"),

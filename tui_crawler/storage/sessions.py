@@ -207,7 +207,8 @@ def end(transaction: Transaction, claim: Claim, reason: str, clean_end: bool) ->
 
 
 def _take_over(transaction: Transaction, starter: Starter) -> bool:
-    """Ends the sessions of dead owners; answers whether the former one did not end cleanly. Raises RunHeld."""
+    """Ends the sessions of dead owners; answers whether the last holder of any origin did not end in order. Raises
+    RunHeld."""
     columns = (
         Session.run_id,
         Session.host,
@@ -228,9 +229,9 @@ def _take_over(transaction: Transaction, starter: Starter) -> bool:
     by = f"taken over by {starter.owner.describe()}"
     ended = {Session.ended_at: transaction.now, Session.ended_by: by, Session.clean: 0}
     transaction.execute(Session.update(ended).where(still_open))
-    of_runs = Session.select(Session.clean).where(Session.rest == 0)
-    last = transaction.fetch(of_runs.order_by(Session.id.desc()).limit(1))
-    return bool(last) and not last[0][0]
+    held = Origin.select(Origin.id).where((Origin.session_id == Session.id) & (Origin.participates == 1))
+    not_clean = (Session.rest == 0) & (Session.clean == 0) & peewee.fn.EXISTS(held)
+    return bool(transaction.fetch(Session.select(Session.id).where(not_clean).limit(1)))
 
 
 def _is_edited(transaction: Transaction, plan: RunPlan) -> bool:
