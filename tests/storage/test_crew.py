@@ -186,7 +186,7 @@ def bench(tmp_path_factory):
     made.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(STEPS)
 def test_no_origin_is_ever_in_two_hands_and_none_is_lost(bench, steps):
     with bench.scratch() as work:
