@@ -6,13 +6,33 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from tests.console.sample_crawl import API, attempts, failed_pages, origins, page_detail, run_view, todo_list
+from tests.console.page_holds import passes
+from tests.console.sample_crawl import API, WWW, attempts, failed_pages, origins, page_detail, run_view, todo_list
+from tests.console.sample_log import (
+    activities,
+    claimed,
+    exits_of_crawl,
+    jobs,
+    operator_actions,
+    refused_links,
+    runs,
+    stashes,
+    validation_totals,
+)
+from tests.console.sample_rules import ADDED, versions
+from tui_crawler.console.ports import ValidationTotals
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.page_filter import PageFilter, PageWindow
+from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import StorageFailure
 from tui_crawler.domain.view import (
     ActionView,
+    ActivityView,
     AttemptView,
     ExitCountView,
     FailureGroup,
+    JobView,
+    LimboView,
     OriginChanges,
     OriginHistory,
     OriginView,
@@ -20,8 +40,14 @@ from tui_crawler.domain.view import (
     PageView,
     RefusedView,
     RunView,
+    StashView,
     TodoView,
     TotalsView,
+)
+
+STORED = (
+    b"<!doctype html>\n<html lang=en>\n<head>\n\t<title>Items page 18</title>\n</head>\n<body>\n"
+    b"<h1>Items</h1>\n\x1b]52;c;aGk=\x07 <p>caf\xc3\xa9 " + b"and more of it " * 20 + b"</p>\n</body>\n</html>\n"
 )
 
 
@@ -34,10 +60,18 @@ class FakeReports:
     newest_run: RunView | None = field(default_factory=run_view)
     pages: tuple[PageView, ...] = field(default_factory=failed_pages)
     detail: Callable[[str], PageDetail | None] = page_detail
+    happened: tuple[ActivityView, ...] = field(default_factory=activities)
+    asked_for: tuple[ActionView, ...] = field(default_factory=operator_actions)
+    groups_of_pages: tuple[JobView, ...] = field(default_factory=jobs)
+    past_runs: tuple[RunView, ...] = field(default_factory=runs)
+    versions: tuple[Ruleset, ...] = field(default_factory=versions)
+    added: tuple[Exclusion, ...] = ADDED
     version: int = 1
     failure: str = ""
     asked: list[str] = field(default_factory=list)
     gate: threading.Event | None = None
+    stored: bytes | None = STORED
+    looks_at: int = 100_000
     closed: threading.Event = field(default_factory=threading.Event)
 
     def commit(self, *views: OriginView, log: Iterable[AttemptView] = ()) -> None:
@@ -125,7 +159,7 @@ class FakeReports:
                 ExitCountView("rate_limited", 2, 1),
                 ExitCountView("server_internal_error", 1, 0),
             )
-        return ()
+        return exits_of_crawl()[:7] if origin == WWW else () if origin else exits_of_crawl()
 
     def failure_groups(self, by: tuple[str, ...]) -> tuple[FailureGroup, ...]:
         groups: dict[tuple[tuple[str, str], ...], list[PageView]] = {}
@@ -160,8 +194,60 @@ class FakeReports:
     def page_detail(self, url: str) -> PageDetail | None:
         return self.detail(url)
 
+    def page_window(self, narrowing: PageFilter, after_id: int, limit: int, newest_first: bool) -> PageWindow:
+        self.asked.append(f"page_window({after_id})")
+        known = sorted(self.pages, key=lambda one: one.page_id, reverse=newest_first)
+        names = frozenset(one.origin for one in known)
+        rest = [one for one in known if not after_id or (one.page_id < after_id) == newest_first]
+        rest = [one for one in rest if one.page_id != after_id]
+        looked = rest[: self.looks_at] if narrowing.looks_at_urls else rest
+        found = [one for one in looked if passes(narrowing, one, names)]
+        more = len(found) > limit
+        last = found[limit - 1] if more else (looked or known or (None,))[-1]
+        return PageWindow(
+            tuple(found[:limit]), len(looked), len(known), last.page_id if last else 0, not more and looked == rest
+        )
+
+    def body(self, url: str) -> bytes | None:
+        return self.stored
+
+    def current_rulesets(self) -> tuple[Ruleset, ...]:
+        return tuple(one for one in self.versions if one.current)
+
+    def rulesets(self, job: str, limit: int) -> tuple[Ruleset, ...]:
+        self.asked.append(f"rulesets({job}, {limit})")
+        return tuple(one for one in self.versions if one.job == job)[:limit]
+
+    def exclusions(self) -> tuple[Exclusion, ...]:
+        return self.added
+
     def actions(self, limit: int) -> tuple[ActionView, ...]:
-        return ()
+        return self.asked_for[:limit]
+
+    def activity(self, limit: int, origin: str, after_id: int) -> tuple[ActivityView, ...]:
+        self.asked.append(f"activity(after_id={after_id})")
+        found = (one for one in self.happened if one.activity_id > after_id and origin in {"", one.origin})
+        return tuple(found)[:limit]
+
+    def jobs(self) -> tuple[JobView, ...]:
+        return self.groups_of_pages
+
+    def limbo(self, older_ms: int) -> tuple[LimboView, ...]:
+        return tuple(one for one in claimed() if one.age_ms > older_ms)
+
+    def stashes(self) -> tuple[StashView, ...]:
+        self.asked.append("stashes()")
+        return stashes()
+
+    def refused(self, origin: str) -> tuple[RefusedView, ...]:
+        return tuple(one for one in refused_links() if origin in {"", one.origin})
+
+    def validations(self, most: int) -> ValidationTotals:
+        self.asked.append(f"validations({most})")
+        return validation_totals()
+
+    def runs(self, limit: int) -> tuple[RunView, ...]:
+        return self.past_runs[:limit]
 
     def close(self) -> None:
         self.closed.set()

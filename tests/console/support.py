@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
@@ -18,9 +18,14 @@ from tests.console.sample_crawl import (
     NOW,
     WHO,
 )
+from tests.console.sample_rules import FakeRules
+from tests.console.sample_trace import SampleExplainer
 from tui_crawler.console.app import CrawlerApp
+from tui_crawler.console.departure import CannotDetach, Departure, Detacher
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.journal_desk import Fate
+from tui_crawler.console.ports import Explainer, Reports
+from tui_crawler.console.session import Memory
 from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, ResumeOrigins
 from tui_crawler.domain.run import StorageFailure
 
@@ -111,6 +116,29 @@ class FakeHost:
     @property
     def running(self) -> bool:
         return self.started.is_set() and not self.end.is_set()
+
+
+GONE = Departure(4_711, "/data/crawl.db.log", "tui-crawler --db /data/crawl.db")
+
+
+class FakeDetacher:
+    """Starts nothing; `gate` holds it back."""
+
+    def __init__(self, failure: str = "", hindrance: str = "") -> None:
+        self.hindrance = hindrance
+        self.starts = 0
+        self.gate = threading.Event()
+        self.gate.set()
+        self.begun = threading.Event()
+        self._failure = failure
+
+    def start(self) -> Departure:
+        self.starts += 1
+        self.begun.set()
+        self.gate.wait(20)
+        if self._failure:
+            raise CannotDetach(self._failure)
+        return GONE
 
 
 class StageApp(CrawlerApp):
@@ -217,6 +245,10 @@ async def stage(
     reports: FakeReports | None = None,
     keymap: dict[str, str] | None = None,
     theme: str = "",
+    detacher: Detacher | None = None,
+    memory: Memory | None = None,
+    rules: FakeRules | None = None,
+    explains: Callable[[Reports], Explainer] | None = SampleExplainer,
 ) -> AsyncIterator[Stage]:
     """A running app that has read twice."""
     shown = reports or FakeReports()
@@ -232,6 +264,10 @@ async def stage(
         keymap=keymap,
         theme=theme,
         beating=False,
+        detacher=detacher,
+        memory=memory,
+        rules=rules or FakeRules(),
+        explainer_factory=explains,
     )
     app.tell_me()
     async with app.run_test(size=size) as pilot:

@@ -14,12 +14,36 @@ import pytest
 from rich.cells import cell_len
 
 from tests.console.sample_crawl import API, NOW, attempt, attempts, failed_pages, origins, page_detail, run_view
+from tests.console.sample_log import (
+    activities,
+    claimed,
+    jobs,
+    operator_actions,
+    refused_links,
+    runs,
+    stashes,
+    validation_totals,
+)
+from tests.console.sample_rules import ADDED, versions
+from tests.console.sample_trace import explanation
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.glyphs import Mark
+from tui_crawler.console.impact_room import ImpactNews
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.picture import EngineStanding
-from tui_crawler.console.present import failure_rows, origin_detail, url_detail
+from tui_crawler.console.present import (
+    failure_rows,
+    log_lines,
+    origin_detail,
+    rule_impact,
+    rule_rows,
+    stat_rows,
+    stored_body,
+    url_detail,
+    url_rows,
+    why,
+)
 from tui_crawler.console.present.attempt_row import event_row, log_row
 from tui_crawler.console.present.footer import footer_line
 from tui_crawler.console.present.header import HeaderState, header_lines
@@ -27,6 +51,11 @@ from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.origin_row import origin_row
 from tui_crawler.console.present.seeds import read_seeds, seeds_lines
 from tui_crawler.console.present.summary import summary_lines, why_line
+from tui_crawler.console.rule_draft import RuleDraft
+from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
+from tui_crawler.domain.policy import Rule
+from tui_crawler.domain.preview import OriginImpact, Preview, Sample
+from tui_crawler.domain.ruleset import RulesetChange
 from tui_crawler.domain.view import (
     ExitCountView,
     FailureGroup,
@@ -43,7 +72,10 @@ CASES: dict[str, str] = {
     for case in json.loads((Path(__file__).parent / "corpora" / "terminal_injection.json").read_text())["cases"]
 }
 FORBIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-ENUMERATED = frozenset({"state", "finish_reason", "robots_status", "exit_code", "last_exit_code", "kind", "status"})
+ENUMERATED = frozenset({"state", "finish_reason", "robots_status", "exit_code", "last_exit_code", "kind", "status"}) | {
+    "op",
+    "field",
+}
 """Fields whose value decides what is drawn: left alone at first, poisoned too in a second pass."""
 WORST = ("[/]\x1b]52;c;x\x07\x9b31m\r\n", "\ud800\u202e[@click=app.bell]x[/]" + "\u0301" * 40)
 SCROLLBAR = frozenset({"grab", "release", "scroll_up", "scroll_down"})
@@ -84,6 +116,26 @@ class PoisonedReports(FakeReports):
         self.newest_run = self._bad(run_view(live=not names))
         self.pages = tuple(self._bad(one) for one in failed_pages())
 
+        self.happened = tuple(self._bad(one) for one in activities())
+        self.asked_for = tuple(self._bad(one) for one in operator_actions())
+        self.groups_of_pages = tuple(self._bad(one) for one in jobs())
+        self.past_runs = tuple(self._bad(one) for one in runs())
+
+        self.versions = tuple(poison(one, payload, names=False) for one in versions())
+        self.added = tuple(poison(one, payload, names=False) for one in ADDED)
+
+    def stashes(self) -> Any:
+        return self._bad(stashes())
+
+    def validations(self, most: int) -> Any:
+        return self._bad(validation_totals())
+
+    def limbo(self, older_ms: int) -> Any:
+        return self._bad(claimed())
+
+    def refused(self, origin: str) -> Any:
+        return self._bad(refused_links())
+
     def history(self, origin: str) -> OriginHistory:
         rows = (attempt(9, f"{API}/x", "request_timeout", delay_reason="odd", patience_after=4),)
         return self._bad(OriginHistory(rows, rows, (RefusedView("o", "scope", 1, "https://x/"),)))
@@ -105,7 +157,11 @@ class PoisonedReports(FakeReports):
         detail = page_detail(f"{API}/p")
         link = LinkView("https://a/", "https://b/", "a", False, "text", 1)
         redirect = RedirectView(detail.page.url, "https://to/", "frag", True, "location", 1)
-        return self._bad(dataclasses.replace(detail, inlinks=(link,), outlinks=(link,), redirects=(redirect,)))
+        found: dict[str, Any] = {
+            "validation": Validation("html5", False, (ValidationError(1, 2, "message"),)),
+            "data": (DataValue("name", "text", 0, "value"),),
+        }
+        return self._bad(dataclasses.replace(detail, inlinks=(link,), outlinks=(link,), redirects=(redirect,), **found))
 
 
 def assert_clean(held: Stage, payload: str) -> None:
@@ -135,6 +191,25 @@ async def show_everything(held: Stage, payload: str) -> None:
         await held.press(key, rounds=0)
         assert_clean(held, payload)
         await held.press("escape", rounds=0)
+    await show_urls(held, payload)
+    await held.press("5", rounds=2)
+    assert_clean(held, payload)
+    await held.press("/", "o", "enter", "e", "&", rounds=0)
+    await held.settle(1)
+    assert_clean(held, payload)
+    await held.press("6", rounds=2)
+    for key in ("c", "c", "c", "c", "c", "L"):
+        assert_clean(held, payload)
+        await held.press(key, rounds=1)
+    assert_clean(held, payload)
+    await held.press("escape", rounds=0)
+    await held.press("4", "tab", "shift+tab", rounds=2)
+    assert_clean(held, payload)
+    await held.press("D", "tab", rounds=2)
+    assert_clean(held, payload)
+    await held.press("escape", "escape", rounds=1)
+    assert_clean(held, payload)
+    await held.press("y", rounds=1)
     await held.press("1", "x", rounds=0)
     assert_clean(held, payload)
     await held.press("escape", rounds=0)
@@ -144,6 +219,103 @@ async def show_everything(held: Stage, payload: str) -> None:
     summary = ExitSummary(run=held.reports.newest_run, gave_up=tuple(held.reports.rows), engine_failure=payload)
     for line in summary.lines():
         assert not [char for char in line if unicodedata.category(char) in FORBIDDEN], payload
+
+
+async def show_urls(held: Stage, payload: str) -> None:
+    """View 3, each tab of a URL, and why it is crawled."""
+    await held.press("3", "j", rounds=2)
+    assert_clean(held, payload)
+    await held.press("/", rounds=0)
+    await held.type("re:(" + payload)
+    await held.press("enter", rounds=2)
+    assert_clean(held, payload)
+    await held.press("ctrl+l", rounds=2)
+    await held.press("enter", rounds=2)
+    for key in ("A", "H", "L", "B", "b", "b", "W"):
+        assert_clean(held, payload)
+        await held.press(key, rounds=2)
+    await held.press("i", rounds=0)
+    assert_clean(held, payload)
+    await held.press("enter", rounds=2)
+    assert_clean(held, payload)
+    held.app.dispatcher.go_to_why(payload)
+    await held.settle(2)
+    assert_clean(held, payload)
+    await held.press("1", rounds=0)
+
+
+def every_line_of_urls(reports: PoisonedReports, now: int) -> Iterator[Line]:
+    """What view 3, the tabs of a URL and the trace show."""
+    for page in reports.pages:
+        yield from url_rows.url_row(page, now).cells
+        yield from url_rows.url_lines(page, now, UTC)
+    detail = reports.page_detail(API)
+    assert detail is not None
+    yield from url_detail.content_lines(detail, UTC)
+    yield from url_detail.redirect_lines(detail)
+    yield from url_detail.link_row(0, detail.inlinks[0], API, inward=True).cells
+    yield url_detail.links_title(reports.payload, 1, 2)
+    yield from url_detail.unknown_lines(reports.payload)
+    body = reports.payload.encode("utf-8", "replace")
+    for width in (20, 90):
+        yield from stored_body.text_lines(body, 9, f"text/html; charset={reports.payload}", width)
+        yield from stored_body.hex_lines(body, 9, width)
+    said = explanation(f"{API}/private/x")
+    trace = dataclasses.replace(poison(said, reports.payload, names=False), answer=said.answer)
+    yield from why.trace_lines(trace)
+    yield from why.short_trace_lines(trace)
+    yield from why.standing_lines(trace, UTC)
+
+
+def every_line_of_the_log(reports: PoisonedReports, now: int) -> Iterator[Line]:
+    """What views 5 and 6 show."""
+    entries = [log_lines.attempt_line(one) for one in reports.log]
+    entries += [log_lines.activity_line(one) for one in reports.happened]
+    entries += [log_lines.action_line(one) for one in reports.asked_for]
+    for entry in entries:
+        for needle in ("", "x", "/"):
+            yield from log_lines.log_row(entry, now, UTC, needle, relative=bool(needle)).cells
+        yield from log_lines.log_lines(entry, UTC)
+    rows = [stat_rows.job_row(job) for job in reports.groups_of_pages]
+    rows += [stat_rows.refused_row(one) for one in stat_rows.by_reason(reports.refused(""))]
+    rows += [stat_rows.limbo_row(one) for one in reports.limbo(0)]
+    rows += [stat_rows.stash_row(one) for one in reports.stashes()]
+    rows += [stat_rows.validation_row(*one) for one in reports.validations(9).sums]
+    rows += [stat_rows.run_row(run, now, UTC, live=False) for run in reports.past_runs]
+    rows += [stat_rows.worker_row(load) for load in stat_rows.worker_loads(reports.rows.values())]
+    rows += stat_rows.origin_rows(stat_rows.top_origins(reports.rows.values(), "failed"), "failed")
+    rows += stat_rows.exit_rows(reports.exit_counts("", now))
+    for row in rows:
+        yield from row.cells
+
+
+def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
+    """Everything that is made of rules, drafts and impacts whose every string carries the payload."""
+    now = reports.versions[0]
+    draft = RuleDraft(now, dataclasses.replace(now.policies, exclusions=(), rules=reports.versions[2].policies.rules))
+    for row in draft.rows():
+        yield from rule_rows.entry_row(row).cells
+        yield from rule_rows.entry_lines(row.entry)
+    for line in rule_rows.operator_rows(reports.added):
+        yield from line.cells
+    yield from rule_rows.entry_lines(reports.added[0])
+    for one in reports.versions:
+        yield from rule_rows.version_row(one, UTC).cells
+        yield from rule_rows.difference_lines(one, now, draft.lines)
+    yield from rule_rows.overtaken_lines(draft, now)
+    yield rule_rows.draft_heading(draft)
+    yield rule_rows.heading_of(now, 3)
+    yield draft.note()
+    for read in (payload, RulesetChange(rules=(Rule(payload, skip=True, source=payload),))):
+        yield from rule_rows.typed_lines(payload, read)
+    origin = OriginImpact(f"https://{payload}", 1, 2, 3)
+    samples = (Sample(payload, "allowed", payload, payload), Sample(payload, payload, "allowed", payload))
+    preview = Preview(9, 1, 2, 6, (origin,), (f"https://{payload}/",), samples, (("done", 1), (payload, 1)))
+    for news in (ImpactNews(draft, 9, preview), ImpactNews(draft, error=payload)):
+        yield from rule_impact.impact_lines(True, news)
+    yield from rule_impact.judged_lines(rule_impact.judge(f"https://x.example/{payload}", now.policies))
+    yield from rule_impact.judged_lines(rule_impact.Judged(payload, payload, payload, (payload,)))
+    yield from rule_impact.judged_lines(rule_impact.Judged(payload, problem=payload))
 
 
 def every_line(payload: str) -> Iterator[Line]:
@@ -171,6 +343,8 @@ def every_line(payload: str) -> Iterator[Line]:
     for page in reports.pages:
         yield from failure_rows.page_row(page, now, ()).cells
         yield from failure_rows.page_lines(page)
+    yield from every_line_of_the_log(reports, now)
+    yield from every_line_of_urls(reports, now)
     detail = reports.page_detail(API)
     assert detail is not None
     yield from url_detail.page_lines(detail.page, now, zone)
@@ -181,6 +355,7 @@ def every_line(payload: str) -> Iterator[Line]:
         yield from url_detail.request_row(request, zone).cells
         yield from url_detail.sent_lines(request)
         yield from url_detail.received_lines(request)
+    yield from lines_of_rules(reports, payload)
     yield from seeds_lines(read_seeds(f"https://x.example/{payload}\n{payload}", (payload,)))
     yield footer_line((payload,), (), 80)[0]
     engine = EngineStanding(Mark("✗", "engine failed", "error"), payload)

@@ -12,25 +12,63 @@ from pathlib import Path
 
 import pytest
 
+from tests.console.rule_stage import counted
 from tests.console.sample_crawl import API, DOCS, NOW, WWW
-from tests.console.support import FakeReports, Stage, stage
+from tests.console.support import FakeDetacher, FakeHost, FakeReports, Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.theme import LIGHT
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
 UPDATE = os.environ.get("TUI_CRAWLER_UPDATE_SCREENSHOTS") == "1"
 GAINS = (9, 12, 14, 17, 15, 19, 22, 21, 18, 24, 26, 23, 19, 20, 22, 25, 27, 24, 21, 18, 17, 19, 21, 20)
 """Requests of each of the last seconds."""
 
+DRAFTING = ("4", "j", "D", "e")
+DRAFTED = "skip: /products/[a-z0-9]*[05e]$"
+"""An entry is deleted, this one is new."""
+
 PICTURES = {
     "overview": ((120, 40), ()),
     "origin": ((120, 40), ("enter",)),
     "failures": ((120, 40), ("2", "tab", "j")),
     "url": ((120, 40), ("2", "tab", "j", "enter")),
+    "url-body": ((120, 40), ("2", "tab", "j", "enter", "B")),
+    "url-why": ((120, 40), ("2", "tab", "j", "enter", "i", "enter")),
+    "url-why-light": ((120, 40), ("2", "tab", "j", "enter", "i", "enter")),
+    "url-why-80x24": ((80, 24), ("2", "tab", "j", "enter", "i", "enter")),
+    "url-why-80x24-light": ((80, 24), ("2", "tab", "j", "enter", "i", "enter")),
+    "urls": ((120, 40), ("3", "/", *"exit:network !user", "enter", "j")),
+    "urls-light": ((120, 40), ("3", "/", *"exit:network !user", "enter", "j")),
+    "urls-80x24": ((80, 24), ("3", "j")),
+    "urls-80x24-light": ((80, 24), ("3", "j")),
     "help": ((120, 40), ("?",)),
+    "logs": ((120, 40), ("5", "/", *"timeout", "enter")),
+    "logs-light": ((120, 40), ("5", "/", *"timeout", "enter")),
+    "logs-80x24": ((80, 24), ("5",)),
+    "logs-80x24-light": ((80, 24), ("5",)),
+    "stats": ((120, 40), ("6",)),
+    "stats-light": ((120, 40), ("6",)),
+    "stats-80x24": ((80, 24), ("6",)),
+    "stats-80x24-light": ((80, 24), ("6",)),
+    "quit": ((120, 40), ("ctrl+c",)),
+    "quit-80x24": ((80, 24), ("Q",)),
+    "copy": ((120, 40), ("2", "tab", "j", "space", "space", "y")),
+    "filter": ((120, 40), ("enter", "/", *"exit:timeout", "enter")),
+    "rules": ((120, 40), ("4",)),
+    "rules-light": ((120, 40), ("4",)),
+    "rules-80x24": ((80, 24), ("4",)),
+    "rules-80x24-light": ((80, 24), ("4",)),
+    "rules-draft": ((120, 40), DRAFTING),
+    "rules-draft-light": ((120, 40), DRAFTING),
+    "rules-draft-80x24": ((80, 24), DRAFTING),
+    "rules-draft-80x24-light": ((80, 24), DRAFTING),
     "overview-80x24": ((80, 24), ()),
     "overview-60x20": ((60, 20), ()),
     "overview-200x60": ((200, 60), ()),
 }
+
+HOSTED = frozenset({"quit", "quit-80x24"})
+"""Pictures of a console that carries the run out itself, and could leave it."""
 
 
 async def crawl_a_while(held: Stage) -> None:
@@ -67,10 +105,16 @@ def write_png(svg: str, path: Path) -> None:
 @pytest.mark.parametrize("name", PICTURES)
 async def test_picture_is_the_one_that_is_committed(name: str) -> None:
     size, keys = PICTURES[name]
-    async with stage(size, reports=FakeReports()) as held:
+    theme = LIGHT.name if name.endswith("-light") else ""
+    host = FakeHost(obeys=False) if name in HOSTED else None
+    async with stage(size, reports=FakeReports(), theme=theme, host=host, detacher=FakeDetacher()) as held:
         await crawl_a_while(held)
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
         await held.press(*keys, rounds=3)
+        if keys == DRAFTING:
+            await held.type(DRAFTED)
+            await held.press("enter", rounds=3)
+            await counted(held)
         held.clock.wall = NOW
         screen = held.app.console_screen
         assert screen is not None

@@ -12,7 +12,14 @@ SCREENS = {
     "overview": ((), ("?", "s")),
     "origin": (("enter",), ("x",)),
     "failures": (("2",), ("R",)),
+    "rules": (("4",), ("ctrl+t",)),
+    "rule draft": (("4", "D"), ("e", "ctrl+t")),
     "url": (("2", "tab", "enter"), ("a", "ctrl+p")),
+    "url body": (("2", "tab", "enter", "B"), ("i",)),
+    "urls": (("3",), ("/", "i")),
+    "why": (("i", "enter"), ("i",)),
+    "logs": (("5",), ("?",)),
+    "stats": (("6",), ("a",)),
 }
 """Keys that lead to a screen, and the dialogs opened over it."""
 

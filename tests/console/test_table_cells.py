@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tui_crawler.console.safe_text import Align
-from tui_crawler.console.table_cells import Cell, Styled, lay_out
+from tui_crawler.console.table_cells import Cell, LateRow, Row, Styled, lay_out
 
 TEXTS = st.text(st.sampled_from("ab 日é\u0301\x1b[\n\u202e"), max_size=12)
 STYLED = st.builds(Styled, TEXTS, st.sampled_from(["", "ok", "error"]), TEXTS)
@@ -56,3 +56,18 @@ def test_a_cell_is_always_as_wide_as_asked(cell: Cell, width: int, align: Align)
     laid_out = text(cell, width, align)
     assert cell_len(laid_out) == width
     assert laid_out.isprintable()
+
+
+def test_a_late_row_makes_its_cells_once_and_only_when_they_are_looked_at():
+    made: list[str] = []
+
+    def make() -> Row:
+        made.append("row")
+        return Row("key", ("a", "b"))
+
+    row = LateRow("key", make)
+    assert (row.key, row.role, made) == ("key", "", [])
+    assert row.cells == ("a", "b") == row.cells
+    assert made == ["row"]
+    assert row == LateRow("key", lambda: Row("key", ("a", "b")))
+    assert row != LateRow("key", lambda: Row("key", ("a", "c")))

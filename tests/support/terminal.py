@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyte
 
@@ -79,10 +80,18 @@ class Terminal:
 
 @contextmanager
 def in_terminal(command: list[str]) -> Iterator[Terminal]:
-    """Runs a command in a terminal of 120 x 40 and ends it at the latest with the block."""
+    """Runs a command in a terminal of 120 x 40 and ends it at the latest with the block.
+
+    Unless XDG_STATE_HOME is set, what it remembers for the next time is forgotten with the block.
+    """
+    with TemporaryDirectory() as state:
+        yield from _in_terminal(command, {"XDG_STATE_HOME": state, **os.environ})
+
+
+def _in_terminal(command: list[str], environment: dict[str, str]) -> Iterator[Terminal]:
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
-    kept = {name: value for name, value in os.environ.items() if name not in SIZE_VARIABLES}
+    kept = {name: value for name, value in environment.items() if name not in SIZE_VARIABLES}
     child = subprocess.Popen(
         command,
         stdin=slave,

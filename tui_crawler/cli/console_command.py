@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from pathlib import Path
@@ -65,7 +66,7 @@ def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
     except ConfigErrors as errors:
         raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
     tell_warnings(config, printer)
-    return _open(config, database, False)
+    return _open(config, database, False, json.dumps({"name": config.name, "seeds": list(config.seeds)}))
 
 
 def need_terminal(instead: str) -> None:
@@ -80,10 +81,10 @@ def _need_terminal_for(file: str | None) -> None:
     need_terminal(f"tui-crawler run {file or 'CONFIG'} crawls without it, tui-crawler status tells how far it is")
 
 
-def _open(config: Config | None, database: Path, readonly: bool) -> int:
+def _open(config: Config | None, database: Path, readonly: bool, config_text: str = "") -> int:
     from tui_crawler.wiring import RunOptions, open_console
 
-    return open_console(config, database, readonly, RunOptions())
+    return open_console(config, database, readonly, RunOptions(config_text=config_text))
 
 
 def _config_here(arguments: argparse.Namespace) -> str | None:

@@ -17,8 +17,8 @@ from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
 if TYPE_CHECKING:
-    from tui_crawler.console.ports import Reports
     from tui_crawler.domain.view import FailureGroup, PageView
+    from tui_crawler.storage.reports import Reports
 
 GROUPINGS = ("exit_code", "origin", "pattern")
 _WINDOW = 500

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
 if TYPE_CHECKING:
-    from tui_crawler.console.ports import Reports
-    from tui_crawler.storage.reports import Reports as StoredReports
+    from tui_crawler.storage.reports import Reports
 
 
 def exit_code_name(text: str) -> str:
@@ -53,7 +52,7 @@ def crawl_urls(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(url.href for url in urls if isinstance(url, CrawlUrl)))
 
 
-def known_jobs(names: Iterable[str], reports: StoredReports) -> tuple[str, ...]:
+def known_jobs(names: Iterable[str], reports: Reports) -> tuple[str, ...]:
     """The jobs named, each once. Raises UsageProblem when one of them is none of the database."""
     known = [str(row[0]) for row in reports.rows("v_job", ("job",))]
     chosen = tuple(dict.fromkeys(names))

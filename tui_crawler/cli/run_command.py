@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.configuration import read_config, tell_warnings
-from tui_crawler.cli.database_choice import database_of_run
+from tui_crawler.cli.database_choice import database_of_run, existing_database
 from tui_crawler.cli.options import CommandSet, add_database, add_json, add_run_options, positive
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
@@ -29,7 +30,8 @@ def declare(commands: CommandSet) -> None:
         "is stopped. A run that was killed is continued. On a terminal it shows its progress, in a pipe one line "
         "per event. The options win over the configuration.",
     )
-    parser.add_argument("file", metavar="CONFIG", help="the configuration (YAML)")
+    parser.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (YAML)")
+    parser.add_argument("--stored", action="store_true", help=argparse.SUPPRESS)
     add_run_options(parser)
     parser.add_argument(
         "--workers",
@@ -45,9 +47,14 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `run`."""
-    config = read_config(arguments.file, overrides_of(arguments), allow_impolite=arguments.allow_impolite)
-    tell_warnings(config, printer)
-    database = database_of_run(arguments, config)
+    if arguments.stored:
+        config, database, text = _stored(arguments)
+    else:
+        if arguments.file is None:
+            raise UsageProblem("the configuration is not named: CONFIG", hint="see tui-crawler run --help")
+        config = read_config(arguments.file, overrides_of(arguments), allow_impolite=arguments.allow_impolite)
+        tell_warnings(config, printer)
+        database, text = database_of_run(arguments, config), ""
     _check_workers(arguments.workers, config)
 
     from tui_crawler.cli.run_watch import watch
@@ -55,12 +62,28 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     options = RunOptions(
         new_run=arguments.new_run,
+        config_text=text,
         workers=arguments.workers,
         joins=arguments.join is not None,
         worker_number=arguments.join or 1,
         worker_words=worker_words(arguments, database),
     )
     return watch(printer, arguments.json, lambda listener: run_headless(config, database, options, listener))
+
+
+def _stored(arguments: argparse.Namespace) -> tuple[Config, Path, str]:
+    """What a console that has left its run goes on with: the configuration the database keeps, and its text.
+
+    Raises UsageProblem when it keeps none.
+    """
+    from tui_crawler.wiring import kept_config, open_reports
+
+    database = existing_database(arguments)
+    config = kept_config(database)
+    if config is None or arguments.file is not None or arguments.workers > 1:
+        raise UsageProblem(f"{database} keeps no configuration to go on with", hint="name one: tui-crawler run CONFIG")
+    with contextlib.closing(open_reports(database)) as reports:
+        return config, database, reports.config_text()
 
 
 def _check_workers(workers: int, config: Config) -> None:

@@ -118,12 +118,17 @@ def load_rules(path: Path) -> RulesetChange:
     """Reads YAML with any of policies, rules, exclusions and whitelist, as in a configuration: the change it makes to
     a ruleset. A list that the file gives replaces the one in force, an empty one takes it away; what the file does
     not name stays, also within `policies`. Raises ConfigErrors."""
-    reader = Reader(places_of(_RULES_FILE), {}, path.parent)
     try:
         text = read_text(path)
     except Refused as refused:
         raise _errors(refused) from refused
-    root = _compose(text, visible(str(path), LONGEST_PATH), reader)
+    return read_rules(text, str(path), path.parent)
+
+
+def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
+    """The same for a text; `name` stands where it was written, `folder` is where it looks for files."""
+    reader = Reader(places_of(_RULES_FILE), {}, folder)
+    root = _compose(text, visible(name, LONGEST_PATH), reader)
     values = _read(root, reader, _RULES_FILE)
     given = reader.marks
     policies: PoliciesConfig = values["policies"] or PoliciesConfig()
@@ -136,7 +141,7 @@ def load_rules(path: Path) -> RulesetChange:
     )
     if change == RulesetChange():
         names = ", ".join(key.name for key in _RULES_FILE.keys)
-        raise ConfigErrors([problem_at(Mark(str(path), 1, 1), "", "the file holds no rules", f"keys: {names}")])
+        raise ConfigErrors([problem_at(Mark(name, 1, 1), "", "the file holds no rules", f"keys: {names}")])
     return change
 
 

@@ -3,86 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from enum import Enum
 
-from tui_crawler.domain.view import OriginView
+from tui_crawler.console.action import Action, Group, Need, Situation, Where, why_not
 
-
-class Where(Enum):
-    """The screens; the value is the word in the help sheet."""
-
-    overview = "Overview"
-    origin = "Origin"
-    failures = "Failures"
-    url = "URL"
-
-
-class Group(Enum):
-    """The sections of the help sheet."""
-
-    crawl = "The crawl"
-    look = "Looking"
-    move = "Moving"
-    console = "The console"
-
-
-class Need(Enum):
-    """What an action needs; without it the action is shown with the reason, and does nothing."""
-
-    writer = "writer"
-    origin = "origin"
-    unfinished = "unfinished"
-    failed = "failed"
-    lost_patience = "lost_patience"
-    own_delay = "own_delay"
-    url = "url"
-    undo = "undo"
-    redo = "redo"
-    older = "older"
-    newer = "newer"
-    filtered = "filtered"
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What the screen on top stands on, as far as actions depend on it. `origins` are marked, or the selected one."""
-
-    where: Where
-    readonly: bool = False
-    origins: tuple[OriginView, ...] = ()
-    urls: tuple[str, ...] = ()
-    failed: int = 0
-    undo: str = ""
-    redo: str = ""
-    older: bool = False
-    newer: bool = False
-    filtered: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """One action. `keys` as Textual names them, separated by commas; `where` empty: on every screen.
-
-    `label` stands in the footer, if `footer` (the order there, the smallest first) is above 0; `help` is one sentence.
-    `command` is the same on the command line, `undo` says what `z` does after it, `word` is what the prompt takes.
-    """
-
-    id: str
-    keys: str
-    label: str
-    help: str
-    group: Group
-    where: frozenset[Where] = frozenset()
-    needs: tuple[Need, ...] = ()
-    command: str = ""
-    undo: str = ""
-    word: str = ""
-    footer: int = 0
-
-    def at(self, where: Where) -> bool:
-        """Whether the action exists on that screen."""
-        return not self.where or where in self.where
+__all__ = [
+    "ACTIONS",
+    "BY_ID",
+    "Action",
+    "Group",
+    "Need",
+    "Situation",
+    "Where",
+    "actions_at",
+    "find_action",
+    "footer_at",
+    "unknown_ids",
+    "why_not",
+]
 
 
 def _on(*screens: Where) -> frozenset[Where]:
@@ -90,8 +27,15 @@ def _on(*screens: Where) -> frozenset[Where]:
 
 
 _ORIGINS = _on(Where.overview, Where.origin)
-_LISTS = _on(Where.origin, Where.failures)
-_URLS = _on(Where.origin, Where.failures, Where.url)
+_LISTS = _on(Where.origin, Where.failures, Where.urls)
+_URLS = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.why)
+_MATCHED = _on(Where.overview, Where.origin, Where.failures, Where.url)
+_FILTERED = _MATCHED | _on(Where.urls, Where.stats)
+_PROBLEMS = _ORIGINS | _on(Where.logs)
+_JOBS = _on(Where.stats)
+_TABS = _on(Where.url)
+_RULES = _on(Where.rules, Where.rule_draft)
+_WRITE_JOB = (Need.writer, Need.job)
 _WRITE_ORIGIN = (Need.writer, Need.origin)
 
 ACTIONS: tuple[Action, ...] = (
@@ -151,22 +95,24 @@ ACTIONS: tuple[Action, ...] = (
         word="redo",
     ),
     Action(
-        "filter.open", "/", "filter", "Keep the rows that contain a text, as you type", Group.look,
-        _on(Where.overview), word="filter", footer=50,
+        "filter.open", "/", "filter", "Keep the rows that fit, as you type: text ~fuzzy re:x exit: state: origin: !not",
+        Group.look, _FILTERED, word="filter", footer=50,
     ),
     Action(
-        "filter.clear", "ctrl+l", "clear filter", "Show all rows again", Group.look, _on(Where.overview),
+        "filter.clear", "ctrl+l", "clear filter", "Show all rows again", Group.look, _FILTERED,
         (Need.filtered,), word="clear",
     ),
+    Action("filter.next", "n", "next match", "Go to the next row that fits the last filter", Group.look, _MATCHED),
+    Action("filter.previous", "N", "match before", "Go to the row before that fits it", Group.look, _MATCHED),
     Action(
         "sort.pick", "s", "sort", "Choose the column to order by", Group.look, _on(Where.overview), word="sort",
         footer=51,
     ),
     Action(
-        "sort.reverse", "S", "reverse", "Turn the order round", Group.look, _on(Where.overview), word="reverse",
+        "sort.reverse", "S", "reverse", "Turn the order round", Group.look, _FILTERED, word="reverse",
     ),
     Action(
-        "view.problems", "!", "problems", "Show problems only, or everything again", Group.look, _ORIGINS,
+        "view.problems", "!", "problems", "Show problems only, or everything again", Group.look, _PROBLEMS,
         word="problems", footer=52,
     ),
     Action(
@@ -179,19 +125,134 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "log.next_error", "e", "next error", "Go to the next (older) problem in the events or attempts",
-        Group.look, _ORIGINS, word="error", footer=60,
+        Group.look, _PROBLEMS, word="error", footer=60,
     ),
     Action(
         "log.previous_error", "E", "newer error", "Go to the newer problem in the events or attempts", Group.look,
-        _ORIGINS,
+        _PROBLEMS,
     ),
     Action(
         "list.older", ">", "more", "The next window of a long list", Group.look, _LISTS, (Need.older,),
         word="more", footer=61,
     ),
     Action("list.newer", "<", "back", "The window before", Group.look, _LISTS, (Need.newer,), footer=62),
+    Action(
+        "log.search", "/", "search", "Look for a text in the log, as you type", Group.look, _on(Where.logs),
+        word="search", footer=50,
+    ),
+    Action(
+        "log.next_hit", "n", "next hit", "Go to the next (older) place found", Group.look, _on(Where.logs), word="hit",
+    ),
+    Action("log.previous_hit", "N", "newer hit", "Go to the newer place found", Group.look, _on(Where.logs)),
+    Action(
+        "log.origin", "&", "this origin", "Only the origin of this entry, or all again", Group.look, _on(Where.logs),
+        word="only", footer=54,
+    ),
+    Action(
+        "log.time", "T", "time", "Show the time of day, or how long ago", Group.look, _on(Where.logs), word="time",
+        footer=56,
+    ),
+    Action(
+        "log.older", "<", "older", "Read older entries", Group.look, _on(Where.logs), (Need.older,), word="older",
+        footer=51,
+    ),
+    Action(
+        "log.newest", ">", "newest", "Go to the newest entry and follow", Group.look, _on(Where.logs), (Need.newer,),
+        word="newest", footer=62,
+    ),
+    Action(
+        "job.toggle_pause", "p", "pause job", "Pause or resume the marked jobs, or the selected one", Group.crawl,
+        _JOBS, _WRITE_JOB, "tui-crawler jobs pause|resume JOB", "takes the pause off, or puts it back", "pausejob", 20,
+    ),
+    Action(
+        "job.later", "d", "later", "Raise the niceness of the jobs by 10: others come first", Group.crawl, _JOBS,
+        _WRITE_JOB, "tui-crawler jobs set JOB --nice N", "puts the niceness back", "later", 21,
+    ),
+    Action(
+        "job.sooner", "D", "sooner", "Lower the niceness of the jobs by 10: they come first", Group.crawl, _JOBS,
+        _WRITE_JOB, "tui-crawler jobs set JOB --nice N", "puts the niceness back", "sooner", 22,
+    ),
+    Action(
+        "job.nice", "n", "nice", "Type the niceness of the jobs; lower is sooner", Group.crawl, _JOBS, _WRITE_JOB,
+        "tui-crawler jobs set JOB --nice N", "puts the niceness back", "nice", 23,
+    ),
+    Action(
+        "job.depth", "L", "depth", "Type how many links away from a seed the jobs go, or none", Group.crawl, _JOBS,
+        _WRITE_JOB, "tui-crawler jobs set JOB --depth N", "puts the depth back", "depth", 24,
+    ),
+    Action(
+        "job.concurrency", "C", "concurrency", "Type how many pages of the jobs are in flight at most, or none",
+        Group.crawl, _JOBS, _WRITE_JOB, "tui-crawler jobs set JOB --concurrency N", "puts the limit back",
+        "concurrency", 25,
+    ),
+    Action(
+        "stats.ledger", "c", "show", "Show refused links, limbo, stashes, validation, runs or workers", Group.look,
+        _JOBS, word="show", footer=50,
+    ),
+    Action(
+        "stats.count", "u", "count", "Count the pages in stashes, or what validators said, now", Group.look, _JOBS,
+        word="count",
+    ),
+    Action(
+        "stats.order", "s", "order", "Order the origins by requests, bytes or failures", Group.look, _JOBS,
+        word="order", footer=51,
+    ),
+    Action(
+        "url.inspect_why", "i", "why?", "Why a URL is (not) crawled: asks for any URL, also one never seen", Group.look,
+        command="tui-crawler why URL", word="why", footer=63,
+    ),
+    Action("url.tab_why", "W", "why", "Why it is here, and the decision trace", Group.look, _TABS, footer=21),
+    Action("url.tab_attempts", "A", "attempts", "Every attempt with its requests", Group.look, _TABS, footer=22),
+    Action("url.tab_headers", "H", "headers", "Headers as sent and received", Group.look, _TABS, footer=23),
+    Action("url.tab_links", "L", "links", "Links to it and from it, redirects", Group.look, _TABS, footer=24),
+    Action("url.tab_body", "B", "body", "Stored body, validation, data blocks", Group.look, _TABS, footer=25),
+    Action("url.raw", "b", "raw bytes", "The stored body as bytes, or as text again", Group.look, _TABS, footer=26),
+    Action(
+        "rule.add", "e", "new entry", "Write a new entry of the rules, as the configuration does; drafted, not applied",
+        Group.crawl, _RULES, (Need.writer, Need.rules), word="rule", footer=20,
+    ),
+    Action(
+        "rule.delete", "D", "delete", "Take the selected entry out of the draft, or back into it", Group.crawl, _RULES,
+        (Need.writer, Need.rules, Need.entry), word="delete", footer=21,
+    ),
+    Action(
+        "rules.apply", "A", "apply", "Apply the draft as a new version (asks when it blocks much, or a seed)",
+        Group.crawl, _on(Where.rule_draft), (Need.writer, Need.rules, Need.draft), "tui-crawler rules apply FILE",
+        "brings back the version before", "apply", 22,
+    ),
+    Action(
+        "rules.bring_back", "u", "undo version", "Draft what held before the version in force; or the selected old one",
+        Group.crawl, _on(Where.rules), (Need.writer, Need.rules), "tui-crawler rules undo", word="back", footer=23,
+    ),
+    Action(
+        "rules.test", "ctrl+t", "test URL", "What the rules, or the draft, say of a URL", Group.look, _RULES,
+        command="tui-crawler rules test URL", word="test", footer=24,
+    ),
+    Action("rules.job", "J", "next job", "Show the rules of another job", Group.look, _on(Where.rules), word="nextjob"),
+    Action(
+        "rule.from_selection", "m", "make rule", "Draft a rule for the marked URLs, or the selected one, and all alike",
+        Group.crawl, _on(Where.failures, Where.url, Where.urls), (Need.writer, Need.url), word="makerule", footer=46,
+    ),
     Action("view.overview", "1", "overview", "All origins, events and totals", Group.look, word="overview"),
     Action("view.failures", "2", "failures", "Failed pages by exit code", Group.look, word="failures", footer=55),
+    Action("view.urls", "3", "URLs", "All known URLs, to be filtered", Group.look, word="urls", footer=56),
+    Action("view.rules", "4", "rules", "The rules in force, their versions, a draft", Group.look, word="rules"),
+    Action("view.logs", "5", "logs", "What happened, in one list by time", Group.look, word="logs", footer=57),
+    Action(
+        "view.stats", "6", "stats", "Exit codes, jobs, stashes, refused links, runs", Group.look, word="stats",
+        footer=58,
+    ),
+    Action("nav.last", "-", "last place", "Go to the place before, and again: back here", Group.look, word="last"),
+    Action("nav.earlier", "[", "earlier", "Go back in the history of places", Group.look, word="earlier"),
+    Action("nav.later", "]", "later place", "Go on in the history of places", Group.look),
+    Action(
+        "copy.pick", "y", "copy", "Copy the marked rows, or the selected one: u URL, c curl, j JSON, r row", Group.look,
+        word="copy", footer=66,
+    ),
+    Action(
+        "view.export", "o", "export", "Write the rows of this table as CSV, JSON Lines or Markdown into exports/",
+        Group.look, word="export", footer=67,
+    ),
     Action("nav.back", "escape", "back", "Go back; closes a filter first", Group.look, footer=80),
     Action("focus.next", "tab", "next pane", "Go to the next pane", Group.move),
     Action("focus.previous", "shift+tab", "previous pane", "Go to the pane before", Group.move),
@@ -211,51 +272,14 @@ ACTIONS: tuple[Action, ...] = (
         "app.quit", "q,ctrl+q", "quit", "Finish what is in flight (at most 5 s) and quit; again: at once",
         Group.console, word="quit", footer=92,
     ),
+    Action(
+        "app.detach", "Q", "detach", "Leave; the crawl goes on as a process of its own", Group.console,
+        needs=(Need.detachable,), command="tui-crawler run CONFIG", word="detach", footer=93,
+    ),
     Action("app.ask_quit", "ctrl+c", "quit", "Ask whether to quit", Group.console),
 )  # fmt: skip
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
-
-
-def why_not(action: Action, situation: Situation) -> str:
-    """Why an action cannot be done now, in words; empty when it can."""
-    for need in action.needs:
-        reason = _lacking(need, situation)
-        if reason:
-            return reason
-    return ""
-
-
-def _lacking(need: Need, now: Situation) -> str:  # noqa: C901, RUF100  one line per need
-    origins = now.origins
-    match need:
-        case Need.writer:
-            return "this console only watches" if now.readonly else ""
-        case Need.origin:
-            return "" if origins else "no origin is selected"
-        case Need.unfinished:
-            finished = origins and all(view.state == "FINISHED" for view in origins)
-            return "the origin has finished" if finished else ""
-        case Need.failed:
-            return "" if now.failed else "nothing has failed here"
-        case Need.lost_patience:
-            full = all(view.patience >= view.patience_max for view in origins)
-            return "patience is full" if full else ""
-        case Need.own_delay:
-            raised = any(view.operator_delay_ms for view in origins)
-            return "" if raised else "you have not raised it"
-        case Need.url:
-            return "" if now.urls else "no URL is selected"
-        case Need.undo:
-            return "" if now.undo else "nothing to undo"
-        case Need.redo:
-            return "" if now.redo else "nothing to redo"
-        case Need.older:
-            return "" if now.older else "this is the end of the list"
-        case Need.newer:
-            return "" if now.newer else "this is the beginning of the list"
-        case Need.filtered:
-            return "" if now.filtered else "nothing is filtered"
 
 
 def actions_at(where: Where) -> tuple[Action, ...]:

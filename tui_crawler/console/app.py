@@ -17,9 +17,11 @@ from textual.widgets import Input
 
 from tui_crawler.console.actions import Situation, unknown_ids
 from tui_crawler.console.clock import ConsoleClock, SystemClock
+from tui_crawler.console.departure import Detacher
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.engine_room import EngineEnd, EngineRoom, host_engine
 from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.console.inquiry import Inquiry
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.keys import OPENS_ENTRY, everywhere, table_keys
 from tui_crawler.console.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, add_notice, still_shown
@@ -28,9 +30,10 @@ from tui_crawler.console.panes.bars import HeaderBar, NoticeBox
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.picture import Picture
 from tui_crawler.console.poller import Answer, Poller, ReadFailed
-from tui_crawler.console.ports import EngineHost, Journal, Reports
+from tui_crawler.console.ports import EngineHost, Explainer, Journal, Reports, RulesDesk
 from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.console.screens.overview import OverviewScreen
+from tui_crawler.console.session import Memory
 from tui_crawler.console.terminal import PatientDriver, catch_signals, patient_driver
 from tui_crawler.console.theme import DARK, THEMES, role_variables
 from tui_crawler.console.way_out import WayOut
@@ -87,24 +90,35 @@ class CrawlerApp(App[ExitSummary]):
         keymap: Mapping[str, str] | None = None,
         theme: str = "",
         beating: bool = True,
+        detacher: Detacher | None = None,
+        memory: Memory | None = None,
+        rules: RulesDesk | None = None,
+        explainer_factory: Callable[[Reports], Explainer] | None = None,
     ) -> None:
         """Makes the console; nothing is read or started before `run`.
 
         The factories are called once each, in the thread that uses what they make. `journal_factory` None: this
         console only watches. `host` None: the engine is elsewhere, or nowhere. `name` is the crawl's, `who` signs the
         operator's journal. `keymap` is action id -> keys. `beating` False: nothing is read unless `beat` is called.
+        `memory` keeps where one was. `detacher` starts the hosted run anew as a process of its own.
+        `explainer_factory` is called in the reading thread with its reports; None: nobody says why. `rules` None: rules
+        cannot be drafted.
         """
         super().__init__(driver_class=patient_driver())
         self.clock = clock or SystemClock()
         self.who = who
         self.crawl_name = name
         self.readonly = journal_factory is None
+        self.rules = rules
         self.own_keys: Mapping[str, str] = dict(keymap or {})
         self.picture = Picture(self.clock)
         self.room = EngineRoom(host)
-        self.way_out = WayOut(self)
+        self.inquiry = Inquiry(explainer_factory)
+        self.way_out = WayOut(self, detacher)
+        self.memory = memory or Memory(None)
+        self._session = self.memory.recall()
         self.notices: tuple[Notice, ...] = ()
-        self._wanted_theme = theme
+        self._wanted_theme = theme or self._session.theme
         self._beating = beating
         self._pace = Pace()
         self._ask_at = self._tick_at = self._header_at = self._input_at = 0
@@ -133,7 +147,7 @@ class CrawlerApp(App[ExitSummary]):
 
     def get_default_screen(self) -> Screen[None]:
         """The overview."""
-        return OverviewScreen()
+        return OverviewScreen(self._session.arrangement)
 
     def on_mount(self) -> None:
         """Chooses the theme; what is slow begins after the first paint."""
@@ -158,6 +172,7 @@ class CrawlerApp(App[ExitSummary]):
         if self._beating:
             self.set_interval(BEAT_MS / 1_000, self.beat)
         self.beat()
+        self.dispatcher.show_view(self._session.view)
 
     def _start_engine(self) -> None:
         """Starts the hosted engine, once; after the first reading, so that it does not hold up the first picture."""
@@ -190,10 +205,10 @@ class CrawlerApp(App[ExitSummary]):
         """Whether the terminal takes nothing any more."""
         return isinstance(self._driver, PatientDriver) and self._driver.terminal_gone()
 
-    def terminal_leaving(self) -> None:
-        """From now on the terminal is waited for only a moment."""
+    def terminal_leaving(self, leaving: bool = True) -> None:
+        """From now on the terminal is waited for only a moment; or again as long as it takes."""
         if isinstance(self._driver, PatientDriver):
-            self._driver.outlet.leaving = True
+            self._driver.outlet.leaving = leaving
 
     # the beat
 
@@ -202,14 +217,12 @@ class CrawlerApp(App[ExitSummary]):
         now = self.clock.mono_ms()
         self.way_out.beat(now)
         screen = self.console_screen
-        if screen is None:
+        if screen is None or not screen.is_mounted:
             return
         if now >= self._ask_at and not self._asked:
             self._asked = self._poller.ask(screen.wants())
         if now - self._tick_at >= TICK_MS:
             self._tick_at = now
-            if not screen.is_mounted:
-                return
             if isinstance(self._driver, PatientDriver) and self._driver.terminal_gone():
                 self.way_out.terminal_went_away()
             screen.tick()
@@ -300,17 +313,21 @@ class CrawlerApp(App[ExitSummary]):
     def screen_came_up(self, screen: ConsoleScreen) -> None:
         """A screen is on top now: it is read for at once."""
         self._ask_at = 0
+        self.dispatcher.history.came_up(screen)
         self.show_header(screen, self.clock.mono_ms())
         self._show_notices(screen)
         screen.tell_footer()
 
     def situation(self, screen: ConsoleScreen) -> Situation:
         """What actions depend on."""
+        found = screen.situation()
         return replace(
-            screen.situation(),
+            found,
             readonly=self.readonly,
             undo=self.wishes.undo_stack.next_undo,
             redo=self.wishes.undo_stack.next_redo,
+            hindrance=self.way_out.hindrance,
+            filtered=found.filtered or screen.table_filter.filtered is not None,
         )
 
     def tell(self, kind: str, text: str, role: str = "accent") -> None:
@@ -348,7 +365,7 @@ class CrawlerApp(App[ExitSummary]):
         self.room.ended(message.end)
         self.read_soon()
         if self.room.quitting:
-            self.way_out.read_a_last_time()
+            self.way_out.engine_over()
         elif message.end.failure:
             self.tell("engine", f"The engine failed: {message.end.failure}", "error")
 

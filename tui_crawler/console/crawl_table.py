@@ -7,14 +7,17 @@ and mouse.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
 
-from tui_crawler.console.table_cells import Cell, Row, Styled
+from tui_crawler.console.present.needle import Needle, read_needle
+from tui_crawler.console.safe_text import safe
+from tui_crawler.console.table_cells import Cell, Row, Styled, cell_text
 from tui_crawler.console.table_columns import Column
 from tui_crawler.console.table_paint import Sort
 from tui_crawler.console.table_rows import CursorRule
@@ -94,6 +97,90 @@ class CrawlTable(TableView):
         def __init__(self, table: CrawlTable, bottom: bool) -> None:
             super().__init__(table)
             self.bottom = bottom
+
+    _needle = Needle()
+    _all: dict[Hashable, Row] | None = None  # the rows before the filter, None without one
+    needle = ""
+    """The filter as it was typed, empty without one. The last one is kept for `n` and `N`."""
+    _sought = Needle()
+
+    # the filter
+
+    def keep_only(self, text: str) -> None:
+        """Shows the rows only that a filter keeps (see `present.needle`), also of the rows to come. Empty: all."""
+        held = self.held_rows()
+        self.needle = text
+        self._needle = read_needle(text, {column.id for column in self._columns})
+        if self._needle.terms:
+            self._sought = self._needle
+        self._all = {row.key: row for row in held} if text else None
+        super().set_rows(self._kept(held))
+        self.border_subtitle = Content(safe(self.filter_words, 200))
+
+    @property
+    def filter_words(self) -> str:
+        """The filter in words, empty without one."""
+        if self._all is None:
+            return ""
+        counts = f"{self.row_count} of {len(self._all)}"
+        return " · ".join(part for part in (f"/ {self.needle}", counts, self._needle.problem) if part)
+
+    def held_rows(self) -> Sequence[Row]:
+        """All rows in their order, those that a filter hides among them."""
+        return self.shown_rows() if self._all is None else tuple(self._all.values())
+
+    def shown_rows(self) -> Sequence[Row]:
+        """The rows in shown order."""
+        return [self._rows.at(index) for index in range(len(self._rows))]
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """All columns, those among them that have no room."""
+        return self._columns
+
+    def set_rows(
+        self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False, total: str = ""
+    ) -> None:
+        """As in the view; of a filtered table only the rows that are kept are shown."""
+        if self._all is None:
+            super().set_rows(rows, cursor=cursor, keep_marks=keep_marks, total=total)
+            return
+        self._all = {row.key: row for row in rows}
+        super().set_rows(self._kept(self._all.values()), cursor=cursor, keep_marks=keep_marks, total=total)
+        self.border_subtitle = Content(safe(self.filter_words, 200))
+
+    def update_row(self, row: Row) -> bool:
+        """As in the view; a row that a filter hides stays hidden until all rows come anew."""
+        if self._all is not None and row.key in self._all:
+            self._all[row.key] = row
+        return super().update_row(row)
+
+    def remove_rows(self, keys: Collection[Hashable]) -> int:
+        """As in the view, of the rows that a filter hides, too."""
+        if self._all is not None:
+            for key in keys:
+                self._all.pop(key, None)
+        return super().remove_rows(keys)
+
+    def nothing_here(self) -> str:
+        """A filter that keeps nothing says so."""
+        return "nothing fits the filter; ctrl+l shows all" if self._all else super().nothing_here()
+
+    def go_to_match(self, *, forward: bool) -> bool:
+        """Puts the cursor on the next row the last filter keeps, round the end; False when there is none."""
+        number = self.row_count
+        step = 1 if forward else -1
+        for away in range(1, number + 1):
+            index = (self.cursor_index + step * away) % number
+            if self._sought.keeps(self._fields(self._rows.at(index))):
+                return self.move_cursor(index=index)
+        return False
+
+    def _kept(self, rows: Iterable[Row]) -> list[Row]:
+        return [row for row in rows if self._needle.keeps(self._fields(row))]
+
+    def _fields(self, row: Row) -> dict[str, str]:
+        return {column.id: cell_text(cell) for column, cell in zip(self._columns, row.cells, strict=False)}
 
     @property
     def marked(self) -> frozenset[Hashable]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.actions import BY_ID, find_action, why_not
+from tui_crawler.console.actions import BY_ID, Situation, find_action, why_not
+from tui_crawler.console.history import History
 from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.rule_pattern import pattern_of
 from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.console.theme import DARK, LIGHT
 
@@ -23,6 +25,7 @@ class Dispatcher:
     def __init__(self, app: CrawlerApp) -> None:
         """Takes the app."""
         self._app = app
+        self.history = History(app)
 
     def do(self, action_id: str, argument: str = "") -> None:
         """Does an action, or says why not. `argument` is what was typed after its word."""
@@ -35,7 +38,13 @@ class Dispatcher:
         if reason:
             app.tell("no", f"{action.label}: {reason}", "muted")
         elif not (
-            screen.do(action_id, argument) or self._do_crawl(action_id, argument, screen) or self._go(action_id, screen)
+            (action_id == "nav.back" and screen.table_filter.leave())
+            or screen.do(action_id, argument)
+            or screen.table_filter.do(action_id, argument)
+            or self.history.do(action_id)
+            or self._take_rows(action_id, argument, screen)
+            or self._do_crawl(action_id, argument, screen)
+            or self._go(action_id, screen)
         ):
             self._do_console(action_id, screen)
         if app.console_screen is screen:
@@ -55,6 +64,11 @@ class Dispatcher:
         elif word:
             app.tell("no", f"there is no action {word} here; ? lists them", "warning")
 
+    def show_view(self, action_id: str) -> None:
+        """Goes to a numbered view by the id of its action; nothing when there is none of that name."""
+        if action_id in BY_ID:
+            self._go_to_view(action_id)
+
     def go_to_origin(self, origin: str) -> None:
         """Shows an origin."""
         from tui_crawler.console.screens.origin import OriginScreen  # noqa: PLC0415  not before the first paint
@@ -69,6 +83,42 @@ class Dispatcher:
         if url and screen is not None:
             self._app.push_screen(UrlScreen(url, screen.crumbs()))
 
+    def go_to_why(self, url: object) -> None:
+        """Shows why a URL is (not) crawled, be it known or not; nothing when it is none or empty."""
+        from tui_crawler.console.screens.why import WhyScreen  # noqa: PLC0415  not before it is needed
+
+        screen = self._app.console_screen
+        if isinstance(url, str) and url and screen is not None:
+            if isinstance(screen, WhyScreen):
+                self._app.switch_screen(WhyScreen(url, screen.came_from))
+            else:
+                self._app.push_screen(WhyScreen(url, screen.crumbs()))
+
+    def _inspect(self, url: str, now: Situation) -> None:
+        """Asks for a URL, beginning with the one that is selected, unless one was typed already."""
+        from tui_crawler.console.screens.why import AskUrlScreen  # noqa: PLC0415  not before it is needed
+
+        if url:
+            self.go_to_why(url)
+        else:
+            selected = (*now.urls, *(f"{view.origin}/" for view in now.origins), "")[0]
+            self._app.push_screen(AskUrlScreen(selected), self.go_to_why)
+
+    def _draft_rule(self, urls: tuple[str, ...]) -> None:
+        """Begins a rule that skips these URLs and those alike."""
+        from tui_crawler.console.screens.rule_editor import RuleEditorScreen, Start  # noqa: PLC0415
+
+        if self._app.rules is not None:
+            start = Start(typed=f"skip: {pattern_of(urls)}", types=True)
+            self._app.push_screen(RuleEditorScreen(self._app.rules, "", start))
+
+    def _take_rows(self, action_id: str, argument: str, screen: ConsoleScreen) -> bool:
+        if action_id not in {"copy.pick", "view.export"}:
+            return False
+        from tui_crawler.console.row_desk import RowDesk  # noqa: PLC0415  not before the first paint
+
+        return RowDesk(self._app, self._app.memory.folder).do(action_id, argument, screen)
+
     def _do_crawl(self, action_id: str, argument: str, screen: ConsoleScreen) -> bool:
         wishes = self._app.wishes
         match action_id:
@@ -78,6 +128,10 @@ class Dispatcher:
                 wishes.add(argument)
             case "url.retry":
                 wishes.retry(self._app.situation(screen).urls)
+            case "url.inspect_why":
+                self._inspect(argument, self._app.situation(screen))
+            case "rule.from_selection":
+                self._draft_rule(self._app.situation(screen).urls)
             case "journal.undo":
                 wishes.undo()
             case "journal.redo":
@@ -100,6 +154,8 @@ class Dispatcher:
                 screen.focus_previous()
             case "app.quit":
                 app.way_out.begin()
+            case "app.detach":
+                app.way_out.detach()
             case "app.ask_quit":
                 app.way_out.ask()
             case _:
@@ -183,5 +239,21 @@ def _view(action_id: str) -> type[ConsoleScreen] | None:
             from tui_crawler.console.screens.failures import FailuresScreen  # noqa: PLC0415
 
             return FailuresScreen
+        case "view.urls":
+            from tui_crawler.console.screens.urls import UrlsScreen  # noqa: PLC0415
+
+            return UrlsScreen
+        case "view.rules":
+            from tui_crawler.console.screens.rules import RulesScreen  # noqa: PLC0415
+
+            return RulesScreen
+        case "view.logs":
+            from tui_crawler.console.screens.logs import LogsScreen  # noqa: PLC0415
+
+            return LogsScreen
+        case "view.stats":
+            from tui_crawler.console.screens.stats import StatsScreen  # noqa: PLC0415
+
+            return StatsScreen
         case _:
             return None

@@ -79,6 +79,11 @@ class EngineRoom:
         self.phase, self.end = Phase.starting, EngineEnd()
         return True
 
+    def stay(self) -> None:
+        """The way out was not taken after all: the engine is to start again."""
+        self.drain_until, self.forced = None, False
+        self.phase, self.end = Phase.starting, EngineEnd()
+
     def ended(self, end: EngineEnd) -> None:
         """Notes how the engine ended."""
         self.end = end

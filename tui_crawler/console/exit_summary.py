@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from tui_crawler.console.departure import Departure
 from tui_crawler.console.format import count, elapsed, plural, size
 from tui_crawler.console.safe_text import safe
 from tui_crawler.domain.view import RunView, TotalsView
@@ -24,6 +25,7 @@ class ExitSummary:
     console hosted ("" when it hosted none), `engine_failure` what went wrong with it (raw). `engine_stuck`: the engine
     did not end in time; the caller must end the process itself (`os._exit`) after printing. `now` is epoch ms.
     `terminal_lost`: there is nobody to print for. `crashed`: an error of the console itself ended it.
+    `departure`: the run goes on in a process of its own.
     """
 
     signal_status: int = 0
@@ -38,6 +40,7 @@ class ExitSummary:
     now: int = 0
     terminal_lost: bool = False
     crashed: bool = False
+    departure: Departure | None = None
 
     @property
     def exit_status(self) -> int:
@@ -46,7 +49,7 @@ class ExitSummary:
             return self.signal_status
         if self.engine_failure or self.crashed:
             return 3
-        return 1 if self.hosted and self.gave_up else 0
+        return 1 if self.hosted and self.gave_up and self.departure is None else 0
 
     def lines(self) -> tuple[str, ...]:
         """Plain text for the terminal, every line safe to print; nothing when the terminal would not take it."""
@@ -75,9 +78,13 @@ class ExitSummary:
             lines.append(f"Gave up: {names}{more}.")
         if self.engine_stuck:
             lines.append("The engine did not end in time; the next start continues this run.")
+        if self.departure is not None:
+            lines += self.departure.lines()
         return tuple(lines)
 
     def _state(self, run: RunView) -> str:
+        if self.departure is not None:
+            return "goes on"
         if not self.hosted and run.live:
             return f"goes on in {safe(run.owner, 80)}" if run.owner else "goes on"
         if self.hosted and self.forced:

@@ -60,6 +60,7 @@ STATES = _by_word(
     Mark("✓", "done", "ok"),
     Mark("✗", "failed", "error"),
     Mark("↻", "retry", "warning"),
+    Mark("⊘", "blocked", "blocked"),
     Mark("∅", "skipped", "dropped"),
     Mark("□", "stashed", "muted"),
 )

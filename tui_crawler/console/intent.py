@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tui_crawler.console.format import plural, seconds
+from tui_crawler.console.format import count, plural, seconds
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.domain.command import (
     AddSeeds,
@@ -14,10 +14,12 @@ from tui_crawler.domain.command import (
     ResumeOrigins,
     RetryPages,
     SetDelay,
+    SetJob,
+    SteerJobs,
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.view import FailureGroup, OriginView
+from tui_crawler.domain.view import FailureGroup, JobView, OriginView
 
 _STEPS_MS = tuple(round(s * 1_000) for s in (1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600))
 
@@ -153,6 +155,65 @@ def _set_delay(origin: OriginView, to_ms: int, from_ms: int) -> Intent:
         f"delay of {host_of(origin.origin)}: {seconds(from_ms)} → {after}",
         (SetDelay(origin.origin, origin.operator_delay_ms),),
     )
+
+
+def toggle_jobs(jobs: Sequence[JobView]) -> Intent | None:
+    """Pauses those of the jobs that are not paused; if all are, resumes them. Aborted ones are left alone."""
+    steerable = [job for job in jobs if not job.aborted]
+    running = tuple(job.job for job in steerable if job.concurrency != 0)
+    paused = tuple(job.job for job in steerable if job.concurrency == 0)
+    if running:
+        return Intent((SteerJobs("pause", running),), f"pause {_jobs(running)}", (SteerJobs("resume", running),))
+    if paused:
+        return Intent((SteerJobs("resume", paused),), f"resume {_jobs(paused)}", (SteerJobs("pause", paused),))
+    return None
+
+
+def set_jobs(jobs: Sequence[JobView], field: str, number: int | None) -> Intent | None:
+    """Sets nice, depth or concurrency of jobs (None: no limit); None when all have it."""
+    changed = [job for job in jobs if _job_value(job, field) != number]
+    if not changed:
+        return None
+    before = _limit_word(_job_value(changed[0], field)) if len(changed) == 1 else "…"
+    return Intent(
+        tuple(_set_job(job.job, field, number) for job in changed),
+        f"{field} of {_jobs(tuple(job.job for job in changed))}: {before} → {_limit_word(number)}",
+        tuple(_set_job(job.job, field, _job_value(job, field)) for job in changed),
+    )
+
+
+def shift_niceness(jobs: Sequence[JobView], by: int) -> Intent | None:
+    """Raises (later) or lowers (sooner) the niceness of each job by a number; None without jobs."""
+    if not jobs:
+        return None
+    return Intent(
+        tuple(SetJob(job.job, nice=job.nice + by) for job in jobs),
+        f"nice of {_jobs(tuple(job.job for job in jobs))}: {'+' if by > 0 else '−'}{abs(by)}",
+        tuple(SetJob(job.job, nice=job.nice) for job in jobs),
+    )
+
+
+def _job_value(job: JobView, field: str) -> int | None:
+    return {"nice": job.nice, "depth": job.depth, "concurrency": job.concurrency}[field]
+
+
+def _set_job(job: str, field: str, number: int | None) -> SetJob:
+    value = -1 if number is None else number
+    match field:
+        case "nice":
+            return SetJob(job, nice=value)
+        case "depth":
+            return SetJob(job, depth=value)
+        case _:
+            return SetJob(job, concurrency=value)
+
+
+def _limit_word(number: int | None) -> str:
+    return "none" if number is None else count(number)
+
+
+def _jobs(names: Sequence[str]) -> str:
+    return f"job {names[0]}" if len(names) == 1 else plural(len(names), "job")
 
 
 def _names(origins: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from enum import Enum
 from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.intent import Intent
 from tui_crawler.console.ports import Journal
+from tui_crawler.domain.command import ActionResult
 
 WATCH_MS = 5_000
 _LOOK_MS = 100
@@ -28,11 +29,12 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What became of an intent; `error` is raw text."""
+    """What became of an intent; `error` is raw text, `results` are those of its commands, in their order."""
 
     intent: Intent
     fate: Fate
     error: str = ""
+    results: tuple[ActionResult, ...] = ()
 
 
 class JournalDesk:
@@ -99,7 +101,9 @@ class JournalDesk:
                 continue
             if all(result is not None for result in results):
                 errors = [result.error for result in results if result is not None and result.error]
-                self._deliver(News(intent, Fate.refused if errors else Fate.done, "; ".join(errors)))
+                fate = Fate.refused if errors else Fate.done
+                known = tuple(result for result in results if result is not None)
+                self._deliver(News(intent, fate, "; ".join(errors), known))
             elif self._now_ms() >= until:
                 self._deliver(News(intent, Fate.waiting))
             else:

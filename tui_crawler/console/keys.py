@@ -9,7 +9,10 @@ from textual.binding import Binding
 from tui_crawler.console.actions import ACTIONS, Action, Group, Where, actions_at
 from tui_crawler.console.crawl_table import CrawlTable
 
-OPENS_ENTRY = frozenset({"filter.open", "cmd.prompt"})
+OPENS_ENTRY = frozenset({"filter.open", "cmd.prompt", "log.search", "job.nice", "job.depth", "job.concurrency"}) | {
+    "rule.add",
+    "rules.test",
+}
 """Actions after which keys belong to an input: done before the next key is looked at, but never while one has focus."""
 
 AT_ONCE = OPENS_ENTRY | {"app.ask_quit"}

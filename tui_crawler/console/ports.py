@@ -6,23 +6,46 @@ never from the screen's event loop, and each from one thread at a time.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.domain.command import ActionResult, Command
-from tui_crawler.domain.view import (
-    ActionView,
-    AttemptView,
-    ExitCountView,
-    FailureGroup,
-    OriginChanges,
-    OriginHistory,
-    OriginView,
-    PageDetail,
-    PageView,
-    RunView,
-    TodoView,
-    TotalsView,
-)
+if TYPE_CHECKING:  # they take long to load, and nothing needs them before the first paint
+    from tui_crawler.domain.command import ActionResult, Command
+    from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.explanation import Explanation
+    from tui_crawler.domain.page_filter import PageFilter, PageWindow
+    from tui_crawler.domain.preview import Preview
+    from tui_crawler.domain.ruleset import Ruleset, RulesetChange
+    from tui_crawler.domain.view import (
+        ActionView,
+        ActivityView,
+        AttemptView,
+        ExitCountView,
+        FailureGroup,
+        JobView,
+        LimboView,
+        OriginChanges,
+        OriginHistory,
+        OriginView,
+        PageDetail,
+        PageView,
+        RefusedView,
+        RunView,
+        StashView,
+        TodoView,
+        TotalsView,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationTotals:
+    """What validators said: validator, documents it found valid, documents it did not. `pages` were looked at;
+    `whole`: these are all pages."""
+
+    pages: int
+    whole: bool
+    sums: tuple[tuple[str, int, int], ...]
 
 
 class Reports(Protocol):
@@ -80,12 +103,81 @@ class Reports(Protocol):
         """One URL, whole."""
         ...
 
+    def page_window(self, narrowing: PageFilter, after_id: int, limit: int, newest_first: bool) -> PageWindow:
+        """Pages that pass a filter by keyset (page id); one window looks at a bounded number of rows."""
+        ...
+
+    def body(self, url: str) -> bytes | None:
+        """The stored body of a page, None when there is none."""
+        ...
+
+    def activity(self, limit: int, origin: str, after_id: int) -> tuple[ActivityView, ...]:
+        """What happened beside the attempts after an entry, newest first; an empty origin means all."""
+        ...
+
+    def jobs(self) -> tuple[JobView, ...]:
+        """All jobs, the oldest first."""
+        ...
+
+    def limbo(self, older_ms: int) -> tuple[LimboView, ...]:
+        """Pages claimed for longer than `older_ms` and not settled, those in it for longest first."""
+        ...
+
+    def stashes(self) -> tuple[StashView, ...]:
+        """Every stash that holds pages or has a dripfeed; counts pages, so it is not cheap."""
+        ...
+
+    def refused(self, origin: str) -> tuple[RefusedView, ...]:
+        """Links that filters refused, most frequent first; an empty origin means all."""
+        ...
+
+    def validations(self, most: int) -> ValidationTotals:
+        """What validators said of the documents of the first `most` pages; reads them all, so it is not cheap."""
+        ...
+
+    def runs(self, limit: int) -> tuple[RunView, ...]:
+        """The newest runs, newest first, with what the log says of them; `live` and what belongs to it is not told."""
+        ...
+
+    def current_rulesets(self) -> tuple[Ruleset, ...]:
+        """The version of the rules in force of each job, that of the newest run first."""
+        ...
+
+    def rulesets(self, job: str, limit: int) -> tuple[Ruleset, ...]:
+        """The versions of a job's rules, newest first."""
+        ...
+
+    def exclusions(self) -> tuple[Exclusion, ...]:
+        """The exclusions that operators added beside the rulesets."""
+        ...
+
     def actions(self, limit: int) -> tuple[ActionView, ...]:
         """The newest entries of the operator journal."""
         ...
 
     def close(self) -> None:
         """Closes the connection."""
+        ...
+
+
+class Explainer(Protocol):
+    """Says why a URL was (not) crawled. Made in the reading thread for its reports, and called only there."""
+
+    def explain(self, written: str, now: int, job: str = "") -> Explanation:
+        """The whole decision chain of any URL at `now` (epoch ms). Raises StorageFailure, NoSuchJob."""
+        ...
+
+
+class RulesDesk(Protocol):
+    """What a draft of rules asks; from any thread."""
+
+    def read(self, text: str) -> RulesetChange | str:
+        """The entries that one line makes (only they stand in the change), or what is wrong with it, in words."""
+        ...
+
+    def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:
+        """What a change of a job's rules would block and revive among all known URLs. Blocking; `progress` is told
+        how many were judged, and what it raises ends the judging. Raises StorageFailure."""
         ...
 
 

@@ -139,7 +139,8 @@ class Reader:
         """Reads what is due; None when nothing is. Raises StorageFailure."""
         began = self._clock.mono_ms()
         self._version = self._reports.data_version()
-        if wants != self._last.wants:
+        others = wants != self._last.wants
+        if others:
             self._forget(wants)
         before, seen, marks = self._last, dict(self._seen), (self._change, self._event_id)
         try:
@@ -147,8 +148,8 @@ class Reader:
         except BaseException:
             self._seen, (self._change, self._event_id) = seen, marks
             raise
-        if fresh is before and not self._first:
-            return None
+        if fresh is before and not self._first and not (others and fresh.parts):
+            return None  # else what another screen has read already is new to this one
         self._first = False
         took = self._clock.mono_ms() - began
         self._last = replace(fresh, wants=wants, changed=(), events=())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -33,6 +33,32 @@ class Row:
     key: Hashable
     cells: tuple[Cell, ...]
     role: str = ""
+
+
+class LateRow(Row):
+    """A row whose cells are made when they are first looked at: of many rows only a few are ever on the screen."""
+
+    __slots__ = ("_made", "_make")
+    _make: Callable[[], Row]
+    _made: Row | None
+
+    def __init__(self, key: Hashable, make: Callable[[], Row]) -> None:
+        """Takes the key, and what gives the row of that key, always the same."""
+        for name, value in (("key", key), ("role", ""), ("_make", make), ("_made", None)):
+            object.__setattr__(self, name, value)  # as a frozen dataclass does
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells; made once."""
+        if self._made is None:
+            object.__setattr__(self, "_made", self._make())
+        made = self._made
+        return () if made is None else made.cells
+
+
+def cell_text(cell: Cell) -> str:
+    """The whole text of a cell, as it is."""
+    return "".join(part.text for part in _parts(cell))
 
 
 Piece = tuple[str, str]

@@ -225,6 +225,10 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             self.cursor_moved()
         return True
 
+    def nothing_here(self) -> str:
+        """What stands there while there are no rows."""
+        return self._placeholder
+
     def cursor_moved(self) -> None:
         """Called when the cursor stands on another key than before."""
 
@@ -246,7 +250,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             return painter.footer(self._footer or "", self._position())
         line = y - self._header_lines
         if not len(self._rows):
-            return painter.message(self._placeholder, self._body_height)[line]
+            return painter.message(self.nothing_here(), self._body_height)[line]
         index = round(self.scroll_y) + line
         if index >= len(self._rows):
             return painter.blank()

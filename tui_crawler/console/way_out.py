@@ -6,24 +6,32 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from tui_crawler.console.departure import CannotDetach, Departure, Detacher
 from tui_crawler.console.engine_room import DRAIN_MS
 from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.console.screens.quit import AskQuitScreen, QuitScreen
+from tui_crawler.console.screens.quit import DETACH, AskQuitScreen, QuitScreen
+from tui_crawler.console.session import session_of
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
 
 LAST_READ_MS = 500
 HANGUP_STATUS = 129
+INTERRUPTED = "interrupted"
+"""The finish reason of a run that was told to end, and that another process can carry on."""
+_TO_END = frozenset({130, 143})
 _GAVE_UP = frozenset({"patience", "database_error"})
 
 
 class WayOut:
-    """Every way to leave goes through here: `q`, ctrl+c, a signal, a terminal that went away."""
+    """Every way to leave goes through here: `q`, `Q`, ctrl+c, a signal, a terminal that went away."""
 
-    def __init__(self, app: CrawlerApp) -> None:
-        """Nothing has begun yet."""
+    def __init__(self, app: CrawlerApp, detacher: Detacher | None = None) -> None:
+        """Nothing has begun yet. `detacher` None: this console hosts no run that could go on without it."""
         self._app = app
+        self._detacher = detacher
+        self._hands_over = self._handing_over = False
+        self._departure: Departure | None = None
         self._signal_status = 0
         self._leave_at: int | None = None
 
@@ -31,6 +39,13 @@ class WayOut:
     def leaving(self) -> bool:
         """Whether the console is only reading a last time."""
         return self._leave_at is not None
+
+    @property
+    def hindrance(self) -> str:
+        """Why the run of this console cannot go on without it; empty when it can, and when there is none."""
+        if not self._app.room.at_work:
+            return ""
+        return "this run cannot go on without its console" if self._detacher is None else self._detacher.hindrance
 
     def ask(self) -> None:
         """Asks whether to quit; asked again, it is meant."""
@@ -42,15 +57,28 @@ class WayOut:
             return
 
         def answered(yes: object) -> None:
-            if yes is True:
+            if yes == DETACH:
+                self.detach()
+            elif yes is True:
                 self.begin()
 
-        self._app.push_screen(AskQuitScreen(self._app.room.at_work), answered)
+        at_work = self._app.room.at_work
+        self._app.push_screen(AskQuitScreen(at_work, detachable=at_work and not self.hindrance), answered)
+
+    def detach(self) -> None:
+        """Leaves, and has the run of this console go on as a process of its own. Without one: leaves as `q` does."""
+        room = self._app.room
+        if room.at_work and not self.hindrance:
+            self._hands_over = True
+        if not room.quitting:
+            self.begin()
 
     def begin(self, signal_status: int = 0) -> None:
         """Begins the way out; at once when no engine runs here, else with a countdown. The second time it forces."""
         app, room = self._app, self._app.room
         self._signal_status = self._signal_status or signal_status
+        if signal_status in _TO_END:
+            self._hands_over = False
         app.terminal_leaving()
         if room.quitting:
             self.force()
@@ -58,7 +86,7 @@ class WayOut:
             self.read_a_last_time()
         else:
             room.drain(app.clock.mono_ms())
-            app.push_screen(QuitScreen())
+            app.push_screen(QuitScreen(detachable=not self.hindrance))
 
     def terminal_went_away(self) -> None:
         """Nobody can see or press anything any more."""
@@ -74,9 +102,47 @@ class WayOut:
         app, room = self._app, self._app.room
         top = app.screen
         if room.quitting and room.host is not None and isinstance(top, QuitScreen) and top.is_mounted:
-            top.tell(room.host.in_flight, room.remaining_ms(now), DRAIN_MS, forced=room.forced)
-        if room.lost_patience(now) or (self._leave_at is not None and now >= self._leave_at):
+            if self._handing_over:
+                top.tell_start()
+            else:
+                left = room.remaining_ms(now)
+                top.tell(room.host.in_flight, left, DRAIN_MS, forced=room.forced, detaching=self._hands_over)
+        stuck = room.lost_patience(now) and not self._handing_over
+        if stuck or (self._leave_at is not None and now >= self._leave_at):
             self.leave()
+
+    def engine_over(self) -> None:
+        """The engine has ended on the way out: the run is handed over, if that is wanted and something is left."""
+        end = self._app.room.end
+        if self._hands_over and not end.failure and end.reason == INTERRUPTED:
+            self._handing_over = True
+            self._app.run_worker(self._hand_over(), name="detach", group="detach", exit_on_error=False)
+        else:
+            self.read_a_last_time()
+
+    async def _hand_over(self) -> None:
+        detacher = self._detacher
+        try:
+            if detacher is not None:
+                self._departure = await asyncio.to_thread(detacher.start)
+        except CannotDetach as error:
+            self._stay(str(error))
+        else:
+            self.read_a_last_time()
+
+    def _stay(self, reason: str) -> None:
+        """The run could not be handed over: this console carries it on, unless it was told to end, too."""
+        app = self._app
+        self._hands_over = self._handing_over = False
+        app.tell("detach", f"The crawl stays here: {reason}", "error")
+        if self._signal_status:
+            self.read_a_last_time()
+            return
+        if isinstance(app.screen, QuitScreen):
+            app.pop_screen()
+        app.terminal_leaving(False)
+        app.room.stay()
+        app.read_soon()
 
     def read_a_last_time(self) -> None:
         """Reads once more, so that what is printed at the end is true; then leaves."""
@@ -87,6 +153,7 @@ class WayOut:
     def leave(self) -> None:
         """Ends the app, with a thread of the engine left behind if it does not end."""
         app = self._app
+        app.memory.keep(session_of(app))
         app.close_threads()
         if app.room.at_work:
             # A thread that does not end must not hold up the end of the loop, which waits for its default executor.
@@ -107,4 +174,5 @@ class WayOut:
             run=picture.run,
             totals=picture.totals,
             now=self._app.clock.wall_ms(),
+            departure=self._departure,
         )

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from tui_crawler.console.applied_versions import AppliedVersions
 from tui_crawler.console.intent import Intent, Question, add_seeds, retry_urls, toggle_pause_all
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
+from tui_crawler.console.present.same_as import same_as
 from tui_crawler.console.undo import UndoStack
+from tui_crawler.domain.command import Command
 from tui_crawler.domain.view import OriginView
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ class Wishes:
         self._app = app
         self.desk = desk
         self.undo_stack = UndoStack()
+        self._versions = AppliedVersions()
 
     def carry_out(self, intent: Intent | None) -> None:
         """Writes an intent; what becomes of it is told when it is known. None: nothing was possible."""
@@ -64,11 +68,13 @@ class Wishes:
 
     def undo(self) -> None:
         """Undoes the last intent that can be undone."""
-        self._move(self.undo_stack.undo())
+        stack = self.undo_stack
+        self._move(stack.undo(), stack.done[-1].commands if stack.done else ())
 
     def redo(self) -> None:
         """Does again what was undone last."""
-        self._move(self.undo_stack.redo())
+        stack = self.undo_stack
+        self._move(stack.redo(), stack.undone[-1].inverse if stack.undone else ())
 
     def heard(self, news: News) -> None:
         """Tells what became of an intent."""
@@ -77,15 +83,19 @@ class Wishes:
             case Fate.written:
                 self._app.read_soon()
             case Fate.done:
+                self._versions.learn(news.intent, news.results)
                 undo = "  z undoes" if news.intent.inverse else ""
                 self._app.tell("journal", f"✓ {says}{undo}", "ok")
+                if line := same_as(news.intent.commands):
+                    self._app.tell("same", f"same as: {line}", "muted")
             case Fate.waiting:
                 self._app.tell("journal", f"◷ {says}: noted, no engine has taken it up yet", "warning")
             case Fate.refused | Fate.failed:
                 self.undo_stack = self.undo_stack.without(news.intent)
                 self._app.tell("journal", f"✗ {says}: {news.error}", "error")
 
-    def _move(self, step: tuple[Intent, UndoStack] | None) -> None:
+    def _move(self, step: tuple[Intent, UndoStack] | None, written: Sequence[Command]) -> None:
+        """Hands in the intent of a step; `written` are the commands whose result it begins with."""
         if step is not None and self.desk is not None:
             intent, self.undo_stack = step
-            self.desk.hand_in(intent)
+            self.desk.hand_in(self._versions.based(intent, written))

@@ -84,6 +84,13 @@ def pages(reader: Reader, origin: str, after_id: int, limit: int) -> tuple[PageV
     return tuple(_page_view(row) for row in rows)
 
 
+def pages_of_ids(reader: Reader, ids: Sequence[int]) -> tuple[PageView, ...]:
+    """The pages with these ids, in their order; those that are gone are left out."""
+    rows = reader.all(f"{_PAGES} WHERE p.id IN ({', '.join(map(str, map(int, ids)))})")
+    found = {row[0]: row for row in rows}
+    return tuple(_page_view(found[page_id]) for page_id in ids if page_id in found)
+
+
 def failure_pages(reader: Reader, exit_code: str, origin: str, after_id: int, limit: int) -> tuple[PageView, ...]:
     """Failed pages by age; `exit_code` (a name) and `origin` narrow them where they are not empty."""
     conditions: list[str] = ["p.failed = 1"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tui_crawler.domain.attempt import AttemptResult, DataValue, Validation
 from tui_crawler.domain.audit import SentRequest
+from tui_crawler.domain.page_filter import PageFilter, PageWindow
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.segment import SegmentRow
@@ -39,6 +40,7 @@ from tui_crawler.storage import (
     job_reports,
     origin_reports,
     page_reports,
+    page_windows,
     ruleset_reports,
     segments,
     url_standing,
@@ -140,6 +142,12 @@ class Reports:
     def pages(self, origin: str = "", after_id: int = 0, limit: int = 200) -> tuple[PageView, ...]:
         """Pages by age, after page `after_id`."""
         return page_reports.pages(self._reader, origin, after_id, limit)
+
+    def page_window(
+        self, narrowing: PageFilter, after_id: int = 0, limit: int = 200, newest_first: bool = False
+    ) -> PageWindow:
+        """Pages that pass a filter, by age, after page `after_id`; one window looks at a bounded number of rows."""
+        return page_windows.page_window(self._reader, narrowing, after_id, limit, newest_first=newest_first)
 
     def links(self, url: str, limit: int = page_reports.LINKS) -> tuple[tuple[LinkView, ...], tuple[LinkView, ...]]:
         """Inlinks and outlinks of a URL, up to `limit` of each."""

@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import getpass
 import os
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tui_crawler.config.load import read_config
-from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.config.schema import Config
 from tui_crawler.console.app import CrawlerApp
+from tui_crawler.console.clock import SystemClock
 from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.storage.database import OpenSettings, open_writable
-from tui_crawler.storage.faults import ReadOnlyDatabase
-from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.reports import Reports
-from tui_crawler.wiring.demo import base_port_of, config_for, demo_database, free_base_port, start_web
-from tui_crawler.wiring.host import ThreadHost
+from tui_crawler.console.session import Memory, state_folder
+from tui_crawler.wiring.console_rules import ConsoleRules
 from tui_crawler.wiring.options import RunOptions
-from tui_crawler.wiring.steering import SteeredJournal
+
+if TYPE_CHECKING:
+    from tui_crawler.config.schema import Config
+    from tui_crawler.console import ports
+    from tui_crawler.wiring.detach import DetachedRun
+    from tui_crawler.wiring.host import ThreadHost
+
+# ruff: noqa: PLC0415  what the first picture does not need is imported after it, or not at all
+
+_ALLOCATIONS, _GENERATIONS = 20_000, 20  # between two looks for garbage; rows come and go by thousands
 
 
-def open_console(config: Config | None, database: Path, readonly: bool, options: RunOptions) -> int:
+def open_console(config: Config | None, database: Path, readonly: bool, options: RunOptions, *, stays: str = "") -> int:
     """Opens the console and answers the exit status.
 
     A live run of the database is attached to. Otherwise the engine is started here: with `config`, or with the
-    configuration the database keeps of its last run. A database that cannot be written is watched only.
+    configuration the database keeps of its last run. A database that cannot be written is watched only. `stays` says
+    why the run could not go on without this console.
     Raises StorageFailure before the screen is taken, when the database is none or cannot be opened.
     """
-    summary = _show(config, database, readonly, options)
+    gc.disable()  # until the first picture stands: nothing made so far is garbage
+    summary = _show(config, database, readonly, options, stays)
     for line in summary.lines():
         print(line)
     sys.stdout.flush()
@@ -42,41 +49,79 @@ def open_console(config: Config | None, database: Path, readonly: bool, options:
 
 def demo_console(database: Path | None, port: int | None) -> int:
     """The demo web, and the console crawling it. Raises DemoUnavailable, StorageFailure."""
+    from tui_crawler.wiring.demo import base_port_of, config_for, demo_database, free_base_port, start_web
+
     kept = demo_database(database)
     base = port or base_port_of(kept) or free_base_port()
     with start_web(base, 1.0) as web:
         config, options = config_for(web, kept, headless=False)
-        status = open_console(config, kept, False, options)
+        status = open_console(config, kept, False, options, stays="the demo web ends with this console")
     print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {kept}")
     return 0 if status == 1 else status
 
 
-def _show(config: Config | None, database: Path, readonly: bool, options: RunOptions) -> ExitSummary:
+def _show(config: Config | None, database: Path, readonly: bool, options: RunOptions, stays: str) -> ExitSummary:
     writable = not readonly and _prepare(database)
     owner = _owner_of(database) if writable else None
     host: ThreadHost | None = None
     if writable and owner is None:
         config, options = (config, options) if config else _kept_config(database)
-        host = ThreadHost(config, database, options) if config else None
+        host = _host(config, database, options) if config else None
 
     def resting() -> bool:
         return host is None or host.resting
 
-    journal = partial(SteeredJournal, database, resting) if writable else None
+    def journal() -> ports.Journal:
+        from tui_crawler.wiring.steering import SteeredJournal
+
+        return SteeredJournal(database, resting)
+
     app = CrawlerApp(
-        partial(Reports, database),
-        journal,
+        partial(_reports, database),
+        journal if writable else None,
         host,
         name=config.name if config else database.stem,
         who=_operator(),
         keymap=dict(config.keymap) if config else None,
         theme=_theme(config),
+        rules=ConsoleRules(database),
+        explainer_factory=_explainer,
+        memory=Memory(state_folder(os.environ), str(database.absolute())),
+        detacher=_detacher(config, database, stays) if host is not None else None,
     )
     return app.run_to_end()
 
 
+def _reports(database: Path) -> ports.Reports:
+    """What is shown. Called in the thread that reads, once the first picture stands.
+
+    What is there by now stays to the end, so that the garbage collector need not look through it again and again.
+    """
+    from tui_crawler.wiring.console_reports import ConsoleReports
+
+    gc.freeze()
+    gc.set_threshold(_ALLOCATIONS, _GENERATIONS, _GENERATIONS)
+    gc.enable()
+    return ConsoleReports(database)
+
+
+def _host(config: Config, database: Path, options: RunOptions) -> ThreadHost:
+    from tui_crawler.wiring.host import ThreadHost
+
+    return ThreadHost(config, database, options)
+
+
+def _detacher(config: Config | None, database: Path, hindrance: str) -> DetachedRun:
+    from tui_crawler.wiring.detach import DetachedRun
+
+    return DetachedRun(config, database, hindrance=hindrance)
+
+
 def _prepare(database: Path) -> bool:
     """Makes or migrates the database before the screen is taken; False when it can only be read."""
+    from tui_crawler.storage.database import OpenSettings, open_writable
+    from tui_crawler.storage.faults import ReadOnlyDatabase
+
     try:
         open_writable(database, OpenSettings()).close()
     except ReadOnlyDatabase:
@@ -85,12 +130,18 @@ def _prepare(database: Path) -> bool:
 
 
 def _owner_of(database: Path) -> str | None:
+    from tui_crawler.storage.journal import Journal
+
     with contextlib.closing(Journal(database)) as journal:
         return journal.live_owner()
 
 
 def _kept_config(database: Path) -> tuple[Config | None, RunOptions]:
     """The configuration of the last run, as the database keeps it; None when there is none that can be read."""
+    from tui_crawler.config.load import read_config
+    from tui_crawler.config.problem import ConfigErrors
+    from tui_crawler.storage.reports import Reports
+
     with contextlib.closing(Reports(database)) as reports:
         text = reports.config_text()
     if not text:
@@ -99,6 +150,16 @@ def _kept_config(database: Path) -> tuple[Config | None, RunOptions]:
         return read_config(text, database.stem), RunOptions(config_text=text)
     except ConfigErrors:
         return None, RunOptions()
+
+
+def _explainer(reports: ports.Reports) -> ports.Explainer:
+    """Says why, out of the rows of these reports; made in the thread that reads them."""
+    from tui_crawler.storage.reports import Reports
+    from tui_crawler.wiring.explain import Explainer
+
+    if not isinstance(reports, Reports):
+        raise TypeError("only reports on a database can be explained")
+    return Explainer(reports, zone=SystemClock().zone, you=_operator())
 
 
 def _theme(config: Config | None) -> str:

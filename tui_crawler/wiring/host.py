@@ -6,11 +6,14 @@ import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tui_crawler.config.schema import Config
 from tui_crawler.domain.run import RunReason
-from tui_crawler.wiring.crawl import Crawl, Ended, Silence
 from tui_crawler.wiring.options import RunOptions
+
+if TYPE_CHECKING:
+    from tui_crawler.wiring.crawl import Crawl, Ended
 
 
 class ThreadHost:
@@ -33,7 +36,7 @@ class ThreadHost:
             self.ended = asyncio.run(self._run())
         finally:
             with self._lock:
-                self._loop = self._crawl = None
+                self._loop = self._crawl = self._stop_first = None
         return self.ended.reason.value if self.ended else ""
 
     def wake(self) -> None:
@@ -63,6 +66,8 @@ class ThreadHost:
         return crawl.engine.in_flight if crawl is not None else 0
 
     async def _run(self) -> Ended:
+        from tui_crawler.wiring.crawl import Crawl, Silence  # noqa: PLC0415  the screen does not wait for the engine
+
         crawl = Crawl(self._config, self._database, self._options, Silence())
         with self._lock:
             self._loop, self._crawl = asyncio.get_running_loop(), crawl

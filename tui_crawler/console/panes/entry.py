@@ -9,10 +9,13 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.safe_text import safe
+
+_LONGEST_LABEL = 80
 
 
 class EntryLine(Horizontal):
-    """A label and an input; hidden until it is opened. `purpose` says what the text is for."""
+    """A label (raw text) and an input; hidden until it is opened. `purpose` says what the text is for."""
 
     class Changed(Message):
         """The text changed."""
@@ -52,7 +55,7 @@ class EntryLine(Horizontal):
         """Shows the line and puts the cursor into it."""
         self.purpose = purpose
         self.display = True
-        self.query_one("#entry-label", Static).update(label)
+        self.query_one("#entry-label", Static).update(safe(label, _LONGEST_LABEL))
         box = self.query_one(Input)
         with box.prevent(Input.Changed):
             box.value = text

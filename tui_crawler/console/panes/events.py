@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from textual.content import Content
 
 from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.present.attempt_row import EVENT_COLUMNS, event_row, is_problem
+from tui_crawler.console.table_cells import LateRow
 from tui_crawler.domain.view import AttemptView
 
 if TYPE_CHECKING:
@@ -37,7 +39,8 @@ class EventsPane(CrawlTable):
             return
         zone = cast("CrawlerApp", self.app).clock.zone
         self._attempts = (*fresh, *self._attempts)[:KEPT]
-        self._rows_made = (*(event_row(attempt, zone) for attempt in fresh), *self._rows_made)[:KEPT]
+        rows = (LateRow(attempt.attempt_id, partial(event_row, attempt, zone)) for attempt in fresh)
+        self._rows_made = (*rows, *self._rows_made)[:KEPT]
         self._show()
 
     def thaw(self) -> None:
@@ -48,6 +51,10 @@ class EventsPane(CrawlTable):
     def url_of(self, key: Hashable) -> str:
         """The URL of an attempt by its key; empty when it is not kept any more."""
         return next((attempt.url for attempt in self._attempts if attempt.attempt_id == key), "")
+
+    def attempt(self, key: Hashable) -> AttemptView | None:
+        """An attempt by its key; None when it is not kept any more."""
+        return next((attempt for attempt in self._attempts if attempt.attempt_id == key), None)
 
     def go_to_problem(self, *, older: bool) -> bool:
         """Puts the cursor on the next older (or newer) problem; False when there is none."""
@@ -62,7 +69,8 @@ class EventsPane(CrawlTable):
 
 def go_to_problem(table: CrawlTable, attempts: Sequence[AttemptView], *, older: bool) -> bool:
     """Puts the cursor of a table of these attempts (newest first) on the next problem; False when there is none."""
-    problems = [index for index, attempt in enumerate(attempts) if is_problem(attempt)]
+    bad = {attempt.attempt_id for attempt in attempts if is_problem(attempt)}
+    problems = [index for index, key in enumerate(table.row_order) if key in bad]
     here = table.cursor_index
     first = bool(attempts) and not table.has_focus and here in problems and here == 0 and older
     if first:

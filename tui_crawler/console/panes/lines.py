@@ -13,7 +13,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tui_crawler.console.present.line import Line, Prose, Split, width_of
+from tui_crawler.console.present.line import Hanging, Line, Prose, Split, width_of
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.table_cells import Piece, Styled, lay_out
 from tui_crawler.console.table_paint import role_styles
@@ -103,11 +103,30 @@ def lay_out_line(line: Line, width: int) -> list[list[Piece]]:
             gap = [(" ", "")] if width - room - end > 0 else []
             return [[*lay_out(left, room, "left"), *gap, *lay_out(right, end, "right")]]
         case Prose(text=text, role=role, indent=indent, most=most):
-            shown = safe(text)
-            room = width // 2 if cell_len(shown) > len(shown) else width  # characters of two cells
-            wrapped = textwrap.wrap(
-                shown, max(room, indent + 8), subsequent_indent=" " * indent, max_lines=most, placeholder="…"
-            )
+            wrapped = _wrap(text, width, most, indent)
             return [lay_out(Styled(piece, role), width, "left") for piece in wrapped]
+        case Hanging(head=head, width=wanted, text=text, role=role, tail=tail) if tail:
+            before = min(wanted, width)
+            end = min(width_of(tail), (width - before) // 2)
+            room = max(0, width - before - end - 1)
+            gap = [(" ", "")] if width - before - end - room > 0 else []
+            after = lay_out(Styled(tail, "muted"), end, "right")
+            return [[*lay_out(head, before, "left"), *lay_out(Styled(text, role), room, "left"), *gap, *after]]
+        case Hanging(head=head, width=wanted, text=text, role=role, most=most):
+            before = min(wanted, width)
+            room = width - before
+            wrapped = _wrap(text, room, most)[: most if room else 1] or [""]
+            heads = (head, *[""] * (len(wrapped) - 1))
+            return [
+                [*lay_out(beside, before, "left"), *lay_out(Styled(piece, role), room, "left")]
+                for beside, piece in zip(heads, wrapped, strict=True)
+            ]
         case _:
             return [lay_out(line, width, "left")]
+
+
+def _wrap(text: str, width: int, most: int, indent: int = 0) -> list[str]:
+    """`text` made safe, in lines of about `width` cells, at most `most` of them."""
+    shown = safe(text)
+    room = width // 2 if cell_len(shown) > len(shown) else width  # characters of two cells
+    return textwrap.wrap(shown, max(room, indent + 8), subsequent_indent=" " * indent, max_lines=most, placeholder="…")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from tui_crawler.console.format import ago, count, due
+from tui_crawler.console.format import ago, compact, count, due
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
@@ -16,6 +16,7 @@ GROUPINGS: tuple[tuple[str, ...], ...] = (("exit_code",), ("origin",), ("exit_co
 """What `c` goes through."""
 
 _ORIGIN_COLUMN = Column("origin", "ORIGIN", 20, 1, min_width=16)
+_RECENT_COLUMN = Column("recent", "5 MIN", 5, 3, "right")
 _EXIT_COLUMN = Column("exit", "EXIT", 25, 2, min_width=14)
 _PAGE_COLUMNS: tuple[Column, ...] = (
     Column("url", "URL", None, 0, min_width=18),
@@ -35,6 +36,11 @@ def page_columns(by: Sequence[str]) -> tuple[Column, ...]:
     return (*exits, *origin, *_PAGE_COLUMNS)
 
 
+def counts_recent(by: Sequence[str]) -> bool:
+    """Whether a grouping shows the attempts of the last five minutes: counts are kept of exit codes alone."""
+    return tuple(by) == ("exit_code",)
+
+
 def group_columns(by: Sequence[str]) -> tuple[Column, ...]:
     """The columns of the groups for a grouping."""
     titles = {"exit_code": Column("exit_code", "EXIT", None, 0, min_width=12), "origin": Column("origin", "ORIGIN")}
@@ -42,6 +48,7 @@ def group_columns(by: Sequence[str]) -> tuple[Column, ...]:
         *(titles[name] for name in by),
         Column("count", "PAGES", 7, 0, "right", min_width=5),
         Column("recoverable", "RECOV", 6, 1, "right", min_width=4),
+        *((_RECENT_COLUMN,) if counts_recent(by) else ()),
         Column("last", "LAST", 8, 2, "right"),
     )
 
@@ -56,8 +63,8 @@ def group_name(group: FailureGroup) -> str:
     return " · ".join(host_of(value) if name == "origin" else value for name, value in group.key)
 
 
-def group_row(group: FailureGroup, now: int) -> Row:
-    """A group as a row; its key is the group's key."""
+def group_row(group: FailureGroup, now: int, recent: Mapping[str, int] | None = None) -> Row:
+    """A group as a row; its key is the group's key. `recent`: attempts of the last five minutes by exit code."""
     cells: list[Cell] = []
     for name, value in group.key:
         if name == "exit_code":
@@ -67,8 +74,11 @@ def group_row(group: FailureGroup, now: int) -> Row:
     cells += [
         Styled(count(group.count), "strong"),
         Styled(count(group.recoverable), "ok" if group.recoverable else "faint"),
-        Styled(ago(now - group.last_at), "muted"),
     ]
+    if recent is not None:
+        lately = recent.get(dict(group.key).get("exit_code", ""), 0)
+        cells.append(Styled(count(lately), "" if lately else "faint", short=compact(lately)))
+    cells.append(Styled(ago(now - group.last_at), "muted"))
     return Row(group.key, tuple(cells))
 
 

@@ -31,7 +31,22 @@ class Prose:
     most: int = 6
 
 
-Line = Cell | Split | Prose
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """Text that is wrapped beside a head of `width` cells; following lines stand under the text.
+
+    A `tail` stands at the right edge, muted, in at most half of the room; the text is then one line and cut.
+    """
+
+    head: Cell
+    width: int
+    text: str
+    role: str = ""
+    most: int = 6
+    tail: str = ""
+
+
+Line = Cell | Split | Prose | Hanging
 
 
 def width_of(cell: Cell) -> int:

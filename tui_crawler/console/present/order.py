@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from tui_crawler.console.present.needle import Needle, read_needle
 from tui_crawler.console.present.standing import is_problem, severity, standing
 from tui_crawler.domain.view import OriginView
 
@@ -49,7 +50,7 @@ def natural_direction(column: str) -> bool:
 
 def arrange(origins: Iterable[OriginView], wanted: Arrangement) -> list[OriginView]:
     """The origins that pass the filter, in order; equal ones by name, so that nothing jumps."""
-    needle = wanted.needle.casefold()
+    needle = read_needle(wanted.needle)
     kept = [view for view in origins if _passes(view, needle, wanted.problems)]
     kept.sort(key=lambda view: view.origin)
     key = _KEYS[wanted.sort][0]
@@ -57,9 +58,12 @@ def arrange(origins: Iterable[OriginView], wanted: Arrangement) -> list[OriginVi
     return kept
 
 
-def _passes(view: OriginView, needle: str, problems: bool) -> bool:
+def fields_of(view: OriginView) -> dict[str, str]:
+    """What a filter looks in."""
+    return {"origin": view.origin, "state": standing(view).word, "exit": view.last_exit_code}
+
+
+def _passes(view: OriginView, needle: Needle, problems: bool) -> bool:
     if problems and not is_problem(view):
         return False
-    if not needle:
-        return True
-    return needle in view.origin.casefold() or needle in standing(view).word or needle in view.last_exit_code.casefold()
+    return not needle.terms or needle.keeps(fields_of(view))

@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from tui_crawler.console.format import clock, count, date_time, due, phase, plural, size
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
-from tui_crawler.console.present.line import LABEL, Line, Prose, fact, heading
+from tui_crawler.console.present.line import LABEL, Hanging, Line, Prose, fact, heading, width_of
 from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
@@ -35,6 +35,14 @@ REQUEST_COLUMNS: tuple[Column, ...] = (
     Column("kind", "KIND", 24, 6),
     Column("error", "ERROR", None, 4, min_width=14),
 )
+LINK_COLUMNS: tuple[Column, ...] = (
+    Column("kind", "KIND", 8, 2),
+    Column("url", "URL", None, 0, min_width=18),
+    Column("text", "TEXT", 20, 1, min_width=12),
+    Column("note", "", 8, 3),
+)
+_HEADER_NAME = 32
+"""How many cells the name of a header takes at most."""
 
 
 def page_lines(page: PageView, now: int, zone: tzinfo) -> list[Line]:
@@ -86,15 +94,24 @@ def path_lines(detail: PageDetail) -> list[Line]:
         lines.append(Styled("how it was found is not known", "muted"))
     lines.append("")
     lines.append(fact("linked", f"from {plural(detail.inlink_count, 'page')}, to {count(detail.outlink_count)}"))
-    for redirect in detail.redirects[:4]:
-        arrow = "→ " if redirect.from_url == page.url else "← "
-        other = redirect.to_url if redirect.from_url == page.url else redirect.from_url
+    lines += redirect_lines(detail)[:4]
+    return lines
+
+
+def redirect_lines(detail: PageDetail) -> list[Line]:
+    """Where the URL redirects to, and what redirects to it."""
+    lines: list[Line] = []
+    for redirect in detail.redirects:
+        leaves = redirect.from_url == detail.page.url
+        to = f"{redirect.to_url}#{redirect.to_fragment}" if redirect.to_fragment else redirect.to_url
         kind = "permanent " if redirect.permanent else ""
-        lines.append((Styled(arrow, "redirect"), other, Styled(f"  {kind}{redirect.source}", "muted")))
-    if detail.inlinks:
-        lines += ["", heading("Links to it"), *(_link_line(link.from_url, link, page) for link in detail.inlinks[:8])]
-    if detail.outlinks:
-        lines += ["", heading("Links from it"), *(_link_line(link.to_url, link, page) for link in detail.outlinks[:8])]
+        lines.append(
+            (
+                Styled("→ " if leaves else "← ", "redirect"),
+                to if leaves else redirect.from_url,
+                Styled(f"  {kind}{redirect.source}", "muted"),
+            )
+        )
     return lines
 
 
@@ -108,8 +125,55 @@ def _step(depth: int, link: LinkView, page: PageView) -> Line:
     )
 
 
-def _link_line(url: str, link: LinkView, page: PageView) -> Line:
-    return (Styled(f"{link.kind:7}", "muted"), path_of(url, page.origin), Styled(f"  {link.text}", "faint"))
+def link_row(number: int, link: LinkView, origin: str, *, inward: bool) -> Row:
+    """A link as a row; its key is its number, the other end is what is shown."""
+    other = link.from_url if inward else link.to_url
+    note = "nofollow" if link.nofollow else ""
+    return Row(
+        number,
+        (
+            Styled(link.kind, "muted"),
+            path_of(other, origin).removeprefix("https://"),
+            Styled(link.text, "faint"),
+            Styled(note, "warning"),
+        ),
+    )
+
+
+def links_title(words: str, shown: int, whole: int) -> str:
+    """What a table of links shows: how many there are, and whether all of them."""
+    return f"{words} · {count(whole)}" if shown >= whole else f"{words} · first {count(shown)} of {count(whole)}"
+
+
+def content_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
+    """What is known of the stored document: type and validators, what a validator said, what data rules found."""
+    page = detail.page
+    lines: list[Line] = [fact("type", page.content_type or "not known"), fact("size", size(page.size))]
+    if page.etag:
+        lines.append(fact("etag", page.etag))
+    if page.last_modified:
+        lines.append(fact("modified", page.last_modified))
+    if detail.lastmod:
+        lines.append(fact("lastmod", date_time(detail.lastmod, zone), Styled("  in a sitemap", "muted")))
+    if page.sha256:
+        lines.append(Hanging(Styled("sha256", "muted"), LABEL, page.sha256, "muted", most=4))
+    checked = detail.validation
+    if checked is not None:
+        errors = plural(len(checked.errors), "error")
+        lines += ["", heading("Validation")]
+        verdict = Styled("✓ valid", "ok") if checked.valid else Styled(f"✗ not valid, {errors}", "error")
+        lines.append((verdict, Styled(f"  {checked.type}", "muted")))
+        lines += [
+            Hanging(Styled(f"{one.line}:{one.column}" if one.line else "", "warning"), LABEL, one.message, most=3)
+            for one in checked.errors
+        ]
+    if detail.data:
+        lines += ["", heading("Data")]
+        lines += [
+            Hanging((Styled(one.name, "accent"), Styled(f" {one.type}", "faint")), 18, one.value, most=4)
+            for one in detail.data
+        ]
+    return lines
 
 
 def attempt_rows(attempts: Sequence[AttemptView], zone: tzinfo) -> list[Row]:
@@ -178,9 +242,10 @@ def received_lines(request: RequestView | None) -> list[Line]:
 
 
 def _header_line(name: str, value: str) -> Line:
-    return (Styled(f"{name}: ", "muted"), value)
+    head = Styled(f"{name}: ", "muted")
+    return Hanging(head, min(width_of(head), _HEADER_NAME), value, most=4)
 
 
 def unknown_lines(url: str) -> list[Line]:
     """What stands there when the URL is not known."""
-    return [Prose(f"{url} is not known to this crawl.", "muted")]
+    return [Prose(url, "strong"), Styled("∅ is not known to this crawl", "muted")]

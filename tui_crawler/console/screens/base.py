@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -15,11 +15,14 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where, footer_at, why_not
+from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.keys import keys_of
 from tui_crawler.console.panes.bars import FooterBar, HeaderBar, NoticeBox, TooSmall
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.safe_text import safe
+from tui_crawler.console.screens.table_filter import PURPOSE, TableFilter
+from tui_crawler.domain.view import PageView
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
@@ -42,7 +45,8 @@ def size_classes(size: Size) -> dict[str, bool]:
 def title(widget: Widget, text: str, subtitle: str = "") -> None:
     """Writes the titles of a pane's border; the texts are raw."""
     widget.border_title = Content(safe(text, 200))
-    widget.border_subtitle = Content(safe(subtitle, 200))
+    words = widget.filter_words if isinstance(widget, CrawlTable) else ""
+    widget.border_subtitle = Content(safe(subtitle or words, 200))
 
 
 class ConsoleScreen(Screen[None], inherit_bindings=False):
@@ -52,12 +56,21 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     HERE: ClassVar[frozenset[str]] = frozenset()
     """Actions the footer does not name here, though they exist."""
     AUTO_FOCUS = "CrawlTable"
+    made_of: tuple[tuple[object, ...], tuple[tuple[str, object], ...]] = ((), ())
+    """The arguments it was made with, so that the history can make it again."""
+
+    def __new__(cls, *values: object, **options: object) -> Self:
+        """Notes what it is made of."""
+        screen = super().__new__(cls)
+        screen.made_of = (values, tuple(sorted(options.items())))
+        return screen
 
     def __init__(self) -> None:
         """Makes the screen; nothing is read yet."""
         super().__init__()
         self.frozen = False
         self.missed = 0
+        self.table_filter = TableFilter(self)
 
     @property
     def console(self) -> CrawlerApp:
@@ -97,6 +110,17 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def do(self, action_id: str, argument: str = "") -> bool:
         """Does an action of this screen; False when it is none of this screen's."""
 
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        """The row as it was read, for copies and exports; None: what the table shows has to do."""
+        return None
+
+    def page_of(self, url: str) -> PageView | None:
+        """What is known of a URL that this screen is about; None when it is about others."""
+        return None
+
+    def bring_up_to_date(self, table: CrawlTable) -> None:
+        """Makes the rows of a table anew that are out of view; called before all of them are written."""
+
     def tick(self) -> None:
         """Twice a second: what changes by time alone."""
 
@@ -129,7 +153,9 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
             and not why_not(action, situation)
             and (shown := keys_of(action.id, action.keys, keymap))
         ]
-        self.query_one(FooterBar).tell(self.crumbs(), keys)
+        filtered = self.table_filter.filtered if self.has_class("-narrow") else None  # else the border tells it
+        crumbs = self.crumbs() if filtered is None else (f"/ {filtered.needle}",)
+        self.query_one(FooterBar).tell(crumbs, keys)
 
     def on_mount(self) -> None:
         """Fits the first size."""
@@ -144,6 +170,21 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Comes to the top: the size may be another one, the rows older."""
         self.fit(self.app.size)
         self.console.screen_came_up(self)
+
+    def on_entry_line_changed(self, event: EntryLine.Changed) -> None:
+        """Filters the table as one types."""
+        if event.purpose == PURPOSE:
+            self.table_filter.typed(event.text)
+
+    def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
+        """Keeps the filter of the table."""
+        if event.purpose == PURPOSE:
+            self.table_filter.entered(event.text)
+
+    def on_entry_line_left(self, event: EntryLine.Left) -> None:
+        """Takes the filter of the table off."""
+        if event.purpose == PURPOSE:
+            self.table_filter.entered("")
 
     def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
         """A key of the footer was clicked."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -18,6 +18,7 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.failure_rows import (
     GROUPINGS,
+    counts_recent,
     group_columns,
     group_name,
     group_row,
@@ -28,7 +29,8 @@ from tui_crawler.console.present.failure_rows import (
 )
 from tui_crawler.console.refresh import WINDOW, FailureWindow, Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, title
-from tui_crawler.domain.view import FailureGroup, PageView
+from tui_crawler.console.stat_parts import ExitCounts
+from tui_crawler.domain.view import ExitCountView, FailureGroup, PageView
 
 
 class FailuresScreen(ConsoleScreen):
@@ -45,6 +47,7 @@ class FailuresScreen(ConsoleScreen):
         self._by = GROUPINGS[0]
         self._groups: tuple[FailureGroup, ...] | None = None
         self._pages: tuple[PageView, ...] | None = None
+        self._recent: Sequence[ExitCountView] | None = None
         self._held: Snapshot | None = None
         self._window = FailureWindow()
         self._before: tuple[int, ...] = ()
@@ -68,7 +71,8 @@ class FailuresScreen(ConsoleScreen):
 
     def wants(self) -> Wants:
         """Groups, and a window of the pages of one."""
-        return Wants(groups=self._by, failures=self._window if self._group() is not None else None)
+        recent = (ExitCounts(),) if counts_recent(self._by) else ()
+        return Wants(groups=self._by, failures=self._window if self._group() is not None else None, parts=recent)
 
     def take(self, shot: Snapshot) -> None:
         """Takes the parts that changed."""
@@ -77,10 +81,12 @@ class FailuresScreen(ConsoleScreen):
             self._held = shot
             self._show_titles()
             return
-        if shot.groups is not None and shot.groups is not self._groups:
-            self._groups = shot.groups
+        recent = cast("Sequence[ExitCountView] | None", shot.parts.get(ExitCounts()))
+        if shot.groups is not None and (shot.groups is not self._groups or recent is not self._recent):
+            self._groups, self._recent = shot.groups, recent
             now = self.console.clock.wall_ms()
-            self._group_table.set_rows([group_row(group, now) for group in shot.groups])
+            lately = {one.exit_code: one.recent for one in recent or ()} if counts_recent(self._by) else None
+            self._group_table.set_rows([group_row(group, now, lately) for group in shot.groups])
             self._point_at_group()
         if shot.failures is not None and shot.wants.failures == self._window and shot.failures is not self._pages:
             self._show_pages(shot.failures)
@@ -115,7 +121,7 @@ class FailuresScreen(ConsoleScreen):
         name = group_name(group) if group is not None else "Pages"
         if group is not None:
             first = len(self._before) * WINDOW + 1
-            shown = self._page_table.row_count
+            shown = len(self._page_table.held_rows())
             name += f" · {count(first)}–{count(first + shown - 1)} of {count(group.count)}" if shown else ""
         title(self._page_table, name)
 
@@ -139,9 +145,15 @@ class FailuresScreen(ConsoleScreen):
             Where.failures,
             urls=marked or selected,
             failed=group.count if group is not None else 0,
-            older=self._page_table.row_count >= WINDOW,
+            older=len(self._page_table.held_rows()) >= WINDOW,
             newer=bool(self._before),
         )
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        """A group, or a page."""
+        if table is self._group_table:
+            return next((group for group in self._groups or () if group.key == key), None)
+        return next((page for page in self._pages or () if page.page_id == key), None)
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""

@@ -24,6 +24,8 @@ _ABOUT: Mapping[Where, str] = {
     Where.origin: "One origin: its state with what led to it, the pages of its next turns, and its attempts.",
     Where.failures: "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",
     Where.url: "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt.",
+    Where.logs: "Attempts, what happened beside them and what operators asked for, by time; it follows at its end.",
+    Where.stats: "How attempts ended, the busiest origins, jobs and what can be done with them, and the ledgers.",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -145,7 +145,7 @@ class OriginScreen(ConsoleScreen):
 
     def _show_titles(self) -> None:
         view = self._view()
-        shown = self._todo.row_count
+        shown = len(self._todo.held_rows())
         todo = "Todo"
         if view is not None and view.todo:
             todo += f" · {count(view.todo)}" if shown >= view.todo else f" · first {shown} of {count(view.todo)}"
@@ -172,9 +172,18 @@ class OriginScreen(ConsoleScreen):
             origins=(view,) if view is not None else (),
             urls=(url,) if url else (),
             failed=view.failed if view is not None else 0,
-            older=self._attempts.row_count >= WINDOW,
+            older=len(self._attempts.held_rows()) >= WINDOW,
             newer=bool(self._before),
         )
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        """A page of the todo list, an attempt, or how often an exit code came."""
+        detail = self._detail
+        if detail is None:
+            return None
+        if table is self._todo:
+            return next((one for one in detail.todo if one.url == key), None)
+        return next((one for one in detail.attempts if one.attempt_id == key), None)
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""

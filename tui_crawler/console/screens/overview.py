@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -20,7 +20,8 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.events import EventsPane
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.order import Arrangement, arrange, natural_direction
+from tui_crawler.console.present.needle import HINT, read_needle
+from tui_crawler.console.present.order import Arrangement, arrange, fields_of, natural_direction
 from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT_TITLES, counts_down, origin_row
 from tui_crawler.console.present.summary import no_origin_lines, summary_lines, why_line
 from tui_crawler.console.present.urls import host_of
@@ -41,15 +42,16 @@ class OverviewScreen(ConsoleScreen):
     WHERE = Where.overview
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.overview)]
 
-    def __init__(self) -> None:
-        """Makes it with nothing read yet."""
+    def __init__(self, wanted: Arrangement | None = None) -> None:
+        """Makes it with nothing read yet. `wanted` is how it begins, by default with the most failures."""
         super().__init__()
-        self._wanted = Arrangement()
+        self._wanted = wanted or Arrangement()
         self._rows: dict[str, Row] = {}
         self._dirty: set[str] = set()
         self._missed: set[str] = set()
         self._ordered_at = -ORDER_MS
         self._filter_timer: Timer | None = None
+        self._sought = ""
 
     def body(self) -> Iterable[Widget]:
         """Origins beside the selected one, events below."""
@@ -63,6 +65,11 @@ class OverviewScreen(ConsoleScreen):
         """Names the panes."""
         self._show_sort()
         self._show_titles()
+
+    def on_screen_resume(self) -> None:
+        """Shows at once what was read while another screen lay over it from the start."""
+        if self._ordered_at < 0:
+            self._order()
 
     # what is shown
 
@@ -165,7 +172,7 @@ class OverviewScreen(ConsoleScreen):
             parts.append(count(known))
         parts.append(f"by {wanted.sort} {DESCENDING if wanted.descending else ASCENDING}")
         if wanted.needle:
-            parts.append(f"filter: {wanted.needle}")
+            parts += [f"filter: {wanted.needle}", *filter(None, (read_needle(wanted.needle).problem,))]
         if wanted.problems:
             parts.append("problems only")
         title(self._table, " · ".join(parts), f"‖ frozen · {self.missed} changed" if self.frozen else "")
@@ -211,6 +218,21 @@ class OverviewScreen(ConsoleScreen):
             filtered=bool(self._wanted.needle or self._wanted.problems),
         )
 
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        """An origin, or an attempt."""
+        return self.console.picture.origins.get(str(key)) if table is self._table else self._events.attempt(key)
+
+    def bring_up_to_date(self, table: CrawlTable) -> None:
+        """All origins that changed, also those out of view."""
+        if table is self._table and not self.frozen:
+            origins = self.console.picture.origins
+            self._put([origins[name] for name in self._dirty if name in origins])
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """The order and the filter."""
+        return self._wanted
+
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
         return ("Overview",)
@@ -222,9 +244,11 @@ class OverviewScreen(ConsoleScreen):
         match action_id:
             case "nav.open":
                 self._table.action_open_row()
-            case "filter.open":
+            case "filter.open" if self.focused is not self._events:
                 self._open_filter(argument)
-            case "filter.clear":
+            case "filter.next" | "filter.previous" if self.focused is not self._events:
+                self._go_to_match(forward=action_id == "filter.next")
+            case "filter.clear" if not self._events.needle:
                 self._arrange(replace(self._wanted, needle="", problems=False))
             case "sort.pick":
                 self._pick_sort(argument)
@@ -253,7 +277,17 @@ class OverviewScreen(ConsoleScreen):
         if text:
             self._arrange(replace(self._wanted, needle=text))
             return
-        self.query_one(EntryLine).open("filter", "/", self._wanted.needle, "part of an origin, a state or an exit code")
+        self.query_one(EntryLine).open("filter", "/", self._wanted.needle, HINT)
+
+    def _go_to_match(self, *, forward: bool) -> None:
+        """Goes on from the selected row to the next that fits the last filter, round the end."""
+        sought = read_needle(self._sought)
+        origins, order = self.console.picture.origins, self._table.row_order
+        steps = range(1, len(order) + 1) if forward else range(-1, -len(order) - 1, -1)
+        indexes = ((self._table.cursor_index + step) % len(order) for step in steps)
+        target = next((index for index in indexes if sought.keeps(fields_of(origins[str(order[index])]))), None)
+        if target is not None:
+            self._table.move_cursor(index=target)
 
     def _pick_sort(self, column: str) -> None:
         names = dict(SORT_TITLES)
@@ -317,5 +351,6 @@ class OverviewScreen(ConsoleScreen):
         if self._filter_timer is not None:
             self._filter_timer.stop()
             self._filter_timer = None
+        self._sought = text or self._sought
         if text != self._wanted.needle:
             self._arrange(replace(self._wanted, needle=text))

@@ -1,40 +1,67 @@
-"""One URL: what is known of it, how it was found, every attempt with its requests, headers and message."""
+"""One URL in tabs: why it is here and why it is (not) crawled, attempts, headers, links, the stored body."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.actions import BY_ID, Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.format import count, size
+from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.long_lines import LongLines
+from tui_crawler.console.panes.tabs import Tab, TabBar
+from tui_crawler.console.present.line import Line
+from tui_crawler.console.present.stored_body import hex_lines, looks_binary, text_lines
 from tui_crawler.console.present.url_detail import (
     ATTEMPT_COLUMNS,
+    LINK_COLUMNS,
     REQUEST_COLUMNS,
     attempt_rows,
+    content_lines,
+    link_row,
+    links_title,
     page_lines,
     path_lines,
     received_lines,
+    redirect_lines,
     request_row,
     sent_lines,
     unknown_lines,
 )
 from tui_crawler.console.present.urls import host_of, path_of
+from tui_crawler.console.present.why import short_trace_lines
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, title
-from tui_crawler.domain.view import PageDetail
+from tui_crawler.console.table_cells import Styled
+from tui_crawler.console.url_parts import BodyOf, StoredBody
+from tui_crawler.domain.explanation import Explanation
+from tui_crawler.domain.view import AttemptView, LinkView, PageDetail, PageView, RequestView
+
+TABS = ("why", "attempts", "headers", "links", "body")
+_FOCUS = {
+    "why": "#url-attempts",
+    "attempts": "#url-attempts",
+    "headers": "#url-requests",
+    "links": "#url-inlinks",
+    "body": "#url-body",
+}
+"""Where the focus goes when a tab is opened."""
+
+_NOT_READ = StoredBody(b"", -1)
 
 
 class UrlScreen(ConsoleScreen):
-    """Everything about one URL."""
+    """Everything about one URL. Panes are shared by tabs; the style sheet says which one shows which."""
 
     WHERE = Where.url
-    HERE = frozenset({"view.failures"})
+    HERE = frozenset({"view.failures", "view.urls", "view.rules", "view.logs", "view.stats"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.url)]
     AUTO_FOCUS = "#url-attempts"
 
@@ -43,43 +70,81 @@ class UrlScreen(ConsoleScreen):
         super().__init__()
         self._url = url
         self._came_from = came_from
+        self._tab = TABS[0]
         self._detail: PageDetail | None = None
+        self._explanation: Explanation | None = None
+        self._body: StoredBody | None = _NOT_READ
+        self._raw: bool | None = None
         self._held: Snapshot | None = None
 
     def body(self) -> Iterable[Widget]:
-        """Page and path, attempts, requests, headers as sent and as received."""
+        """The tabs, and all their panes."""
+        self._tabs = TabBar(id="url-tabs")
         self._page = Lines(id="url-page", classes="pane")
         self._path = Lines(id="url-path", classes="pane")
+        self._trace = Lines(id="url-trace", classes="pane")
         self._attempts = CrawlTable(ATTEMPT_COLUMNS, placeholder="never tried", id="url-attempts", classes="pane")
         self._requests = CrawlTable(REQUEST_COLUMNS, placeholder="no request", id="url-requests", classes="pane")
         self._sent = Lines(id="url-sent", classes="pane")
         self._received = Lines(id="url-received", classes="pane")
+        self._inlinks = CrawlTable(LINK_COLUMNS, placeholder="no link to it is known", id="url-inlinks", classes="pane")
+        self._outlinks = CrawlTable(LINK_COLUMNS, placeholder="it holds no links", id="url-outlinks", classes="pane")
+        self._redirects = Lines(id="url-redirects", classes="pane")
+        self._content = Lines(id="url-content", classes="pane")
+        self._body_pane = LongLines(id="url-body", classes="pane")
+        yield self._tabs
         yield Vertical(
-            Horizontal(self._page, self._path, id="url-upper"),
+            Horizontal(Vertical(self._page, self._path, id="url-left"), self._trace, id="url-upper"),
             self._attempts,
             self._requests,
             Horizontal(self._sent, self._received, id="url-lower"),
+            Vertical(Horizontal(self._inlinks, self._outlinks, id="url-links-both"), self._redirects, id="url-links"),
+            Horizontal(self._content, self._body_pane, id="url-stored"),
             id="body",
-            classes="url-panes",
+            classes=f"url-panes tab-{self._tab}",
         )
 
     def on_mount(self) -> None:
         """Names the panes."""
         title(self._page, "Page")
         title(self._path, "Why is it here?")
+        title(self._trace, "Decision trace", "i in full")
         title(self._attempts, "Attempts")
         title(self._requests, "Requests")
         title(self._sent, "Sent")
         title(self._received, "Received")
+        title(self._inlinks, "Links to it")
+        title(self._outlinks, "Links from it")
+        title(self._redirects, "Redirects")
+        title(self._content, "Document")
+        title(self._body_pane, "Stored body")
+        self._trace.display = bool(self.console.inquiry.parts(self._url))
+
+    def fit(self, size: Size) -> None:
+        """Chooses what fits."""
+        super().fit(size)
+        self._show_tabs()
+        self.call_after_refresh(self._show_body)
 
     # what is shown
 
     def wants(self) -> Wants:
-        """This URL."""
-        return Wants(url=self._url)
+        """This URL, its trace where that is shown, and its body where that is."""
+        trace = self.console.inquiry.parts(self._url) if self._tab == "why" else ()
+        return Wants(url=self._url, parts=(*trace, *self._body_parts()))
+
+    def _body_parts(self) -> tuple[BodyOf, ...]:
+        known = self._tab == "body" and self._detail is not None
+        return (BodyOf(self._url, self._detail.page.sha256),) if known and self._detail is not None else ()
 
     def take(self, shot: Snapshot) -> None:
-        """Takes the page when it changed."""
+        """Takes what changed."""
+        for part in self._body_parts():
+            if part in shot.parts and shot.parts[part] != self._body:
+                body = shot.parts[part]
+                self._body = body if isinstance(body, StoredBody) else None
+                self._show_body()
+        self._take_trace(shot)
         if not shot.page_read or (shot.page is not None and shot.page is self._detail):
             return
         if self.frozen:
@@ -90,6 +155,13 @@ class UrlScreen(ConsoleScreen):
         self._detail = shot.page
         self._show()
 
+    def _take_trace(self, shot: Snapshot) -> None:
+        for part in self.console.inquiry.parts(self._url):
+            read = shot.parts.get(part)
+            if isinstance(read, Explanation) and read is not self._explanation and not self.frozen:
+                self._explanation = read
+                self._trace.show(short_trace_lines(read))
+
     def thaw(self) -> None:
         """Shows what came meanwhile."""
         title(self._attempts, "Attempts")
@@ -99,6 +171,7 @@ class UrlScreen(ConsoleScreen):
 
     def _show(self) -> None:
         detail = self._detail
+        self._show_tabs()
         if detail is None:
             self._page.show(unknown_lines(self._url))
             return
@@ -106,7 +179,35 @@ class UrlScreen(ConsoleScreen):
         self._page.show(page_lines(detail.page, clock.wall_ms(), clock.zone))
         self._path.show(path_lines(detail))
         self._attempts.set_rows(attempt_rows(detail.attempts, clock.zone))
+        self._content.show(content_lines(detail, clock.zone))
+        self._show_links(detail)
         self._show_requests()
+
+    def _show_tabs(self) -> None:
+        detail = self._detail
+        notes = {}
+        if detail is not None:
+            notes["attempts"] = str(len(detail.attempts))
+            notes["links"] = f"{count(detail.inlink_count)} in, {count(detail.outlink_count)} out"
+            notes["body"] = size(detail.page.size) if detail.page.size else ""
+        tabs = []
+        for name in TABS:
+            action = BY_ID[f"url.tab_{name}"]
+            key = next(iter(keys_of(action.id, action.keys, self.console.own_keys)), "")
+            tabs.append(Tab(action.id, key, name.capitalize(), notes.get(name, "")))
+        self._tabs.tell(tabs, f"url.tab_{self._tab}")
+
+    def _show_links(self, detail: PageDetail) -> None:
+        for table, links, whole, inward in (
+            (self._inlinks, detail.inlinks, detail.inlink_count, True),
+            (self._outlinks, detail.outlinks, detail.outlink_count, False),
+        ):
+            rows = [link_row(number, link, detail.page.origin, inward=inward) for number, link in enumerate(links)]
+            table.set_rows(rows)
+            title(table, links_title("Links to it" if inward else "Links from it", len(links), whole))
+        redirects = redirect_lines(detail)
+        self._redirects.show(redirects)
+        self._redirects.display = bool(redirects)
 
     def _show_requests(self) -> None:
         detail = self._detail
@@ -125,11 +226,45 @@ class UrlScreen(ConsoleScreen):
         self._sent.show(sent_lines(request))
         self._received.show(received_lines(request))
 
+    def _show_body(self) -> None:
+        body, width = self._body, self._body_pane.scrollable_content_region.width
+        if self._tab != "body" or width <= 0:
+            return
+        lines: list[Line] = []
+        words = "Stored body"
+        if body is _NOT_READ:
+            lines = [Styled("reading…", "muted")]
+        elif body is None:
+            lines = [Styled("no body is stored", "muted")]
+        else:
+            raw = looks_binary(body.data) if self._raw is None else self._raw
+            kind = self._detail.page.content_type if self._detail is not None else ""
+            lines = hex_lines(body.data, body.size, width) if raw else text_lines(body.data, body.size, kind, width)
+            words = f"Stored body · {size(body.size)} · {'bytes' if raw else 'text'}"
+        title(self._body_pane, words)
+        self._body_pane.show(lines)
+
     # what is selected
 
     def situation(self) -> Situation:
         """This URL."""
         return Situation(Where.url, urls=(self._url,) if self._detail is not None else ())
+
+    def record(self, table: CrawlTable, key: Hashable) -> AttemptView | RequestView | LinkView | None:
+        """The attempt, request or link of a row, as it was read."""
+        detail = self._detail
+        if detail is None:
+            return None
+        if table is self._attempts:
+            return next((one for one in detail.attempts if one.attempt_id == key), None)
+        if table is self._requests:
+            return next((one for one in detail.requests if one.request_id == key), None)
+        links = detail.inlinks if table is self._inlinks else detail.outlinks
+        return links[key] if isinstance(key, int) and key < len(links) else None
+
+    def page_of(self, url: str) -> PageView | None:
+        """The page that is shown."""
+        return self._detail.page if self._detail is not None and self._detail.page.url == url else None
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
@@ -142,15 +277,54 @@ class UrlScreen(ConsoleScreen):
 
     def do(self, action_id: str, argument: str = "") -> bool:
         """Does an action of this screen."""
-        return False
+        match action_id:
+            case "url.tab_why" | "url.tab_attempts" | "url.tab_headers" | "url.tab_links" | "url.tab_body":
+                self._open_tab(action_id.removeprefix("url.tab_"))
+            case "url.raw":
+                body = self._body
+                shown = looks_binary(body.data) if body is not None and self._raw is None else bool(self._raw)
+                self._raw = not shown if self._tab == "body" else True
+                self._open_tab("body")
+            case _:
+                return False
+        return True
+
+    def _open_tab(self, name: str) -> None:
+        panes = self.query_one("#body")
+        panes.remove_class(*(f"tab-{tab}" for tab in TABS))
+        panes.add_class(f"tab-{name}")
+        self._tab = name
+        self._show_tabs()
+        self.focus_main()
+        self.console.read_soon()
+        self.call_after_refresh(self._show_body)
+
+    def focus_main(self) -> None:
+        """Puts the focus where the tab begins."""
+        narrow = self._tab == "why" and self.has_class("-narrow")
+        self.query_one("#url-trace" if narrow else _FOCUS[self._tab]).focus()
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         """Another attempt, or another request."""
         if event.table is self._attempts:
             self._show_requests()
-        else:
+        elif event.table is self._requests:
             self._show_headers()
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """From an attempt to its requests, from a request to its headers."""
-        (self._requests if event.table is self._attempts else self._received).focus()
+        """From an attempt to its requests, from a request to its headers, from a link to its other end."""
+        if event.table is self._attempts:
+            if self._tab == "why":
+                self._open_tab("headers")
+            self._requests.focus()
+        elif event.table is self._requests:
+            self._open_tab("headers")
+            self._received.focus()
+        else:
+            link = self.record(event.table, event.key)
+            if isinstance(link, LinkView):
+                self.console.dispatcher.go_to_url(link.from_url if event.table is self._inlinks else link.to_url)
+
+    def on_tab_bar_pressed(self, event: TabBar.Pressed) -> None:
+        """A tab was clicked."""
+        self.console.dispatcher.do(event.action_id)

@@ -1,0 +1,49 @@
+"""Whether a page passes a filter, said once more in plain Python: what queries and stand-ins are held against."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from tui_crawler.domain.page_filter import (
+    ExitTerm,
+    Measure,
+    NumberTerm,
+    OriginTerm,
+    PageFilter,
+    PatternTerm,
+    StateTerm,
+    Term,
+    TextTerm,
+    state_of,
+)
+from tui_crawler.domain.pattern import Pattern
+from tui_crawler.domain.view import PageView
+
+
+def passes(narrowing: PageFilter, page: PageView, origins: frozenset[str]) -> bool:
+    """`origins` are all there are: a name that is one of them means no other."""
+    return all(_holds(term, page, origins) is not term.inverted for term in narrowing.terms)
+
+
+def _holds(term: Term, page: PageView, origins: frozenset[str]) -> bool:
+    match term:
+        case TextTerm(text=text):
+            return text.lower() in page.url.lower()
+        case PatternTerm(text=text):
+            return Pattern(text).search(page.url)
+        case OriginTerm(names=names):
+            return any(_means(name.rstrip("/"), page.origin, origins) for name in names)
+        case ExitTerm(codes=codes, never=never):
+            return page.last_exit_code in {code.name for code in codes} or (never and not page.last_exit_code)
+        case StateTerm(states=states):
+            return state_of(page) in states
+        case NumberTerm(measure=measure, spans=spans, none=none):
+            number = page.depth if measure is Measure.depth else page.last_http_status
+            return none if number is None else any(first <= number <= last for first, last in spans)
+        case _:
+            assert_never(term)
+
+
+def _means(name: str, origin: str, origins: frozenset[str]) -> bool:
+    exact = {name, f"https://{name}", f"http://{name}"} & origins
+    return origin in exact if exact else name in origin.lower()

@@ -1,0 +1,127 @@
+"""What happened beside the attempts of the sample crawl: activity, actions, jobs, stashes, limbo, refusals, runs."""
+
+from __future__ import annotations
+
+from tests.console.sample_crawl import API, DOCS, HOUR, MINUTE, NOW, SECOND, WHO, WWW, run_view
+from tui_crawler.console.ports import ValidationTotals
+from tui_crawler.domain.view import (
+    ActionView,
+    ActivityView,
+    ExitCountView,
+    JobView,
+    LimboView,
+    RefusedView,
+    RunView,
+    StashView,
+)
+
+
+def activities() -> tuple[ActivityView, ...]:
+    """What happened beside the attempts, newest first."""
+    return (
+        ActivityView(41, NOW - 2 * SECOND, "dripfeed_changed", "", 7, "500 of spring are kept ready"),
+        ActivityView(40, NOW - 12 * SECOND, "ruleset_applied", "", 7, "version 12 of my-index: 3 entries changed"),
+        ActivityView(39, NOW - 24 * SECOND, "origin_finished", "https://down.example.com", 7, "patience"),
+        ActivityView(38, NOW - 25 * SECOND, "pages_reclaimed", "", 7, "2 pages: their worker is gone"),
+        ActivityView(37, NOW - 26 * SECOND, "session_taken_over", "", 7, "process 4402 on host reef is gone"),
+        ActivityView(36, NOW - 31 * MINUTE, "origin_finished", "https://tiny.example", 7, "exhausted"),
+        ActivityView(35, NOW - 42 * MINUTE, "origin_joined", API, 7, API),
+        ActivityView(34, NOW - 42 * MINUTE - 10 * SECOND, "run_started", "", 7, "run 7"),
+    )
+
+
+def operator_actions() -> tuple[ActionView, ...]:
+    """What operators asked for, newest first."""
+    return (
+        ActionView(9, NOW - SECOND, WHO, "retry", f"{API}/v2/items?page=3", "", "", undone=False, applied=False),
+        ActionView(
+            8, NOW - 9 * SECOND, WHO, "delay", "https://wiki.example.edu", '{"delay_ms": 0}', '{"delay_ms": 15000}',
+            undone=False, applied=True,
+        ),
+        ActionView(
+            7, NOW - 15 * SECOND, WHO, "job", "archive", '{"nice": 0}', '{"nice": 20}', undone=True, applied=True
+        ),
+        ActionView(
+            6, NOW - 20 * SECOND, "ines", "rules", "my-index", "", "", undone=False, applied=True,
+            error="ruleset 11 is not the current one any more",
+        ),
+        ActionView(
+            5, NOW - 29 * MINUTE, WHO, "pause", "https://old.example.org", "{}", "{}", undone=False, applied=True
+        ),
+    )  # fmt: skip
+
+
+def jobs() -> tuple[JobView, ...]:
+    """Jobs in every state."""
+    made = NOW - 42 * MINUTE
+    return (
+        JobView(
+            "my-index", "ACTIVE", 0, 8, None, "", 1_201_912, 6, 102_400, 151, 5_444, 12, False, "", WHO, made,
+        ),
+        JobView("archive", "ACTIVE", 20, None, 0, "slow", 4_410, 0, 0, 0, 0, 9, False, "after the move", WHO, made),
+        JobView("press", "DRAINING", -10, 2, 4, "", 2, 2, 640, 1, 3, 12, False, "", WHO, made),
+        JobView("events", "FINISHED", 0, 3, None, "", 0, 0, 1_204, 0, 12, 8, False, "", WHO, made),
+        JobView("trial", "ABORTED", 0, 1, 2, "", 77, 0, 12, 9, 0, 3, True, "wrong seeds", "ines", made),
+    )  # fmt: skip
+
+
+def stashes() -> tuple[StashView, ...]:
+    """One stash that drips, one that rests."""
+    return (StashView("my-index", "spring", 88_120, 500, 500), StashView("archive", "videos", 1_377, 0, 0))
+
+
+def claimed() -> tuple[LimboView, ...]:
+    """Pages in flight, one of them for too long."""
+    return (
+        LimboView(f"{DOCS}/huge.pdf", DOCS, "my-index", "w2", NOW - 4 * MINUTE, 4 * MINUTE),
+        LimboView(f"{API}/v2/items?page=19", API, "my-index", "w1", NOW - 6_100, 6_100),
+        LimboView(f"{WWW}/products/4711?ref=home", WWW, "my-index", "w1", NOW - 200, 200),
+    )
+
+
+def refused_links() -> tuple[RefusedView, ...]:
+    """Links that filters refused."""
+    return (
+        RefusedView(WWW, "scope", 88_204, "https://elsewhere.example/x"),
+        RefusedView(API, "scope", 1_204, "https://other.example/y"),
+        RefusedView(WWW, "trap_repeat", 180, f"{WWW}/a/a/a/a/"),
+        RefusedView(DOCS, "trap_depth", 12, f"{DOCS}/1/2/3/4/5/6/7/8/9"),
+        RefusedView(DOCS, "invalid_url", 3, "http://[::1/"),
+    )
+
+
+def validation_totals() -> ValidationTotals:
+    """What two validators said of the first pages."""
+    return ValidationTotals(200_000, False, (("html", 81_400, 9_204), ("json", 12, 0)))
+
+
+def runs() -> tuple[RunView, ...]:
+    """The live run and those before it."""
+    return (
+        run_view(live=False),
+        run_view(
+            run_id=6, live=False, started_at=NOW - 26 * HOUR, finished_at=NOW - 24 * HOUR, finish_reason="exhausted",
+            requests=91_377,
+        ),
+        run_view(
+            run_id=5, live=False, started_at=NOW - 50 * HOUR, finished_at=NOW - 49 * HOUR, finish_reason="interrupted",
+            requests=4_402,
+        ),
+        run_view(run_id=4, live=False, started_at=NOW - 74 * HOUR, finished_at=0, finish_reason="", requests=77),
+    )  # fmt: skip
+
+
+def exits_of_crawl() -> tuple[ExitCountView, ...]:
+    """How the attempts of the whole run ended."""
+    return (
+        ExitCountView("file_ingested", 91_204, 5_211),
+        ExitCountView("file_did_not_change", 8_011, 402),
+        ExitCountView("blocked_url_by_local_policy", 4_112, 201),
+        ExitCountView("blocked_by_robots_txt", 1_332, 12),
+        ExitCountView("file_not_found", 1_290, 61),
+        ExitCountView("permanent_redirect", 980, 33),
+        ExitCountView("server_internal_error", 108, 4),
+        ExitCountView("connection_failed", 55, 0),
+        ExitCountView("request_timeout", 34, 6),
+        ExitCountView("rate_limited", 12, 2),
+    )

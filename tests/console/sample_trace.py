@@ -1,0 +1,83 @@
+"""A decision trace that stands still, for any URL: refused by robots.txt when its path begins with /private."""
+
+from __future__ import annotations
+
+from tests.console.sample_crawl import API, MINUTE, NOW, attempt
+from tui_crawler.console.ports import Reports
+from tui_crawler.domain.answer import Answer
+from tui_crawler.domain.explanation import Explanation
+from tui_crawler.domain.standing import Hop
+from tui_crawler.domain.verdict import Step
+
+KNOWN = f"{API}/v2/items?page=18"
+
+
+def explanation(url: str = KNOWN) -> Explanation:
+    """The page that waits for its next try; what is private is refused, anything else was never seen."""
+    refused = "/private" in url
+    known = not refused and url.startswith(API)
+    robots = Step("robots", "pass", "line 8 Allow: /v2/, fetched 2026-01-05 10:29:07", "robots.txt:8")
+    if refused:
+        robots = Step("robots", "refuse", "Disallow: /private/ is the longest match", "robots.txt:5")
+    sentence = "tried 3 times, the next try is due 2026-01-05 10:43:07"
+    answer = Answer.retry_pending if known else Answer.never_seen
+    if refused:
+        answer, sentence = Answer.robots, "never seen, and would be refused: Disallow: /private/ is the longest match"
+    steps = (
+        Step("normalise", "pass", "as it was written"),
+        Step("origin", "pass", f"{API}: waiting, delay 4.0 s of 4.0 s"),
+        Step("scope", "pass", "the origin of a seed", "seeds, line 1 of the configuration"),
+        Step("start_path", "pass", "below /"),
+        Step("exclusion", "pass", "none of 14 exclusions matches"),
+        Step("trap_repeat", "pass", "no segment repeats"),
+        Step("trap_depth", "pass", "3 of 20 segments"),
+        Step("rule_accept", "pass", "no accept rule"),
+        Step("item_pattern", "unknown" if not known else "pass", "depends on the page that links to it"),
+        Step("do_not_crawl", "pass", "no pattern matched (14 tested)", "config.yaml:31"),
+        Step("query_policy", "pass", "rule q3 allows {page}", "config.yaml:38"),
+        robots,
+        *(
+            (
+                Step("known", "pass", "found 2026-01-05 10:40:07"),
+                Step("tries", "pass", "3 tries made, 2 left"),
+                Step("due", "refuse", "retry at 10:43:07: backoff 2 of 5", "retry.backoff"),
+            )
+            if known
+            else (Step("known", "refuse", "no page of job my-index, and nothing that was crawled names it"),)
+        ),
+        Step("verdict", "unknown" if known else "refuse", sentence),
+    )
+    return Explanation(
+        url=url,
+        normalized=url,
+        known=known,
+        job="my-index",
+        answer=answer,
+        sentence=sentence,
+        advice="" if known else "tui-crawler add URL makes it a seed",
+        exit_code="request_timeout" if known else "blocked_by_robots_txt" if refused else "",
+        steps=steps,
+        provenance=(
+            (
+                Hop(f"{API}/", f"{API}/v2/", "a", 1),
+                Hop(f"{API}/v2/", f"{API}/v2/items?page=17", "a", 2),
+                Hop(f"{API}/v2/items?page=17", url, "a", 3),
+            )
+            if known
+            else ()
+        ),
+        attempts=(attempt(400, url, "request_timeout", http_status=None, message="no response head"),) if known else (),
+        due_at=NOW + 2 * MINUTE if known else None,
+        queue_position=4 if known else None,
+        ruleset_id=12,
+    )
+
+
+class SampleExplainer:
+    """Answers with the sample."""
+
+    def __init__(self, reports: Reports) -> None:
+        self.reports = reports
+
+    def explain(self, written: str, now: int, job: str = "") -> Explanation:
+        return explanation(written)

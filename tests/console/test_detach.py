@@ -1,0 +1,168 @@
+"""Leaving a console whose run goes on: what is handed over, what keeps it here, and what is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.console.support import GONE, FakeDetacher, FakeHost, Stage, stage
+from tui_crawler.console.departure import Departure
+from tui_crawler.console.engine_room import DRAIN_MS, GRACE_MS, Phase
+from tui_crawler.console.exit_summary import ExitSummary
+
+
+class InterruptedHost(FakeHost):
+    """Ends as a run does that was told to, or as `reason` says."""
+
+    reason = "interrupted"
+
+    def run(self) -> str:
+        super().run()
+        return self.reason
+
+
+def hosting(detacher: FakeDetacher | None, host: FakeHost | None = None) -> Any:
+    return stage(host=host or InterruptedHost(), detacher=detacher)
+
+
+def left(held: Stage) -> ExitSummary:
+    summary = held.app.return_value
+    assert summary is not None
+    return summary
+
+
+async def test_the_run_is_handed_over_when_the_engine_has_ended() -> None:
+    detacher = FakeDetacher()
+    async with hosting(detacher) as held:
+        await held.press("Q", rounds=0)
+        await held.gone()
+    assert held.host is not None
+    assert held.host.stops == [DRAIN_MS]
+    assert detacher.starts == 1
+    summary = left(held)
+    assert summary.departure == GONE
+    assert summary.exit_status == 0
+    assert "goes on after" in summary.lines()[0]
+    assert summary.lines()[-2:] == GONE.lines()
+
+
+async def test_the_countdown_says_so_and_q_still_cancels() -> None:
+    detacher = FakeDetacher()
+    detacher.gate.clear()
+    async with hosting(detacher, InterruptedHost(obeys=False)) as held:
+        await held.press("Q", rounds=0)
+        held.app.beat()
+        await held.quiet()
+        assert "Detaching" in held.text()
+        assert "Finishing 12 requests… 5.0s" in held.text()
+        assert detacher.starts == 0
+        await held.press("q", rounds=0)
+        await held.engine_over()
+        assert held.host is not None
+        assert held.host.stops == [DRAIN_MS, 0]
+        held.clock.move(DRAIN_MS + GRACE_MS)  # the start has a time limit of its own
+        held.app.beat()
+        await held.quiet()
+        assert "Starting the crawl as a process of its own" in held.text()
+        assert held.app.is_running
+        detacher.gate.set()
+        await held.gone()
+    assert left(held).departure == GONE
+
+
+async def test_d_in_the_countdown_and_in_the_question_detaches() -> None:
+    for keys in (("q", "d"), ("ctrl+c", "d"), ("ctrl+c", "tab", "enter")):
+        detacher = FakeDetacher()
+        host = InterruptedHost(obeys=False)
+        async with hosting(detacher, host) as held:
+            for key in keys:
+                await held.press(key, rounds=0)
+            host.end.set()
+            await held.gone()
+        assert detacher.starts == 1, keys
+        assert left(held).departure == GONE
+
+
+async def test_the_countdown_and_the_question_offer_only_what_is_possible() -> None:
+    for detacher in (None, FakeDetacher(hindrance="the demo web ends with this console")):
+        async with hosting(detacher, InterruptedHost(obeys=False)) as held:
+            await held.press("Q", rounds=0)
+            assert "detach: " in held.text()
+            assert held.host is not None
+            assert held.host.stops == []
+            await held.press("ctrl+c", rounds=0)
+            assert "Detach" not in held.text()
+            await held.press("d", rounds=0)
+            assert "Quit?" in held.text()
+            await held.press("y", rounds=0)
+            await held.press("d", rounds=0)
+            assert "keep crawling" not in held.text()
+            held.host.end.set()
+            await held.gone()
+        assert left(held).departure is None
+        assert detacher is None or detacher.starts == 0
+
+
+async def test_the_question_fits_the_smallest_screen() -> None:
+    async with stage((40, 10), host=InterruptedHost(), detacher=FakeDetacher()) as held:
+        await held.press("ctrl+c", rounds=0)
+        assert "Quit        Detach        Stay" in held.text()
+
+
+async def test_a_run_that_cannot_be_started_stays_and_goes_on_here() -> None:
+    detacher = FakeDetacher(failure="database \x1b[2Jis full")
+    host = InterruptedHost()
+    async with hosting(detacher, host) as held:
+        await held.press("Q", rounds=0)
+        await held.engine_over()
+        host.end.clear()
+        host.started.clear()
+        await held.settle(3)
+        assert "The crawl stays here: database \\x1b[2Jis full" in held.text()
+        assert "Detaching" not in held.text()
+        assert held.app.room.phase is Phase.running
+        assert not held.app.room.quitting
+        await held.press("q", rounds=0)
+        await held.gone()
+    assert host.stops == [DRAIN_MS, DRAIN_MS]
+    assert left(held).departure is None
+
+
+async def test_a_signal_ends_the_crawl_but_a_closed_terminal_does_not() -> None:
+    for status, starts in ((143, 0), (130, 0), (129, 1)):
+        detacher = FakeDetacher()
+        host = InterruptedHost(obeys=False)
+        async with hosting(detacher, host) as held:
+            await held.press("Q", rounds=0)
+            held.app.way_out.begin(status)
+            await held.gone()
+        assert detacher.starts == starts
+        assert left(held).exit_status == status
+
+
+@pytest.mark.parametrize("reason", ["exhausted", "operator"])
+async def test_nothing_is_handed_over_when_nothing_is_left(reason: str) -> None:
+    detacher = FakeDetacher()
+    host = InterruptedHost()
+    host.reason = reason
+    async with hosting(detacher, host) as held:
+        await held.press("Q", rounds=0)
+        await held.gone()
+    assert detacher.starts == 0
+    assert left(held).engine_reason == reason
+
+
+async def test_an_attached_console_just_leaves() -> None:
+    for readonly in (False, True):
+        async with stage(readonly=readonly) as held:
+            await held.press("Q", rounds=0)
+            await held.gone()
+        assert left(held).exit_status == 0
+        assert left(held).departure is None
+
+
+def test_where_it_runs_is_told_in_safe_lines() -> None:
+    text = "\n".join(Departure(1, "/a\x1b]0;x\x07.log", "tui-crawler --db '/a\u202e'").lines())
+    assert "\\x1b]0;x\\x07" in text
+    assert "\\u202e" in text

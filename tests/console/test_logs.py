@@ -1,0 +1,325 @@
+"""View 5: one list by time of attempts, activity and actions; it follows, is bounded, searched and narrowed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.console.fake_reports import FakeReports
+from tests.console.sample_crawl import API, DOCS, NOW, WHO, attempt
+from tests.console.sample_log import activities, operator_actions
+from tests.console.support import Stage, stage
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.log_book import KEPT, PAGE, LogBook, LogWindow
+from tui_crawler.console.present.log_lines import (
+    action_line,
+    activity_line,
+    attempt_line,
+    concerns,
+    log_row,
+    underlined,
+    url_of,
+)
+from tui_crawler.console.table_cells import Styled
+from tui_crawler.domain.view import ActionView, ActivityView, AttemptView
+
+
+def many(first: int, last: int) -> tuple[AttemptView, ...]:
+    """Attempts of these ids, newest first, a second apart."""
+    return tuple(
+        attempt(number, f"{DOCS}/{number}", "file_ingested", ended_at=NOW + number * 1_000)
+        for number in range(last, first - 1, -1)
+    )
+
+
+def table_of(held: Stage) -> CrawlTable:
+    return held.app.screen.query_one("#log", CrawlTable)
+
+
+def keys_of(held: Stage) -> list[tuple[str, int]]:
+    return [key for key in table_of(held).row_order if isinstance(key, tuple)]
+
+
+# the book
+
+
+def window(attempts: tuple[AttemptView, ...], floor: int = 0, activity: tuple[ActivityView, ...] = ()) -> LogWindow:
+    return LogWindow(attempts, activity, (), floor)
+
+
+def test_entries_are_in_the_order_of_time_and_what_was_asked_stands_before_what_followed() -> None:
+    book = LogBook()
+    at = NOW + 3_000
+    asked = replace(operator_actions()[1], at=at)
+    happened = replace(activities()[0], at=at)
+    book.take_tail(window(many(1, 5), activity=(happened,)), keep_end=True)
+    book.take_actions((asked,))
+    assert [line.key for line in book.lines] == [
+        ("attempt", 1), ("attempt", 2), ("action", asked.action_id), ("activity", happened.activity_id),
+        ("attempt", 3), ("attempt", 4), ("attempt", 5),
+    ]  # fmt: skip
+
+
+def test_an_action_is_shown_anew_when_something_became_of_it() -> None:
+    book = LogBook()
+    book.take_tail(window(()), keep_end=True)
+    waits = replace(operator_actions()[0], applied=False)
+    assert book.take_actions((waits,))
+    assert not book.take_actions((waits,))
+    assert book.take_actions((replace(waits, applied=True, error="no such URL"),))
+    assert [line.problem for line in book.lines] == [True]
+
+
+def test_what_follows_pushes_the_oldest_out_and_the_book_stays_bounded() -> None:
+    book = LogBook()
+    book.take_tail(window(many(1, PAGE), floor=NOW + 1_000), keep_end=True)
+    for step in range(4):
+        first = PAGE + 1 + step * PAGE
+        book.take_tail(window(many(first, first + PAGE - 1)), keep_end=True)
+    assert len(book.lines) == KEPT
+    assert book.lines[-1].key == ("attempt", 5 * PAGE)
+    assert not book.cut
+    before = book.before
+    assert before is not None
+    assert (before.before_attempt, before.until) == (PAGE + 1, book.lines[0].at)
+
+
+def test_older_entries_push_the_newest_out_and_the_book_says_so() -> None:
+    book = LogBook()
+    book.take_tail(window(many(3_001, 3_000 + PAGE), floor=NOW + 3_001_000), keep_end=True)
+    for step in range(4):
+        last = 3_000 - step * PAGE
+        asked = book.before
+        assert asked is not None
+        assert asked.before_attempt == last + 1
+        assert book.take_before(window(many(last - PAGE + 1, last), floor=NOW + (last - PAGE + 1) * 1_000)) == PAGE
+    assert len(book.lines) == KEPT
+    assert book.cut
+    assert book.lines[0].key == ("attempt", 1_001)
+    book.take_before(window((), floor=0))
+    assert book.before is None
+
+
+def test_more_news_than_is_held_begins_the_list_anew_without_a_hole() -> None:
+    book = LogBook()
+    book.take_tail(window(many(1, 10)), keep_end=True)
+    book.take_tail(window(many(5_001, 5_000 + KEPT), floor=NOW + 5_001_000), keep_end=False)
+    assert book.lines[0].key == ("attempt", 5_001)
+    assert len(book.lines) == KEPT
+    assert book.before is not None
+
+
+def test_activity_from_before_the_window_is_left_for_older_windows() -> None:
+    book = LogBook()
+    old = replace(activities()[0], at=NOW)
+    book.take_tail(window(many(100, 99 + PAGE), floor=NOW + 100_000, activity=(old,)), keep_end=True)
+    assert all(line.key[0] == "attempt" for line in book.lines)
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=8))
+def test_however_it_comes_in_nothing_is_lost_or_doubled(steps: list[int]) -> None:
+    book, last = LogBook(), 0
+    for step in steps:
+        book.take_tail(window(many(last + 1, last + step)), keep_end=True)
+        last += step
+        assert book.tail.after_attempt == last
+    assert [line.key[1] for line in book.lines] == list(range(1, last + 1))
+
+
+# one entry
+
+
+def test_a_hit_is_underlined_wherever_it_occurs_and_hostile_case_changes_nothing() -> None:
+    pieces = underlined((Styled("a TIMEout, timeout"), Styled("x", "muted")), "timeout")
+    assert [piece.text for piece in pieces] == ["a ", "TIMEout", ", ", "timeout", "x"]
+    assert pieces[1].role == "accent bold underline"
+    assert underlined((Styled("İx"),), "x") == (Styled("İx"),)  # one letter that is two in lower case
+
+
+def test_problems_are_failures_giving_up_lost_workers_and_refused_wishes() -> None:
+    assert [activity_line(one).problem for one in activities()[:6]] == [False, False, True, True, True, False]
+    assert [action_line(one).problem for one in operator_actions()] == [False, False, False, True, False]
+    assert attempt_line(attempt(1, f"{API}/x", "request_timeout")).problem
+
+
+def test_an_action_concerns_the_origins_it_names_and_all_when_it_names_none() -> None:
+    def action(target: str, after: str = "") -> ActionView:
+        return replace(operator_actions()[0], target=target, after=after)
+
+    assert concerns(action("all"), API)
+    assert concerns(action(f"{API}/v2/x"), API)
+    assert concerns(action("2 origins", f'["{API}"]'), API)
+    assert not concerns(action(f"{API}.evil.test/"), API)
+    assert concerns(action("job archive"), "")
+
+
+def test_an_action_for_a_url_is_of_its_origin_and_opens_the_url() -> None:
+    retry, delay, job, *_ = map(action_line, operator_actions())
+    assert (retry.origin, url_of(retry)) == (API, f"{API}/v2/items?page=3")
+    assert (delay.origin, url_of(delay)) == ("https://wiki.example.edu", "")
+    assert (job.origin, url_of(job)) == ("", "")
+
+
+def test_time_is_of_the_day_with_milliseconds_or_how_long_ago() -> None:
+    line = attempt_line(attempt(400, f"{API}/x", "file_ingested", ended_at=NOW - 4_000))
+    clock, ago = (log_row(line, NOW, UTC, "", relative=relative).cells[0] for relative in (False, True))
+    assert isinstance(clock, Styled)
+    assert isinstance(ago, Styled)
+    assert (clock.text, clock.short, ago.text) == ("10:41:03.000", "10:41:03", "4s ago")
+
+
+# the screen
+
+
+async def test_the_three_kinds_stand_in_one_list_newest_last() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("5", rounds=2)
+        text = held.text()
+        assert "Log · ● following · 27" in text
+        for word in ("request_timeout", "run started", "origin finished", "✎ delay", f"by {WHO}", "◷ retry"):
+            assert word in text
+        times = [line.at for line in held.app.screen._book.lines]
+        assert times == sorted(times)
+        assert table_of(held).cursor_index == table_of(held).row_count - 1
+
+
+async def test_it_follows_at_its_end_and_stays_where_one_moved_up() -> None:
+    async with stage() as held:
+        await held.press("5", rounds=2)
+        held.reports.commit(log=many(401, 402))
+        await held.settle(2, move_ms=300)
+        assert table_of(held).cursor_key == ("attempt", 402)
+        await held.press("k", rounds=0)
+        assert "○ not following" in held.text()
+        at = table_of(held).cursor_key
+        held.reports.commit(log=many(403, 410))
+        await held.settle(2, move_ms=300)
+        assert ("attempt", 410) in keys_of(held)
+        assert table_of(held).cursor_key == at
+        await held.press(">", rounds=0)
+        assert table_of(held).cursor_key == ("attempt", 410)
+        assert "● following" in held.text()
+
+
+async def test_frozen_it_reads_nothing_and_goes_on_where_it_stopped() -> None:
+    async with stage() as held:
+        await held.press("5", rounds=2)
+        await held.press("f", rounds=1)
+        assert "‖ frozen" in held.text()
+        held.reports.commit(log=many(401, 402))
+        held.reports.asked.clear()
+        await held.settle(2, move_ms=300)
+        assert held.reports.asked == []
+        await held.press("f", rounds=2)
+        assert table_of(held).cursor_key == ("attempt", 402)
+
+
+async def test_only_what_is_new_is_read_and_nothing_without_a_commit() -> None:
+    async with stage() as held:
+        await held.press("5", rounds=3)
+        held.reports.asked.clear()
+        await held.settle(3, move_ms=300)
+        assert held.reports.asked == []
+        held.reports.commit(log=many(401, 401))
+        await held.settle(1, move_ms=300)
+        assert held.reports.asked[0] == "attempts(after_id=400, before_id=0)"
+
+
+async def test_problems_only_and_the_way_from_problem_to_problem() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("5", rounds=2)
+        await held.press("e", rounds=0)
+        assert table_of(held).cursor_key == ("attempt", 397)
+        await held.press("E", rounds=0)
+        assert table_of(held).cursor_key == ("attempt", 400)
+        await held.press("!", rounds=2)
+        assert "problems only" in held.text()
+        assert "file_ingested" not in held.text()
+        assert "✗ rules" in held.text()
+        await held.press("!", rounds=2)
+        assert "file_ingested" in held.text()
+
+
+async def test_search_counts_hits_goes_from_one_to_the_next_and_esc_takes_it_back_first() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("5", rounds=2)
+        await held.press("/", rounds=0)
+        await held.type("TIMEOUT")
+        await held.press("enter", rounds=1)
+        assert "/timeout/ 2 hits" in held.text()
+        assert table_of(held).cursor_key == ("attempt", 400)
+        await held.press("n", rounds=0)
+        assert table_of(held).cursor_key == ("attempt", 392)
+        await held.press("n", rounds=0)
+        assert "no further hit of timeout" in held.text()
+        await held.press("N", rounds=0)
+        assert table_of(held).cursor_key == ("attempt", 400)
+        await held.press("escape", rounds=0)
+        assert "hits" not in held.text()
+        assert held.app.console_screen is held.app.screen
+        await held.press("escape", rounds=0)
+        assert held.app.screen.WHERE.value == "Overview"
+
+
+async def test_it_is_narrowed_to_the_origin_of_the_entry_and_widened_again() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("5", rounds=2)
+        table_of(held).move_cursor(key=("attempt", 399))
+        await held.press("&", rounds=2)
+        assert "docs.example.net" in held.text().splitlines()[2]
+        assert [key for key in keys_of(held) if key[0] == "attempt"] == [("attempt", 388), ("attempt", 399)]
+        await held.press("&", rounds=2)
+        assert ("attempt", 400) in keys_of(held)
+        held.app.dispatcher.do_typed("only nowhere.test")
+        await held.quiet()
+        assert "0 origins match nowhere.test" in held.text()
+
+
+async def test_enter_opens_the_url_or_the_origin() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("5", rounds=2)
+        table_of(held).move_cursor(key=("attempt", 399))
+        await held.press("enter", rounds=2)
+        assert held.app.screen.WHERE.value == "URL"
+        await held.press("escape", rounds=1)
+        table_of(held).move_cursor(key=("activity", 39))
+        await held.press("enter", rounds=2)
+        assert held.app.screen.WHERE.value == "Origin"
+        await held.press("escape", rounds=1)
+        table_of(held).move_cursor(key=("activity", 34))
+        await held.press("enter", rounds=1)
+        assert "about the crawl as a whole" in held.text()
+
+
+async def test_older_entries_are_read_when_asked_for() -> None:
+    reports = FakeReports(log=many(1, PAGE + 40), happened=(), asked_for=())
+    async with stage(reports=reports) as held:
+        await held.press("5", rounds=2)
+        assert table_of(held).row_count == PAGE
+        await held.press("<", rounds=2)
+        assert table_of(held).row_count == PAGE + 40
+        assert table_of(held).cursor_key == ("attempt", PAGE + 40)
+        await held.press("<", rounds=1)
+        assert "end of the list" in held.text()
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
+async def test_what_happened_is_readable_at_every_size(size: tuple[int, int]) -> None:
+    async with stage(size) as held:
+        await held.press("5", rounds=2)
+        assert "/v2/items?page=18" in held.text()
+        await held.press("T", rounds=1)
+        assert "now" in held.text()
+
+
+async def test_nothing_has_happened_yet() -> None:
+    async with stage(reports=FakeReports(log=(), happened=(), asked_for=())) as held:
+        await held.press("5", rounds=2)
+        assert "nothing has happened yet" in held.text()
+        for key in ("e", "n", "enter", "T", "&"):
+            await held.press(key, rounds=0)
+        assert held.app.is_running

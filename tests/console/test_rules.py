@@ -1,0 +1,517 @@
+"""View 4: the rules in force and their versions; a draft, its impact counted at once, applied only when asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from tests.cli.crawls import store_crawl
+from tests.console.fake_reports import FakeReports
+from tests.console.rule_stage import counted, editor
+from tests.console.sample_crawl import API, WWW
+from tests.console.sample_rules import ADDED, FIRST, JOB, SECOND, THIRD, FakeRules, versions
+from tests.console.support import PATIENT_S, FakeJournal, FrozenClock, Stage, StageApp, stage
+from tests.storage.making import A
+from tui_crawler.console.applied_versions import AppliedVersions
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.impact_room import ImpactNews, ImpactRoom
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.rule_draft import RuleDraft, entries_of, policies_of
+from tui_crawler.console.rule_pattern import pattern_of
+from tui_crawler.console.screens.confirm import ConfirmScreen
+from tui_crawler.console.screens.failures import FailuresScreen
+from tui_crawler.console.screens.rule_editor import RuleEditorScreen
+from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.console.screens.type_count import TypeCountScreen
+from tui_crawler.domain.command import ActionResult, ApplyRules
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.pattern import Pattern
+from tui_crawler.domain.policy import DoNotCrawl, PolicySet, Rule, Test
+from tui_crawler.domain.ruleset import RulesetChange, from_json, same_rules, to_json
+from tui_crawler.storage.reports import Reports
+from tui_crawler.wiring.console_rules import ConsoleRules
+from tui_crawler.wiring.steering import SteeredJournal, carry_out
+
+PRODUCTS = "skip: /products/1[0-9]$"
+MOST = "skip: /products/"
+
+
+async def write(held: Stage, line: str) -> None:
+    """Writes an entry into the draft."""
+    await held.press("e", rounds=1)
+    await held.type(line)
+    await held.press("enter", rounds=1)
+
+
+def rows_of(held: Stage, table: str) -> list[str]:
+    """The rows of a table as text."""
+    found = held.app.screen.query_one(table, CrawlTable)
+    rows = []
+    for key in found.row_order:
+        row = found.row(key)
+        assert row is not None
+        parts = [part for cell in row.cells for part in (cell if isinstance(cell, tuple) else (cell,))]
+        rows.append(" ".join(text for part in parts if (text := part if isinstance(part, str) else part.text)))
+    return rows
+
+
+def applied(held: Stage) -> ApplyRules:
+    (command,) = held.journal.sent
+    assert isinstance(command, ApplyRules)
+    return command
+
+
+class TestView:
+    async def test_shows_every_entry_with_its_place_and_the_operators_exclusions_marked(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", rounds=3)
+            rows = rows_of(held, "#rules-entries")
+            assert rows[0].split() == ["do_not_crawl", "path", "begins", "with", '"/admin/"', "my.yaml:14"]
+            assert any(row.startswith("exclusion domain example.net owner asked · asked by the owner") for row in rows)
+            assert rows[-1].startswith("✎ exclusion host private.example.org mail of 5 January")
+            assert len(rows) == len(entries_of(THIRD)) + len(ADDED)
+            assert "Rules · job my-index · version 13 · 9 in force" in held.text()
+
+    async def test_history_and_what_a_version_changed(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", "tab", rounds=3)
+            assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["13", "12", "11"]
+            assert "✓ in force" in rows_of(held, "#rules-versions")[0]
+            difference = held.app.screen.query_one("#rules-difference", Lines)
+            assert '− do_not_crawl  path ends with ".zip"' in difference.text
+            await held.press("j")
+            assert "+ rule  ^/v2/user/: skip true" in difference.text
+            await held.press("j")
+            assert "The first version: 8 entries." in difference.text
+
+    async def test_what_the_rules_say_of_a_url(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", rounds=3)
+            await held.press("ctrl+t")
+            await held.type("www.example.com/admin/x")
+            info = held.app.screen.query_one("#rules-info", Lines)
+            assert "⊘ do_not_crawl  https://www.example.com/admin/x" in info.text
+            held.app.screen.query_one(Input).value = "https://private.example.org/a"
+            await held.quiet()
+            assert "⊘ exclusion" in info.text
+            held.app.screen.query_one(Input).value = "ftp://x.example/"
+            await held.quiet()
+            assert "✗ ftp://x.example/" in info.text
+            await held.press("escape")
+            assert isinstance(held.app.screen, RulesScreen)
+            assert "Never requested." in info.text
+
+    async def test_the_next_job(self) -> None:
+        reports = FakeReports()
+        reports.versions = (*versions(), replace(versions()[0], ruleset_id=20, job="news", policies=FIRST))
+        async with stage((160, 40), reports=reports) as held:
+            await held.press("4", rounds=3)
+            await held.press("J", rounds=3)
+            assert "Rules · job news · version 20" in held.text()
+            assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["20"]
+            await held.press("J", rounds=3)
+            assert "Rules · job my-index · version 13" in held.text()
+
+    async def test_a_database_without_rules(self) -> None:
+        reports = FakeReports()
+        reports.versions, reports.added = (), ()
+        async with stage(reports=reports) as held:
+            await held.press("4", "e", rounds=3)
+            assert "There is no ruleset yet: the first run writes one" in held.text()
+            assert isinstance(held.app.screen, RulesScreen)
+            assert "new entry: there is no ruleset yet" in held.text()
+
+    async def test_a_console_that_only_watches_sees_everything_and_drafts_nothing(self) -> None:
+        async with stage((160, 40), readonly=True) as held:
+            await held.press("4", rounds=3)
+            for key in ("e", "D", "u"):
+                await held.press(key)
+                assert isinstance(held.app.screen, RulesScreen)
+            assert "this console only watches" in held.text()
+            await held.press("2", "m", rounds=3)
+            assert isinstance(held.app.screen, FailuresScreen)
+
+    async def test_frozen_it_keeps_what_it_shows(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", "f", rounds=3)
+            held.reports.added = ()
+            held.reports.commit()
+            await held.settle(3, move_ms=1_100)
+            assert "private.example.org" in held.text().split("Versions")[1]
+            await held.press("f", rounds=2)
+            assert not any("private" in row for row in rows_of(held, "#rules-entries"))
+
+
+class TestDraft:
+    async def test_the_impact_is_counted_while_one_types(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", rounds=3)
+            await held.press("e", rounds=2)
+            await held.type(PRODUCTS)
+            impact = await counted(held)
+            assert impact.splitlines()[0].split() == ["⊘", "newly", "blocked", "10"]
+            assert "www.example.com" in impact
+            assert f"⊘ {WWW}/products/10" in impact
+            assert "allowed → rule_skip: rule /products/1[0-9]$:" in impact
+            assert "✓ adds  rule  /products/1[0-9]$: skip true" in held.text()
+            await held.press("escape", rounds=1)
+            assert "Nothing is drafted" in held.text()
+            assert held.journal.sent == []
+
+    async def test_what_is_wrong_stays_in_the_line_with_the_reason(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", rounds=3)
+            await held.press("e", rounds=2)
+            await held.type("skip: (")
+            await held.press("enter")
+            assert "not a linear-time regular expression" in held.text()
+            box = held.app.screen.query_one(Input)
+            assert box.value == "skip: ("
+            assert box.has_focus
+            assert not editor(held)._dirty
+
+    async def test_applies_what_was_drafted_as_a_version_made_from_the_one_in_force(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", "D", rounds=3)
+            assert rows_of(held, "#draft-entries")[0].startswith("− do_not_crawl deleted  path begins with")
+            await write(held, PRODUCTS)
+            await counted(held)
+            assert "2 changes" in held.text()
+            await held.press("A")
+            await held.decided()
+            command = applied(held)
+            rule = Rule("/products/1[0-9]$", skip=True, source="console")
+            wanted = replace(THIRD, do_not_crawl=(), rules=(*THIRD.rules, rule))
+            assert same_rules(from_json(command.rules), wanted)
+            assert (command.base_id, command.job) == (13, JOB)
+            assert command.note == '− do_not_crawl path begins with "/admin/", + rule /products/1[0-9]$: skip true'
+            held.reports.versions = (
+                replace(versions()[0], ruleset_id=14, policies=wanted, parent_id=13),
+                *(replace(one, current=False) for one in versions()),
+            )
+            held.reports.commit()
+            await held.settle(3, move_ms=1_100)
+            assert isinstance(held.app.screen, RulesScreen)
+            assert "version 14" in held.text()
+
+    async def test_deleting_again_takes_back_the_deletion(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", "j", "j", "D", rounds=3)
+            assert rows_of(held, "#draft-entries")[2].startswith("− query policy deleted")
+            assert editor(held).query_one("#draft-entries", CrawlTable).cursor_index == 2
+            await held.press("D")
+            assert "nothing changed yet" in held.text()
+            await held.press("escape", rounds=2)
+            assert isinstance(held.app.screen, RulesScreen)
+
+    async def test_exclusions_of_operators_are_not_of_the_ruleset(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", "G", "D", rounds=3)
+            assert "delete: no entry of the ruleset is selected" in held.text()
+
+    async def test_leaving_a_draft_asks(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", "D", "escape", rounds=3)
+            assert isinstance(held.app.screen, ConfirmScreen)
+            assert "Discard the draft?" in held.text()
+            await held.press("escape")
+            assert isinstance(held.app.screen, RuleEditorScreen)
+            for key in ("2", "q"):
+                await held.press(key)
+                assert "Discard the draft?" in held.text()
+                await held.press("escape")
+            await held.press("2", "y", rounds=2)
+            assert isinstance(held.app.screen, FailuresScreen)
+            assert held.journal.sent == []
+
+    async def test_more_than_a_thousand_blocked_has_to_be_typed(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", rounds=3)
+            await write(held, MOST)
+            assert "⚠ blocks 1 seed" in await counted(held)
+            await held.press("A")
+            assert isinstance(held.app.screen, TypeCountScreen)
+            assert "It blocks 1 501 URLs of 1 542 that are known" in held.text()
+            await held.type("150")
+            await held.press("enter")
+            assert "That is not 1 501" in held.text()
+            assert held.journal.sent == []
+            held.app.screen.query_one(Input).value = "1 501"
+            await held.press("enter")
+            await held.decided()
+            assert applied(held).base_id == 13
+
+    async def test_a_seed_is_asked_about(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", rounds=3)
+            await write(held, "skip: /products/sale")
+            await counted(held)
+            await held.press("A")
+            assert isinstance(held.app.screen, ConfirmScreen)
+            assert f"Among them is 1 seed: {WWW}/products/sale" in " ".join(held.text().replace("│", " ").split())
+            await held.press("n")
+            assert held.journal.sent == []
+
+    async def test_nothing_is_applied_while_the_impact_is_not_known(self) -> None:
+        rules = FakeRules(gate=threading.Event())
+        async with stage((160, 40), rules=rules) as held:
+            await held.press("4", "D", rounds=3)
+            await held.press("A")
+            assert "the impact is still being counted" in held.text()
+            assert "◷ counting…" in held.text()
+            assert held.journal.sent == []
+            assert rules.gate is not None
+            rules.gate.set()
+
+    async def test_an_impact_that_cannot_be_counted_is_said_and_asked_about(self) -> None:
+        async with stage((160, 40), rules=FakeRules(failure="disk gone")) as held:
+            await held.press("4", "D", rounds=3)
+            assert "disk gone" in await counted(held)
+            await held.press("A")
+            assert "Its impact could not be counted: disk gone" in held.text()
+            await held.press("y")
+            await held.decided()
+            assert applied(held).base_id == 13
+
+    async def test_a_refused_edit_keeps_the_draft(self) -> None:
+        async with stage((160, 40)) as held:
+            held.journal.answer = "the edit began with version 13, but version 14 is current"
+            await held.press("4", "D", rounds=3)
+            await counted(held)
+            await held.press("A")
+            await held.decided()
+            assert "the edit began with version 13" in held.text()
+            held.reports.versions = (
+                replace(versions()[0], ruleset_id=14, who="someone else", policies=FIRST, parent_id=13),
+                *(replace(one, current=False) for one in versions()),
+            )
+            held.reports.commit()
+            await held.settle(3, move_ms=1_100)
+            assert editor(held)._dirty
+            assert "⚠ version 14 of someone else is in force now" in held.text()
+
+    async def test_undo_version_drafts_what_held_before(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", "u", rounds=3)
+            await counted(held)
+            await held.press("A")
+            await held.decided()
+            command = applied(held)
+            assert same_rules(from_json(command.rules), SECOND)
+            assert command.note == "back to version 12"
+
+    async def test_an_earlier_version_is_brought_back(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("4", "tab", "G", "u", rounds=3)
+            await counted(held)
+            await held.press("A")
+            await held.decided()
+            assert same_rules(from_json(applied(held).rules), FIRST)
+
+    async def test_a_version_that_says_the_same_is_not_drafted(self) -> None:
+        reports = FakeReports()
+        again = replace(versions()[0], ruleset_id=14, policies=FIRST, parent_id=13)
+        reports.versions = (again, *(replace(one, current=False) for one in versions()))
+        async with stage((160, 40), reports=reports) as held:
+            await held.press("4", "tab", "G", "u", rounds=3)
+            assert isinstance(held.app.screen, RulesScreen)
+            assert "version 11 says the same as the one in force" in held.text()
+
+
+class TestFromSelection:
+    async def test_a_rule_is_drafted_from_failed_pages(self) -> None:
+        async with stage((160, 40)) as held:
+            await held.press("2", "tab", rounds=3)
+            screen = held.app.console_screen
+            assert screen is not None
+            (url,) = screen.situation().urls
+            await held.press("m", rounds=3)
+            typed = held.app.screen.query_one(Input).value
+            assert typed.startswith("skip: ^https://")
+            assert Pattern(typed.removeprefix("skip: ")).search(url)
+            assert "✓ adds  rule" in held.text()
+            await held.press("escape", "escape", rounds=2)
+            assert isinstance(held.app.screen, FailuresScreen)
+
+    @pytest.mark.parametrize(
+        ("urls", "pattern"),
+        [
+            ((f"{API}/v2/items?page=19",), r"^https://api\.example\.org/v2/items\?page=[0-9]+$"),
+            ((f"{API}/a/1", f"{API}/a/22"), r"^https://api\.example\.org/a/[0-9]+$"),
+            ((f"{API}/a", f"{API}/b"), r"^(?:https://api\.example\.org/a|https://api\.example\.org/b)$"),
+            (tuple(f"{API}/c/{name}" for name in "abcdef"), r"^https://api\.example\.org/c/"),
+            ((f"{API}/a%20b/item7",), r"^https://api\.example\.org/a%20b/item[0-9]+$"),
+            ((), ""),
+        ],
+    )
+    def test_patterns_have_numbers_as_wildcards(self, urls: tuple[str, ...], pattern: str) -> None:
+        assert pattern_of(urls) == pattern
+        for url in urls:
+            assert Pattern(pattern).search(url)
+
+    def test_many_shapes_of_several_origins_are_listed(self) -> None:
+        urls = [f"https://{host}.example/{name}+" for host in "ab" for name in "xyz"]
+        pattern = Pattern(pattern_of(urls))
+        assert all(pattern.search(url) for url in urls)
+        assert not pattern.search("https://a.example/w+")
+
+
+class TestPure:
+    def test_entries_and_back(self) -> None:
+        for policies in (FIRST, SECOND, THIRD, PolicySet()):
+            assert policies_of(entries_of(policies)) == policies
+
+    def test_equal_entries_have_keys_of_their_own(self) -> None:
+        twice = PolicySet(rules=(Rule("/a/", skip=True), Rule("/a/", skip=True)))
+        keys = [entry.key for entry in entries_of(twice)]
+        assert len(set(keys)) == 2
+        draft = RuleDraft(replace(versions()[0], policies=twice), twice).toggled(keys[1])
+        assert draft.policies.rules == twice.rules[:1]
+
+    def test_deleted_entries_stand_in_their_places_and_come_back_there(self) -> None:
+        base = versions()[0]
+        for entry in entries_of(base.policies):
+            draft = RuleDraft(base, base.policies).toggled(entry.key)
+            assert [row.entry.key for row in draft.rows()] == [one.key for one in entries_of(base.policies)]
+            assert [row.change for row in draft.rows()].count("−") == 1
+            assert draft.toggled(entry.key).policies == base.policies
+
+    def test_an_undo_begins_with_the_version_that_was_written(self) -> None:
+        known = AppliedVersions()
+        draft = RuleDraft(versions()[0], SECOND)
+        intent = draft.intent()
+        after = json.dumps({"rulesets": {JOB: 14, "other": 3}})
+        known.learn(intent, [ActionResult(1, "{}", after)])
+        (back,) = known.based(replace(intent, commands=intent.inverse), intent.commands).commands
+        assert isinstance(back, ApplyRules)
+        assert (back.base_id, back.job, back.rules) == (14, JOB, to_json(THIRD))
+
+    @pytest.mark.parametrize(
+        ("line", "change"),
+        [
+            ("skip: /calendar/", RulesetChange(rules=(Rule("/calendar/", skip=True, source="console"),))),
+            ("skip: ^/a{2}$", RulesetChange(rules=(Rule("^/a{2}$", skip=True, source="console"),))),
+            ("rule: match: /f/, ua: me", RulesetChange(rules=(Rule("/f/", ua="me", source="console"),))),
+            (
+                "exclusion: host: a.example, reason: they asked",
+                RulesetChange(exclusions=(Exclusion("host", "a.example", "they asked", source="console"),)),
+            ),
+            (
+                "do_not_crawl: path: {prefix: /x/}",
+                RulesetChange(do_not_crawl=(DoNotCrawl(Test("path", "prefix", "/x/"), "console"),)),
+            ),
+            ("nonsense", "begin with one of skip, rule, do_not_crawl, query, exclusion, whitelist and a colon"),
+            ("exclusions: []", "this adds nothing"),
+            ("exclusion: hots: a.example", "unknown key; did you mean host?"),
+        ],
+    )
+    def test_lines_are_read_as_the_configuration_is(self, line: str, change: RulesetChange | str) -> None:
+        assert ConsoleRules(Path("none.db")).read(line) == change
+
+
+class TestImpactRoom:
+    def test_only_the_newest_change_is_counted_to_the_end(self) -> None:
+        heard: list[ImpactNews] = []
+        told = threading.Event()
+
+        def hear(news: ImpactNews) -> None:
+            heard.append(news)
+            if news.preview is not None:
+                told.set()
+
+        rules = FakeRules(gate=threading.Event())
+        room = ImpactRoom(rules, hear)
+        thread = threading.Thread(target=room.run)
+        thread.start()
+        drafts = [RuleDraft(versions()[0], PolicySet(rules=(Rule(f"/{n}/", skip=True),))) for n in range(3)]
+        room.ask(drafts[0])
+        assert rules.begun.wait(PATIENT_S)
+        room.ask(drafts[1])
+        room.ask(drafts[2])
+        assert rules.gate is not None
+        rules.gate.set()
+        assert told.wait(PATIENT_S)
+        room.close()
+        thread.join(PATIENT_S)
+        assert not thread.is_alive()
+        assert rules.judged == [drafts[0].change, drafts[2].change]
+        assert [news.draft for news in heard if news.preview is not None] == [drafts[2]]
+
+
+class TestRealDatabase:
+    """The console on a resting database: what it applies is carried out at once."""
+
+    @pytest.fixture
+    def crawl(self, tmp_path: Path) -> Path:
+        rules = PolicySet(rules=(Rule("/one", skip=True, source="my.yaml:3"),))
+        return store_crawl(tmp_path / "crawl.db", *SITES, policies=rules, jobs=())
+
+    async def test_apply_undo_redo_and_a_conflict_in_words(self, crawl: Path) -> None:
+        app = StageApp(
+            lambda: Reports(crawl),
+            lambda: SteeredJournal(crawl, lambda: True),
+            clock=FrozenClock(),
+            who="mara",
+            rules=ConsoleRules(crawl),
+            beating=False,
+        )
+        app.tell_me()
+        async with app.run_test(size=(160, 40)) as pilot:
+            held = Stage(app, FakeReports(), FakeJournal(), app.clock, None, pilot)  # type: ignore[arg-type]
+            await asyncio.wait_for(app.taken_in.wait(), PATIENT_S)
+            await held.press("4", rounds=3)
+            assert rows_of(held, "#rules-entries") == ["rule /one: skip true my.yaml:3"]
+            await write(held, f"skip: ^{A}/list/[0-9]+$")
+            assert "⊘ newly blocked 2" in " ".join((await counted(held)).split())
+            await held.press("A")
+            assert isinstance(held.app.screen, ConfirmScreen)
+            await held.press("y")
+            await held.decided()
+            await read_again(held)
+            assert isinstance(held.app.screen, RulesScreen)
+            assert in_force(crawl) == (2, ["/one", f"^{A}/list/[0-9]+$"], "mara")
+            assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["2", "1"]
+            assert held.app.screen.query_one("#rules-versions", CrawlTable).cursor_key == 2
+            await held.press("z")
+            await held.decided()
+            assert in_force(crawl) == (3, ["/one"], "mara")
+            await held.press("Z")
+            await held.decided()
+            assert in_force(crawl) == (4, ["/one", f"^{A}/list/[0-9]+$"], "mara")
+            await held.press("z")
+            await held.decided()
+            assert in_force(crawl) == (5, ["/one"], "mara")
+
+            await read_again(held)
+            await held.press("D", rounds=2)
+            await counted(held)
+            wanted = to_json(PolicySet(rules=(Rule("/two", skip=True),)))
+            await asyncio.to_thread(carry_out, crawl, ApplyRules(wanted, 5, "", "by hand"), "someone else")
+            await held.press("A", rounds=0)
+            await held.decided()
+            assert "the edit began with version 5, but version 6 is current" in held.text()
+            assert in_force(crawl) == (6, ["/two"], "someone else")
+            await read_again(held)
+            assert "⚠ version 6 of someone else is in force now" in held.text()
+
+
+SITES = (f"{A}/", f"{A}/one", f"{A}/list/1", f"{A}/list/2")
+
+
+async def read_again(held: Stage) -> None:
+    """Reads what others have committed."""
+    await held.settle(4, move_ms=1_100)
+
+
+def in_force(database: Path) -> tuple[int, list[str], str]:
+    """The version in force: its id, the patterns of its rules, and who wrote it."""
+    with contextlib.closing(Reports(database)) as reports:
+        (one,) = reports.current_rulesets()
+    return one.ruleset_id, [rule.match for rule in one.policies.rules], one.who

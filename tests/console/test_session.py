@@ -1,0 +1,348 @@
+"""What a console remembers, where it has been, and what it keeps only the rows of that fit."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.console.sample_crawl import API, WWW
+from tests.console.support import Stage, stage
+from tui_crawler.console.actions import ACTIONS
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.console.history import Place, Trail
+from tui_crawler.console.present.needle import read_needle
+from tui_crawler.console.present.order import Arrangement
+from tui_crawler.console.present.same_as import same_as
+from tui_crawler.console.screens.failures import FailuresScreen
+from tui_crawler.console.screens.origin import OriginScreen
+from tui_crawler.console.screens.overview import OverviewScreen
+from tui_crawler.console.screens.url import UrlScreen
+from tui_crawler.console.session import MOST_BYTES, Memory, Session, state_folder
+from tui_crawler.domain.command import (
+    AddSeeds,
+    PauseOrigins,
+    ResumeOrigins,
+    RetryPages,
+    SetDelay,
+    SetJob,
+    SteerJobs,
+    StopOrigins,
+)
+
+
+def table(held: Stage, selector: str) -> CrawlTable:
+    return held.app.screen.query_one(selector, CrawlTable)
+
+
+async def leave(held: Stage) -> ExitSummary:
+    await held.press("q", rounds=0)
+    await held.gone()
+    assert held.app.return_value is not None
+    return held.app.return_value
+
+
+# the session
+
+
+async def test_view_order_filter_and_theme_are_there_again(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, "/data/a.db")
+    async with stage(memory=memory) as held:
+        await held.type("/example")
+        await held.press("enter", "S", "t")
+        order = list(table(held, "#origins").row_order)
+        theme = held.app.theme
+        await held.press("2")
+        await leave(held)
+    async with stage(memory=memory) as held:
+        assert isinstance(held.app.screen, FailuresScreen)
+        assert held.app.theme == theme
+        await held.press("1", rounds=2)
+        assert list(table(held, "#origins").row_order) == order
+        assert "filter: example" in held.text()
+        await held.press("escape")
+        await leave(held)
+    async with stage(memory=Memory(tmp_path, "/data/other.db")) as held:
+        assert isinstance(held.app.screen, OverviewScreen)
+        assert "filter:" not in held.text()
+    async with stage(memory=memory) as held:
+        assert "filter:" not in held.text()
+
+
+async def test_the_theme_of_the_configuration_wins(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, "x")
+    assert memory.keep(Session(theme="nord"))
+    async with stage(memory=memory, theme="gruvbox") as held:
+        assert held.app.theme == "gruvbox"
+
+
+def test_what_cannot_be_read_is_nothing(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, "x")
+    assert memory.recall() == Session()
+    session = Session("view.failures", "todo", False, "a b", True, "nord")
+    assert memory.keep(session)
+    assert memory.recall() == session
+    (file,) = (tmp_path / "sessions").iterdir()
+    assert file.stat().st_mode & 0o077 == 0
+    for text in (
+        "",
+        "[]",
+        "{",
+        '"x"',
+        "[" * 9_000,
+        '{"view": 3, "descending": "no"}',
+        "x" * (MOST_BYTES + 9),
+        "\udcff",
+    ):
+        file.write_bytes(text.encode("utf-8", "surrogateescape"))
+        assert memory.recall() == Session()
+    file.write_text(json.dumps({"sort": "no such column", "needle": "x" * 9_999, "more": [1]}))
+    assert memory.recall().arrangement == Arrangement(needle="x" * 500)
+
+
+def test_a_home_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file" / "below", None):
+        memory = Memory(folder, "x")
+        assert not memory.keep(Session(view="view.logs"))
+        assert memory.recall() == Session()
+
+
+async def test_a_console_without_a_writable_home_leaves_as_ever(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    async with stage(memory=Memory(tmp_path / "file", "x")) as held:
+        assert (await leave(held)).exit_status == 0
+    assert (tmp_path / "file").read_text() == ""
+
+
+async def test_an_unknown_view_is_left_out(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, "x")
+    for view in ("view.nothing", "app.quit", "nav.back", "\x1b[2J"):
+        memory.keep(Session(view=view))
+        async with stage(memory=memory) as held:
+            assert isinstance(held.app.screen, OverviewScreen)
+            assert held.app.is_running
+
+
+def test_the_oldest_databases_are_forgotten(tmp_path: Path) -> None:
+    for number in range(203):
+        memory = Memory(tmp_path, str(number))
+        memory.keep(Session())
+        for file in (tmp_path / "sessions").iterdir():
+            if file.stat().st_mtime > 1_000_000:
+                os.utime(file, (number, number))
+    assert len(list((tmp_path / "sessions").iterdir())) == 200
+    assert Memory(tmp_path, "0").recall() == Session()
+
+
+def test_where_the_state_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert state_folder({"XDG_STATE_HOME": "/s"}) == Path("/s/tui-crawler")
+    monkeypatch.setenv("HOME", "/home/me")
+    for environment in ({}, {"XDG_STATE_HOME": ""}, {"XDG_STATE_HOME": "relative"}):
+        assert state_folder(environment) == Path("/home/me/.local/state/tui-crawler")
+
+
+# the history
+
+
+def test_a_trail_is_walked_back_and_on() -> None:
+    one, two, three = (Place(OriginScreen, (name,)) for name in "abc")
+    trail = Trail().went(one).went(two).went(two).went(three)
+    assert (trail.places, trail.last) == ((one, two, three), two)
+    assert trail.moved(1) is None
+    back = trail.moved(-1)
+    assert back is not None
+    assert (back.place, back.last) == (two, three)
+    assert back.went(one).places == (one, two, one)
+    assert Trail().moved(-1) is None
+    long = Trail()
+    for number in range(250):
+        long = long.went(Place(OriginScreen, (str(number),)))
+    assert len(long.places) == 100
+    assert long.place == Place(OriginScreen, ("249",))
+
+
+async def test_back_on_and_last() -> None:
+    async with stage() as held:
+        held.app.dispatcher.go_to_origin(API)
+        await held.settle()
+        held.app.dispatcher.go_to_url(f"{API}/v2/items?page=18")
+        await held.settle()
+        await held.press("2")
+        assert isinstance(held.app.screen, FailuresScreen)
+        await held.press("[")
+        assert isinstance(held.app.screen, UrlScreen)
+        assert "Overview › api.example.org › /v2/items" in held.text()
+        await held.press("[")
+        assert isinstance(held.app.screen, OriginScreen)
+        await held.press("[")
+        assert isinstance(held.app.screen, OverviewScreen)
+        await held.press("[")
+        assert "the history ends here" in held.text()
+        await held.press("]", "]", "]")
+        assert isinstance(held.app.screen, FailuresScreen)
+        await held.press("-")
+        assert isinstance(held.app.screen, UrlScreen)
+        await held.press("-")
+        assert isinstance(held.app.screen, FailuresScreen)
+        await held.press("?", "escape", "-")
+        assert isinstance(held.app.screen, UrlScreen)
+        await held.press("escape")
+        assert isinstance(held.app.screen, OverviewScreen)
+
+
+async def test_there_is_no_last_place_at_first() -> None:
+    async with stage() as held:
+        await held.press("-")
+        assert "there is no last place yet" in held.text()
+
+
+# filters
+
+ROW = {"origin": "https://api.example.org", "state": "losing patience", "exit": "request_timeout"}
+
+
+@pytest.mark.parametrize(
+    ("text", "keeps"),
+    [
+        ("", True), ("API", True), ("api timeout", True), ("api none", False), ("losing patience", True),
+        ("!api", False), ("!none", True), ("!", True), ("~aeo", True), ("~oea!", False), ("~", True),
+        ("!~aeo", False), ("exit:timeout", True), ("exit:api", False), ("state:losing", True), ("exit:", True),
+        ("!exit:timeout", False), ("origin:re:^https://api", True), ("re:^https://api", True), ("re:API", True),
+        ("re:^api", False), ("re:", True), ("re:(", True), ("exit:~rto", True), ("https://api", True), ("job:x", False),
+    ],
+)  # fmt: skip
+def test_what_a_filter_keeps(text: str, keeps: bool) -> None:
+    assert read_needle(text).keeps(ROW) is keeps
+
+
+def test_a_bad_pattern_is_named_and_a_column_is_a_field() -> None:
+    assert read_needle("re:(").problem
+    assert not read_needle("re:a").problem
+    assert read_needle("note:x", {"note"}).keeps({"note": "xy"})
+    assert not read_needle("note:x", {"note"}).keeps({"url": "note:x"})
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_any_text_is_a_filter_and_a_part_of_a_row_is_found(text: str, value: str) -> None:
+    read_needle(text).keeps({"url": value})
+    for word in value.split():
+        if not word.startswith(("!", "~", "re:", "exit:", "state:", "origin:")):
+            assert read_needle(word).keeps({"url": value})
+
+
+async def test_the_overview_knows_fields_and_opposites() -> None:
+    async with stage() as held:
+        await held.type("/state:paused")
+        await held.press("enter")
+        assert table(held, "#origins").row_count == 1
+        await held.type("/")
+        await held.press(*["backspace"] * 12, rounds=0)
+        await held.type("!state:paused")
+        await held.press("enter")
+        assert table(held, "#origins").row_count == len(held.reports.rows) - 1
+        await held.press("ctrl+l")
+        await held.type("/re:(")
+        await held.press("enter")
+        assert "missing" in held.text()
+
+
+async def test_next_match_goes_on_after_the_filter_was_taken_off() -> None:
+    async with stage() as held:
+        shown = table(held, "#origins")
+        await held.type("/www")
+        await held.press("enter", "ctrl+l")
+        shown.move_cursor(key=API)
+        await held.press("n")
+        assert shown.cursor_key == WWW
+        await held.press("N")
+        assert shown.cursor_key == WWW
+
+
+async def test_attempts_of_an_origin_are_filtered_and_esc_takes_it_off() -> None:
+    async with stage() as held:
+        held.app.dispatcher.go_to_origin(API)
+        await held.settle()
+        attempts = table(held, "#attempts")
+        before = attempts.row_count
+        await held.type("/exit:timeout")
+        await held.press("enter")
+        fits = attempts.row_count
+        assert 0 < fits < before
+        assert f"/ exit:timeout · {fits} of {before}" in held.text()
+        extra = replace(held.reports.log[0], attempt_id=9_999, origin=API, exit_code="request_timeout")
+        held.reports.commit(
+            held.reports.rows[API], log=[extra, replace(extra, attempt_id=10_000, exit_code="rate_limited")]
+        )
+        await held.settle(3)
+        assert attempts.row_count == fits + 1
+        assert len(attempts.held_rows()) == before + 2
+        await held.press("e")
+        await held.press("escape")
+        assert isinstance(held.app.screen, OriginScreen)
+        assert attempts.row_count == before + 2
+        await held.press("n")
+        assert attempts.cursor_key is not None
+        await held.press("escape")
+        assert isinstance(held.app.screen, OverviewScreen)
+
+
+async def test_on_a_narrow_screen_the_footer_names_the_filter() -> None:
+    async with stage((60, 20)) as held:
+        await held.press("2", rounds=2)
+        await held.type("/timeout")
+        await held.press("enter")
+        assert held.text().splitlines()[-1].startswith(" / timeout")
+        await held.press("escape")
+        assert held.text().splitlines()[-1].startswith(" Failures")
+
+
+async def test_a_filter_of_failures_hides_marks_and_says_when_nothing_fits() -> None:
+    async with stage() as held:
+        await held.press("2", "enter", "space", rounds=2)
+        pages = table(held, "#pages")
+        assert len(pages.marked) == 1
+        await held.type("/no-such-thing")
+        await held.press("enter")
+        assert pages.row_count == 0
+        assert "nothing fits the filter" in held.text()
+        assert held.app.situation(held.app.console_screen).filtered  # type: ignore[arg-type]  # there is one
+        await held.press("ctrl+l")
+        assert pages.row_count > 0
+        assert not pages.marked
+
+
+# the same on the command line
+
+
+def test_what_was_done_is_told_as_commands() -> None:
+    assert same_as((PauseOrigins((API,)),)) == f"tui-crawler pause {API}"
+    assert same_as((ResumeOrigins(),)) == "tui-crawler resume --all"
+    assert same_as((StopOrigins(tuple("abcde")),)) == "tui-crawler stop a b c … (2 more)"
+    assert same_as((AddSeeds((f"{API}/?a=b&c",)),)) == f"tui-crawler add '{API}/?a=b&c'"
+    retry = RetryPages(exit_codes=("request_timeout",), origins=(API,))
+    assert same_as((retry,)) == f"tui-crawler retry --exit-code request_timeout --origin {API}"
+    assert same_as((SteerJobs("pause", ("news",)),)) == "tui-crawler jobs pause news"
+    assert same_as((SetJob("news", depth=-1),)) == "tui-crawler jobs set news --depth none"
+    assert same_as((PauseOrigins((API,)), SetDelay(API, 5))) == ""
+    assert same_as((SetDelay(API, 5),)) == ""
+
+
+def test_each_is_a_command_of_the_table_of_actions() -> None:
+    known = " ".join(action.command for action in ACTIONS)
+    for command in (PauseOrigins(), ResumeOrigins(), StopOrigins(), AddSeeds(("x",)), RetryPages(("x",))):
+        assert same_as((command,)).split()[1] in known
+
+
+async def test_the_notice_tells_the_same_command() -> None:
+    async with stage() as held:
+        table(held, "#origins").move_cursor(key=WWW)
+        await held.press("p")
+        await held.decided()
+        assert f"same as: tui-crawler pause {WWW}" in held.text()

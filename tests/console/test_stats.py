@@ -1,0 +1,280 @@
+"""View 6: how attempts ended, the busiest origins, what can be done with jobs, and the ledgers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC
+
+import pytest
+
+from tests.console.fake_reports import FakeReports
+from tests.console.sample_crawl import API, NOW, WWW, origin, origins
+from tests.console.sample_log import jobs, refused_links, runs
+from tests.console.support import Stage, stage
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.intent import set_jobs, shift_niceness, toggle_jobs
+from tui_crawler.console.present.stat_rows import by_reason, job_mark, run_row, top_origins, worker_loads
+from tui_crawler.console.screens.stats import read_number
+from tui_crawler.console.table_cells import Cell, Styled
+from tui_crawler.domain.command import SetJob, SteerJobs
+
+
+def table_of(held: Stage, name: str) -> CrawlTable:
+    return held.app.screen.query_one(f"#{name}", CrawlTable)
+
+
+def done_of(held: Stage) -> str:
+    row = table_of(held, "jobs").row("my-index")
+    assert row is not None
+    return text_of(row.cells[7])
+
+
+def text_of(cell: Cell) -> str:
+    return cell.text if isinstance(cell, Styled) else str(cell)
+
+
+# what is made of rows
+
+
+def test_top_lists_name_the_greatest_and_nobody_without_any() -> None:
+    views = origins()
+    assert [view.origin for view in top_origins(views, "bytes")][:2] == [WWW, "https://docs.example.net"]
+    failed = top_origins(views, "failed")
+    assert [view.failed for view in failed] == sorted((view.failed for view in views if view.failed), reverse=True)
+    assert top_origins([origin(API)], "requests") == []
+
+
+def test_refused_links_are_summed_by_reason_with_the_sample_of_the_most_frequent_origin() -> None:
+    first, *_, last = by_reason(refused_links())
+    assert (first.reason, first.count, first.origins, first.most) == ("scope", 89_408, 2, WWW)
+    assert first.sample_url == "https://elsewhere.example/x"
+    assert last.reason == "invalid_url"
+    assert by_reason(()) == ()
+
+
+def test_a_job_says_where_it_stands() -> None:
+    assert [job_mark(job).label for job in jobs()] == [
+        "▶ active", "‖ paused", "◐ draining", "✓ finished", "✗ aborted",
+    ]  # fmt: skip
+
+
+def test_a_run_is_live_ended_or_was_never_finished() -> None:
+    live, ended, _, lost = (run_row(run, NOW, UTC, live=run.run_id == 7) for run in runs())
+    assert [text_of(row.cells[4]) for row in (live, ended, lost)] == ["▶ crawling", "✓ exhausted", "⚠ not finished"]
+    assert [text_of(row.cells[2]) for row in (live, ended, lost)] == ["42m10s", "2h00m", "-"]
+
+
+def test_workers_are_told_by_the_origins_they_have_now() -> None:
+    views = (*origins(), origin("https://x.example", worker="w2", todo=3, in_flight_url="https://x.example/1"))
+    loads = {load.worker: load.origins for load in worker_loads(views)}
+    assert [view.origin for view in loads["w2"]] == ["https://x.example"]
+    assert "https://tiny.example" not in {view.origin for view in loads["w1"]}
+
+
+@pytest.mark.parametrize(("text", "number"), [("12", 12), (" -3 ", -3), ("", None), ("none", None), ("1e3", None)])
+def test_numbers_as_they_are_typed(text: str, number: int | None) -> None:
+    assert read_number(text) == number
+    assert read_number("9" * 30) is None
+    assert read_number("²") is None
+
+
+# what is asked of the engine
+
+
+def test_pause_of_jobs_leaves_paused_and_aborted_ones_alone_and_is_undone() -> None:
+    intent = toggle_jobs(jobs())
+    assert intent is not None
+    names = ("my-index", "press", "events")
+    assert (intent.commands, intent.inverse) == ((SteerJobs("pause", names),), (SteerJobs("resume", names),))
+    paused = toggle_jobs([jobs()[1]])
+    assert paused is not None
+    assert (paused.commands, paused.says) == ((SteerJobs("resume", ("archive",)),), "resume job archive")
+    assert toggle_jobs([jobs()[4]]) is None
+
+
+def test_values_of_jobs_are_set_and_put_back_no_limit_included() -> None:
+    my_index, archive, press, *_ = jobs()
+    depth = set_jobs((my_index, press), "depth", None)
+    assert depth is not None
+    assert depth.commands == (SetJob("my-index", depth=-1), SetJob("press", depth=-1))
+    assert depth.inverse == (SetJob("my-index", depth=8), SetJob("press", depth=2))
+    assert set_jobs((archive,), "depth", None) is None
+    at_once = set_jobs((my_index,), "concurrency", 3)
+    assert at_once is not None
+    assert at_once.says == "concurrency of job my-index: none → 3"
+    assert at_once.inverse == (SetJob("my-index", concurrency=-1),)
+    later = shift_niceness((press,), 10)
+    assert later is not None
+    assert (later.commands, later.inverse) == ((SetJob("press", nice=0),), (SetJob("press", nice=-10),))
+    assert shift_niceness((), 10) is None
+
+
+# the screen
+
+
+async def test_everything_is_on_one_screen() -> None:
+    async with stage((140, 44)) as held:
+        await held.press("6", rounds=3)
+        text = held.text()
+        for words in (
+            "Exit codes · this run", "91 204", "5 211", "Exit codes · www.example.com", "Jobs · 5", "◐ draining",
+            "Origins by requests", "Refused links · 4", "⊘ scope", "https://elsewhere.example/x",
+        ):  # fmt: skip
+            assert words in text, words
+
+
+async def test_the_exit_codes_of_the_origin_under_the_cursor_stand_beside_those_of_all() -> None:
+    async with stage((140, 44)) as held:
+        await held.press("6", rounds=2)
+        table_of(held, "top-origins").move_cursor(key=API)
+        await held.settle(2, move_ms=300)
+        assert "Exit codes · api.example.org" in held.text()
+        assert table_of(held, "own-exits").row_count == 7
+        assert table_of(held, "all-exits").row_count == 10
+
+
+async def test_origins_are_ordered_by_requests_bytes_and_failures() -> None:
+    async with stage((140, 44)) as held:
+        await held.press("6", rounds=2)
+        await held.press("s", rounds=1)
+        assert "Origins by bytes" in held.text()
+        await held.press("s", rounds=1)
+        assert "Origins by failures" in held.text()
+        assert table_of(held, "top-origins").row_order[0] == "https://shop.example.net"
+        table_of(held, "top-origins").focus()
+        await held.press("enter", rounds=2)
+        assert held.app.screen.WHERE.value == "Origin"
+
+
+async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_only_when_asked() -> None:
+    async with stage((140, 44)) as held:
+        await held.press("6", rounds=2)
+        assert "stashes()" not in held.reports.asked
+        await held.press("c", rounds=2)
+        assert "Limbo · 3" in held.text()
+        assert "4m00s" in held.text()
+        await held.press("c", rounds=2)
+        assert "Stashes · 2 · counted at 10:41:07 · u again" in held.text()
+        held.reports.commit()
+        await held.settle(3, move_ms=6_000)
+        assert held.reports.asked.count("stashes()") == 1
+        await held.press("u", rounds=2)
+        assert held.reports.asked.count("stashes()") == 2
+        await held.press("c", rounds=2)
+        assert "Validation · 2 · first 200 000 pages at 10:41:" in held.text()
+        assert "81 400" in held.text()
+        await held.press("u", rounds=2)
+        assert held.reports.asked.count("validations(200000)") == 2
+        await held.press("c", rounds=2)
+        assert "Runs · 4" in held.text()
+        assert "⚠ not finished" in held.text()
+        await held.press("c", rounds=2)
+        assert "Workers · 1 · run 7, process 4711 on host reef" in held.text()
+        await held.press("c", rounds=2)
+        assert "Refused links" in held.text()
+
+
+async def test_enter_on_a_refused_link_opens_its_sample() -> None:
+    async with stage((140, 44)) as held:
+        await held.press("6", rounds=2)
+        table_of(held, "ledger").focus()
+        await held.press("enter", rounds=2)
+        assert held.app.screen.WHERE.value == "URL"
+
+
+async def test_jobs_are_paused_made_nicer_and_that_is_undone() -> None:
+    async with stage((140, 44)) as held:
+        await held.press("6", rounds=2)
+        await held.press("p", rounds=0)
+        await held.decided()
+        assert held.journal.sent[-1] == SteerJobs("pause", ("my-index",))
+        await held.press("d", rounds=0)
+        await held.decided()
+        assert held.journal.sent[-1] == SetJob("my-index", nice=10)
+        await held.press("z", rounds=0)
+        await held.decided()
+        assert held.journal.sent[-1] == SetJob("my-index", nice=0)
+        await held.press("j", "space", rounds=0)
+        await held.press("space", rounds=0)
+        await held.press("D", rounds=0)
+        await held.decided()
+        assert held.journal.sent[-2:] == [SetJob("archive", nice=10), SetJob("press", nice=-20)]
+
+
+async def test_numbers_of_a_job_are_typed_and_bad_ones_refused() -> None:
+    async with stage((140, 44)) as held:
+        await held.press("6", rounds=2)
+        await held.press("L", rounds=0)
+        assert "depth of job my-index" in held.text()
+        assert "now 8 · links away" in held.text()
+        await held.type("none")
+        await held.press("enter", rounds=0)
+        await held.decided()
+        assert held.journal.sent == [SetJob("my-index", depth=-1)]
+        await held.press("C", rounds=0)
+        await held.press("enter", rounds=0)
+        await held.press("C", rounds=0)
+        await held.press("escape", rounds=0)
+        assert len(held.journal.sent) == 1
+        held.app.dispatcher.do_typed("concurrency -4")
+        await held.quiet()
+        assert "not -4" in held.text()
+        held.app.dispatcher.do_typed("nice none")
+        await held.quiet()
+        held.app.dispatcher.do_typed("concurrency none")
+        await held.quiet()
+        assert "none already" in held.text()
+        assert len(held.journal.sent) == 1
+        held.app.dispatcher.do_typed("nice -7")
+        await held.decided()
+        assert held.journal.sent[-1] == SetJob("my-index", nice=-7)
+
+
+async def test_an_aborted_job_says_how_it_is_taken_up() -> None:
+    async with stage((140, 44)) as held:
+        await held.press("6", rounds=2)
+        table_of(held, "jobs").move_cursor(key="trial")
+        await held.press("p", rounds=0)
+        assert "tui-crawler jobs unabort" in held.text()
+        assert held.journal.sent == []
+
+
+async def test_who_only_watches_changes_no_job() -> None:
+    async with stage((140, 44), readonly=True) as held:
+        await held.press("6", rounds=2)
+        await held.press("p", "n", rounds=1)
+        assert "this console only watches" in held.text()
+
+
+async def test_frozen_numbers_stand_still() -> None:
+    async with stage((140, 44)) as held:
+        await held.press("6", rounds=2)
+        await held.press("f", rounds=1)
+        first = held.reports.groups_of_pages[0]
+        held.reports.groups_of_pages = (replace(first, done=102_777), *held.reports.groups_of_pages[1:])
+        held.reports.commit()
+        await held.settle(2, move_ms=1_100)
+        assert done_of(held) == "102 400"
+        await held.press("f", rounds=1)
+        assert done_of(held) == "102 777"
+
+
+async def test_groups_of_failures_show_the_attempts_of_the_last_five_minutes_where_they_are_counted() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("2", rounds=2)
+        assert "5 MIN" in held.text()
+        row = table_of(held, "groups").row((("exit_code", "request_timeout"),))
+        assert row is not None
+        assert text_of(row.cells[3]) == "6"
+        await held.press("c", rounds=2)
+        assert "5 MIN" not in held.text()
+
+
+async def test_an_empty_crawl_has_words_for_everything() -> None:
+    empty = FakeReports(rows={}, log=(), groups_of_pages=(), past_runs=(), newest_run=None)
+    async with stage((140, 44), reports=empty) as held:
+        await held.press("6", rounds=2)
+        assert "no job yet" in held.text()
+        for key in ("p", "d", "n", "s", "enter", "c", "c", "c", "c", "u"):
+            await held.press(key, rounds=1)
+        assert held.app.is_running

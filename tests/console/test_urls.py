@@ -1,0 +1,320 @@
+"""View 3: pages by windows and filters, and one URL in its tabs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC
+
+from tests.console.sample_crawl import API, NOW, failed_pages, page, page_detail
+from tests.console.support import FakeReports, Stage, stage
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.panes.long_lines import LongLines
+from tui_crawler.console.panes.tabs import TabBar
+from tui_crawler.console.present.stored_body import MOST_LINES, hex_lines, looks_binary, text_lines
+from tui_crawler.console.present.url_rows import URL_COLUMNS, url_row, window_words
+from tui_crawler.console.screens.origin import OriginScreen
+from tui_crawler.console.screens.overview import OverviewScreen
+from tui_crawler.console.screens.url import UrlScreen
+from tui_crawler.console.screens.urls import UrlsScreen
+from tui_crawler.console.url_parts import FIELDS_MS, SCAN_MS, UrlWindow
+from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
+from tui_crawler.domain.command import RetryPages
+from tui_crawler.domain.page_filter import (
+    PageFilter,
+    PageWindow,
+    read_page_filter,
+)
+from tui_crawler.domain.view import LinkView, RedirectView
+
+
+def rows(held: Stage, name: str = "#urls") -> CrawlTable:
+    return held.app.screen.query_one(name, CrawlTable)
+
+
+def many(number: int) -> FakeReports:
+    return FakeReports(pages=tuple(page(n, f"{API}/p/{n}", "request_timeout") for n in range(1, number + 1)))
+
+
+async def narrow(held: Stage, text: str) -> None:
+    await held.press("/", rounds=0)
+    await held.type(text)
+    await held.press("enter", rounds=2)
+
+
+# the view
+
+
+async def test_pages_of_the_crawl_with_the_one_under_the_cursor_in_full() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("3", rounds=3)
+        assert isinstance(held.app.screen, UrlsScreen)
+        text = held.text()
+        assert "URLs · 1–15 of 15" in text
+        assert "↻ retry" in text
+        assert "api.example.org/v2/items?page=18" in text
+        assert "Items page 18" in text
+        await held.press("j", rounds=0)
+        assert "no response head within 30.0 s" in held.text()
+        await held.press("enter", rounds=3)
+        assert isinstance(held.app.screen, UrlScreen)
+        await held.press("escape", "escape", rounds=2)
+        assert isinstance(held.app.screen, OverviewScreen)
+
+
+async def test_windows_by_key_and_never_an_offset() -> None:
+    async with stage(reports=many(450)) as held:
+        await held.press("3", rounds=3)
+        assert "1–200 of 450" in held.text()
+        await held.press(">", rounds=3)
+        assert rows(held).row_order[0] == 201
+        assert rows(held).cursor_key == 201
+        assert "page_window(200)" in held.reports.asked
+        await held.press(">", rounds=3)
+        assert "401–450 of 450" in held.text()
+        await held.press(">")
+        assert "more: this is the end of the list" in held.text()
+        await held.press("<", "<", rounds=3)
+        assert rows(held).row_order[0] == 1
+        await held.press("<")
+        assert "back: this is the beginning of the list" in held.text()
+        await held.press("S", rounds=3)
+        assert rows(held).row_order[0] == 450
+        assert "newest first" in held.text()
+
+
+async def test_newest_first_follows_what_is_found_while_the_cursor_is_at_the_top() -> None:
+    reports = many(300)
+    async with stage(reports=reports) as held:
+        await held.press("3", "S", rounds=3)
+        reports.pages = (*reports.pages, page(301, f"{API}/p/301", "request_timeout"))
+        reports.commit()
+        await held.settle(12)
+        assert rows(held).cursor_key == 301
+        await held.press("j", rounds=0)
+        reports.pages = (*reports.pages, page(302, f"{API}/p/302", "request_timeout"))
+        reports.commit()
+        await held.settle(12)
+        assert rows(held).cursor_key == 300
+
+
+async def test_a_filter_is_live_and_inverted_and_taken_off() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("3", rounds=3)
+        await narrow(held, "exit:timeout !user")
+        assert list(rows(held).row_order) == [3, 18]
+        assert "filter: exit:timeout !user" in held.text()
+        await held.press("escape", rounds=2)
+        assert rows(held).row_count == 15
+        await narrow(held, "status:404,503")
+        assert list(rows(held).row_order) == [300, 301]
+        await held.press("ctrl+l", rounds=2)
+        assert rows(held).row_count == 15
+        assert isinstance(held.app.screen, UrlsScreen)
+
+
+async def test_a_filter_follows_the_typing_a_moment_later() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("3", rounds=3)
+        await held.press("/", rounds=0)
+        await held.type("login")
+        screen = held.app.screen
+        assert isinstance(screen, UrlsScreen)
+        assert screen._filter_timer is not None
+        screen._filter("login")  # what the timer does
+        await held.settle(2)
+        assert list(rows(held).row_order) == [203]
+        await held.press("escape", rounds=2)
+        assert rows(held).row_count == 15
+
+
+async def test_what_is_not_understood_leaves_the_rows_and_says_why() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("3", rounds=3)
+        await narrow(held, "re:(")
+        assert "filter not understood: re:" in held.text()
+        assert rows(held).row_count == 15
+        await narrow(held, "")
+
+
+async def test_a_text_found_nowhere_near_goes_on_looking() -> None:
+    reports = many(450)
+    reports.looks_at = 100
+    async with stage((140, 40), reports=reports) as held:
+        await held.press("3", rounds=3)
+        await narrow(held, "/p/44")
+        assert "1–1 · looked at 100 rows of 450, > goes on" in held.text()
+        await held.press(">", rounds=2)
+        assert "Nothing among 100 of 450 rows" in held.text()
+        await held.press(">", ">", ">", rounds=2)
+        assert list(rows(held).row_order) == list(range(440, 450))
+        await narrow(held, "!")
+        await narrow(held, "zzz")
+        await held.press(">", ">", ">", ">", rounds=2)
+        assert "No URL passes the filter" in held.text()
+
+
+async def test_marked_pages_of_several_windows_are_retried() -> None:
+    async with stage(reports=many(250)) as held:
+        await held.press("3", rounds=3)
+        await held.press("space", rounds=0)
+        await held.press(">", rounds=3)
+        await held.press("space", "r")
+        await held.decided()
+        assert held.journal.sent == [RetryPages(urls=(f"{API}/p/1", f"{API}/p/201"))]
+
+
+async def test_nothing_known_yet_and_frozen() -> None:
+    async with stage(reports=FakeReports(pages=())) as held:
+        await held.press("3", rounds=3)
+        assert "No URLs yet" in held.text()
+        await held.press("f")
+        held.reports.pages = failed_pages()
+        held.reports.commit()
+        await held.settle(12)
+        assert "‖ frozen · 1 changes" in held.text()
+        assert rows(held).row_count == 0
+        await held.press("f")
+        assert rows(held).row_count == 15
+
+
+def test_the_more_rows_a_window_looks_at_the_less_often_it_is_read() -> None:
+    def every(text: str) -> int:
+        narrowing = read_page_filter(text)
+        assert isinstance(narrowing, PageFilter)
+        return UrlWindow(narrowing).every_ms
+
+    assert every("") < every("depth:3") == FIELDS_MS < every("text") == every("re:x") == SCAN_MS
+    assert window_words(PageWindow((), known=0), 1, False) == "none known"
+
+
+def test_a_page_never_tried_shows_where_it_stands() -> None:
+    fresh = page(1, f"{API}/x", "", attempts=0, attempts_remaining=3, last_crawled_at=0, due_at=0, size=0)
+    cells = dict(zip((column.id for column in URL_COLUMNS), url_row(fresh, NOW).cells, strict=True))
+    assert "○ queued" in str(cells["state"])
+    assert "not tried" in str(cells["exit"])
+    held = dict(zip(cells, url_row(replace(fresh, status="STASHED"), NOW).cells, strict=True))
+    assert "stashed" in str(held["exit"])
+    assert "never" in str(cells["last"])
+    assert "-" in str(cells["due"])
+
+
+# one URL in tabs
+
+
+def full_detail() -> FakeReports:
+    found = page_detail()
+    url = found.page.url
+    return FakeReports(
+        detail=lambda asked: replace(
+            found,
+            inlinks=(LinkView(f"{API}/from", url, "a", True, "in text", 1),),
+            outlinks=(LinkView(url, "https://elsewhere.example/x", "img", False, "out text", 1),),
+            redirects=(RedirectView(url, f"{API}/new", "part", True, "location", 1),),
+            validation=Validation("html5", False, (ValidationError(7, 3, "Stray end tag"),)),
+            data=(DataValue("price", "text", 0, "12 pounds"),),
+        )
+    )
+
+
+async def open_url(held: Stage) -> None:
+    held.app.dispatcher.go_to_url(f"{API}/v2/items?page=18")
+    await held.settle(3)
+    assert isinstance(held.app.screen, UrlScreen)
+
+
+async def test_links_and_redirects_have_a_tab_and_open() -> None:
+    async with stage((140, 40), reports=full_detail()) as held:
+        await open_url(held)
+        await held.press("L", rounds=2)
+        text = held.text()
+        assert "Links to it · first 1 of 12" in text
+        assert "nofollow" in text
+        assert "elsewhere.example/x" in text
+        assert f"→ {API}/new#part" in text
+        await held.press("enter", rounds=2)
+        assert isinstance(held.app.screen, UrlScreen)
+        assert held.app.screen._url == f"{API}/from"
+
+
+async def test_the_stored_body_as_text_and_bytes_beside_validation_and_data() -> None:
+    async with stage((140, 40), reports=full_detail()) as held:
+        await open_url(held)
+        await held.press("B", rounds=3)
+        text = held.text()
+        assert "1 <!doctype html>" in text
+        assert "\\x1b]52;c;aGk=\\x07" in text
+        assert "✗ not valid, 1 error" in text
+        assert "Stray end tag" in text
+        assert "12 pounds" in text
+        await held.press("b", rounds=2)
+        assert "00000000  3c 21 64 6f 63 74 79 70 65 20 68 74 6d 6c 3e 0a  <!doctype html>." in held.text()
+        pane = held.app.screen.query_one("#url-body", LongLines)
+        await held.press("G", rounds=2)
+        assert pane.scroll_y == pane.max_scroll_y
+        await held.press("b", rounds=2)
+        assert "1 <!doctype html>" in pane.text
+
+
+async def test_no_body_and_a_body_read_only_where_it_is_shown() -> None:
+    reports = FakeReports(stored=None)
+    async with stage((140, 40), reports=reports) as held:
+        await open_url(held)
+        assert not any(type(part).__name__ == "BodyOf" for part in held.app.screen.wants().parts)  # type: ignore[attr-defined]
+        await held.press("B", rounds=3)
+        assert "no body is stored" in held.text()
+
+
+async def test_tabs_by_key_and_by_click() -> None:
+    async with stage((140, 40)) as held:
+        await open_url(held)
+        for key, name in (("A", "url-requests"), ("H", "url-sent"), ("L", "url-inlinks"), ("W", "url-trace")):
+            await held.press(key, rounds=1)
+            shown = {pane.id for pane in held.app.screen.query(".pane") if pane.region.width}
+            assert name in shown
+        bar = held.app.screen.query_one(TabBar)
+        where = bar.text.index("Headers")
+        await held.pilot.click(TabBar, offset=(where + 1, 0))
+        await held.settle(1)
+        assert "▸H Headers" in held.text()
+
+
+async def test_an_attempt_opens_its_headers() -> None:
+    async with stage((140, 40)) as held:
+        await open_url(held)
+        await held.press("enter", rounds=1)
+        assert "▸H Headers" in held.text()
+        assert held.app.focused is rows(held, "#url-requests")
+
+
+def test_a_body_is_cut_into_rows_of_the_width() -> None:
+    lines = text_lines("a\tb\n{}é漢漢漢漢漢漢".format("x" * 30).encode(), 99_000, "text/plain; charset=UTF-8", 20)
+    shown = [line for line in lines if isinstance(line, tuple)]
+    assert [str(line[1]) for line in shown][:2] == ["a   b", "x" * 14]
+    assert "".join(str(line[1]) for line in shown[1:]) == "x" * 30 + "é漢漢漢漢漢漢"
+    assert "first" in str(lines[-1])
+    assert "99 KB" in str(lines[-1])
+
+
+def test_a_body_of_a_strange_charset_or_of_nothing_but_line_ends_is_shown_at_once() -> None:
+    for kind in ("text/html; charset=punycode", "text/html; charset=rot13", "charset='nope'", ""):
+        assert "caf" in str(text_lines(b"caf\xe9", 4, kind, 40)[0])
+    assert "café" in str(text_lines(b"caf\xe9", 4, "text/html; charset=iso-8859-1", 40)[0])
+    assert len(text_lines(b"\n" * 65_536, 65_536, "", 80)) == MOST_LINES + 2
+    assert text_lines(b"", 0, "", 80)
+
+
+def test_bytes_in_rows_that_fit() -> None:
+    data = bytes(range(40))
+    assert looks_binary(data)
+    assert not looks_binary(b"text")
+    assert [len(hex_lines(data, 40, width)) for width in (80, 50, 20)] == [3, 5, 10]
+    assert "00 01 02 03" in str(hex_lines(data, 40, 20)[0])
+
+
+async def test_the_view_opens_over_an_origin_too() -> None:
+    async with stage() as held:
+        await held.press("enter", rounds=2)
+        assert isinstance(held.app.screen, OriginScreen)
+        await held.press("3", rounds=2)
+        assert isinstance(held.app.screen, UrlsScreen)
+        assert held.app.clock.zone is UTC

@@ -1,0 +1,293 @@
+"""Why a URL is (not) crawled: the trace of a known page, of any URL that is typed, and of a real database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.console.sample_crawl import API, NOW
+from tests.console.sample_trace import KNOWN, SampleExplainer, explanation
+from tests.console.support import FakeReports, Stage, stage
+from tests.storage.bench import SqliteBench
+from tests.storage.making import T0, A, crawled, fill_of, plan
+from tui_crawler.console import ports
+from tui_crawler.console.inquiry import TRACE_MS, Inquiry
+from tui_crawler.console.panes.lines import Lines, lay_out_line
+from tui_crawler.console.present.line import Hanging, Line
+from tui_crawler.console.present.why import path_lines, short_trace_lines, standing_lines, trace_lines
+from tui_crawler.console.refresh import Reader, Wants
+from tui_crawler.console.screens.overview import OverviewScreen
+from tui_crawler.console.screens.url import UrlScreen
+from tui_crawler.console.screens.why import AskUrlScreen, WhyScreen
+from tui_crawler.domain.standing import Hop
+from tui_crawler.domain.verdict import Step
+from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.reports import Reports
+from tui_crawler.wiring import explainer
+
+
+def text_of(lines: list[Line], width: int = 80) -> str:
+    return "\n".join(
+        "".join(text for text, _ in pieces).rstrip() for line in lines for pieces in lay_out_line(line, width)
+    )
+
+
+# lines
+
+
+def test_every_stage_has_a_mark_a_reason_and_the_line_that_decided() -> None:
+    text = text_of(trace_lines(explanation(f"{API}/private/x")))
+    assert text.splitlines()[0] == "✗ ROBOTS  ⊘ blocked_by_robots_txt"
+    assert "✓ query_policy  rule q3 allows {page} (config.yaml:38)" in text
+    assert "✗ robots        Disallow: /private/ is the longest match" in text
+    assert "decided by robots.txt:5" in text
+    assert "? item_pattern  depends on the page that links to it" in text
+    assert "→ tui-crawler add URL makes it a seed" in text
+    assert [line[2:].split()[0] for line in text.splitlines() if line[:2] in {"✓ ", "✗ ", "? "}][1:] == [
+        step.stage for step in explanation(f"{API}/private/x").steps[:-1]
+    ]
+
+
+def test_the_short_trace_begins_with_what_refuses_and_keeps_a_line_for_each_other_stage() -> None:
+    said = explanation(f"{API}/private/x")
+    lines = text_of(short_trace_lines(said), 60).splitlines()
+    first = next(line for line in lines[1:] if line[:2] in {"✓ ", "✗ ", "? "})
+    assert first.startswith("✗ robots")
+    others = [step for step in said.steps if step.verdict != "refuse"]
+    assert [line.split()[1] for line in lines[-len(others) :]] == [step.stage for step in others]
+    assert all(len(line) <= 60 for line in lines)
+    assert next(line for line in lines if "do_not_crawl" in line).endswith("config.yaml:31")
+
+
+def test_a_long_source_leaves_half_of_the_line_to_the_reason() -> None:
+    (row,) = lay_out_line(Hanging("✓ x", 6, "a reason of some length", tail="s" * 90), 40)
+    assert "".join(text for text, _ in row) == "✓ x   a reason of som… " + "s" * 16 + "…"
+    for width in (1, 3, 6, 7, 9):
+        assert all(
+            sum(len(text) for text, _ in row) == width
+            for line in (Hanging("head", 6, "some text", tail="t"), Hanging("head", 6, "some text"))
+            for row in lay_out_line(line, width)
+        )
+
+
+def test_where_a_url_stands_and_the_way_to_it() -> None:
+    text = text_of(standing_lines(explanation(), UTC))
+    for words in ("✓ a known page", "4 on the todo list", "ruleset  12", "◆ https://api.example.org/  seed", "timeout"):
+        assert words in text
+    unknown = replace(explanation("https://never.example/"), normalized="https://never.example/x", attempts=())
+    text = text_of(standing_lines(unknown, UTC))
+    assert "becomes  https://never.example/x" in text
+    assert "nothing that was crawled names it" in text
+
+
+def test_of_a_long_way_the_end_is_shown() -> None:
+    hops = [Hop(f"https://a.example/{n}", f"https://a.example/{n + 1}", "a", n + 1) for n in range(40)]
+    text = text_of(path_lines(hops), 200)
+    assert "… 28 steps" in text
+    assert "https://a.example/40  a, depth 40" in text
+    assert text.splitlines()[0] == "◆ https://a.example/0  seed"
+
+
+# reading
+
+
+def test_one_explainer_for_the_reports_of_the_reading_thread() -> None:
+    made: list[object] = []
+
+    def factory(reports: ports.Reports) -> SampleExplainer:
+        made.append(reports)
+        return SampleExplainer(reports)
+
+    inquiry = Inquiry(factory)
+    reports: Any = FakeReports()
+    assert inquiry.parts("") == ()
+    (part,) = inquiry.parts(KNOWN)
+    assert part == inquiry.parts(KNOWN)[0]
+    assert hash(part) == hash(inquiry.parts(KNOWN)[0])
+    assert part.read(reports, NOW) == part.read(reports, NOW) == explanation()
+    assert made == [reports]
+    assert Inquiry(None).parts(KNOWN) == ()
+
+
+def test_the_trace_is_read_again_as_time_goes_on() -> None:
+    class Clock:
+        zone = UTC
+        mono = 1_000
+
+        def mono_ms(self) -> int:
+            return self.mono
+
+        def wall_ms(self) -> int:
+            return NOW
+
+    asked: list[str] = []
+
+    class Asked(SampleExplainer):
+        def explain(self, written: str, now: int, job: str = "") -> Any:
+            asked.append(written)
+            return explanation(written)
+
+    clock = Clock()
+    reports: Any = FakeReports()
+    reader = Reader(reports, clock)
+    wants = Wants(parts=Inquiry(Asked).parts(KNOWN))
+    for _ in range(3):
+        reader.read(wants)
+    assert asked == [KNOWN]
+    clock.mono += TRACE_MS
+    reader.read(wants)
+    assert asked == [KNOWN, KNOWN]
+
+
+# the screens
+
+
+async def ask(held: Stage, url: str) -> None:
+    await held.press("i", rounds=0)
+    await held.type(url)
+    await held.press("enter", rounds=3)
+    assert isinstance(held.app.screen, WhyScreen)
+
+
+async def test_a_url_shows_its_trace_beside_the_way_to_it() -> None:
+    async with stage((140, 50)) as held:
+        held.app.dispatcher.go_to_url(KNOWN)
+        await held.settle(3)
+        text = held.text()
+        assert "Decision trace" in text
+        assert "? RETRY PENDING" in text
+        assert "✗ due           retry at 10:43:07: backoff 2 of 5" in text
+        assert "↳ /v2/items?page=17" in text
+
+
+async def test_any_url_can_be_asked_for_from_any_screen() -> None:
+    async with stage((140, 40)) as held:
+        await ask(held, f"{API}/private/never-seen")
+        text = held.text()
+        assert "✗ ROBOTS" in text
+        assert "∅ no page of this crawl" in text
+        assert "decided by robots.txt:5" in text
+        await held.press("enter")
+        assert isinstance(held.app.screen, WhyScreen)
+        await ask(held, "https://elsewhere.example/")
+        assert "NEVER SEEN" in held.text()
+        await held.press("escape", rounds=1)
+        assert isinstance(held.app.screen, OverviewScreen)
+
+
+async def test_the_field_begins_with_what_is_selected_and_typing_replaces_it() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("3", "j", rounds=3)
+        await held.press("i", rounds=0)
+        assert isinstance(held.app.screen, AskUrlScreen)
+        assert KNOWN in held.text()
+        await held.press("enter", rounds=3)
+        assert "? RETRY PENDING" in held.text()
+        await held.press("enter", rounds=2)
+        assert isinstance(held.app.screen, UrlScreen)
+        await held.press("escape", rounds=1)
+        await held.press("i", rounds=0)
+        await held.press("escape", rounds=1)
+        assert isinstance(held.app.screen, WhyScreen)
+
+
+async def test_an_origin_stands_for_its_first_page_and_the_prompt_takes_a_url() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("i", rounds=0)
+        assert f"{held.app.screen._url}" == f"{held.app.situation(held.app.console_screen).origins[0].origin}/"  # type: ignore[attr-defined, arg-type]
+        await held.press("escape", rounds=0)
+        await held.press(":", rounds=0)
+        await held.type(f"why {API}/private/x")
+        await held.press("enter", rounds=3)
+        assert isinstance(held.app.screen, WhyScreen)
+        assert "✗ ROBOTS" in held.text()
+
+
+async def test_a_frozen_trace_holds_still() -> None:
+    said = [explanation()]
+
+    class Changing(SampleExplainer):
+        def explain(self, written: str, now: int, job: str = "") -> Any:
+            return said[0]
+
+    async with stage((140, 40), explains=Changing) as held:
+        held.app.dispatcher.go_to_why(KNOWN)
+        await held.settle(3)
+        await held.press("f")
+        said[0] = replace(explanation(), sentence="it is another one now")
+        await held.settle(3, move_ms=TRACE_MS)
+        assert "another one" not in held.text()
+        assert "‖ frozen · 3 changes" in held.text()
+        await held.press("f")
+        await held.settle(2, move_ms=TRACE_MS)
+        assert "it is another one now" in held.text()
+
+
+async def test_without_anybody_to_ask_it_says_so() -> None:
+    async with stage((140, 40), explains=None) as held:
+        held.app.dispatcher.go_to_why(KNOWN)
+        await held.settle(2)
+        assert "Nobody can be asked here." in held.text()
+        held.app.dispatcher.go_to_url(KNOWN)
+        await held.settle(2)
+        assert "Decision trace" not in held.text()
+
+
+# with a real database
+
+
+class OpenReports(Reports):
+    """Reports of a real database, with what the stage holds of its stand-in."""
+
+    gate = None
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Path]:
+    path = tmp_path / "crawl.db"
+    open_writable(path, OpenSettings()).close()
+    bench = SqliteBench(path)
+    store = bench.open()
+    await store.begin_run(plan(f"{A}/"))
+    (home,) = (await store.candidates(A, T0, 10, True)).pages
+    await store.fill(fill_of((home,)))
+    await store.settle(crawled(home, T0 + 10, f"{A}/items/1", f"{A}/about"))
+    yield path
+    bench.close()
+
+
+async def test_pages_traces_links_and_bodies_of_a_real_database(database: Path) -> None:
+    made: list[OpenReports] = []
+
+    def explains(reports: ports.Reports) -> ports.Explainer:
+        assert isinstance(reports, Reports)
+        return explainer(reports, UTC, "tester")
+
+    shown: Any = OpenReports(database, now=lambda: T0 + 100)
+    made.append(shown)
+    async with stage((140, 50), reports=shown, explains=explains) as held:
+        await held.press("3", rounds=3)
+        assert "URLs · 1–3 of 3" in held.text()
+        assert "a.example/items/1" in held.text()
+        await held.press("enter", rounds=3)
+        assert "✓ CRAWLED" in held.text()
+        assert "✓ scope" in held.text()
+        await held.press("B", rounds=3)
+        assert "<p>hello" in held.text()
+        await held.press("L", rounds=2)
+        assert "/items/1" in held.text()
+        await ask(held, "https://elsewhere.example/never")
+        assert "✗ OTHER ORIGIN" in held.text()
+        assert "scope" in held.app.screen.query_one("#why-trace", Lines).text
+        await ask(held, "not a url")
+        assert "✗ INVALID URL" in held.text()
+
+
+def test_steps_of_a_newer_kind_are_shown_as_they_are() -> None:
+    odd = replace(explanation(), steps=(Step("something new", "pass", "it holds"),))
+    assert "✓ something new" in text_of(trace_lines(odd))

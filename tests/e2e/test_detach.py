@@ -1,0 +1,192 @@
+"""A crawl that is left to itself and found again, in real pseudo terminals; and consoles whose terminal is closed."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.e2e.served import gaps, read_access_log, rows, tui_crawler, value
+from tests.support.terminal import in_terminal
+from tui_crawler.console.departure import CannotDetach
+from tui_crawler.demo.configuration import demo_config
+from tui_crawler.demo.process import DemoProcess
+from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.wiring.detach import DetachedRun
+
+STARTED = "running"
+
+
+@pytest.fixture(autouse=True)
+def state_folder(tmp_path, monkeypatch):
+    """Consoles of these tests keep nothing in the home of whoever runs them."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def console(*words: object):
+    """The console in a terminal of its own."""
+    return in_terminal([sys.executable, "-m", "tui_crawler", *map(str, words)])
+
+
+def detached_pid(text: str) -> int:
+    """The process that a console names as it leaves."""
+    found = re.search(r"process (\d+)", text)
+    assert found is not None, text
+    return int(found[1])
+
+
+def end(pid: int) -> None:
+    """Ends a process that a test has left behind."""
+    if psutil.pid_exists(pid):
+        psutil.Process(pid).kill()
+
+
+def test_detach_attach_pause_and_stop(tmp_path):
+    log, database, config = tmp_path / "access.log", tmp_path / "demo.db", tmp_path / "demo.yaml"
+    with DemoProcess.start(access_log=log, pace=0.3) as web:
+        config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
+        with console(config) as terminal:
+            terminal.read_until(STARTED)
+            terminal.read_while(lambda: len(read_access_log(log)) < 10)
+            terminal.press("Q")
+            assert terminal.read_to_end() == 0
+            words = terminal.text()
+        assert "goes on by itself" in words
+        assert f"tui-crawler --db {database}" in words.replace("\n", "")
+        pid = detached_pid(words)
+        try:
+            process = psutil.Process(pid)
+            assert os.getsid(pid) == pid
+            seen = len(read_access_log(log))
+            with console("--db", database) as second:
+                second.read_until("attached")
+                second.read_while(lambda: len(read_access_log(log)) < seen + 10)
+                second.press("y")
+                second.read_until("percent-encoded")
+                second.press("u")
+                second.read_until("copied URL")
+                copied = (tmp_path / "state" / "tui-crawler" / "copied.txt").read_text().strip()
+                assert copied in {f"{one.origin}/" for one in read_access_log(log)}
+                assert b"\x1b]52;c;" + base64.b64encode(copied.encode()) + b"\x07" in bytes(second.raw)
+                second.press("P")
+                second.read_until("same as: tui-crawler pause --all")
+                second.read_until("paused")
+                second.press("q")
+                assert second.read_to_end() == 0
+                assert f"goes on in process {pid}" in second.text()
+            assert value(database, "SELECT min(paused) FROM v_origin WHERE state <> 'FINISHED'") == 1
+            assert tui_crawler("stop", "--all", "--db", str(database)).returncode == 0
+            psutil.wait_procs([process], timeout=30)
+            assert not process.is_running()
+        finally:
+            end(pid)
+    assert value(database, "SELECT count(*) FROM v_run") == 1
+    served = read_access_log(log)
+    for origin in {one.origin for one in served}:
+        assert min(gaps(served, origin), default=1_000) >= 999
+    assert (tmp_path / "demo.db.log").read_text().startswith("20")
+
+
+def test_without_a_file_the_stored_configuration_goes_on(tmp_path):
+    database = tmp_path / "seeds.db"
+    with DemoProcess.start(pace=0.3) as web:
+        with console("crawl", web.seeds[0], "--db", database) as terminal:
+            terminal.read_until(STARTED)
+            terminal.read_until("◷ waiting")
+            terminal.press("\x03")
+            terminal.read_until("d detaches")
+            terminal.press("d")
+            assert terminal.read_to_end() == 0
+            pid = detached_pid(terminal.text())
+        try:
+            assert "--stored" in psutil.Process(pid).cmdline()
+            assert tui_crawler("status", "--db", str(database)).returncode == 0
+            os.kill(pid, signal.SIGTERM)
+            psutil.wait_procs([psutil.Process(pid)], timeout=30)
+        finally:
+            end(pid)
+    assert value(database, "SELECT count(*) FROM v_run") == 1
+
+
+def test_a_closed_terminal_of_an_attached_console_leaves_the_crawl_alone(tmp_path):
+    log, database, config = tmp_path / "access.log", tmp_path / "demo.db", tmp_path / "demo.yaml"
+    with DemoProcess.start(access_log=log, pace=0.3) as web:
+        config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
+        with console(config) as first:
+            first.read_until(STARTED)
+            with console("--db", database) as second:
+                second.read_until("attached")
+                os.close(second.master)  # the kernel sends SIGHUP, as when a window is closed
+                assert second.child.wait(20) == 129
+                second.master = os.open(os.devnull, os.O_RDONLY)
+            seen = len(read_access_log(log))
+            first.read_while(lambda: len(read_access_log(log)) < seen + 10)
+            assert [row["live"] for row in rows(database, "SELECT finished_at IS NULL AS live FROM v_run")] == [1]
+            first.press("q")
+            assert first.read_to_end() == 0
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("import sys; sys.exit('no configuration\x1b[2J')", "no configuration"),
+        ("raise SystemExit(3)", "it ended at once with status 3"),
+    ],
+)
+def test_a_run_that_ends_at_once_is_told_and_leaves_nothing(tmp_path, script, reason):
+    database = tmp_path / "a b.db"
+    open_writable(database, OpenSettings()).close()
+    detached = DetachedRun(None, database, words=(sys.executable, "-c", script))
+    with pytest.raises(CannotDetach, match=reason):
+        detached.start()
+    assert detached.process is not None
+    assert detached.process.returncode == (1 if "no" in reason else 3)
+    assert f"--stored --db '{database}' --quiet" in detached.log.read_text()
+
+
+def test_a_run_with_nothing_left_has_ended_well(tmp_path):
+    database = tmp_path / "a.db"
+    open_writable(database, OpenSettings()).close()
+    detached = DetachedRun(None, database, words=(sys.executable, "-c", ""))
+    departure = detached.start()
+    assert departure.attach == f"tui-crawler --db {database}"
+    assert departure.log == str(tmp_path / "a.db.log")
+
+
+def test_what_cannot_be_started_is_told(tmp_path):
+    database = tmp_path / "a.db"
+    open_writable(database, OpenSettings()).close()
+    with pytest.raises(CannotDetach, match="cannot be started"):
+        DetachedRun(None, database, words=(str(tmp_path / "missing"),)).start()
+    (tmp_path / "a.db.log").unlink()
+    (tmp_path / "a.db.log").mkdir()
+    with pytest.raises(CannotDetach, match="cannot be written"):
+        DetachedRun(None, database).start()
+
+
+def test_run_needs_a_configuration_or_a_stored_one(tmp_path):
+    nothing = tui_crawler("run")
+    assert (nothing.returncode, nothing.stdout) == (2, "")
+    assert "name the configuration" in nothing.stderr
+    database = tmp_path / "a.db"
+    open_writable(database, OpenSettings()).close()
+    empty = tui_crawler("run", "--stored", "--db", str(database))
+    assert empty.returncode == 2
+    assert "keeps no configuration" in empty.stderr
+    assert tui_crawler("run", "--stored", "--db", str(tmp_path / "b.db")).returncode == 2
+    assert "--stored" not in tui_crawler("run", "--help").stdout
+
+
+def test_the_demo_says_why_it_cannot_be_left(tmp_path):
+    with console("demo", "--db", Path(tmp_path / "demo.db")) as terminal:
+        terminal.read_until(STARTED)
+        terminal.press("Q")
+        terminal.read_until("the demo web ends with this console")
+        terminal.press("q")
+        assert terminal.read_to_end() == 0

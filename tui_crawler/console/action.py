@@ -1,0 +1,151 @@
+"""What an action of the console is, what it needs, and why it cannot be done now. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tui_crawler.domain.view import JobView, OriginView
+
+
+class Where(Enum):
+    """The screens; the value is the word in the help sheet."""
+
+    overview = "Overview"
+    origin = "Origin"
+    failures = "Failures"
+    url = "URL"
+    urls = "URLs"
+    why = "Why"
+    rules = "Rules"
+    rule_draft = "Rule draft"
+    logs = "Logs"
+    stats = "Stats"
+
+
+class Group(Enum):
+    """The sections of the help sheet."""
+
+    crawl = "The crawl"
+    look = "Looking"
+    move = "Moving"
+    console = "The console"
+
+
+class Need(Enum):
+    """What an action needs; without it the action is shown with the reason, and does nothing."""
+
+    writer = "writer"
+    origin = "origin"
+    unfinished = "unfinished"
+    failed = "failed"
+    lost_patience = "lost_patience"
+    own_delay = "own_delay"
+    url = "url"
+    undo = "undo"
+    redo = "redo"
+    older = "older"
+    newer = "newer"
+    filtered = "filtered"
+    job = "job"
+    detachable = "detachable"
+    rules = "rules"
+    entry = "entry"
+    draft = "draft"
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the screen on top stands on, as far as actions depend on it. `origins` are marked, or the selected one."""
+
+    where: Where
+    readonly: bool = False
+    origins: tuple[OriginView, ...] = ()
+    urls: tuple[str, ...] = ()
+    failed: int = 0
+    undo: str = ""
+    redo: str = ""
+    older: bool = False
+    newer: bool = False
+    filtered: bool = False
+    jobs: tuple[JobView, ...] = ()
+    rules: bool = False  # there are some to be drafted
+    entry: bool = False
+    draft: bool = False
+    hindrance: str = ""  # why the run cannot go on without this console
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action. `keys` as Textual names them, separated by commas; `where` empty: on every screen.
+
+    `label` stands in the footer, if `footer` (the order there, the smallest first) is above 0; `help` is one sentence.
+    `command` is the same on the command line, `undo` says what `z` does after it, `word` is what the prompt takes.
+    """
+
+    id: str
+    keys: str
+    label: str
+    help: str
+    group: Group
+    where: frozenset[Where] = frozenset()
+    needs: tuple[Need, ...] = ()
+    command: str = ""
+    undo: str = ""
+    word: str = ""
+    footer: int = 0
+
+    def at(self, where: Where) -> bool:
+        """Whether the action exists on that screen."""
+        return not self.where or where in self.where
+
+
+def why_not(action: Action, situation: Situation) -> str:
+    """Why an action cannot be done now, in words; empty when it can."""
+    for need in action.needs:
+        reason = _lacking(need, situation)
+        if reason:
+            return reason
+    return ""
+
+
+def _lacking(need: Need, now: Situation) -> str:  # noqa: C901, PLR0912, RUF100  one line per need
+    origins = now.origins
+    match need:
+        case Need.writer:
+            return "this console only watches" if now.readonly else ""
+        case Need.origin:
+            return "" if origins else "no origin is selected"
+        case Need.unfinished:
+            finished = origins and all(view.state == "FINISHED" for view in origins)
+            return "the origin has finished" if finished else ""
+        case Need.failed:
+            return "" if now.failed else "nothing has failed here"
+        case Need.lost_patience:
+            full = all(view.patience >= view.patience_max for view in origins)
+            return "patience is full" if full else ""
+        case Need.own_delay:
+            raised = any(view.operator_delay_ms for view in origins)
+            return "" if raised else "you have not raised it"
+        case Need.url:
+            return "" if now.urls else "no URL is selected"
+        case Need.undo:
+            return "" if now.undo else "nothing to undo"
+        case Need.redo:
+            return "" if now.redo else "nothing to redo"
+        case Need.older:
+            return "" if now.older else "this is the end of the list"
+        case Need.newer:
+            return "" if now.newer else "this is the beginning of the list"
+        case Need.job:
+            return "" if now.jobs else "no job is selected"
+        case Need.rules:
+            return "" if now.rules else "there is no ruleset yet"
+        case Need.entry:
+            return "" if now.entry else "no entry of the ruleset is selected"
+        case Need.draft:
+            return "" if now.draft else "nothing is drafted"
+        case Need.filtered:
+            return "" if now.filtered else "nothing is filtered"
+        case Need.detachable:
+            return now.hindrance

@@ -1,0 +1,36 @@
+"""Which version an undo or redo of applied rules begins with: an edit must name the version that is current."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tui_crawler.console.intent import Intent
+from tui_crawler.domain.command import ActionResult, ApplyRules, Command
+
+
+class AppliedVersions:
+    """The versions that this console has written, by job and content. Another operator's version in between makes an
+    undo a conflict, as any edit."""
+
+    def __init__(self) -> None:
+        """Knows of none."""
+        self._ids: dict[tuple[str, str], int] = {}
+
+    def learn(self, intent: Intent, results: Sequence[ActionResult]) -> None:
+        """Notes the versions that came of an intent that was carried out."""
+        for command, result in zip(intent.commands, results, strict=False):
+            if isinstance(command, ApplyRules):
+                versions = json.loads(result.after or "{}").get("rulesets", {})
+                if command.job in versions:
+                    self._ids[command.job, command.rules] = versions[command.job]
+
+    def based(self, intent: Intent, on: Sequence[Command]) -> Intent:
+        """The intent, beginning with the versions that the commands `on` have written."""
+        written = {one.job: self._ids.get((one.job, one.rules), 0) for one in on if isinstance(one, ApplyRules)}
+        commands = tuple(
+            replace(one, base_id=written[one.job]) if isinstance(one, ApplyRules) and written.get(one.job) else one
+            for one in intent.commands
+        )
+        return replace(intent, commands=commands)

@@ -1,0 +1,271 @@
+"""The log of a crawl as one list: attempts, activity and what operators asked for, by time. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from types import MappingProxyType
+
+from tui_crawler.console.format import ago, clock, date_time, seconds, size
+from tui_crawler.console.glyphs import Mark
+from tui_crawler.console.present.attempt_row import is_problem, note
+from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
+from tui_crawler.console.present.line import Line, Prose, fact
+from tui_crawler.console.present.urls import bare_host, host_of, path_of
+from tui_crawler.console.table_cells import Row, Styled
+from tui_crawler.console.table_columns import Column
+from tui_crawler.domain.view import ActionView, ActivityView, AttemptView
+
+LOG_COLUMNS: tuple[Column, ...] = (
+    Column("time", "TIME", 12, 0, min_width=8),
+    Column("what", "WHAT", 29, 0, min_width=14),
+    Column("origin", "ORIGIN", 22, 2, min_width=14),
+    Column("text", "WHAT HAPPENED", None, 0, min_width=18),
+)
+NARROW_LOG_COLUMNS: tuple[Column, ...] = (
+    replace(LOG_COLUMNS[0], width=8),
+    replace(LOG_COLUMNS[1], width=17),
+    replace(LOG_COLUMNS[2], width=14),
+    LOG_COLUMNS[3],
+)
+"""The same where there is no room for whole names and milliseconds."""
+
+_MARKS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "run_started": ("▶", "active"),
+        "run_continued": ("▶", "active"),
+        "run_finished": ("■", "strong"),
+        "session_taken_over": ("⚠", "warning"),
+        "origin_joined": ("○", "muted"),
+        "origin_finished": ("✓", "ok"),
+        "job_added": ("◆", "accent"),
+        "job_changed": ("✎", "accent"),
+        "job_paused": ("‖", "paused"),
+        "job_resumed": ("▶", "active"),
+        "job_aborted": ("✗", "warning"),
+        "job_unaborted": ("↻", "active"),
+        "job_finished": ("✓", "ok"),
+        "pages_stashed": ("∅", "muted"),
+        "pages_unstashed": ("▶", "active"),
+        "dripfeed_changed": ("✎", "accent"),
+        "stash_emptied": ("✓", "ok"),
+        "pages_reclaimed": ("↻", "warning"),
+        "segment_saved": ("◆", "accent"),
+        "segment_loaded": ("◆", "accent"),
+        "ruleset_applied": ("✎", "accent"),
+    }
+)
+_PROBLEM_EVENTS = frozenset({"session_taken_over", "pages_reclaimed", "job_aborted"})
+_GAVE_UP = "patience"
+_FINISHED = MappingProxyType({_GAVE_UP: "out of patience", "operator": "stopped by an operator"})
+_HIT = "accent bold underline"
+
+Source = AttemptView | ActivityView | ActionView
+Key = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One entry. `at` is epoch ms, `text` everything of it that is searched, in lower case."""
+
+    key: Key
+    at: int
+    origin: str
+    problem: bool
+    text: str
+    source: Source
+
+    @property
+    def order(self) -> tuple[int, str, int]:
+        """Its place: by time; at the same moment what was asked stands before what followed."""
+        return (self.at, *self.key)
+
+
+def attempt_line(attempt: AttemptView) -> LogLine:
+    """An attempt; its moment is its end."""
+    words = (attempt.exit_code, attempt.url, attempt.kind, attempt.message, attempt.decided_by, attempt.title)
+    return LogLine(
+        ("attempt", attempt.attempt_id),
+        attempt.ended_at,
+        attempt.origin,
+        is_problem(attempt),
+        _searched(*words, str(attempt.http_status or "")),
+        attempt,
+    )
+
+
+def activity_line(activity: ActivityView) -> LogLine:
+    """What happened beside the attempts. Giving up, a lost worker and aborted jobs are problems."""
+    gave_up = activity.event == "origin_finished" and activity.message == _GAVE_UP
+    return LogLine(
+        ("activity", activity.activity_id),
+        activity.at,
+        activity.origin,
+        gave_up or activity.event in _PROBLEM_EVENTS,
+        _searched(activity.event, activity.event.replace("_", " "), activity.origin, activity.message),
+        activity,
+    )
+
+
+def action_line(action: ActionView) -> LogLine:
+    """What an operator asked for; refused, it is a problem."""
+    words = (action.action, action.target, action.who, action.before, action.after, action.error)
+    return LogLine(
+        ("action", action.action_id),
+        action.at,
+        _origin_of(action.target),
+        bool(action.error),
+        _searched(*words),
+        action,
+    )
+
+
+def _origin_of(target: str) -> str:
+    """The origin of a target that is a URL; empty for any other."""
+    return "/".join(target.split("/", 3)[:3]) if "://" in target and " " not in target else ""
+
+
+def concerns(action: ActionView, origin: str) -> bool:
+    """Whether an action is about an origin: it names it, or all. An empty origin: every action."""
+    if not origin or action.target == "all":
+        return True
+    named = re.compile(rf"{re.escape(origin)}(?![\w.:-])")
+    return any(named.search(text) for text in (action.target, action.before, action.after))
+
+
+def url_of(line: LogLine) -> str:
+    """The URL an entry is about; empty when it is about none, or about an origin or its robots.txt."""
+    match line.source:
+        case AttemptView(url=url, kind=kind):
+            return url if kind != "robots" else ""
+        case ActionView(target=target):
+            return target if line.origin and target != line.origin else ""
+        case _:
+            return ""
+
+
+def log_row(line: LogLine, now: int, zone: tzinfo, needle: str, *, relative: bool) -> Row:
+    """An entry as a row at `now` (epoch ms); its key is that of the entry. Where `needle` occurs is underlined."""
+    when = ago(now - line.at) if relative else clock(line.at, zone, millis=True)
+    short = when if relative else clock(line.at, zone)
+    hit = bool(needle) and needle in line.text
+    origin = Styled(host_of(line.origin), "muted", short=bare_host(line.origin))
+    what, happened = _what(line), _happened(line)
+    return Row(
+        line.key,
+        (
+            Styled(when, _HIT if hit else "muted", short=short),
+            underlined((what,), needle) if hit else what,
+            underlined((origin,), needle) if hit else origin,
+            underlined(happened, needle) if hit else happened,
+        ),
+    )
+
+
+def underlined(pieces: Sequence[Styled], needle: str) -> tuple[Styled, ...]:
+    """The pieces with `needle` (lower case) underlined wherever it occurs in one of them."""
+    made: list[Styled] = []
+    for piece in pieces:
+        lower = piece.text.lower()
+        found = lower.find(needle) if needle and len(lower) == len(piece.text) else -1
+        if found < 0:
+            made.append(piece)
+            continue
+        at = 0
+        while found >= 0:
+            made.append(Styled(piece.text[at:found], piece.role))
+            at = found + len(needle)
+            made.append(Styled(piece.text[found:at], _HIT))
+            found = lower.find(needle, at)
+        made.append(Styled(piece.text[at:], piece.role))
+    return tuple(piece for piece in made if piece.text)
+
+
+def log_lines(line: LogLine | None, zone: tzinfo) -> list[Line]:
+    """The entry under the cursor, whole."""
+    if line is None:
+        return []
+    when = Styled(f"{date_time(line.at, zone)}  ", "muted")
+    match line.source:
+        case AttemptView() as attempt:
+            title = Styled(f"  {attempt.title}" if attempt.title else "", "muted")
+            words = attempt.message or attempt.decided_by or meaning(attempt.exit_code)
+            ids = f"attempt {attempt.attempt_id} · run {attempt.run_id} · ruleset {attempt.ruleset_id or '-'}"
+            cost = f" · {seconds(attempt.response_ms)} · {size(attempt.bytes)} · worker {attempt.worker or '-'}"
+            return [
+                (Styled(attempt.url, "strong"), title),
+                (exit_cell(attempt.exit_code), Styled(f"  {words}")),
+                (when, Styled(ids + cost, "muted")),
+            ]
+        case ActivityView() as activity:
+            run = f" · run {activity.run_id}" if activity.run_id else ""
+            return [
+                (_what(line), Styled(f"  {activity.origin}" if activity.origin else "", "strong")),
+                Prose(activity.message, most=2),
+                (when, Styled(f"activity {activity.activity_id}{run}", "muted")),
+            ]
+        case ActionView() as action:
+            change = (Styled(action.before, "muted"), Styled(" → "), Styled(action.after))
+            said: Line = Styled(action.error, "error") if action.error else change
+            return [
+                (_what(line), Styled(f"  {action.target}", "strong")),
+                fact("changed", *said) if isinstance(said, tuple) else said,
+                (when, Styled(f"asked by {action.who} · {_fate(action)}", "muted")),
+            ]
+
+
+def _searched(*words: str) -> str:
+    return "\n".join(word for word in words if word).lower()
+
+
+def _what(line: LogLine) -> Styled:
+    match line.source:
+        case AttemptView(exit_code=code):
+            return exit_cell(code)
+        case ActivityView() as activity:
+            glyph, role = _MARKS.get(activity.event, ("·", "muted"))
+            if line.problem and activity.event == "origin_finished":
+                glyph, role = "✗", "error"
+            return Styled(f"{glyph} {activity.event.replace('_', ' ')}", role)
+        case ActionView() as action:
+            mark = _action_mark(action)
+            return Styled(f"{mark.glyph} {action.action.replace('_', ' ')}", mark.role)
+
+
+def _happened(line: LogLine) -> tuple[Styled, ...]:
+    match line.source:
+        case AttemptView() as attempt:
+            parts = [Styled(path_of(attempt.url, attempt.origin)), Styled("  ")]
+            if attempt.http_status is not None:
+                parts += [status_cell(attempt.http_status), Styled(" ")]
+            if attempt.response_ms is not None:
+                parts.append(Styled(f"{seconds(attempt.response_ms)}  ", "muted"))
+            return (*parts, *note(attempt))
+        case ActivityView(event="origin_finished", message=reason):
+            return (Styled(_FINISHED.get(reason, reason)),)
+        case ActivityView(message=message):
+            return (Styled(message if message != line.origin else ""),)
+        case ActionView() as action:
+            end = Styled(action.error, "error") if action.error else Styled(_action_mark(action).word, "muted")
+            about = path_of(action.target, line.origin) + "  " if action.target != line.origin else ""
+            return (Styled(about), Styled(f"by {action.who}  ", "muted"), end)
+
+
+def _action_mark(action: ActionView) -> Mark:
+    if action.error:
+        return Mark("✗", "refused", "error")
+    if not action.applied:
+        return Mark("◷", "waits", "waiting")
+    return Mark("↻", "undone", "muted") if action.undone else Mark("✎", "done", "accent")
+
+
+def _fate(action: ActionView) -> str:
+    return "waits to be carried out" if not action.applied else _action_mark(action).word
+
+
+def empty_words(*, problems: bool, origin: str) -> str:
+    """What stands there when the list is empty."""
+    what = "no problem" if problems else "nothing"
+    return f"{what} in the log of {host_of(origin)}" if origin else f"{what} has happened yet"

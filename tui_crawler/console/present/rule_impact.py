@@ -1,0 +1,152 @@
+"""What a draft of rules would do, and what it says of one URL, as lines. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tui_crawler.console.format import count, plural
+from tui_crawler.console.impact_room import ImpactNews
+from tui_crawler.console.intent import Intent, Question
+from tui_crawler.console.present.line import Line, Prose, Split
+from tui_crawler.console.present.urls import host_of
+from tui_crawler.console.table_cells import Styled
+from tui_crawler.domain.policy import BadPattern, CompiledPolicies, PolicySet
+from tui_crawler.domain.preview import ALLOWED, Preview, RuleSide
+from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
+
+ASKED_FROM = 1_000
+"""More URLs newly blocked than this: the number has to be typed before it is applied."""
+
+_ORIGINS, _SEEDS = 8, 4
+_STATES = {"waiting": "○", "done": "✓", "failed": "✗", "blocked": "⊘"}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What rules say of a URL. `problem`: it is none."""
+
+    url: str
+    verdict: str = ""
+    decided_by: str = ""
+    settings: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def impact_title(news: ImpactNews | None) -> str:
+    """The title of the impact; raw text."""
+    if news is None or news.preview is None:
+        return "Impact"
+    return f"Impact on {plural(news.preview.known, 'known URL')}"
+
+
+def impact_lines(dirty: bool, news: ImpactNews | None) -> list[Line]:
+    """What is known so far of the impact of a draft (`dirty`: of one that changes something)."""
+    if not dirty:
+        return [
+            Prose(
+                "Nothing is drafted. e writes a new entry, D deletes the selected one; what that would block and "
+                "allow is counted here. Nothing is saved until A applies it.",
+                "muted",
+                most=8,
+            ),
+        ]
+    if news is None:
+        return [Styled("◷ counting…", "waiting")]
+    if news.error:
+        return [Styled("✗ the impact could not be counted", "error"), Prose(news.error, "muted")]
+    if news.preview is None:
+        return [Styled(f"◷ counting… {count(news.known)} URLs judged", "waiting")]
+    return _preview_lines(news.preview)
+
+
+def _preview_lines(preview: Preview) -> list[Line]:
+    blocked, allowed, seeds = preview.newly_blocked, preview.newly_allowed, preview.seeds_hit
+    lines: list[Line] = []
+    if seeds:
+        lines += [Styled(f"⚠ blocks {plural(len(seeds), 'seed')}", "warning bold")]
+        lines += [(Styled("  ", ""), url) for url in seeds[:_SEEDS]]
+        lines += [*_more(len(seeds) - _SEEDS, "seed"), ""]
+    numbers = dict(preview.blocked_by_state)
+    lines += [
+        Split(Styled("⊘ newly blocked", "blocked"), Styled(count(blocked), "strong" if blocked else "faint")),
+        *(
+            Split(Styled(f"  {glyph} {name}", "muted"), Styled(count(numbers[name]), "muted"))
+            for name, glyph in _STATES.items()
+            if name in numbers
+        ),
+        Split(Styled("✓ newly allowed", "ok"), Styled(count(allowed), "strong" if allowed else "faint")),
+        Split(Styled("  unchanged", "muted"), Styled(count(preview.unchanged), "muted")),
+    ]
+    if preview.by_origin:
+        lines += ["", Styled("By origin", "accent bold")]
+        for one in preview.by_origin[:_ORIGINS]:
+            changed = [f"⊘ {count(one.newly_blocked)}"] if one.newly_blocked else []
+            changed += [f"✓ {count(one.newly_allowed)}"] if one.newly_allowed else []
+            known = one.newly_blocked + one.newly_allowed + one.unchanged
+            right = Styled(f"{'  '.join(changed)}  of {count(known)}", "muted")
+            lines.append(Split(host_of(one.origin), right))
+        lines += _more(len(preview.by_origin) - _ORIGINS, "origin")
+    if preview.samples:
+        lines += ["", Styled("Samples", "accent bold")]
+    for sample in preview.samples:
+        blocks = sample.before == ALLOWED
+        lines.append((Styled("⊘ " if blocks else "✓ ", "blocked" if blocks else "ok"), sample.url))
+        lines.append(Styled(f"  {sample.before} → {sample.after}: {sample.decided_by}", "muted"))
+    return lines
+
+
+def must_type(news: ImpactNews) -> int:
+    """The number that has to be typed before such an impact is wanted; 0: none."""
+    preview = news.preview
+    return preview.newly_blocked if preview is not None and preview.newly_blocked > ASKED_FROM else 0
+
+
+def apply_question(intent: Intent, news: ImpactNews) -> Question | None:
+    """What is asked before a draft is applied; None when it blocks no seed and not much."""
+    preview = news.preview
+    if preview is None:
+        text = f"Its impact could not be counted: {news.error}"
+        return Question("Apply the draft?", text, (("Apply", intent),), "undo: z")
+    if not preview.seeds_hit and not must_type(news):
+        return None
+    text = f"It blocks {plural(preview.newly_blocked, 'URL')} of {count(preview.known)} that are known"
+    text += f", and allows {count(preview.newly_allowed)} more." if preview.newly_allowed else "."
+    seeds = preview.seeds_hit
+    if seeds:
+        named = ", ".join(seeds[:_SEEDS]) + (" …" if len(seeds) > _SEEDS else "")
+        text += f" Among them {'is' if len(seeds) == 1 else 'are'} {plural(len(seeds), 'seed')}: {named}"
+    return Question("Apply the draft?", text, (("Apply", intent),), "Pages that were crawled stay. undo: z")
+
+
+def judge(text: str, policies: PolicySet) -> Judged:
+    """What rules say of a URL as it is typed."""
+    url = normalise(text if "://" in text else f"https://{text}", None, CLIENT_MAX_LENGTH)
+    if isinstance(url, InvalidUrl):
+        return Judged(text, problem=url.reason)
+    try:
+        verdict, decided_by = RuleSide(policies).verdict(url)
+        settings = CompiledPolicies(policies).settings(url)
+    except BadPattern as error:
+        return Judged(text, problem=str(error))
+    given = (("ua", settings.ua, settings.ua_rule), ("custom_js", settings.custom_js, settings.custom_js_rule))
+    said = tuple(f"{name} {value} by rule {rule.match}" for name, value, rule in given if rule is not None)
+    return Judged(url.href, verdict, decided_by, said)
+
+
+def judged_lines(judged: Judged | None) -> list[Line]:
+    """The answer in two lines; the stages behind (scope, traps, robots.txt) are not asked."""
+    if judged is None or not judged.url:
+        return [Styled("Type a URL: what the rules say of it is shown here.", "muted"), ""]
+    if judged.problem:
+        return [(Styled("✗ ", "error"), judged.url), Styled(f"  {judged.problem}", "muted")]
+    if judged.verdict == ALLOWED:
+        said = "; ".join(judged.settings) or "no rule refuses it (scope, traps and robots.txt are not asked)"
+        return [(Styled("✓ allowed  ", "ok"), judged.url), Styled(f"  {said}", "muted")]
+    return [
+        (Styled(f"⊘ {judged.verdict}  ", "blocked"), judged.url),
+        Styled(f"  {judged.decided_by}", "muted"),
+    ]
+
+
+def _more(number: int, noun: str) -> list[Line]:
+    return [Styled(f"  … and {plural(number, noun)} more", "muted")] if number > 0 else []

@@ -1,0 +1,198 @@
+"""Rulesets as rows and lines: the entries of one, the history, what two versions differ in. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from datetime import tzinfo
+
+from tui_crawler.console.format import count, date_time, plural
+from tui_crawler.console.present.line import Line, Prose, fact
+from tui_crawler.console.rule_draft import DraftRow, Entry, RuleDraft, section_word
+from tui_crawler.console.table_cells import Cell, Row, Styled
+from tui_crawler.console.table_columns import Column
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.policy import EMPTY
+from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesetLine, Section, difference
+
+ENTRY_COLUMNS: tuple[Column, ...] = (
+    Column("section", "SECTION", 14, 1, min_width=13),
+    Column("entry", "ENTRY", None, 0, min_width=24),
+    Column("why", "WHY", 20, 3, min_width=18),
+    Column("source", "WRITTEN", 12, 2, min_width=10),
+)
+VERSION_COLUMNS: tuple[Column, ...] = (
+    Column("version", "VER", 4, 0, "right"),
+    Column("state", "", 10, 2),
+    Column("at", "WHEN", 16, 1),
+    Column("who", "WHO", 13, 4, min_width=8),
+    Column("note", "NOTE", None, 3, min_width=12),
+)
+
+EXAMPLES = "skip: /calendar/   rule: match: /feed/, ua: special   exclusion: host: a.example, reason: they asked"
+
+_MEANINGS: dict[Section, str] = {
+    "do_not_crawl": "Never requested.",
+    "url_query_parameters": "Which parameters a URL with a query may have; what no query policy allows is refused.",
+    "rules": "Settings for the URLs in which the pattern is found; of several that match the last one wins.",
+    "exclusions": "Overrides everything, also for redirects and robots.txt.",
+    "whitelist": "Domains join the crawl when they are linked; with patterns, every URL must match one.",
+}
+_CHANGES = {"+": "ok", "−": "error"}
+
+
+def entry_row(row: DraftRow) -> Row:
+    """An entry; its key is the entry's. New ones and those that are taken out are marked with a sign and a word."""
+    entry, role = row.entry, _CHANGES.get(row.change, "")
+    section = Styled(
+        f"{row.change} {section_word(entry.section)}" if row.change else section_word(entry.section), role or "muted"
+    )
+    words: Cell = Styled(entry_words(entry), role or "strong")
+    if row.change == "−":
+        words = (Styled("deleted ", "error"), Styled(entry_words(entry), "muted"))
+    elif row.change == "+":
+        words = (Styled("new ", "ok"), Styled(entry_words(entry), "strong"))
+    return Row(entry.key, (section, words, Styled(reason_of(entry), "muted"), Styled(entry.line.source, "muted")))
+
+
+def operator_rows(added: Sequence[Exclusion]) -> list[Row]:
+    """Exclusions that were added beside the rulesets: they hold for all versions."""
+    return [
+        Row(
+            ("operator", place),
+            (
+                Styled("✎ exclusion", "paused"),
+                Styled(f"{one.kind} {one.value}", "strong"),
+                Styled(_why(one), "muted"),
+                Styled(one.source or "by an operator", "paused"),
+            ),
+        )
+        for place, one in enumerate(added)
+    ]
+
+
+def selected_exclusion(key: Hashable, added: Sequence[Exclusion]) -> Exclusion | None:
+    """The exclusion of a row of `operator_rows`; None for another row."""
+    return next((one for place, one in enumerate(added) if key == ("operator", place)), None)
+
+
+def entry_words(entry: Entry) -> str:
+    """An entry in words, without reason and who asked; raw text."""
+    if isinstance(entry.value, Exclusion):
+        return f"{entry.value.kind} {entry.value.value}"
+    return entry.line.text
+
+
+def reason_of(entry: Entry) -> str:
+    """Why it is there and who asked; raw text."""
+    return _why(entry.value) if isinstance(entry.value, Exclusion) else ""
+
+
+def entry_lines(entry: Entry | Exclusion | None) -> list[Line]:
+    """The entry under the cursor, whole, and what its section means."""
+    match entry:
+        case None:
+            return []
+        case Exclusion():
+            held = Styled("  Added by an operator beside the rulesets: it holds with every version.", "paused")
+            why = f"  {_why(entry)}" if _why(entry) else ""
+            return [
+                (Styled(f"{entry.kind} {entry.value}", "strong"), Styled(why, "")),
+                (Styled(_MEANINGS["exclusions"], "muted"), held),
+            ]
+        case _:
+            why = f"  {reason_of(entry)}" if reason_of(entry) else ""
+            return [
+                (Styled(entry_words(entry), "strong"), why),
+                (Styled(f"{_MEANINGS[entry.section]}  ", "muted"), Styled(entry.line.source, "faint")),
+            ]
+
+
+def version_row(one: Ruleset, zone: tzinfo) -> Row:
+    """A version as a row of `VERSION_COLUMNS`; its key is its id."""
+    state = Styled("✓ in force", "ok") if one.current else Styled("")
+    at = date_time(one.at, zone)[:16]
+    return Row(
+        one.ruleset_id,
+        (Styled(str(one.ruleset_id), "strong"), state, Styled(at, "muted"), one.who, Styled(one.note, "muted")),
+    )
+
+
+def difference_lines(one: Ruleset | None, before: Ruleset | None, lines: Sequence[RulesetLine]) -> list[Line]:
+    """What a version says otherwise than the one before it (None: it is the first, or the one before is unknown)."""
+    if one is None:
+        return []
+    head: list[Line] = [fact("by", Styled(one.who, "strong")), fact("note", one.note), ""]
+    if before is None and one.parent_id:
+        return [*head, Styled(f"made from version {one.parent_id}, which is not in this list", "muted")]
+    if before is None:
+        return [
+            *head,
+            Styled(f"The first version: {plural(len(lines), 'entry', 'entries')}.", "muted"),
+            *change_lines(lines),
+        ]
+    if not lines:
+        return [*head, Styled(f"The same as version {before.ruleset_id}.", "muted")]
+    return [*head, *change_lines(lines)]
+
+
+def change_lines(lines: Sequence[RulesetLine]) -> list[Line]:
+    """Entries put in and taken out, one a line."""
+    return [
+        (
+            Styled("+ " if line.added else "− ", "ok" if line.added else "error"),
+            Styled(f"{section_word(line.section)}  ", "muted"),
+            line.text,
+        )
+        for line in lines
+    ]
+
+
+def heading_of(one: Ruleset | None, entries: int) -> str:
+    """The title of the entries; raw text."""
+    if one is None:
+        return "Rules"
+    return f"Rules · job {one.job} · version {one.ruleset_id} · {count(entries)} in force"
+
+
+def draft_heading(draft: RuleDraft | None) -> str:
+    """The title of the entries of a draft; raw text."""
+    if draft is None:
+        return "Draft"
+    changes = len(draft.lines)
+    drafted = plural(changes, "change") if changes else "nothing changed yet"
+    return f"Draft · job {draft.base.job} · from version {draft.base.ruleset_id} · {drafted}"
+
+
+def typed_lines(text: str, read: RulesetChange | str | None) -> list[Line]:
+    """What becomes of a typed entry."""
+    if read is None:
+        return [Styled("A section and an entry, as the configuration writes it:", "muted"), Styled(EXAMPLES, "muted")]
+    if isinstance(read, str):
+        return [(Styled("✗ ", "error"), text), Styled(f"  {read}", "muted")]
+    return [
+        *(
+            (Styled("✓ adds  ", "ok"), Styled(f"{section_word(line.section)}  ", "muted"), line.text)
+            for line in difference(EMPTY, read.applied_to(EMPTY))
+        ),
+        Styled("  enter takes it into the draft", "muted"),
+    ]
+
+
+def overtaken_lines(draft: RuleDraft, newer: Ruleset) -> list[Line]:
+    """Another version is in force than the one the draft began with."""
+    return [
+        Styled(f"⚠ version {newer.ruleset_id} of {newer.who} is in force now", "warning"),
+        Styled(
+            f"  the draft began with version {draft.base.ruleset_id}: applying it will be refused; esc discards it",
+            "muted",
+        ),
+    ]
+
+
+def no_rules_lines() -> list[Line]:
+    """What is shown while there is no version."""
+    return [Prose("There is no ruleset yet: the first run writes one from the configuration.", "muted")]
+
+
+def _why(one: Exclusion) -> str:
+    return " · ".join(part for part in (one.reason, f"asked by {one.who}" if one.who else "") if part)

@@ -1,0 +1,331 @@
+"""The statistics as rows: exit codes, origins, jobs, stashes, limbo, refused links, runs, workers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from heapq import nlargest
+
+from tui_crawler.console.format import ABSENT, clock, compact, count, date_time, duration, percent, size
+from tui_crawler.console.glyphs import Mark, state_mark
+from tui_crawler.console.present.exits import exit_cell, mark_of
+from tui_crawler.console.present.urls import bare_host, host_of
+from tui_crawler.console.sparkline import bar
+from tui_crawler.console.table_cells import Row, Styled
+from tui_crawler.console.table_columns import Column
+from tui_crawler.domain.view import ExitCountView, JobView, LimboView, OriginView, RefusedView, RunView, StashView
+
+SHOWN = 100
+"""How many origins a top list names."""
+
+EXIT_COLUMNS: tuple[Column, ...] = (
+    Column("exit", "EXIT", 29, 0, min_width=12),
+    Column("run", "RUN", 7, 0, "right", min_width=4),
+    Column("recent", "5 MIN", 5, 0, "right"),
+    Column("bar", "", None, 2, min_width=8),
+)
+ORDERS: tuple[tuple[str, str], ...] = (("requests", "requests"), ("bytes", "bytes"), ("failed", "failures"))
+"""What the origins are ordered by, field and word."""
+ORIGIN_COLUMNS: tuple[Column, ...] = (
+    Column("origin", "ORIGIN", None, 0, min_width=14),
+    Column("requests", "REQUESTS", 8, 1, "right", min_width=5, short="REQ"),
+    Column("bytes", "BYTES", 7, 2, "right"),
+    Column("failed", "FAILED", 6, 1, "right", min_width=4, short="FAIL"),
+    Column("bar", "SHARE", 12, 3, min_width=6),
+)
+JOB_COLUMNS: tuple[Column, ...] = (
+    Column("job", "JOB", None, 0, min_width=10),
+    Column("status", "STATUS", 10, 0),
+    Column("nice", "NICE", 5, 1, "right", min_width=4),
+    Column("depth", "DEPTH", 5, 3, "right"),
+    Column("concurrency", "AT ONCE", 7, 4, "right", min_width=4, short="CONC"),
+    Column("pending", "PENDING", 7, 1, "right", min_width=5, short="PEND"),
+    Column("claimed", "CLAIMED", 7, 5, "right", min_width=3, short="CLM"),
+    Column("done", "DONE", 7, 2, "right", min_width=5),
+    Column("ruleset", "RULES", 5, 6, "right"),
+    Column("tag", "TAG", 8, 7),
+)
+LEDGERS: tuple[tuple[str, str], ...] = (
+    ("refused", "Refused links"),
+    ("limbo", "Limbo"),
+    ("stashes", "Stashes"),
+    ("validation", "Validation"),
+    ("runs", "Runs"),
+    ("workers", "Workers"),
+)
+"""What the pane at the bottom shows, one at a time."""
+LEDGER_COLUMNS: dict[str, tuple[Column, ...]] = {
+    "refused": (
+        Column("reason", "REASON", 22, 0, min_width=14),
+        Column("count", "LINKS", 7, 0, "right", min_width=5),
+        Column("origins", "ORIGINS", 7, 3, "right", min_width=4, short="ORIG"),
+        Column("sample", "FOR EXAMPLE", None, 0, min_width=16),
+    ),
+    "limbo": (
+        Column("age", "CLAIMED FOR", 11, 0, "right", min_width=6, short="FOR"),
+        Column("worker", "WORKER", 10, 2, min_width=6),
+        Column("job", "JOB", 10, 3),
+        Column("url", "URL", None, 0, min_width=20),
+    ),
+    "stashes": (
+        Column("stash", "STASH", None, 0, min_width=10),
+        Column("job", "JOB", 12, 3),
+        Column("pages", "PAGES", 8, 0, "right", min_width=5),
+        Column("ready", "READY", 7, 2, "right", min_width=5),
+        Column("dripfeed", "KEEPS READY", 11, 1, "right", min_width=5, short="KEEPS"),
+    ),
+    "validation": (
+        Column("validator", "VALIDATOR", None, 0, min_width=10),
+        Column("valid", "VALID", 8, 0, "right", min_width=5),
+        Column("invalid", "NOT VALID", 9, 0, "right", min_width=5, short="NOT"),
+        Column("share", "SHARE", 6, 1, "right"),
+        Column("bar", "", 12, 2, min_width=8),
+    ),
+    "runs": (
+        Column("run", "RUN", 4, 0, "right"),
+        Column("started", "STARTED", 19, 0, min_width=8),
+        Column("took", "TOOK", 7, 0, "right"),
+        Column("requests", "REQUESTS", 9, 1, "right", min_width=6, short="REQ"),
+        Column("end", "END", None, 0, min_width=10),
+        Column("config", "CONFIGURATION", 14, 4),
+    ),
+    "workers": (
+        Column("worker", "WORKER", 12, 0, min_width=6),
+        Column("origins", "ORIGINS", 7, 0, "right", min_width=4, short="ORIG"),
+        Column("flight", "IN FLIGHT", 9, 1, "right", min_width=3, short="FLY"),
+        Column("todo", "TODO", 8, 2, "right", min_width=5),
+        Column("names", "ITS ORIGINS", None, 0, min_width=16),
+    ),
+}
+NOTHING: dict[str, str] = {
+    "refused": "no link was refused",
+    "limbo": "no page is claimed",
+    "stashes": "nothing is stashed",
+    "validation": "no document was validated",
+    "runs": "no run yet",
+    "workers": "no worker has an origin",
+}
+_ENDS = {"exhausted": "✓", "error": "✗"}
+_NAMED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedReason:
+    """Links refused for one reason, over `origins` origins; the sample is of the origin with the most."""
+
+    reason: str
+    count: int
+    origins: int
+    most: str
+    sample_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLoad:
+    """A worker with the origins it has now."""
+
+    worker: str
+    origins: tuple[OriginView, ...]
+
+
+def exit_rows(counts: Sequence[ExitCountView]) -> list[Row]:
+    """How attempts ended, with a bar beside the most frequent; the keys are the names."""
+    most = max((one.run for one in counts), default=0)
+    return [_exit_row(one, one.run / most if most else 0.0) for one in counts]
+
+
+def _exit_row(item: ExitCountView, share: float) -> Row:
+    return Row(
+        item.exit_code,
+        (
+            exit_cell(item.exit_code),
+            Styled(count(item.run), "", short=compact(item.run)),
+            Styled(count(item.recent), "" if item.recent else "faint", short=compact(item.recent)),
+            Styled(bar(share, 12), mark_of(item.exit_code).role, short=bar(share, 8)),
+        ),
+    )
+
+
+def top_origins(views: Iterable[OriginView], order: str) -> list[OriginView]:
+    """The origins with most requests, bytes or failures; none that has none."""
+    found = nlargest(SHOWN, views, key=lambda view: (_amount(view, order), view.origin))
+    return [view for view in found if _amount(view, order)]
+
+
+def origin_rows(views: Sequence[OriginView], order: str) -> list[Row]:
+    """Origins as rows, with a bar for what they are ordered by; the keys are the origins."""
+    most = _amount(views[0], order) if views else 0
+    return [_origin_row(view, order, _amount(view, order) / most if most else 0.0) for view in views]
+
+
+def _amount(view: OriginView, order: str) -> int:
+    return {"requests": view.requests, "bytes": view.bytes, "failed": view.failed}.get(order, 0)
+
+
+def _origin_row(view: OriginView, order: str, share: float) -> Row:
+    def role(field: str) -> str:
+        return "strong" if field == order else "" if _amount(view, field) else "faint"
+
+    return Row(
+        view.origin,
+        (
+            Styled(host_of(view.origin), "strong", short=bare_host(view.origin)),
+            Styled(count(view.requests), role("requests"), short=compact(view.requests)),
+            Styled(size(view.bytes), role("bytes")),
+            Styled(count(view.failed), "error" if view.failed else "faint", short=compact(view.failed)),
+            Styled(bar(share, 12), "error" if order == "failed" else "accent", short=bar(share, 6)),
+        ),
+    )
+
+
+def job_mark(job: JobView) -> Mark:
+    """Where a job stands."""
+    if job.status == "ABORTED":
+        return state_mark("aborted")
+    if job.concurrency == 0:
+        return state_mark("paused")
+    return Mark("▶", "active", "active") if job.status == "ACTIVE" else state_mark(job.status.lower())
+
+
+def job_row(job: JobView) -> Row:
+    """A job as a row; its key is its name."""
+    mark = job_mark(job)
+    return Row(
+        job.job,
+        (
+            Styled(job.job, "strong"),
+            Styled(mark.label, mark.role),
+            Styled(str(job.nice), "" if job.nice else "faint"),
+            _limit(job.depth),
+            _limit(job.concurrency),
+            Styled(count(job.pending), short=compact(job.pending)),
+            Styled(count(job.claimed), "active" if job.claimed else "faint"),
+            Styled(count(job.done), short=compact(job.done)),
+            Styled(str(job.ruleset_id) if job.ruleset_id else ABSENT, "muted"),
+            Styled(job.tag, "muted"),
+        ),
+    )
+
+
+def _limit(number: int | None) -> Styled:
+    return Styled("none", "faint") if number is None else Styled(count(number))
+
+
+def refused_row(one: RefusedReason) -> Row:
+    """A reason with how many links were refused for it; its key is the reason."""
+    return Row(
+        one.reason,
+        (
+            Styled(f"⊘ {one.reason.replace('_', ' ')}", "blocked"),
+            Styled(count(one.count), "strong", short=compact(one.count)),
+            Styled(count(one.origins), "muted", short=compact(one.origins)),
+            Styled(one.sample_url, "muted"),
+        ),
+    )
+
+
+def limbo_row(one: LimboView) -> Row:
+    """A claimed page; its key is job and URL."""
+    old = one.age_ms >= 60_000
+    return Row(
+        (one.job, one.url),
+        (
+            Styled(duration(one.age_ms), "warning" if old else "active"),
+            Styled(one.worker or ABSENT, "muted"),
+            Styled(one.job, "muted"),
+            one.url,
+        ),
+    )
+
+
+def stash_row(one: StashView) -> Row:
+    """A stash; its key is job and name."""
+    keeps = Styled(count(one.dripfeed), "active") if one.dripfeed else Styled(ABSENT, "faint")
+    return Row(
+        (one.job, one.stash),
+        (
+            Styled(one.stash, "strong"),
+            Styled(one.job, "muted"),
+            Styled(count(one.pages), short=compact(one.pages)),
+            Styled(count(one.ready), "" if one.ready else "faint", short=compact(one.ready)),
+            keeps,
+        ),
+    )
+
+
+def validation_row(validator: str, valid: int, invalid: int) -> Row:
+    """What a validator said; the key is its name."""
+    share = valid / (valid + invalid)
+    return Row(
+        validator,
+        (
+            Styled(validator, "strong"),
+            Styled(count(valid), "ok" if valid else "faint", short=compact(valid)),
+            Styled(count(invalid), "error" if invalid else "faint", short=compact(invalid)),
+            Styled(percent(valid, valid + invalid), "muted"),
+            Styled(bar(share, 12), "ok", short=bar(share, 8)),
+        ),
+    )
+
+
+def run_row(one: RunView, now: int, zone: tzinfo, *, live: bool) -> Row:
+    """A run; `live` says that an engine is at work for it. Its key is its number."""
+    if one.finished_at:
+        end = Styled(f"{_ENDS.get(one.finish_reason, '■')} {one.finish_reason or 'ended'}", "muted")
+    else:
+        end = Styled("▶ crawling", "active") if live else Styled("⚠ not finished", "warning")
+    took = duration((one.finished_at or now) - one.started_at) if one.finished_at or live else ABSENT
+    return Row(
+        one.run_id,
+        (
+            Styled(str(one.run_id), "strong"),
+            Styled(date_time(one.started_at, zone), "", short=clock(one.started_at, zone)),
+            took,
+            Styled(count(one.requests), short=compact(one.requests)),
+            end,
+            Styled(one.config_name, "muted"),
+        ),
+    )
+
+
+def worker_loads(views: Iterable[OriginView]) -> list[WorkerLoad]:
+    """The workers that have origins which have not finished, the busiest first."""
+    found: dict[str, list[OriginView]] = {}
+    for view in views:
+        if view.worker and view.state not in {"FINISHED", "IDLE"}:
+            found.setdefault(view.worker, []).append(view)
+    loads = [WorkerLoad(name, tuple(sorted(has, key=lambda view: -view.todo))) for name, has in found.items()]
+    return sorted(loads, key=lambda load: (-len(load.origins), load.worker))
+
+
+def worker_row(load: WorkerLoad) -> Row:
+    """A worker; its key is its name."""
+    flying = sum(bool(view.in_flight_url) for view in load.origins)
+    names = ", ".join(host_of(view.origin) for view in load.origins[:_NAMED])
+    more = f" and {count(len(load.origins) - _NAMED)} more" if len(load.origins) > _NAMED else ""
+    todo = sum(view.todo for view in load.origins)
+    return Row(
+        load.worker,
+        (
+            Styled(load.worker, "strong"),
+            count(len(load.origins)),
+            Styled(count(flying), "active" if flying else "faint"),
+            Styled(count(todo), short=compact(todo)),
+            Styled(names + more, "muted"),
+        ),
+    )
+
+
+def by_reason(refused: Iterable[RefusedView]) -> tuple[RefusedReason, ...]:
+    """Refused links summed by reason, the most frequent first."""
+    sums: dict[str, RefusedReason] = {}
+    most: dict[str, int] = {}
+    for one in refused:
+        had = sums.get(one.reason) or RefusedReason(one.reason, 0, 0, "", "")
+        had = replace(had, count=had.count + one.count, origins=had.origins + 1)
+        if one.count > most.get(one.reason, 0):
+            most[one.reason] = one.count
+            had = replace(had, most=one.origin, sample_url=one.sample_url)
+        sums[one.reason] = had
+    return tuple(sorted(sums.values(), key=lambda one: (-one.count, one.reason)))

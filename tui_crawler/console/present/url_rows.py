@@ -1,0 +1,116 @@
+"""All known pages as rows: where each stands, how it ended last, when it is due. Pure."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from tui_crawler.console.format import ABSENT, ago, coarse, count, date_time, due, plural, size
+from tui_crawler.console.glyphs import state_mark
+from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
+from tui_crawler.console.present.line import Line
+from tui_crawler.console.table_cells import Row, Styled
+from tui_crawler.console.table_columns import Column
+from tui_crawler.domain.page_filter import PageState, PageWindow, state_of
+from tui_crawler.domain.view import PageView
+
+URL_COLUMNS: tuple[Column, ...] = (
+    Column("state", "STATE", 9, 6),
+    Column("exit", "EXIT", 29, 0, min_width=14),
+    Column("status", "ST", 3, 4, "right"),
+    Column("url", "URL", None, 0, min_width=40),
+    Column("title", "TITLE", None, 5, min_width=16),
+    Column("depth", "DEPTH", 5, 7, "right", 3, short="DEP"),
+    Column("tries", "TRIES", 5, 3, "right"),
+    Column("due", "DUE", 5, 2, "right"),
+    Column("last", "LAST", 7, 1, "right", 4),
+    Column("size", "SIZE", 6, 8, "right"),
+)
+FILTER_HINT = "part of a URL · exit: status: depth: origin: state: re: · ! inverts"
+
+
+def url_row(page: PageView, now: int) -> Row:
+    """A page as a row at `now` (epoch ms); its key is the page id."""
+    state = state_of(page)
+    mark = state_mark(state.value)
+    left = page.attempts_remaining
+    return Row(
+        page.page_id,
+        (
+            Styled(mark.label, mark.role),
+            _exit(page, state),
+            status_cell(page.last_http_status),
+            page.url.removeprefix("https://"),
+            Styled(page.title, "muted"),
+            Styled(str(page.depth), "muted"),
+            (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
+            _due(page, state, now),
+            _last(page, now),
+            Styled(size(page.size) if page.size else ABSENT, "muted"),
+        ),
+    )
+
+
+def _exit(page: PageView, state: PageState) -> Styled:
+    """How it ended last; before that, what else is to be said of it."""
+    if page.last_exit_code:
+        return exit_cell(page.last_exit_code)
+    mark = state_mark(state.value)
+    return Styled("not tried", "faint") if state is PageState.queued else Styled(mark.label, mark.role)
+
+
+def _last(page: PageView, now: int) -> Styled:
+    if not page.last_crawled_at:
+        return Styled("never", "faint", short="-")
+    since = now - page.last_crawled_at
+    return Styled(ago(since), "muted", short=coarse(max(0, since)))
+
+
+def _due(page: PageView, state: PageState, now: int) -> Styled:
+    if not page.due_at or state in {PageState.skipped, PageState.stashed, PageState.claimed}:
+        return Styled(ABSENT, "faint")
+    waits = page.due_at > now
+    return Styled(due(page.due_at - now), "muted" if waits else "ok")
+
+
+def url_lines(page: PageView | None, now: int, zone: tzinfo) -> list[Line]:
+    """The page under the cursor: whole URL and title; how it ended; when it is due and where it belongs."""
+    if page is None:
+        return []
+    mark = state_mark(state_of(page).value)
+    words = page.message or meaning(page.last_exit_code)
+    place = f"depth {page.depth}, nice {page.nice}, job {page.job}"
+    when = f"last {date_time(page.last_crawled_at, zone)}" if page.last_crawled_at else "never crawled"
+    then = f", due {date_time(page.due_at, zone)}" if page.due_at else ""
+    return [
+        (Styled(page.url, "strong"), Styled(f"  {page.title}" if page.title else "", "muted")),
+        (
+            Styled(f"{mark.label}  ", mark.role),
+            *((exit_cell(page.last_exit_code), Styled(f"  {words}")) if page.last_exit_code else ("not tried yet",)),
+        ),
+        Styled(f"{when}{then} · {place}", "muted"),
+    ]
+
+
+def window_words(window: PageWindow, first: int, filtered: bool) -> str:
+    """What a window shows, whose first row is number `first` of those that pass."""
+    shown = len(window.pages)
+    span = f"{count(first)}–{count(first + shown - 1)}" if shown else "none"
+    if not filtered:
+        return f"{span} of {count(max(window.known, first + shown - 1))}" if shown else "none known"
+    if window.ended:
+        return f"{span} of {count(first + shown - 1)}" if shown else "none"
+    if shown and window.pages[-1].page_id == window.last_id:  # it is full: it looked no further than it shows
+        return f"{span}, > goes on"
+    looked = plural(window.looked_at, "row")
+    return f"{span} · looked at {looked} of {count(window.known)}, > goes on"
+
+
+def nothing_words(window: PageWindow | None, filtered: bool) -> str:
+    """What stands where there are no rows."""
+    if window is None:
+        return "reading…"
+    if not filtered:
+        return "No URLs yet.\n\na  add seeds      ?  keys"
+    if window.ended:
+        return "No URL passes the filter.\n\n/  change it      ctrl+l  show all"
+    return f"Nothing among {count(window.looked_at)} of {count(window.known)} rows.\n\n>  look on"

@@ -1,0 +1,151 @@
+"""Rows that leave the screen: copied (`y`) or exported (`o`)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_crawler.console import clipboard, view_export
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.format import plural
+from tui_crawler.console.screens.base import ConsoleScreen
+from tui_crawler.domain.view import LinkView, PageView
+
+if TYPE_CHECKING:
+    from tui_crawler.console.app import CrawlerApp
+
+EXPORT_FOLDER = Path("exports")
+_NAMES = {"url": "URL", "curl": "curl command", "json": "JSON", "row": "row"}
+
+
+class RowDesk:
+    """Copies and exports rows of the table that has the focus. `folder` (None: none) gets what is copied, too."""
+
+    def __init__(self, app: CrawlerApp, folder: Path | None) -> None:
+        """Takes the app."""
+        self._app = app
+        self._folder = folder
+
+    def do(self, action_id: str, argument: str, screen: ConsoleScreen) -> bool:
+        """Does an action; False when it is none of these. `argument` is what was typed after its word."""
+        match action_id:
+            case "copy.pick":
+                self._choose_copy(screen, argument)
+            case "view.export":
+                self._choose_export(screen, argument)
+            case _:
+                return False
+        return True
+
+    def _choose_copy(self, screen: ConsoleScreen, argument: str) -> None:
+        from tui_crawler.console.screens.copy import CopyScreen  # noqa: PLC0415  not before the first paint
+
+        table = screen.table_filter.table
+        keys = _chosen(table)
+        if table is None or not keys:
+            self._app.tell("copy", "there is no row to copy", "muted")
+            return
+        urls = [_url_of(screen, table, key) for key in keys]
+
+        def chosen(what: object) -> None:
+            if isinstance(what, str):
+                self._copy(screen, table, keys, what)
+
+        if argument in _NAMES:
+            chosen(argument)
+        else:
+            self._app.push_screen(CopyScreen(len(keys), has_url=all(urls)), chosen)
+
+    def _copy(self, screen: ConsoleScreen, table: CrawlTable, keys: tuple[Hashable, ...], what: str) -> None:
+        lines = [line for key in keys if (line := self._line(screen, table, key, what))]
+        if not lines:
+            self._app.tell("copy", f"there is no {_NAMES[what]} to copy", "muted")
+            return
+        copied = clipboard.copy_text("\n".join(lines), self._folder)
+        if copied.for_terminal:
+            self._app.copy_to_clipboard(copied.for_terminal)
+        name = _NAMES[what] if len(lines) == 1 else f"{len(lines)} × {_NAMES[what]}"
+        if copied.file:
+            too_long = "" if copied.for_terminal else ", which is too long for the terminal"
+            self._app.tell("copy", f"✓ copied {name}{too_long}; also in {copied.file}", "ok")
+        elif copied.for_terminal:
+            self._app.tell("copy", f"✓ {name} handed to the terminal's clipboard", "ok")
+        else:
+            self._app.tell("copy", f"✗ {name}: too long for the terminal, and no file could be written", "error")
+
+    def _line(self, screen: ConsoleScreen, table: CrawlTable, key: Hashable, what: str) -> str:
+        row, record = table.row(key), screen.record(table, key)
+        url = _url_of(screen, table, key)
+        match what:
+            case "url":
+                return clipboard.encoded_url(url) if url else ""
+            case "curl":
+                run = self._app.picture.run
+                page = record if isinstance(record, PageView) else screen.page_of(url)
+                agent = run.user_agent if run is not None else ""
+                etag, modified = (page.etag, page.last_modified) if page is not None else ("", "")
+                return clipboard.curl_command(url, agent, etag, modified) if url else ""
+            case "json" if row is not None:
+                return view_export.as_json(table.columns, row, record)
+            case "row" if row is not None:
+                return view_export.as_line(row)
+            case _:
+                return ""
+
+    def _choose_export(self, screen: ConsoleScreen, argument: str) -> None:
+        from tui_crawler.console.screens.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
+
+        table = screen.table_filter.table
+        if table is None or not table.row_count:
+            self._app.tell("export", "there are no rows to export", "muted")
+            return
+
+        def chosen(format_id: object) -> None:
+            if isinstance(format_id, str):
+                self._export(screen, table, format_id)
+
+        if argument in dict(view_export.FORMATS):
+            chosen(argument)
+        else:
+            heading = f"Export {plural(table.row_count, 'row')}"
+            self._app.push_screen(ChooseScreen(heading, view_export.FORMATS, view_export.FORMATS[0][0]), chosen)
+
+    def _export(self, screen: ConsoleScreen, table: CrawlTable, format_id: str) -> None:
+        screen.bring_up_to_date(table)
+        rows = tuple(table.shown_rows())
+        records = tuple(screen.record(table, row.key) for row in rows)
+        text = view_export.export(view_export.TableText(tuple(table.columns), rows, records), format_id)
+        name = f"{screen.WHERE.name}-{table.id or 'rows'}-{self._app.clock.wall_ms()}.{format_id}"
+        try:
+            EXPORT_FOLDER.mkdir(exist_ok=True)
+            path = EXPORT_FOLDER / name
+            with path.open("x", encoding="utf-8", newline="") as file:
+                file.write(text)
+        except OSError as error:
+            self._app.tell("export", f"✗ the rows could not be written: {error}", "error")
+        else:
+            self._app.tell("export", f"✓ {plural(len(rows), 'row')} written: {path.absolute()}", "ok")
+
+
+def _chosen(table: CrawlTable | None) -> tuple[Hashable, ...]:
+    """The marked rows in their order, or the one under the cursor."""
+    if table is None or table.cursor_key is None:
+        return ()
+    marked = tuple(key for key in table.row_order if key in table.marked)[: clipboard.MOST_ROWS]
+    return marked or (table.cursor_key,)
+
+
+def _url_of(screen: ConsoleScreen, table: CrawlTable, key: Hashable) -> str:
+    """The URL a row is about: its own, that of its origin; of a row without a record, the one the screen is about."""
+    record = screen.record(table, key)
+    if isinstance(record, LinkView):
+        here = screen.situation().urls
+        return record.to_url if record.from_url in here else record.from_url
+    url, origin = (getattr(record, name, "") for name in ("url", "origin"))
+    if isinstance(url, str) and url:
+        return url
+    if isinstance(origin, str) and origin:
+        return f"{origin}/"
+    about = screen.situation().urls if record is None else ()
+    return about[0] if about else ""

@@ -1,0 +1,51 @@
+"""What the views of the rules read: the versions in force, and the history of one job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tui_crawler.console.ports import Reports
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.ruleset import Ruleset
+
+VERSIONS = 100
+"""So many versions the history shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class RulesInForce:
+    """The version in force of each job, that of the newest run first, and the exclusions that operators added."""
+
+    current: tuple[Ruleset, ...] = ()
+    added: tuple[Exclusion, ...] = ()
+
+    def of(self, job: str) -> Ruleset | None:
+        """The version of a job; of the first one for an empty name."""
+        return next((one for one in self.current if not job or one.job == job), None)
+
+
+@dataclass(frozen=True, slots=True)
+class RulesPart:
+    """Reads RulesInForce."""
+
+    every_ms: int = 1_000
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> RulesInForce:
+        """Reads it."""
+        return RulesInForce(reports.current_rulesets(), reports.exclusions())
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPart:
+    """Reads the versions of a job, newest first. Versions never change, so it is read again when the current one is
+    another: `current_id` is part of it."""
+
+    job: str
+    current_id: int
+    every_ms: int = 3_600_000
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> tuple[Ruleset, ...]:
+        """Reads it."""
+        return reports.rulesets(self.job, VERSIONS)

@@ -1,0 +1,357 @@
+"""View 5: attempts, what happened beside them and what operators asked for, in one list by time, newest last."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.geometry import Size
+from textual.timer import Timer
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.crawl_table import CrawlTable, Row
+from tui_crawler.console.format import clock, count, plural
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.log_book import KEPT, LogBefore, LogBook, LogWindow
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.present.log_lines import (
+    LOG_COLUMNS,
+    NARROW_LOG_COLUMNS,
+    LogLine,
+    empty_words,
+    log_lines,
+    log_row,
+    url_of,
+)
+from tui_crawler.console.present.urls import host_of
+from tui_crawler.console.refresh import Part, Snapshot, Wants
+from tui_crawler.console.screens.base import ConsoleScreen, title
+
+SEARCH_S = 0.15
+
+
+class LogsScreen(ConsoleScreen):
+    """One list that follows its end until one moves up."""
+
+    WHERE = Where.logs
+    HERE = frozenset({"view.logs"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.logs)]
+    AUTO_FOCUS = "#log"
+
+    def __init__(self) -> None:
+        """Makes it with nothing read yet."""
+        super().__init__()
+        self._book = LogBook()
+        self._wanted: LogBefore | None = None
+        self._needle = ""
+        self._hits = 0
+        self._relative = False
+        self._rows: dict[object, tuple[LogLine, Row]] = {}
+        self._search_timer: Timer | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """The list, and the entry under the cursor."""
+        self._table = CrawlTable(LOG_COLUMNS, placeholder="reading…", id="log", classes="pane")
+        self._info = Lines(id="log-info", classes="pane")
+        self._info.can_focus = False
+        yield Vertical(self._table, self._info, id="body")
+
+    def on_mount(self) -> None:
+        """Names the panes."""
+        title(self._info, "Entry")
+        self._show_titles()
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """What comes after the entries held, unless the picture is held still; older entries when asked for."""
+        parts: list[Part] = []
+        if not self.frozen and not self._book.cut:
+            parts += [self._book.tail, self._book.actions]
+        if self._wanted is not None:
+            parts.append(self._wanted)
+        return Wants(parts=tuple(parts))
+
+    def take(self, shot: Snapshot) -> None:
+        """Takes what is new."""
+        book, following = self._book, self._following
+        changed = False
+        tail, actions = shot.parts.get(book.tail), shot.parts.get(book.actions)
+        if isinstance(tail, LogWindow):
+            changed = book.take_tail(tail, keep_end=following)
+        if isinstance(actions, tuple):
+            changed |= book.take_actions(actions)
+        older = shot.parts.get(self._wanted) if self._wanted is not None else None
+        if isinstance(older, LogWindow):
+            self._wanted = None
+            if not book.take_before(older):
+                self.console.tell("no", "this is the beginning of the log", "muted")
+            changed = True
+        if changed:
+            self._show(following=following)
+
+    def tick(self) -> None:
+        """How long ago, in the rows in view."""
+        if self._relative and not self.frozen:
+            self._table.update_rows(self._row(line) for line in map(self._book.line, self._table.visible_keys) if line)
+
+    def thaw(self) -> None:
+        """Goes on reading where it had stopped."""
+        self._show_titles()
+        self.console.read_soon()
+
+    def toggle_freeze(self) -> None:
+        """Stops reading, or goes on."""
+        super().toggle_freeze()
+        self._show_titles()
+
+    def fit(self, size: Size) -> None:
+        """Short names when narrow."""
+        super().fit(size)
+        self._table.set_columns(NARROW_LOG_COLUMNS if self.has_class("-narrow") else LOG_COLUMNS)
+
+    def _show(self, *, following: bool) -> None:
+        lines = self._book.lines
+        kept, self._rows = self._rows, {}
+        rows = []
+        for line in lines:
+            had = kept.get(line.key)
+            row = had[1] if had is not None and had[0] is line else self._row(line)
+            self._rows[line.key] = (line, row)
+            rows.append(row)
+        self._table.placeholder = empty_words(problems=self._book.problems_only, origin=self._book.origin)
+        self._table.set_rows(rows, cursor="last" if following else "pin")
+        self._count_hits()
+        self._show_entry()
+        self._show_titles()
+
+    def _remake(self) -> None:
+        """Makes all rows anew: what is underlined or how time is shown has changed."""
+        self._rows = {}
+        self._show(following=False)
+
+    def _row(self, line: LogLine) -> Row:
+        clocks = self.console.clock
+        return log_row(line, clocks.wall_ms(), clocks.zone, self._needle, relative=self._relative)
+
+    def _show_entry(self) -> None:
+        self._info.show(log_lines(self._line(), self.console.clock.zone))
+
+    def _show_titles(self) -> None:
+        book = self._book
+        parts = [
+            "Log",
+            "● following" if self._following and not self.frozen else "○ not following",
+            count(len(book.lines)),
+        ]
+        if book.problems_only:
+            parts.append("problems only")
+        if book.origin:
+            parts.append(host_of(book.origin))
+        if self._needle:
+            parts.append(f"/{self._needle}/ {plural(self._hits, 'hit')}")
+        if book.blind_before:
+            parts.append(f"only attempts before {clock(book.blind_before, self.console.clock.zone)}")
+        below = ""
+        if self.frozen:
+            below = "‖ frozen"
+        elif book.cut:
+            below = f"{count(KEPT)} entries are held · > goes to the newest"
+        title(self._table, " · ".join(parts), below)
+
+    # what is selected
+
+    @property
+    def _following(self) -> bool:
+        """Whether the cursor is at the end, where the newest entry goes."""
+        return not self._book.cut and self._table.cursor_index >= self._table.row_count - 1
+
+    def _line(self) -> LogLine | None:
+        return self._book.line(self._table.cursor_key)
+
+    def situation(self) -> Situation:
+        """The entry under the cursor."""
+        line = self._line()
+        url = url_of(line) if line is not None else ""
+        return Situation(
+            Where.logs,
+            urls=(url,) if url else (),
+            older=self._book.before is not None,
+            newer=not self._following,
+            filtered=bool(self._needle),
+        )
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        """The entry as it was read."""
+        line = self._book.line(key)
+        return line.source if line is not None else None
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Where one is."""
+        return ("Logs",)
+
+    # what is done
+
+    def do(self, action_id: str, argument: str = "") -> bool:
+        """Does an action of this screen."""
+        match action_id:
+            case "nav.open":
+                self._open()
+            case "view.problems":
+                self._begin(LogBook(self._book.origin, problems_only=not self._book.problems_only))
+            case "log.next_error" | "log.previous_error":
+                self._go_to_problem(older=action_id == "log.next_error")
+            case "log.search":
+                self._open_search(argument)
+            case "log.next_hit" | "log.previous_hit":
+                self._go_to_hit(older=action_id == "log.next_hit")
+            case "log.origin":
+                self._narrow(argument)
+            case "log.time":
+                self._relative = not self._relative
+                self._remake()
+            case "log.older":
+                self._wanted = self._book.before
+                self.console.read_soon()
+            case "log.newest":
+                self._to_the_end()
+            case "nav.back" if self._needle:
+                self._search("")
+            case _:
+                return False
+        return True
+
+    def _begin(self, book: LogBook) -> None:
+        """Reads another log, or this one from its end."""
+        self._book, self._wanted, self._rows = book, None, {}
+        self._table.placeholder = "reading…"
+        self._table.set_rows([])
+        self._show_entry()
+        self._show_titles()
+        self.console.read_soon()
+
+    def _to_the_end(self) -> None:
+        if self._book.cut:
+            self._begin(LogBook(self._book.origin, problems_only=self._book.problems_only))
+        else:
+            self._table.action_move_last()
+
+    def _narrow(self, name: str) -> None:
+        """To the origin that was named, or that of the entry; to all when it is narrowed already."""
+        known = self.console.picture.origins
+        if name:
+            near = [origin for origin in known if name in {origin, host_of(origin)}]
+            near = near or [origin for origin in known if name in origin]
+            if len(near) != 1:
+                self.console.tell("no", f"{plural(len(near), 'origin')} match {name}", "warning")
+                return
+            origin = near[0]
+        else:
+            line = self._line()
+            origin = "" if self._book.origin or line is None else line.origin
+            if not origin and not self._book.origin:
+                self.console.tell("no", "this entry is of no origin", "muted")
+                return
+        self._begin(LogBook(origin, problems_only=self._book.problems_only))
+
+    def _go_to_problem(self, *, older: bool) -> None:
+        wanted = (line.key for line in self._ahead(older=older) if line.problem)
+        if not self._table.move_cursor(key=next(wanted, None), index=None):
+            self.console.tell("no", "there is no further problem in this list", "muted")
+
+    def _go_to_hit(self, *, older: bool) -> None:
+        if not self._needle:
+            self.console.tell("no", "nothing is searched for; / does", "muted")
+            return
+        wanted = (line.key for line in self._ahead(older=older) if self._needle in line.text)
+        if not self._table.move_cursor(key=next(wanted, None), index=None):
+            self.console.tell("no", f"there is no further hit of {self._needle} in this list", "muted")
+
+    def _ahead(self, *, older: bool) -> Iterable[LogLine]:
+        """The entries on one side of the cursor, the nearest first."""
+        lines, here = self._book.lines, self._table.cursor_index
+        return reversed(lines[: max(here, 0)]) if older else iter(lines[here + 1 :])
+
+    def _open(self) -> None:
+        line = self._line()
+        if line is None:
+            return
+        url = url_of(line)
+        if url:
+            self.console.dispatcher.go_to_url(url)
+        elif line.origin in self.console.picture.origins:
+            self.console.dispatcher.go_to_origin(line.origin)
+        elif line.origin:
+            self.console.dispatcher.go_to_url(line.origin)
+        else:
+            self.console.tell("no", "this entry is about the crawl as a whole", "muted")
+
+    # the search
+
+    def _open_search(self, text: str) -> None:
+        if text:
+            self._search(text)
+            return
+        self.query_one(EntryLine).open("search", "/", self._needle, "part of a URL, an exit code, a message, a name")
+
+    def _search(self, text: str) -> None:
+        if self._search_timer is not None:
+            self._search_timer.stop()
+            self._search_timer = None
+        needle = text.strip().lower()
+        if needle == self._needle:
+            return
+        self._needle = needle
+        self._remake()
+        line = self._line()
+        if needle and self._hits and (line is None or needle not in line.text):
+            self._table.move_cursor(key=self._nearest_hit())
+        self.tell_footer()
+
+    def _nearest_hit(self) -> object:
+        """The hit above the cursor, else the one below."""
+        for older in (True, False):
+            for line in self._ahead(older=older):
+                if self._needle in line.text:
+                    return line.key
+        return None
+
+    def _count_hits(self) -> None:
+        needle = self._needle
+        self._hits = sum(needle in line.text for line in self._book.lines) if needle else 0
+
+    def on_entry_line_changed(self, event: EntryLine.Changed) -> None:
+        """Searches as one types, a moment after the last key."""
+        if event.purpose == "search":
+            if self._search_timer is not None:
+                self._search_timer.stop()
+            self._search_timer = self.set_timer(SEARCH_S, lambda: self._search(event.text))
+
+    def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
+        """Keeps the search."""
+        if event.purpose == "search":
+            self._search(event.text)
+            self._table.focus()
+
+    def on_entry_line_left(self, event: EntryLine.Left) -> None:
+        """Takes the search back."""
+        if event.purpose == "search":
+            self._search("")
+            self._table.focus()
+
+    # messages
+
+    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
+        """Another entry."""
+        self._show_entry()
+        self._show_titles()
+        self.tell_footer()
+
+    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Opens it."""
+        event.table.focus()
+        self._open()

@@ -1,0 +1,274 @@
+"""View 4: the rules in force, the versions they had, and what each version changed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.present.rule_impact import judge, judged_lines
+from tui_crawler.console.present.rule_rows import (
+    ENTRY_COLUMNS,
+    VERSION_COLUMNS,
+    difference_lines,
+    entry_lines,
+    entry_row,
+    heading_of,
+    no_rules_lines,
+    operator_rows,
+    selected_exclusion,
+    version_row,
+)
+from tui_crawler.console.refresh import Snapshot, Wants
+from tui_crawler.console.rule_draft import DraftRow, Entry, entries_of, with_exclusions
+from tui_crawler.console.rule_parts import HistoryPart, RulesInForce, RulesPart
+from tui_crawler.console.screens.base import ConsoleScreen, title
+from tui_crawler.console.screens.rule_editor import RuleEditorScreen, Start
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.policy import EMPTY, PolicySet
+from tui_crawler.domain.ruleset import Ruleset, difference, same_rules
+
+URL_HINT = "any URL: what the rules in force say of it"
+
+
+class RulesScreen(ConsoleScreen):
+    """Entries at the left, versions and what one of them changed at the right."""
+
+    WHERE = Where.rules
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.rules)]
+    AUTO_FOCUS = "#rules-entries"
+
+    def __init__(self) -> None:
+        """Makes it with nothing read yet."""
+        super().__init__()
+        self._in_force: RulesInForce | None = None
+        self._history: tuple[Ruleset, ...] | None = None
+        self._by_key: dict[Hashable, Entry] = {}
+        self._job = ""
+        self._held: Snapshot | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """Entries, versions, the difference, and the entry under the cursor."""
+        self._entries = CrawlTable(ENTRY_COLUMNS, placeholder="no rules", id="rules-entries", classes="pane")
+        self._versions = CrawlTable(VERSION_COLUMNS, placeholder="no versions", id="rules-versions", classes="pane")
+        self._difference = Lines(id="rules-difference", classes="pane")
+        self._info = Lines(id="rules-info", classes="pane")
+        self._info.can_focus = False
+        right = Vertical(self._versions, self._difference, id="rules-right")
+        yield Vertical(Horizontal(self._entries, right, id="rules-upper"), self._info, id="body")
+
+    def on_mount(self) -> None:
+        """Names the panes."""
+        self._show_titles()
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """The rules in force, and the versions of the job that is shown."""
+        now = self._current()
+        history = (HistoryPart(now.job, now.ruleset_id),) if now is not None else ()
+        return Wants(parts=(RulesPart(), *history))
+
+    def take(self, shot: Snapshot) -> None:
+        """Takes what changed."""
+        in_force = shot.parts.get(RulesPart())
+        if not isinstance(in_force, RulesInForce):
+            return
+        if self.frozen and self._in_force is not None:
+            self.missed += in_force != self._in_force
+            self._held = shot
+            self._show_titles()
+            return
+        if in_force != self._in_force:
+            self._in_force = in_force
+            self._show_entries()
+            self.console.read_soon()
+        now = self._current()
+        history = shot.parts.get(HistoryPart(now.job, now.ruleset_id)) if now is not None else ()
+        if now is not None and isinstance(history, tuple) and history is not self._history:
+            selected = self._version()
+            self._history = history
+            self._versions.set_rows([version_row(one, self.console.clock.zone) for one in history])
+            if selected is None or selected.current:  # who stands on the one in force stays there
+                self._versions.move_cursor(key=now.ruleset_id)
+            self._show_difference()
+
+    def thaw(self) -> None:
+        """Shows what came meanwhile."""
+        if self._held is not None:
+            held, self._held = self._held, None
+            self.take(held)
+        self._show_titles()
+
+    def _show_entries(self) -> None:
+        now = self._current()
+        entries = entries_of(now.policies if now is not None else EMPTY)
+        self._by_key = {entry.key: entry for entry in entries}
+        self._entries.set_rows([*(entry_row(DraftRow(entry)) for entry in entries), *operator_rows(self._added())])
+        self._show_entry()
+        self._show_titles()
+
+    def _show_titles(self) -> None:
+        held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
+        title(self._entries, heading_of(self._current(), self._entries.row_count), held)
+        title(self._versions, "Versions")
+        title(self._info, "Entry")
+        one = self._version()
+        title(self._difference, f"What version {one.ruleset_id} changed" if one is not None else "Difference")
+
+    def _show_entry(self) -> None:
+        title(self._info, "Entry")
+        if self._in_force is not None and self._current() is None and not self._added():
+            self._info.show(no_rules_lines())
+            return
+        self._info.show(entry_lines(self._entry()))
+
+    def _show_difference(self) -> None:
+        one = self._version()
+        before = self._before(one)
+        policies = one.policies if one is not None else EMPTY
+        lines = difference(before.policies if before is not None else EMPTY, policies)
+        self._difference.show(difference_lines(one, before, lines))
+        self._show_titles()
+
+    # what is selected
+
+    def _current(self) -> Ruleset | None:
+        return self._in_force.of(self._job) if self._in_force is not None else None
+
+    def _added(self) -> tuple[Exclusion, ...]:
+        return self._in_force.added if self._in_force is not None else ()
+
+    def _policies(self) -> PolicySet:
+        """Everything in force, with what operators added."""
+        now = self._current()
+        return with_exclusions(now.policies if now is not None else EMPTY, self._added())
+
+    def _entry(self) -> Entry | Exclusion | None:
+        key = self._entries.cursor_key
+        return self._by_key.get(key) or selected_exclusion(key, self._added())
+
+    def _version(self) -> Ruleset | None:
+        key = self._versions.cursor_key
+        return next((one for one in self._history or () if one.ruleset_id == key), None)
+
+    def _before(self, one: Ruleset | None) -> Ruleset | None:
+        wanted = one.parent_id if one is not None else 0
+        return next((each for each in self._history or () if each.ruleset_id == wanted), None)
+
+    def situation(self) -> Situation:
+        """Rules are in force or not."""
+        entry = self._entry()
+        return Situation(
+            Where.rules,
+            rules=self._current() is not None and self.console.rules is not None,
+            entry=isinstance(entry, Entry),
+        )
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Where one is."""
+        return ("Rules",)
+
+    # what is done
+
+    def do(self, action_id: str, argument: str = "") -> bool:
+        """Does an action of this screen."""
+        match action_id:
+            case "nav.open":
+                self._open()
+            case "rule.add":
+                self._edit(Start(typed=argument, types=True))
+            case "rule.delete":
+                entry = self._entry()
+                if isinstance(entry, Entry):
+                    self._edit(Start(deletes=entry.key))
+            case "rules.bring_back":
+                self._bring_back()
+            case "rules.job":
+                self._next_job()
+            case "rules.test":
+                self.query_one(EntryLine).open("url", "test:", argument, URL_HINT)
+                self._test(argument)
+            case "nav.back" if self.focused is not self._entries:
+                self._entries.focus()
+            case _:
+                return False
+        return True
+
+    def _open(self) -> None:
+        """From the entries to the versions, from a version to what it changed."""
+        (self._versions if self.focused is self._entries else self._difference).focus()
+
+    def _edit(self, start: Start) -> None:
+        desk = self.console.rules
+        if self._in_force is not None and desk is not None:
+            self.console.push_screen(RuleEditorScreen(desk, self._job, start))
+
+    def _bring_back(self) -> None:
+        """On the version in force: what held before it. On an earlier one: that one."""
+        one = self._version()
+        if one is not None and one.current:
+            back = self._before(one)
+            if back is None:
+                self.console.tell("no", f"version {one.ruleset_id} is the first: there is none before it", "muted")
+        else:
+            back = one
+        now = self._current()
+        if back is not None and now is not None and same_rules(back.policies, now.policies):
+            self.console.tell("no", f"version {back.ruleset_id} says the same as the one in force", "muted")
+        elif back is not None:
+            self._edit(Start(brings_back=back))
+
+    def _next_job(self) -> None:
+        jobs = [one.job for one in self._in_force.current] if self._in_force is not None else []
+        now = self._current()
+        if now is None or len(jobs) < 2:
+            self.console.tell("no", "there is only one job", "muted")
+            return
+        self._job = jobs[(jobs.index(now.job) + 1) % len(jobs)]
+        self._history = None
+        self._show_entries()
+        self.console.read_soon()
+
+    def _test(self, text: str) -> None:
+        title(self._info, "What the rules in force say")
+        self._info.show(judged_lines(judge(text, self._policies()) if text.strip() else None))
+
+    # messages
+
+    def on_entry_line_changed(self, event: EntryLine.Changed) -> None:
+        """Judges the URL as it is typed."""
+        if event.purpose == "url":
+            self._test(event.text)
+
+    def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
+        """Keeps the answer on the screen."""
+        if event.purpose == "url":
+            self._entries.focus()
+
+    def on_entry_line_left(self, event: EntryLine.Left) -> None:
+        """Back to the entries."""
+        if event.purpose == "url":
+            self._entries.focus()
+            self._show_entry()
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        """Another entry, or another version."""
+        if event.table is self._versions:
+            self._show_difference()
+        else:
+            self._show_entry()
+        self.tell_footer()
+
+    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Opens it."""
+        event.table.focus()
+        self._open()

@@ -1,0 +1,301 @@
+"""View 6: how attempts ended, the busiest origins, jobs, and the ledgers: refused links, limbo, stashes, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import ClassVar, cast
+
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.format import count, plural
+from tui_crawler.console.intent import set_jobs, shift_niceness, toggle_jobs
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.panes.ledger import LedgerPane
+from tui_crawler.console.present.exits import meaning
+from tui_crawler.console.present.stat_rows import (
+    EXIT_COLUMNS,
+    JOB_COLUMNS,
+    ORDERS,
+    ORIGIN_COLUMNS,
+    exit_rows,
+    job_row,
+    origin_rows,
+    top_origins,
+)
+from tui_crawler.console.present.urls import host_of
+from tui_crawler.console.refresh import Part, Snapshot, Wants
+from tui_crawler.console.safe_text import safe
+from tui_crawler.console.screens.base import ConsoleScreen, size_classes, title
+from tui_crawler.console.stat_parts import ExitCounts, Jobs
+from tui_crawler.domain.view import ExitCountView, JobView
+
+ORDER_MS = 1_000
+NICER = 10
+LARGEST = 1_000_000
+JOBS_SHOWN = 6
+FRAME = 3
+"""Lines of a table pane that are not rows: its border and its header."""
+_FIELDS = {"job.nice": "nice", "job.depth": "depth", "job.concurrency": "concurrency"}
+_HINTS = {
+    "nice": "a whole number; lower is sooner",
+    "depth": "links away from a seed, or none",
+    "concurrency": "pages in flight at most, or none; 0 pauses",
+}
+
+
+class StatsScreen(ConsoleScreen):
+    """Numbers of the crawl, and what can be done with its jobs."""
+
+    WHERE = Where.stats
+    HERE = frozenset({"view.stats"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.stats)]
+    AUTO_FOCUS = "#jobs"
+
+    def __init__(self) -> None:
+        """Makes it with nothing read yet."""
+        super().__init__()
+        self._order = 0
+        self._ordered_at = -ORDER_MS
+        self._origin = ""
+        self._jobs: tuple[JobView, ...] = ()
+        self._shown: dict[str, object] = {}
+        self._held: Snapshot | None = None
+        self._targets_of_prompt: tuple[JobView, ...] = ()
+
+    def body(self) -> Iterable[Widget]:
+        """Exit codes at the left; jobs, origins and a ledger at the right."""
+        self._all_exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="all-exits", classes="pane")
+        self._own_exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="own-exits", classes="pane")
+        self._job_table = CrawlTable(JOB_COLUMNS, placeholder="no job yet", id="jobs", classes="pane")
+        self._top = CrawlTable(ORIGIN_COLUMNS, placeholder="nothing to order yet", id="top-origins", classes="pane")
+        self._ledger = LedgerPane()
+        left = Vertical(self._all_exits, self._own_exits, id="stats-left")
+        right = Vertical(self._job_table, self._top, self._ledger, id="stats-right")
+        self._panes = Horizontal(left, right, id="stats-panes")
+        yield Vertical(self._panes, id="body")
+
+    def on_mount(self) -> None:
+        """Names the panes."""
+        self._show_titles()
+        if size_classes(self.app.size)["-narrow"]:
+            self.call_after_refresh(self._panes.scroll_home, animate=False)
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """Kept counters, jobs, and the ledger that is shown."""
+        parts: list[Part] = [ExitCounts(), Jobs()]
+        if self._origin:
+            parts.append(ExitCounts(self._origin))
+        if self._ledger.part is not None:
+            parts.append(self._ledger.part)
+        return Wants(origins=True, parts=tuple(parts))
+
+    def take(self, shot: Snapshot) -> None:
+        """Takes the parts that changed."""
+        if self.frozen:
+            self.missed += 1
+            self._held = shot
+            self._show_titles()
+            return
+        parts = shot.parts
+        if self._is_new("exits", parts.get(ExitCounts())):
+            self._all_exits.set_rows(exit_rows(cast("Sequence[ExitCountView]", parts[ExitCounts()])))
+        own = ExitCounts(self._origin)
+        if self._origin and self._is_new("own", parts.get(own)):
+            self._own_exits.set_rows(exit_rows(cast("Sequence[ExitCountView]", parts[own])))
+        if self._is_new("jobs", parts.get(Jobs())):
+            self._show_jobs(cast("tuple[JobView, ...]", parts[Jobs()]))
+        self._ledger.take(parts)
+        self._order_origins()
+        self._show_titles()
+
+    def tick(self) -> None:
+        """The order of the origins, once a second and never while keys are pressed."""
+        if not self.frozen:
+            self._order_origins()
+
+    def thaw(self) -> None:
+        """Shows what came meanwhile."""
+        if self._held is not None:
+            held, self._held = self._held, None
+            self.take(held)
+        self._show_titles()
+
+    def _is_new(self, name: str, value: object) -> bool:
+        """Whether a part was read anew since it was shown; notes that it is shown."""
+        if value is None or self._shown.get(name) is value:
+            return False
+        self._shown[name] = value
+        return True
+
+    def _show_jobs(self, jobs: tuple[JobView, ...]) -> None:
+        self._jobs = jobs
+        self._job_table.set_rows([job_row(job) for job in jobs])
+        self._job_table.styles.height = min(max(len(jobs), 1), JOBS_SHOWN) + FRAME
+
+    def _order_origins(self) -> None:
+        console = self.console
+        now = console.clock.mono_ms()
+        waits = now - self._ordered_at < ORDER_MS or console.idle_ms() < ORDER_MS
+        if waits and self._ordered_at >= 0:
+            return
+        self._ordered_at = now if console.picture.known else -ORDER_MS
+        order = ORDERS[self._order][0]
+        self._top.set_rows(origin_rows(top_origins(console.picture.origins.values(), order), order))
+        self._point_at_origin()
+
+    def _show_titles(self) -> None:
+        frozen = f"‖ frozen · {self.missed} changes" if self.frozen else ""
+        title(self._all_exits, "Exit codes · this run", frozen)
+        title(self._own_exits, f"Exit codes · {host_of(self._origin)}" if self._origin else "Exit codes · no origin")
+        title(self._job_table, f"Jobs · {count(len(self._jobs))}")
+        title(self._top, f"Origins by {ORDERS[self._order][1]}")
+        title(self._ledger, *self._ledger.titles(self.console.picture.run))
+
+    # what is selected
+
+    def _targets(self) -> tuple[JobView, ...]:
+        """The marked jobs, or the selected one."""
+        marked = tuple(job for job in self._jobs if job.job in self._job_table.marked)
+        key = self._job_table.cursor_key
+        return marked or tuple(job for job in self._jobs if job.job == key)
+
+    def situation(self) -> Situation:
+        """The jobs, and the URL under the cursor of the ledger."""
+        url = self._ledger.url
+        return Situation(Where.stats, jobs=self._targets(), urls=(url,) if url else ())
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        """The job or origin as it was read."""
+        if table is self._job_table:
+            return next((job for job in self._jobs if job.job == key), None)
+        return self.console.picture.origins.get(str(key)) if table is self._top else None
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Where one is."""
+        return ("Stats",)
+
+    # what is done
+
+    def do(self, action_id: str, argument: str = "") -> bool:
+        """Does an action of this screen."""
+        wishes = self.console.wishes
+        match action_id:
+            case "nav.open":
+                self._open()
+            case "job.toggle_pause":
+                intent = toggle_jobs(self._targets())
+                if intent is None:
+                    self.console.tell("no", "an aborted job is taken up with: tui-crawler jobs unabort", "muted")
+                wishes.carry_out(intent)
+            case "job.later" | "job.sooner":
+                wishes.carry_out(shift_niceness(self._targets(), NICER if action_id == "job.later" else -NICER))
+            case "job.nice" | "job.depth" | "job.concurrency":
+                self._ask_number(action_id, argument)
+            case "stats.ledger":
+                if not self._ledger.turn_to(argument):
+                    self.console.tell("no", f"{argument}: there is no such list", "warning")
+                self._after_turning()
+            case "stats.count":
+                self._ledger.count_again()
+                self._after_turning()
+            case "stats.order":
+                self._order = (self._order + 1) % len(ORDERS)
+                self._ordered_at = -ORDER_MS
+                self._order_origins()
+                self._top.move_cursor(index=0)
+                self._show_titles()
+            case _:
+                return False
+        return True
+
+    def _open(self) -> None:
+        if self.focused is self._ledger:
+            self.console.dispatcher.go_to_url(self._ledger.url)
+        elif self.focused is self._top and self._origin:
+            self.console.dispatcher.go_to_origin(self._origin)
+        elif isinstance(self.focused, CrawlTable) and self.focused.id in {"all-exits", "own-exits"}:
+            code = str(self.focused.cursor_key or "")
+            self.console.tell("exit", f"{code}: {meaning(code)}")
+
+    def _after_turning(self) -> None:
+        self._show_titles()
+        self.console.read_soon()
+
+    def _ask_number(self, action_id: str, argument: str) -> None:
+        """Takes the number that was typed with the word, or opens the line for it."""
+        field, targets = _FIELDS[action_id], self._targets()
+        if argument:
+            self._set(field, argument, targets)
+            return
+        value = {"nice": targets[0].nice, "depth": targets[0].depth, "concurrency": targets[0].concurrency}[field]
+        of = f"job {targets[0].job}" if len(targets) == 1 else plural(len(targets), "job")
+        self._targets_of_prompt = targets
+        label = safe(f"{field} of {of}", 40)
+        present = f"now {'none' if value is None else value} · " if len(targets) == 1 else ""
+        self.query_one(EntryLine).open(action_id, label, "", present + _HINTS[field])
+
+    def _set(self, field: str, text: str, targets: tuple[JobView, ...]) -> None:
+        number, word = read_number(text), text.strip().lower()
+        limitless = word == "none" and field != "nice"
+        if not limitless and (number is None or abs(number) > LARGEST or (number < 0 and field != "nice")):
+            self.console.tell("no", f"{field} is {_HINTS[field]}, not {text}", "warning")
+            return
+        intent = set_jobs(targets, field, None if limitless else number)
+        if intent is None:
+            self.console.tell("no", f"{field} is {word} already", "muted")
+        self.console.wishes.carry_out(intent)
+
+    # messages
+
+    def _point_at_origin(self) -> None:
+        """The exit codes at the left belong to the origin under the cursor."""
+        key = self._top.cursor_key
+        origin = key if isinstance(key, str) else ""
+        if origin == self._origin:
+            return
+        self._origin = origin
+        self._shown.pop("own", None)
+        self._own_exits.set_rows([])
+        self._show_titles()
+        self.console.read_soon()
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        """Another origin, job or entry."""
+        if event.table is self._top:
+            self._point_at_origin()
+        self.tell_footer()
+
+    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Opens an origin, or the URL of an entry."""
+        event.table.focus()
+        self._open()
+
+    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
+        """Actions are about other jobs now."""
+        self.tell_footer()
+
+    def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
+        """Sets what was typed for the jobs that were asked about."""
+        if event.purpose in _FIELDS:
+            if event.text.strip():
+                self._set(_FIELDS[event.purpose], event.text, self._targets_of_prompt)
+            self._job_table.focus()
+
+    def on_entry_line_left(self, event: EntryLine.Left) -> None:
+        """Nothing is set."""
+        if event.purpose in _FIELDS:
+            self._job_table.focus()
+
+
+def read_number(text: str) -> int | None:
+    """The whole number a person typed, None when it is none."""
+    digits = text.strip()
+    bare = digits.removeprefix("-")
+    return int(digits) if bare.isascii() and bare.isdigit() and len(bare) <= 9 else None

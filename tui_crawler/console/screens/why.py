@@ -1,0 +1,137 @@
+"""What-if: the decision trace of any URL, also of one that was never seen; and the field where it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.present.line import Prose
+from tui_crawler.console.present.why import standing_lines, trace_lines
+from tui_crawler.console.refresh import Snapshot, Wants
+from tui_crawler.console.screens.base import ConsoleScreen, Dialog, title
+from tui_crawler.domain.explanation import Explanation
+
+NOBODY = "Nobody can be asked here."
+
+
+class WhyScreen(ConsoleScreen):
+    """The trace of one URL, and where it stands."""
+
+    WHERE = Where.why
+    HERE = frozenset({"view.failures", "view.urls", "view.rules", "view.logs", "view.stats"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.why), Binding("enter", "open_url", "Open", show=False)]
+    AUTO_FOCUS = "#why-trace"
+
+    def __init__(self, url: str, came_from: tuple[str, ...]) -> None:
+        """`came_from` is where one was before; both are raw text."""
+        super().__init__()
+        self._url = url
+        self.came_from = came_from
+        self._shown: Explanation | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """The trace beside where the URL stands."""
+        self._trace = Lines(id="why-trace", classes="pane")
+        self._standing = Lines(id="why-standing", classes="pane")
+        yield Horizontal(self._trace, self._standing, id="body", classes="why-panes")
+
+    def on_mount(self) -> None:
+        """Names the panes."""
+        self._show_titles()
+        title(self._standing, "The URL")
+        self._trace.show([] if self.wants().parts else [Prose(NOBODY, "muted")])
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """The trace."""
+        return Wants(parts=self.console.inquiry.parts(self._url))
+
+    def take(self, shot: Snapshot) -> None:
+        """Takes the trace when it was read anew."""
+        for part in self.wants().parts:
+            read = shot.parts.get(part)
+            if not isinstance(read, Explanation) or read is self._shown:
+                continue
+            if self.frozen and self._shown is not None:
+                self.missed += read != self._shown
+                self._show_titles()
+            else:
+                self._shown = read
+                self._trace.show(trace_lines(read))
+                self._standing.show(standing_lines(read, self.console.clock.zone))
+
+    def thaw(self) -> None:
+        """Asks again."""
+        self._show_titles()
+        self.console.read_soon()
+
+    def _show_titles(self) -> None:
+        title(self._trace, "Decision trace", f"‖ frozen · {self.missed} changes" if self.frozen else "")
+
+    # what is selected, what is done
+
+    def situation(self) -> Situation:
+        """The URL, when it is a page."""
+        shown = self._shown
+        return Situation(Where.why, urls=(shown.normalized,) if shown is not None and shown.known else ())
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Where one is."""
+        return (*self.came_from, "why", self._url)
+
+    def do(self, action_id: str, argument: str = "") -> bool:
+        """Does an action of this screen."""
+        if action_id == "nav.open":
+            self.action_open_url()
+            return True
+        return False
+
+    def action_open_url(self) -> None:
+        """Opens the page, if it is one."""
+        for url in self.situation().urls:
+            self.console.dispatcher.go_to_url(url)
+
+
+class AskUrlScreen(Dialog):
+    """Gives the URL that was typed, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
+
+    def __init__(self, url: str) -> None:
+        """`url` is what stands there at first, selected as a whole: typing replaces it."""
+        super().__init__()
+        self._url = url
+
+    def compose(self) -> ComposeResult:
+        """One field."""
+        with Vertical(classes="dialog wide") as box:
+            box.border_title = Content("Why is a URL (not) crawled?")
+            box.border_subtitle = Content("enter asks · esc leaves")
+            yield PlainInput(
+                self._url, id="why-url", compact=True, placeholder="https://… any URL, also one never seen"
+            )
+
+    def on_mount(self) -> None:
+        """Begins in the field."""
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Gives what was typed."""
+        event.stop()
+        self.dismiss(event.value.strip() or None)
+
+    def action_cancel(self) -> None:
+        """Gives nothing."""
+        self.dismiss(None)

@@ -1,0 +1,140 @@
+"""What the console remembers of a database from one time to the next: view, order, filter, theme.
+
+Kept in the user's own folder for state, never beside the database. A folder that cannot be read or written is no
+fault: then nothing is remembered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.actions import BY_ID
+from tui_crawler.console.present.order import SORT_COLUMNS, Arrangement
+from tui_crawler.console.screens.base import ConsoleScreen
+from tui_crawler.console.screens.overview import OverviewScreen
+from tui_crawler.console.theme import DARK
+
+if TYPE_CHECKING:
+    from tui_crawler.console.app import CrawlerApp
+
+MOST_BYTES = 16_384
+"""A longer file is not ours."""
+MOST_KEPT = 200
+"""So many databases are remembered; the ones not looked at for longest are forgotten."""
+_LONGEST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What is remembered. `view` is the id of the action that shows it; empty strings: nothing is."""
+
+    view: str = ""
+    sort: str = ""
+    descending: bool = True
+    needle: str = ""
+    problems: bool = False
+    theme: str = ""
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """The order and filter of the overview."""
+        if self.sort not in SORT_COLUMNS:
+            return Arrangement(needle=self.needle, problems=self.problems)
+        return Arrangement(self.sort, self.descending, self.needle, self.problems)
+
+    def arranged(self, wanted: Arrangement) -> Session:
+        """The same with this order and filter of the overview."""
+        return replace(
+            self, sort=wanted.sort, descending=wanted.descending, needle=wanted.needle, problems=wanted.problems
+        )
+
+
+def session_of(app: CrawlerApp) -> Session:
+    """What is to be remembered of a console as it is now."""
+    stack = [screen for screen in app.screen_stack if isinstance(screen, ConsoleScreen)]
+    view = f"view.{stack[1].WHERE.name}" if len(stack) > 1 else ""
+    session = Session(view=view if view in BY_ID else "", theme=app.theme if app.theme != DARK.name else "")
+    overview = next((screen for screen in stack if isinstance(screen, OverviewScreen)), None)
+    return session if overview is None else session.arranged(overview.arrangement)
+
+
+class Memory:
+    """The file of one database in a folder; `folder` None: nothing is remembered. Nothing here raises."""
+
+    def __init__(self, folder: Path | None, database: str = "") -> None:
+        """`database` is its whole path, of which only a digest is kept."""
+        self.folder = folder
+        digest = hashlib.sha256(database.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        self._file = None if folder is None else folder / "sessions" / f"{digest}.json"
+
+    def recall(self) -> Session:
+        """What was kept last; what cannot be read is left out."""
+        if self._file is None:
+            return Session()
+        try:
+            with self._file.open("rb") as file:
+                document = json.loads(file.read(MOST_BYTES))
+        except (OSError, ValueError, RecursionError):
+            return Session()
+        return _session(document) if isinstance(document, dict) else Session()
+
+    def keep(self, session: Session) -> bool:
+        """Keeps it for the next time; answers whether that was possible."""
+        if self._file is None:
+            return False
+        text = json.dumps(asdict(session), ensure_ascii=True)
+        return write_privately(self._file, text) and self._forget_the_oldest()
+
+    def _forget_the_oldest(self) -> bool:
+        folder = self._file.parent if self._file is not None else None
+        with contextlib.suppress(OSError):
+            kept = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime) if folder is not None else []
+            for file in kept[:-MOST_KEPT]:
+                file.unlink(missing_ok=True)
+        return True
+
+
+def state_folder(environment: Mapping[str, str]) -> Path | None:
+    """The console's folder for state (XDG_STATE_HOME, else ~/.local/state); None without a home."""
+    named = environment.get("XDG_STATE_HOME", "")
+    if Path(named).is_absolute():  # the specification: a relative path is to be ignored
+        return Path(named) / "tui-crawler"
+    try:
+        return Path.home() / ".local" / "state" / "tui-crawler"
+    except RuntimeError:
+        return None
+
+
+def write_privately(path: Path, text: str) -> bool:
+    """Writes a file that only its owner can read, whole or not at all; answers whether that was possible."""
+    scratch = ""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        number, scratch = tempfile.mkstemp(prefix=".", dir=path.parent)
+        with os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+        Path(scratch).replace(path)
+    except OSError:
+        if scratch:
+            with contextlib.suppress(OSError):
+                Path(scratch).unlink()
+        return False
+    return True
+
+
+def _session(document: Mapping[str, object]) -> Session:
+    words = {
+        name: value[:_LONGEST]
+        for name in ("view", "sort", "needle", "theme")
+        if isinstance(value := document.get(name), str)
+    }
+    switches = {name: value for name in ("descending", "problems") if isinstance(value := document.get(name), bool)}
+    return Session(**words, **switches)  # type: ignore[arg-type]  # names and types were looked at just now

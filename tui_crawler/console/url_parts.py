@@ -1,0 +1,72 @@
+"""What the URL views read by themselves: a window of pages that pass a filter, and a stored body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tui_crawler.console.ports import Reports
+from tui_crawler.console.refresh import SLOW_MS, WINDOW
+from tui_crawler.domain.page_filter import PageFilter, PageWindow
+
+FIELDS_MS, SCAN_MS = 3_000, 10_000
+"""How long a window holds that had to look at many rows: for fields, and for the text of URLs."""
+
+BODY_MS = 60_000
+BODY_SHOWN = 65_536
+"""How many bytes of a stored body are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class UrlWindow:
+    """A window of the pages that pass a filter, after (or, newest first, before) a page id; 0: the first window."""
+
+    narrowing: PageFilter = field(default_factory=PageFilter)
+    after_id: int = 0
+    newest_first: bool = False
+
+    @property
+    def every_ms(self) -> int:
+        """The more rows are looked at, the less often."""
+        if not self.narrowing.terms:
+            return SLOW_MS
+        return SCAN_MS if self.narrowing.looks_at_urls else FIELDS_MS
+
+    @property
+    def by_time(self) -> bool:
+        """It changes by commits only."""
+        return False
+
+    def read(self, reports: Reports, now: int) -> PageWindow:
+        """Reads the window."""
+        return reports.page_window(self.narrowing, self.after_id, WINDOW, self.newest_first)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBody:
+    """The beginning of a stored body, and how many bytes it has in all."""
+
+    data: bytes
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class BodyOf:
+    """The stored body of a page; `sha256` says which, so that another one is read at once."""
+
+    url: str
+    sha256: str
+
+    @property
+    def every_ms(self) -> int:
+        """The same digest is the same body."""
+        return BODY_MS
+
+    @property
+    def by_time(self) -> bool:
+        """It changes by commits only."""
+        return False
+
+    def read(self, reports: Reports, now: int) -> StoredBody | None:
+        """Reads its beginning; None when there is none."""
+        body = reports.body(self.url)
+        return None if body is None else StoredBody(body[:BODY_SHOWN], len(body))

@@ -1,0 +1,276 @@
+"""What narrows a list of pages: a line of text becomes terms, which storage turns into a query. Pure.
+
+The line is words between spaces. A word is part of the URL, unless it begins with a field: `exit:timeout`,
+`status:4xx`, `depth:>3`, `origin:example.org`, `state:queued`, `re:/p[0-9]+$`. Commas mean "any of", `!` in front of a
+word means "not". A page is kept when every word holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from tui_crawler.domain.exit_code import BLOCKED, DISPOSITIONS, FAILURES, ExitCode
+from tui_crawler.domain.page import PageStatus
+from tui_crawler.domain.pattern import BadPattern, Pattern
+from tui_crawler.domain.view import PageView
+
+_MOST_TERMS = 20
+_LARGEST = 2**31
+_NONE = frozenset({"-", "none", "never"})
+
+
+class PageState(StrEnum):
+    """Where a page stands, in one word."""
+
+    queued = "queued"  # has tries, and did not fail last time
+    retry = "retry"  # failed, and has tries left
+    claimed = "claimed"
+    done = "done"
+    failed = "failed"  # and has no try left
+    blocked = "blocked"
+    skipped = "skipped"
+    stashed = "stashed"
+
+
+@dataclass(frozen=True, slots=True)
+class TextTerm:
+    """The URL contains `text`, whatever the case of its ASCII letters."""
+
+    text: str
+    inverted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTerm:
+    """The regular expression `text` is found in the URL."""
+
+    text: str
+    inverted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OriginTerm:
+    """One of `names` (lower case) is the origin, or its host; where it is neither of any origin, part of it."""
+
+    names: tuple[str, ...]
+    inverted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExitTerm:
+    """The last attempt ended with one of `codes`; `never`: there was none."""
+
+    codes: frozenset[ExitCode]
+    never: bool = False
+    inverted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StateTerm:
+    """The page is in one of `states`."""
+
+    states: frozenset[PageState]
+    inverted: bool = False
+
+
+class Measure(StrEnum):
+    """A number of a page that a term may name."""
+
+    status = "status"
+    depth = "depth"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberTerm:
+    """A number of the page lies in one of `spans` (first and last); `none`: there is no such number."""
+
+    measure: Measure
+    spans: tuple[tuple[int, int], ...]
+    none: bool = False
+    inverted: bool = False
+
+
+Term = TextTerm | PatternTerm | OriginTerm | ExitTerm | StateTerm | NumberTerm
+
+
+@dataclass(frozen=True, slots=True)
+class PageFilter:
+    """All of `terms` hold; no terms: every page."""
+
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def looks_at_urls(self) -> bool:
+        """Whether the text of URLs decides: no index helps with that, rows have to be looked at."""
+        return any(isinstance(term, TextTerm | PatternTerm) for term in self.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterProblem:
+    """What is wrong with a line, in words."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageWindow:
+    """A window of pages by id. `looked_at` counts the rows that were judged for it, of `known` pages in all.
+
+    `last_id` is where the next window begins; `ended`: there is none, every page was looked at.
+    """
+
+    pages: tuple[PageView, ...]
+    looked_at: int = 0
+    known: int = 0
+    last_id: int = 0
+    ended: bool = True
+
+
+def read_page_filter(text: str) -> PageFilter | FilterProblem:
+    """The filter that a line of text means, or what is wrong with it."""
+    words = text.split()
+    if len(words) > _MOST_TERMS:
+        return FilterProblem(f"more than {_MOST_TERMS} words")
+    terms: list[Term] = []
+    for word in words:
+        inverted = word.startswith("!") and len(word) > 1
+        term = _term(word[inverted:], inverted)
+        match term:
+            case FilterProblem():
+                return term
+            case None:
+                continue
+            case _:
+                terms.append(term)
+    return PageFilter(tuple(terms))
+
+
+def state_of(page: PageView) -> PageState:
+    """Where a page stands."""
+    match page.status:
+        case PageStatus.STASHED.name:
+            return PageState.stashed
+        case PageStatus.SKIPPED.name:
+            return PageState.skipped
+        case PageStatus.CLAIMED.name:
+            return PageState.claimed
+        case _:
+            code = ExitCode.__members__.get(page.last_exit_code)
+            if page.attempts_remaining > 0:
+                return PageState.retry if code in FAILURES else PageState.queued
+            if code in FAILURES:
+                return PageState.failed
+            return PageState.blocked if code in BLOCKED else PageState.done
+
+
+def _term(word: str, inverted: bool) -> Term | FilterProblem | None:
+    """One word; None while only the name of its field was typed."""
+    field, colon, value = word.partition(":")
+    read = _FIELDS.get(field.lower()) if colon else None
+    if read is None:
+        return TextTerm(word, inverted)
+    return read(value, inverted) if value.strip(",") else None
+
+
+def _exit_term(value: str, inverted: bool) -> ExitTerm | FilterProblem:
+    codes: set[ExitCode] = set()
+    never = False
+    for word in filter(None, value.lower().split(",")):
+        found = _codes_named(word)
+        never |= word in _NONE
+        codes |= found
+        if not found and word not in _NONE:
+            return FilterProblem(f"no exit code is called {word}")
+    return ExitTerm(frozenset(codes), never, inverted)
+
+
+def _codes_named(word: str) -> frozenset[ExitCode]:
+    """The exit codes a word means: its name, its number, the name of its group, or part of its name."""
+    exact = [code for code in ExitCode if word in {code.name, str(code.value)}]
+    group = [code for code, row in DISPOSITIONS.items() if row.group.value == word]
+    part = [code for code in ExitCode if word in code.name]
+    return frozenset(exact or group or part)
+
+
+def _state_term(value: str, inverted: bool) -> StateTerm | FilterProblem:
+    states: set[PageState] = set()
+    for word in filter(None, value.lower().split(",")):
+        found = [state for state in PageState if state.value.startswith(word)]
+        if not found:
+            return FilterProblem(f"no state {word}: {', '.join(PageState)}")
+        states.update(found)
+    return StateTerm(frozenset(states), inverted)
+
+
+def _status_term(value: str, inverted: bool) -> NumberTerm | FilterProblem:
+    return _number_term(Measure.status, value, inverted)
+
+
+def _depth_term(value: str, inverted: bool) -> NumberTerm | FilterProblem:
+    return _number_term(Measure.depth, value, inverted)
+
+
+def _number_term(measure: Measure, value: str, inverted: bool) -> NumberTerm | FilterProblem:
+    spans: list[tuple[int, int]] = []
+    none = False
+    for word in filter(None, value.lower().split(",")):
+        if word in _NONE:
+            none = True
+            continue
+        span = _span(word)
+        if span is None:
+            return FilterProblem(f"{measure}: {word} is no number, {_EXAMPLES[measure]}")
+        spans.append(span)
+    return NumberTerm(measure, tuple(spans), none, inverted)
+
+
+def _span(word: str) -> tuple[int, int] | None:
+    """`404`, `4xx`, `400-499`, `>3`, `<3`, `>=3`, `<=3` as first and last number; None when it is none of these."""
+    if len(word) == 3 and word.endswith("xx") and _is_number(word[0]):
+        return int(word[0]) * 100, int(word[0]) * 100 + 99
+    sign = word[:1] if word[:1] in {"<", ">"} else ""
+    rest = word[len(sign) :]
+    if sign:
+        equal = rest.startswith("=")
+        if not _is_number(rest[equal:]):
+            return None
+        number = int(rest[equal:])
+        return (number + (not equal), _LARGEST) if sign == ">" else (0, number - (not equal))
+    first, dash, last = rest.partition("-")
+    if not _is_number(first) or (dash and not _is_number(last)):
+        return None
+    return int(first), int(last) if dash else int(first)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
+def _origin_term(value: str, inverted: bool) -> OriginTerm:
+    return OriginTerm(tuple(filter(None, value.lower().split(","))), inverted)
+
+
+def _pattern_term(value: str, inverted: bool) -> PatternTerm | FilterProblem:
+    try:
+        Pattern(value)
+    except BadPattern as bad:
+        return FilterProblem(f"re: {bad.message}")
+    return PatternTerm(value, inverted)
+
+
+_EXAMPLES: Mapping[Measure, str] = MappingProxyType(
+    {Measure.status: "404, 4xx, 400-499 or none", Measure.depth: "3, >3 or 2-5"}
+)
+_FIELDS: Mapping[str, Callable[[str, bool], Term | FilterProblem]] = MappingProxyType(
+    {
+        "exit": _exit_term,
+        "status": _status_term,
+        "depth": _depth_term,
+        "origin": _origin_term,
+        "state": _state_term,
+        "re": _pattern_term,
+    }
+)

@@ -1,0 +1,103 @@
+"""What the rule editor of the console asks: an entry typed in one line read as configuration, and a draft judged."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from tui_crawler.domain.ruleset import RulesetChange
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.preview import Preview
+
+SOURCE = "console"
+"""What stands as the place where an entry was written."""
+
+_DO_NOT_CRAWL, _QUERY = "policies:\n  do_not_crawl:\n  - ", "policies:\n  url_query_parameters:\n  - "
+_RULE, _EXCLUSION, _WHITELIST = "rules:\n- ", "exclusions:\n- ", "whitelist:\n  "
+_HEADS: Mapping[str, str] = MappingProxyType(
+    {
+        "skip": _RULE,
+        "rule": _RULE,
+        "rules": _RULE,
+        "do_not_crawl": _DO_NOT_CRAWL,
+        "query": _QUERY,
+        "url_query_parameters": _QUERY,
+        "exclusion": _EXCLUSION,
+        "exclusions": _EXCLUSION,
+        "whitelist": _WHITELIST,
+    }
+)
+_NAMED = "skip, rule, do_not_crawl, query, exclusion, whitelist"
+_SECOND_KEY = re.compile(r",\s*[a-z_]+:\s")
+
+
+class ConsoleRules:
+    """Fits the console's RulesDesk for one database. Holds no connection: any thread may call it."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+
+    def read(self, text: str) -> RulesetChange | str:
+        """The entries that a line makes (only they stand in the change), or what is wrong with it, in words.
+
+        The line is a section and an entry as the configuration writes it: `exclusion: host: a.example`,
+        `do_not_crawl: path: {prefix: /admin/}`; `skip: PATTERN` is short for a rule.
+        """
+        from tui_crawler.config.load import read_rules  # noqa: PLC0415  the screen does not wait for it
+        from tui_crawler.config.problem import ConfigErrors  # noqa: PLC0415
+
+        head, colon, rest = text.strip().partition(":")
+        if not colon or head not in _HEADS:
+            return f"begin with one of {_NAMED} and a colon"
+        try:
+            change = read_rules(_document(head, rest.strip()), SOURCE, Path())
+        except ConfigErrors as errors:
+            problem = errors.problems[0]
+            return problem.message + (f"; {problem.suggestion}" if problem.suggestion else "")
+        return _typed(change) if any(_entries(change)) else "this adds nothing"
+
+    def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:
+        """What a change of a job's rules would block and revive among all known URLs. Blocking.
+
+        `progress` is told how many were judged; what it raises ends the judging. Raises StorageFailure, NoSuchJob,
+        BadPattern.
+        """
+        from tui_crawler.storage.reports import Reports  # noqa: PLC0415  the screen does not wait for it
+        from tui_crawler.wiring.rules import RulesDesk  # noqa: PLC0415
+
+        with contextlib.closing(Reports(self._database)) as reports:
+            return RulesDesk(reports).preview(change, job, progress)
+
+
+def _document(head: str, rest: str) -> str:
+    """The line as a document of its own. Several keys in one line are a flow mapping, a single one needs no braces."""
+    if head == "skip":
+        return f"{_RULE}match: {rest}\n  skip: true\n"
+    item = f"{{{rest}}}" if rest[:1] not in "{[" and _SECOND_KEY.search(rest) else rest
+    if item.startswith("["):
+        return f"{_HEADS[head].rstrip('- ').rstrip()} {item}\n"
+    return f"{_HEADS[head]}{item}\n"
+
+
+def _entries(change: RulesetChange) -> tuple[object, ...]:
+    """The sections of a change; an empty one is false."""
+    whitelist = change.whitelist and (change.whitelist.domains or change.whitelist.patterns)
+    return (change.do_not_crawl, change.url_query_parameters, change.rules, change.exclusions, whitelist)
+
+
+def _typed(change: RulesetChange) -> RulesetChange:
+    """The change, its entries written in the console instead of in a line of a document."""
+    return RulesetChange(
+        do_not_crawl=change.do_not_crawl and tuple(replace(each, source=SOURCE) for each in change.do_not_crawl),
+        url_query_parameters=change.url_query_parameters
+        and tuple(replace(each, source=SOURCE) for each in change.url_query_parameters),
+        rules=change.rules and tuple(replace(each, source=SOURCE) for each in change.rules),
+        exclusions=change.exclusions and tuple(replace(each, source=SOURCE) for each in change.exclusions),
+        whitelist=change.whitelist,
+    )

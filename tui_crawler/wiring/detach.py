@@ -1,0 +1,104 @@
+"""A run that goes on without its console: the same crawl, started as a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tui_crawler.config.schema import Config
+from tui_crawler.console.departure import CannotDetach, Departure
+from tui_crawler.domain.run import StorageFailure
+from tui_crawler.storage.journal import Journal
+
+START_S = 30.0
+"""So long the new process has to take the database."""
+_LOOK_S = 0.1
+_ENDED_WELL = frozenset({None, 0, 1})  # it runs; or nothing was left, perhaps because origins gave up
+_TOLD = 4_096
+_OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+
+
+class DetachedRun:
+    """Fits the console's Detacher. `process` is what was started last.
+
+    The process has a session of its own, so that a closed terminal does not reach it, and no stdin; what it has to
+    say is appended to a file beside the database (no line per attempt: those are in the database).
+    """
+
+    def __init__(
+        self, config: Config | None, database: Path, *, hindrance: str = "", words: Sequence[str] | None = None
+    ) -> None:
+        """`config` is the one the console runs; without a file, the database's copy is used. `words` start another
+        command, to which the options are appended."""
+        self._database = database.absolute()
+        self._config = config
+        self._words = tuple(words or (sys.executable, "-m", "tui_crawler", "run"))
+        self.hindrance = hindrance
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> Path:
+        """The file of its messages."""
+        return self._database.with_name(f"{self._database.name}.log")
+
+    def command(self) -> tuple[str, ...]:
+        """The command that carries the run on."""
+        file = self._config.file if self._config is not None else ""
+        source = (str(Path(file).absolute()), "--ignore-database-name") if file else ("--stored",)
+        return (*self._words, *source, "--db", str(self._database), "--quiet")
+
+    def start(self) -> Departure:
+        """Starts it and waits until it holds the database; blocking, at most half a minute. Raises CannotDetach."""
+        command = self.command()
+        try:
+            log = os.open(self.log, _OPEN_FLAGS, 0o600)
+        except OSError as error:
+            raise CannotDetach(f"{self.log} cannot be written: {error.strerror}") from error
+        try:
+            at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+            os.write(log, f"{at} {shlex.join(command)}\n".encode("utf-8", "backslashreplace"))
+            said = os.fstat(log).st_size
+            self.process = process = subprocess.Popen(  # noqa: S603  our own program, no shell
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        except OSError as error:
+            raise CannotDetach(f"the process cannot be started: {error.strerror}") from error
+        finally:
+            os.close(log)
+        self._await(process, said)
+        return Departure(process.pid, str(self.log), f"tui-crawler --db {shlex.quote(str(self._database))}")
+
+    def _await(self, process: subprocess.Popen[bytes], said: int) -> None:
+        """Waits until the process holds the database, or has ended because nothing was left to do."""
+        deadline = time.monotonic() + START_S
+        mine = f"process {process.pid} on "
+        try:
+            with contextlib.closing(Journal(self._database)) as journal:
+                while not (journal.live_owner() or "").startswith(mine):
+                    if process.poll() is not None:
+                        break
+                    if time.monotonic() >= deadline:
+                        raise CannotDetach(f"process {process.pid} has not begun after {START_S:.0f} s")
+                    time.sleep(_LOOK_S)
+        except (StorageFailure, CannotDetach) as failure:
+            process.kill()
+            process.wait()
+            raise CannotDetach(str(failure)) from failure
+        status = process.returncode
+        words = "" if status in {None, 0} else self._last_words(said)
+        if status not in _ENDED_WELL or words:
+            raise CannotDetach(words or f"it ended at once with status {status}")
+
+    def _last_words(self, said: int) -> str:
+        """What the process wrote, on one line; `said` is how many bytes the file had before."""
+        with contextlib.suppress(OSError), self.log.open("rb") as log:
+            log.seek(said)
+            return " ".join(log.read(_TOLD).decode("utf-8", "replace").split())
+        return ""
