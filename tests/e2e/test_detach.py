@@ -173,7 +173,7 @@ def test_what_cannot_be_started_is_told(tmp_path):
 def test_run_needs_a_configuration_or_a_stored_one(tmp_path):
     nothing = tui_crawler("run")
     assert (nothing.returncode, nothing.stdout) == (2, "")
-    assert "name the configuration" in nothing.stderr
+    assert "the configuration is not named" in nothing.stderr
     database = tmp_path / "a.db"
     open_writable(database, OpenSettings()).close()
     empty = tui_crawler("run", "--stored", "--db", str(database))

@@ -1,0 +1,131 @@
+"""What the console costs on a large, busy crawl: `python -m benchmarks.console [--folder KEPT] [--runs 3]`.
+
+Makes a database of 1,000 origins and 1,000,000 known URLs (kept in --folder, so that the next time is quick). A process
+of its own commits settles, 1,000 a second by default: each rewrites an origin row and appends an attempt. Meanwhile
+`tui-crawler --db … --readonly` runs in a pseudo terminal of 120 x 40 and is measured from outside, through its bytes:
+the first paint, keys (j and k, at random times), the processor, the memory, and a terminal that reads nothing for 10 s.
+A minimal Textual app in the same terminal is the yardstick. All figures are medians of the runs, p99 included; other
+work on the machine shows in them, so compare ratios of one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from benchmarks.console_crawl import Crawl, make
+from benchmarks.console_terminal import Console, Keys
+
+RUNS, PRESSES, WATCH_S, STALL_S = 3, 120, 20.0, 10.0
+SETTLES, ORIGINS, PAGES = 1_000, 1_000, 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One run. Times in ms, shares of one core in percent, memory in MiB (resident)."""
+
+    minimal_p50: float
+    minimal_p99: float
+    minimal_paint: float
+    header_paint: float
+    rows_paint: float
+    key_p50: float
+    key_p99: float
+    processor: float
+    memory: float
+    written: float
+    bytes_s: float
+    stall_written: float
+    stall_back: float
+
+
+GOALS: tuple[tuple[str, str, str, float | None], ...] = (
+    ("minimal_p50", "minimal app: key to bytes, p50", "ms", None),
+    ("minimal_p99", "minimal app: key to bytes, p99", "ms", None),
+    ("minimal_paint", "minimal app: first paint", "ms", None),
+    ("header_paint", "first paint: header", "ms", 300),
+    ("rows_paint", "first paint: origin rows", "ms", None),
+    ("key_p50", "key to bytes, p50", "ms", None),
+    ("key_p99", "key to bytes, p99", "ms", 50),
+    ("processor", f"processor over {WATCH_S:.0f} s, of one core", "%", 15),
+    ("memory", "memory (resident)", "MiB", None),
+    ("written", "settles a second meanwhile", "", None),
+    ("bytes_s", "bytes a second to the terminal", "", None),
+    ("stall_written", f"settles a second, terminal stalled {STALL_S:.0f} s", "", None),
+    ("stall_back", "then: key to bytes", "ms", 1_000),
+)
+
+
+def measure(database: Path, settles: int, presses: int) -> Measured:
+    """One run of everything."""
+    chance = random.Random(presses)
+    with Console.start([sys.executable, "-m", "benchmarks.console_minimal"]) as minimal:
+        _, minimal_paint = minimal.first_seen(b"row 0 ", b"row 7 ")
+        minimal.read_for(1)
+        yardstick = minimal.press_randomly(presses, chance)
+    with Crawl(database, settles) as crawl:
+        crawl.watch(2)
+        with Console.start([sys.executable, "-m", "tui_crawler", "--db", str(database), "--readonly"]) as console:
+            header, rows = console.first_seen(b"tui-crawler", b"site")
+            console.read_for(3)
+            before, seen = console.processor_s(), console.count
+            written = crawl.watch(WATCH_S, console.read_for)
+            processor = (console.processor_s() - before) / WATCH_S * 100
+            bytes_s = (console.count - seen) / WATCH_S
+            keys = console.press_randomly(presses, chance)
+            memory = console.memory_mib()
+            stalled = crawl.watch(STALL_S)
+            back = console.press_randomly(1, chance).worst
+            console.quit()
+    return Measured(
+        *_key_times(yardstick), minimal_paint, header, rows, *_key_times(keys), processor, memory, written, bytes_s,
+        stalled, back,
+    )  # fmt: skip
+
+
+def _key_times(keys: Keys) -> tuple[float, float]:
+    if keys.unanswered:
+        print(f"  {keys.unanswered} keys had no answer", flush=True)
+    return keys.percentile(50), keys.percentile(99)
+
+
+def show(runs: list[Measured]) -> None:
+    """Prints the medians, beside the goals of CONSOLE.md rule 9."""
+    medians = {one.name: statistics.median(getattr(run, one.name) for run in runs) for one in fields(Measured)}
+    for name, title, unit, goal in GOALS:
+        value = medians[name]
+        low, high = (bound(getattr(run, name) for run in runs) for bound in (min, max))
+        judged = "" if goal is None else f"goal < {goal:g} {unit}: {'met' if value < goal else 'missed'}"
+        print(f"{title:44}{value:10.1f} {unit:4} ({low:.1f} … {high:.1f})  {judged}".rstrip())
+    print(f"key p99 / that of the minimal app: {medians['key_p99'] / medians['minimal_p99']:.1f}")
+    print(f"first paint / that of the minimal app: {medians['header_paint'] / medians['minimal_paint']:.2f}")
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description="What the console costs on a large, busy crawl.")
+    parser.add_argument("--folder", type=Path, help="keeps the database here for the next time")
+    parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--settles", type=int, default=SETTLES, help="a second; each rewrites two rows")
+    parser.add_argument("--presses", type=int, default=PRESSES)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as passing:
+        folder = options.folder or Path(passing)
+        folder.mkdir(parents=True, exist_ok=True)
+        database = folder / f"console-{ORIGINS}-{PAGES}.db"
+        make(database, ORIGINS, PAGES)
+        runs = []
+        for number in range(options.runs):
+            runs.append(measure(database, options.settles, options.presses))
+            print(f"run {number + 1} of {options.runs} is over", flush=True)
+        print(f"\n{ORIGINS:,} origins, {PAGES:,} URLs, {options.settles:,} settles a second; medians of {len(runs)}")
+        show(runs)
+
+
+if __name__ == "__main__":
+    main()

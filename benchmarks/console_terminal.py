@@ -1,0 +1,190 @@
+"""A program in a pseudo terminal, timed by its bytes, for `benchmarks.console`."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import random
+import select
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pyte
+
+from tui_crawler.console.glyphs import CURSOR
+
+ROOT = Path(__file__).parents[1]
+WIDTH, HEIGHT = 120, 40
+LEAST_S, MOST_S = 0.15, 1.6  # between two keys; orders change a second after the last one
+PATIENT_S = 30.0
+PANE_END, NAME = "╰", "site"
+WAY_DOWN, UP_AND_DOWN = b"\x04" * 6, (b"j", b"k")  # ctrl+d is half a page
+UNWANTED = {"COLUMNS", "LINES", "PYTHONDONTWRITEBYTECODE"}
+WANTED = {
+    "TERM": "xterm-256color",
+    "COLORTERM": "truecolor",
+    "PYTHONPATH": str(ROOT),
+    "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / f"tui-crawler-bytecode-{os.getuid()}"),
+}
+"""An installed program has its bytecode: it is made by the first start, which is not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """How long each key took to move the cursor, in ms, shortest first, and how many never did."""
+
+    times: tuple[float, ...]
+    unanswered: int
+
+    def percentile(self, percent: int) -> float:
+        """The time that `percent` of the keys kept within."""
+        if not self.times:
+            return float("inf")
+        return self.times[min(len(self.times) - 1, len(self.times) * percent // 100)]
+
+    @property
+    def worst(self) -> float:
+        """The longest time."""
+        return self.percentile(100)
+
+
+class Console:
+    """A child in a pseudo terminal. What it writes is kept with the time it came, and looked at afterwards."""
+
+    def __init__(self, child: subprocess.Popen[bytes], master: int, began: float) -> None:
+        self._child = child
+        self._process = psutil.Process(child.pid)
+        self._master = master
+        self._began = began
+        self._chunks: list[tuple[float, bytes]] = []
+        self._screen = pyte.Screen(WIDTH, HEIGHT)
+        self._stream = pyte.ByteStream(self._screen)
+        self.count = 0
+
+    @classmethod
+    @contextmanager
+    def start(cls, command: list[str]) -> Iterator[Console]:
+        """Runs a command in a terminal of 120 x 40, and ends it with the block."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
+        kept = {name: value for name, value in os.environ.items() if name not in UNWANTED}
+        began = time.perf_counter()
+        child = subprocess.Popen(
+            command,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=ROOT,
+            env={**kept, **WANTED},
+            start_new_session=True,
+        )
+        os.close(slave)
+        try:
+            yield cls(child, master, began)
+        finally:
+            if child.poll() is None:
+                child.kill()
+            child.wait()
+            os.close(master)
+
+    def read_for(self, wait_s: float) -> None:
+        """Reads what comes."""
+        until = time.perf_counter() + wait_s
+        while (left := until - time.perf_counter()) > 0:
+            self._read(left)
+
+    def first_seen(self, *words: bytes) -> tuple[float, ...]:
+        """When each of the words had come, in ms after the start. Raises TimeoutError."""
+        found: dict[bytes, float] = {}
+        seen = b""
+        until = self._began + PATIENT_S
+        while len(found) < len(words):
+            if time.perf_counter() > until or self._child.poll() is not None:
+                raise TimeoutError(f"{words} not seen in {seen[-2_000:]!r}")
+            if self._read(0.05):
+                at, data = self._chunks[-1]
+                seen += data
+                found |= {word: (at - self._began) * 1_000 for word in words if word not in found and word in seen}
+        return tuple(found[word] for word in words)
+
+    def press_randomly(self, presses: int, chance: random.Random) -> Keys:
+        """Presses j or k at random times, some way down the table; what came before is only painted."""
+        self.press(WAY_DOWN)
+        self.read_for(2)
+        self._replay([])
+        pressed: list[float] = []
+        for _ in range(presses):
+            self.read_for(chance.uniform(LEAST_S, MOST_S))
+            pressed.append(time.perf_counter())
+            self.press(chance.choice(UP_AND_DOWN))
+        self.read_for(2)
+        return self._replay(pressed)
+
+    def press(self, keys: bytes) -> None:
+        """Writes keys."""
+        os.write(self._master, keys)
+
+    def processor_s(self) -> float:
+        """The processor time it has used, in s."""
+        used = self._process.cpu_times()
+        return used.user + used.system
+
+    def memory_mib(self) -> float:
+        """Its resident memory, in MiB."""
+        return self._process.memory_info().rss / 2**20
+
+    def quit(self) -> None:
+        """Leaves it by its key."""
+        self.press(b"q")
+        until = time.perf_counter() + PATIENT_S
+        while self._child.poll() is None and time.perf_counter() < until:
+            self._read(0.1)
+
+    def _read(self, wait_s: float) -> bool:
+        if not select.select([self._master], [], [], wait_s)[0]:
+            return False
+        with suppress(OSError):  # the other end is closed
+            data = os.read(self._master, 65_536)
+            self._chunks.append((time.perf_counter(), data))
+            self.count += len(data)
+            return True
+        time.sleep(wait_s)
+        return False
+
+    def _replay(self, pressed: list[float]) -> Keys:
+        """Paints all chunks in their order; a key is answered by the first that puts the cursor on another row."""
+        times: list[float] = []
+        coming = list(reversed(pressed))
+        waiting: float | None = None
+        here = self._cursor_row()
+        for at, data in self._chunks:
+            while coming and coming[-1] <= at:
+                waiting = coming.pop()
+            self._stream.feed(data)
+            row = self._cursor_row()
+            if row and row != here:
+                here = row
+                if waiting is not None:
+                    times.append((at - waiting) * 1_000)
+                    waiting = None
+        self._chunks.clear()
+        return Keys(tuple(sorted(times)), len(pressed) - len(times))
+
+    def _cursor_row(self) -> str:
+        """Which row of the first table the cursor stands before: the words that name it."""
+        for line in self._screen.display:
+            if line.startswith(PANE_END):
+                break
+            if CURSOR in line[:4]:
+                named = [word for word in line.split() if NAME in word]
+                return named[0] if named else " ".join(line.split()[:3])
+        return ""
