@@ -79,7 +79,7 @@ class Admission:
     Raises BadPattern when a policy, exclusion, whitelist or rule holds a value that cannot be compiled.
     """
 
-    __slots__ = ("_compiled", "_verdicts", "limits", "scope")
+    __slots__ = ("_compiled", "_verdicts", "limits", "names_agents", "scope")
 
     def __init__(
         self, policies: PolicySet, scope: Scope, limits: Limits, compiled: CompiledPolicies | None = None
@@ -88,6 +88,8 @@ class Admission:
         self.scope = scope
         self.limits = limits
         self._verdicts: dict[str, Admitted | Refused] = {}
+        # whether a rule gives some pages a user agent of their own, whose robots.txt group then counts
+        self.names_agents = any(rule.ua is not None for rule in self.policies.rules)
 
     @property
     def policies(self) -> PolicySet:
@@ -144,11 +146,6 @@ class Admission:
         seen = {step.stage for step in filters}
         judged = (step for _, step in self._judgements(url, robots, self._compiled.settings(url)))
         return (*filters, *(step for step in judged if step.stage not in seen))
-
-    @property
-    def names_agents(self) -> bool:
-        """Whether a rule gives some pages a user agent of their own, whose robots.txt group then counts."""
-        return any(rule.ua is not None for rule in self.policies.rules)
 
     def settings(self, url: CrawlUrl) -> RuleSettings:
         """What the rules together say of a URL, and which rule decided what (B)."""

@@ -26,6 +26,7 @@ from tui_crawler.domain.command import (
     TopUpPatience,
 )
 from tui_crawler.domain.job import JobState, QueueChange
+from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import StoredOrigin
 from tui_crawler.engine.commands import CommandDesk
@@ -79,10 +80,6 @@ class CrewStore(Protocol):
 
     async def on_todo_lists(self, page_ids: Sequence[int]) -> frozenset[int]:
         """Those of the pages named that are still on a todo list."""
-        ...
-
-    async def awake(self, origins: Sequence[str], now: int) -> tuple[str, ...]:
-        """Those of the origins named that have a page a fill would find at `now` (epoch ms)."""
         ...
 
 
@@ -146,5 +143,5 @@ class CrewMember:
         return tuple(
             name
             for name, state in self._roster.states.items()
-            if (state.finished is not None and state.finished.value == "exhausted") or state.asleep_until
+            if state.finished is FinishReason.exhausted or state.asleep_until
         )

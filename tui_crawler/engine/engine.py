@@ -121,8 +121,6 @@ class Engine:
             takeover = Takeover(continued or stored.handed_on, unclean or stored.unclean)
             entered.append(self._roster.enter(stored, takeover, now))
             self._runner.counts[stored.record.origin] = Counts(stored.done, stored.failed)
-            if stored.record.origin not in self._roster.judges.main.scope.origins:
-                self._roster.judges.add_origin(stored.record.origin)
         await asyncio.gather(*(self._open(state, now) for state in entered))
 
     async def rest(self) -> None:
@@ -136,8 +134,7 @@ class Engine:
             await self._take_rules(start)
             takeover = Takeover(continued=True, unclean=start.unclean)
             for stored in start.origins:
-                state = self._roster.enter(stored, takeover, self._clock.now())
-                self._roster.judges.add_origin(state.origin)
+                self._roster.enter(stored, takeover, self._clock.now())
             await self._take_actions()
             while self._desk.probes.open and self._reason is None:
                 self._start_turns()
@@ -277,7 +274,9 @@ class Engine:
             await self._enter(await crew.store.take_origins(), self._continued, unclean=False)
         for origin in self._places.reconsider():
             self._slots.place(origin)
-        await self._awaken(await crew.store.awake(crew.idle(), self._clock.now().wall_ms))
+        idle = crew.idle()
+        if idle:
+            await self._awaken(await self._store.awake(idle, self._clock.now().wall_ms))
         crew.others_at_work = await crew.store.others_at_work()
 
     async def _mind_few_origins(self) -> None:

@@ -84,6 +84,8 @@ class Roster:
         state = restore(record, stored.todo, rules, self.settings.settings_of(record.origin), takeover, now)
         self.states[state.origin] = state
         self.pages_known[state.origin] = stored.pages_known
+        if state.origin not in self.judges.main.scope.origins:
+            self.judges.add_origin(state.origin)
         return state
 
     def rules_of(self, status: str, body: bytes) -> RobotsRules | None:

@@ -9,7 +9,6 @@ from tui_crawler.domain.job import JobState
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import StoredOrigin
 from tui_crawler.storage import crew, desk, jobs, rulesets
-from tui_crawler.storage.candidates import awake
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.crew import Crew
 from tui_crawler.storage.transaction import Transaction
@@ -80,11 +79,6 @@ class CrewStore:
     async def current_rules(self) -> tuple[Ruleset, ...]:
         """The rulesets in force."""
         return await self._writer.read(rulesets.current)
-
-    async def awake(self, origins: Sequence[str], now: int) -> tuple[str, ...]:
-        """Those of the origins named that have a page a fill would find at `now` (epoch ms)."""
-        claim = self._held()
-        return await self._writer.read(lambda work: awake(work, claim, origins, now)) if origins else ()
 
     async def on_todo_lists(self, page_ids: Sequence[int]) -> frozenset[int]:
         """Those of the pages named that are still on a todo list."""

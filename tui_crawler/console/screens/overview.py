@@ -9,7 +9,6 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
-from textual.timer import Timer
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
@@ -26,17 +25,17 @@ from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT
 from tui_crawler.console.present.summary import no_origin_lines, summary_lines, why_line
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import Snapshot, Wants
-from tui_crawler.console.screens.base import ConsoleScreen, title
+from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.choose import ChooseScreen
+from tui_crawler.console.screens.live_filter import LiveFilterScreen
 from tui_crawler.console.screens.origin_actions import act_on_origins
 from tui_crawler.domain.view import OriginView
 
 ORDER_MS = 1_000
-FILTER_S = 0.15
 RATE_WIDTH = 20
 
 
-class OverviewScreen(ConsoleScreen):
+class OverviewScreen(LiveFilterScreen):
     """The screen the console begins with."""
 
     WHERE = Where.overview
@@ -50,7 +49,6 @@ class OverviewScreen(ConsoleScreen):
         self._dirty: set[str] = set()
         self._missed: set[str] = set()
         self._ordered_at = -ORDER_MS
-        self._filter_timer: Timer | None = None
         self._sought = ""
 
     def body(self) -> Iterable[Widget]:
@@ -328,29 +326,8 @@ class OverviewScreen(ConsoleScreen):
         else:
             self._sort_by(event.column_id)
 
-    def on_entry_line_changed(self, event: EntryLine.Changed) -> None:
-        """Filters as one types, a moment after the last key."""
-        if event.purpose == "filter":
-            if self._filter_timer is not None:
-                self._filter_timer.stop()
-            self._filter_timer = self.set_timer(FILTER_S, lambda: self._filter(event.text))
-
-    def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
-        """Keeps the filter."""
-        if event.purpose == "filter":
-            self._filter(event.text)
-            self._table.focus()
-
-    def on_entry_line_left(self, event: EntryLine.Left) -> None:
-        """Takes the filter off."""
-        if event.purpose == "filter":
-            self._filter("")
-            self._table.focus()
-
     def _filter(self, text: str) -> None:
-        if self._filter_timer is not None:
-            self._filter_timer.stop()
-            self._filter_timer = None
+        self._stop_waiting()
         self._sought = text or self._sought
         if text != self._wanted.needle:
             self._arrange(replace(self._wanted, needle=text))

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.timer import Timer
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
@@ -25,15 +24,14 @@ from tui_crawler.console.present.url_rows import (
     window_words,
 )
 from tui_crawler.console.refresh import Snapshot, Wants
-from tui_crawler.console.screens.base import ConsoleScreen, title
+from tui_crawler.console.screens.base import title
+from tui_crawler.console.screens.live_filter import LiveFilterScreen
 from tui_crawler.console.url_parts import UrlWindow
 from tui_crawler.domain.page_filter import FilterProblem, PageFilter, PageWindow, read_page_filter
 from tui_crawler.domain.view import PageView
 
-FILTER_S = 0.15
 
-
-class UrlsScreen(ConsoleScreen):
+class UrlsScreen(LiveFilterScreen):
     """A table of pages, and the page under the cursor."""
 
     WHERE = Where.urls
@@ -53,7 +51,6 @@ class UrlsScreen(ConsoleScreen):
         self._held: PageWindow | None = None
         self._turned = True  # the rows shown are still those of the window before
         self._marked: dict[Hashable, str] = {}
-        self._filter_timer: Timer | None = None
 
     def body(self) -> Iterable[Widget]:
         """Pages, and the one under the cursor in full."""
@@ -209,9 +206,7 @@ class UrlsScreen(ConsoleScreen):
 
     def _filter(self, text: str) -> None:
         """Narrows to what a text means; while it means nothing, what was shown stays."""
-        if self._filter_timer is not None:
-            self._filter_timer.stop()
-            self._filter_timer = None
+        self._stop_waiting()
         self._text = text.strip()
         narrowing = read_page_filter(text)
         self._problem = narrowing.message if isinstance(narrowing, FilterProblem) else ""
@@ -239,22 +234,3 @@ class UrlsScreen(ConsoleScreen):
         known = self._marked | {page.page_id: page.url for page in pages}
         self._marked = {key: url for key, url in known.items() if key in event.marked}
         self.tell_footer()
-
-    def on_entry_line_changed(self, event: EntryLine.Changed) -> None:
-        """Filters as one types, a moment after the last key."""
-        if event.purpose == "filter":
-            if self._filter_timer is not None:
-                self._filter_timer.stop()
-            self._filter_timer = self.set_timer(FILTER_S, lambda: self._filter(event.text))
-
-    def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
-        """Keeps the filter."""
-        if event.purpose == "filter":
-            self._filter(event.text)
-            self._table.focus()
-
-    def on_entry_line_left(self, event: EntryLine.Left) -> None:
-        """Takes the filter off."""
-        if event.purpose == "filter":
-            self._filter("")
-            self._table.focus()
