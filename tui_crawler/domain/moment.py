@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+_MS = 1_000_000  # ns
+_CLOSE_NS = _MS // 2
+_LOOKS = 5
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -15,3 +20,25 @@ class Moment:
     def later(self, ms: int) -> Moment:
         """This moment `ms` milliseconds later on both clocks."""
         return Moment(self.mono_ms + ms, self.wall_ms + ms)
+
+
+def read_moment(mono_ns: Callable[[], int], wall_ns: Callable[[], int]) -> Moment:
+    """The present by two clocks (ns each), read so that they mean the same moment.
+
+    A process may be put aside between two readings. Then the wall clock is late against the monotonic one, a gap
+    carried over by wall time is shortened by that much, and a response is dated too late (RELIABILITY.md, Clocks).
+    So the wall clock is read between two readings of the other one, again until those lie close together; of five
+    the closest counts.
+    """
+    closest, mono, wall = _look(mono_ns, wall_ns)
+    for _ in range(_LOOKS - 1):
+        if closest < _CLOSE_NS:
+            break
+        closest, mono, wall = min((closest, mono, wall), _look(mono_ns, wall_ns))
+    return Moment(mono // _MS, wall // _MS)
+
+
+def _look(mono_ns: Callable[[], int], wall_ns: Callable[[], int]) -> tuple[int, int, int]:
+    """How long the reading took, and both clocks (ns)."""
+    before, wall, after = mono_ns(), wall_ns(), mono_ns()
+    return after - before, before, wall

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.moment import Moment, read_moment
 
 
 class SystemClock:
@@ -13,7 +13,8 @@ class SystemClock:
 
     def now(self) -> Moment:
         """The present moment. Must be called while the loop runs."""
-        return Moment(int(asyncio.get_running_loop().time() * 1000), int(time.time() * 1000))
+        loop = asyncio.get_running_loop()
+        return read_moment(lambda: int(loop.time() * 1e9), time.time_ns)
 
     async def wait(self, event: asyncio.Event, timeout_ms: int | None) -> bool:
         """Waits until the event is set (True) or the time is over (False); None waits without end."""

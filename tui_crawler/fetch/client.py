@@ -18,7 +18,7 @@ import httpx
 
 from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, Reading
 from tui_crawler.domain.data_rule import DataRule
-from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.moment import Moment, read_moment
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, bare_host, is_address
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
@@ -39,7 +39,7 @@ _LONGEST_LABEL = 63
 
 def system_moment() -> Moment:
     """The present moment by the machine's two clocks."""
-    return Moment(time.monotonic_ns() // 1_000_000, time.time_ns() // 1_000_000)
+    return read_moment(time.monotonic_ns, time.time_ns)
 
 
 class HttpFetcher:
