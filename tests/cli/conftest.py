@@ -16,6 +16,8 @@ import pytest
 
 import tui_crawler
 from tui_crawler.cli.main import main
+from tui_crawler.config.load import config_from_seeds
+from tui_crawler.console.first_step import FirstStep, FromSeeds, Left
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.command import ActionResult, Command
 from tui_crawler.domain.view import FailureGroup, OriginChanges, OriginView, PageView, RunView, TotalsView
@@ -147,6 +149,8 @@ class Wiring(ModuleType):
         self.crawl: Callable[[Any], int] = lambda _: 0
         self.access_log: Path | None = None
         self.consoles: list[tuple[Any, Path | None, Any]] = []
+        self.first_step: FirstStep | Left = Left()
+        self.welcomed: list[Path] = []
 
     def open_reports(self, database: Path) -> StoredReports:
         return self.reports
@@ -162,6 +166,13 @@ class Wiring(ModuleType):
     def open_console(self, config: Any, database: Path, readonly: bool, options: RunOptions) -> int:
         self.consoles.append((config, database, readonly))
         return 0
+
+    def open_welcome(self, folder: Path) -> FirstStep | Left:
+        self.welcomed.append(folder)
+        return self.first_step
+
+    def config_from_first_seeds(self, folder: Path, step: FromSeeds) -> tuple[Any, Path, str]:
+        return config_from_seeds(step.urls, folder / "first.db"), folder / "first.db", "{}"
 
     def demo_console(self, database: Path | None, port: int | None) -> int:
         self.consoles.append(("demo", database, port))

@@ -113,7 +113,10 @@ class TestWords:
             ("tui-crawler exclude host ", []),
             ("tui-crawler completion z", ["zsh"]),
             ("tui-crawler failures --by or", ["origin"]),
-            ("tui-crawler failures --by origin,", ["origin,exit_code", "origin,pattern"]),
+            (
+                "tui-crawler failures --by origin,",
+                ["origin,exit_code", "origin,pattern", "origin,http_status", "origin,message"],
+            ),
             ("tui-crawler failures --exit-code file_n", ["file_not_found"]),
             ("tui-crawler retry --exit-code file_gone,file_n", ["file_gone,file_not_found"]),
             ("tui-crawler retry --exit-code=file_n", ["--exit-code=file_not_found"]),

@@ -11,6 +11,7 @@ import pytest
 from tests.cli.conftest import CONFIG, TAKEN, Said, Terminal, Wiring
 from tui_crawler.cli import console_command
 from tui_crawler.cli.main import main
+from tui_crawler.console.first_step import FromConfiguration, FromDatabase, FromDemo, FromSeeds, Left
 
 Say = Callable[..., Said]
 
@@ -67,9 +68,40 @@ class TestOnATerminal:
         assert main([]) == 0
         assert wiring.consoles == [(None, database, False)]
 
-    def test_nothing_to_open(self, wiring: Wiring, capsys: pytest.CaptureFixture[str]):
-        assert main([]) == 2
+    def test_nothing_to_open_is_a_welcome(self, here: Path, wiring: Wiring):
+        wiring.first_step = Left(143)
+        assert main([]) == 143
+        assert wiring.welcomed == [here]
+        assert not list(here.iterdir())
+
+    def test_two_databases_are_a_welcome_too(self, here: Path, wiring: Wiring):
+        (here / "a.db").touch()
+        (here / "b.db").touch()
+        wiring.first_step = FromDatabase("b.db")
+        assert main([]) == 0
+        assert wiring.consoles == [(None, here / "b.db", False)]
+
+    def test_what_was_chosen_is_opened(self, here: Path, wiring: Wiring, capsys: pytest.CaptureFixture[str]):
+        (here / "other.yaml").write_text(CONFIG)
+        wiring.first_step = FromConfiguration("other.yaml")
+        assert main([]) == 0
+        wiring.first_step = FromSeeds(("https://example.org/",))
+        assert main([]) == 0
+        wiring.first_step = FromDemo()
+        assert main([]) == 0
+        configured, seeds, demo = wiring.consoles
+        assert configured[1:] == (here / "other.db", False)
+        assert (seeds[0].seeds, seeds[1]) == (("https://example.org/",), here / "first.db")
+        assert demo == ("demo", None, None)
+        assert "nobody can tell whose crawler this is" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("words", [["--readonly"], ["--db", "new.db"]])
+    def test_a_named_database_and_a_console_that_only_watches_need_one(
+        self, words: list[str], wiring: Wiring, capsys: pytest.CaptureFixture[str]
+    ):
+        assert main(words) == 2
         assert "no database" in capsys.readouterr().err
+        assert not wiring.welcomed
 
     def test_seeds_without_a_configuration(self, here: Path, wiring: Wiring):
         assert main(["crawl", "https://example.org/a", "http://[::1]:8000/"]) == 0

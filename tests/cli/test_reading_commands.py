@@ -39,7 +39,7 @@ class TestStatus:
         paused, ready = document["origins"]
         assert paused["idle_reason"] == "paused"
         assert paused["eta_s"] is None
-        assert ready["idle_reason"] == "ready, waits for a free slot"
+        assert ready["idle_reason"] == "robots.txt comes first: it is asked for, or waits for a free slot"
         assert ready["eta_s"] == 5
         assert document["run"]["run_id"] == 7
         assert document["run"]["live"] is True

@@ -19,9 +19,12 @@ from tui_crawler.domain.command import (
     AddSeeds,
     Command,
     PauseOrigins,
+    RefetchRobots,
     ResumeOrigins,
     RetryPages,
+    SetDelay,
     StopOrigins,
+    TopUpPatience,
 )
 
 Say = Callable[..., Said]
@@ -42,7 +45,16 @@ def asked(wiring: Wiring) -> Command:
     return command
 
 
-@pytest.mark.parametrize(("word", "kind"), [("pause", PauseOrigins), ("resume", ResumeOrigins), ("stop", StopOrigins)])
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        ("pause", PauseOrigins),
+        ("resume", ResumeOrigins),
+        ("stop", StopOrigins),
+        ("top-up", TopUpPatience),
+        ("refetch", RefetchRobots),
+    ],
+)
 def test_one_origin_and_all(word: str, kind: type, database: Path, say: Say, wiring: Wiring):
     assert say(word, ORIGIN).status == 0
     assert say(word, "--all").status == 0
@@ -50,6 +62,20 @@ def test_one_origin_and_all(word: str, kind: type, database: Path, say: Say, wir
         (database, kind((ORIGIN,)), operator_name()),
         (database, kind(()), operator_name()),
     ]
+
+
+@pytest.mark.parametrize(("written", "ms"), [("5s", 5_000), ("1500ms", 1_500), ("1 minute", 60_000), ("0s", 0)])
+def test_a_delay_of_ones_own(written: str, ms: int, say: Say, wiring: Wiring):
+    wiring.answer = answer({ORIGIN: ms})
+    said = say("delay", ORIGIN, written)
+    assert (said.status, said.out) == (0, f"your delay is set: {ORIGIN}\n")
+    assert asked(wiring) == SetDelay(ORIGIN, ms)
+
+
+@pytest.mark.parametrize("written", ["soon", "-5s", ""])
+def test_a_delay_that_is_none_changes_nothing(written: str, say: Say, wiring: Wiring):
+    assert say("delay", ORIGIN, written).status == 2
+    assert not wiring.commands
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from tests.console.page_holds import passes
 from tests.console.sample_crawl import API, WWW, attempts, failed_pages, origins, page_detail, run_view, todo_list
+from tests.console.sample_failures import failure_group, failure_value, link_ends, refusal_counts
 from tests.console.sample_log import (
     activities,
     claimed,
@@ -16,13 +18,16 @@ from tests.console.sample_log import (
     operator_actions,
     refused_links,
     runs,
+    sessions,
     stashes,
     validation_totals,
 )
 from tests.console.sample_rules import ADDED, versions
-from tui_crawler.console.ports import ValidationTotals
+from tui_crawler.console.ports import PageCounts, SessionView, ValidationTotals
+from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.page_filter import PageFilter, PageWindow
+from tui_crawler.domain.page_filter import PageFilter, PageWindow, state_of
+from tui_crawler.domain.refusal_view import RefusalCounts
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import StorageFailure
 from tui_crawler.domain.view import (
@@ -30,9 +35,10 @@ from tui_crawler.domain.view import (
     ActivityView,
     AttemptView,
     ExitCountView,
-    FailureGroup,
+    FailureCount,
     JobView,
     LimboView,
+    LinkEnd,
     OriginChanges,
     OriginHistory,
     OriginView,
@@ -51,6 +57,22 @@ STORED = (
 )
 
 
+ROBOTS = (
+    b"# robots.txt of the API\n"
+    b"User-agent: *\n"
+    b"Disallow: /\n"
+    b"\n"
+    b"User-agent: example-net-crawler\n"
+    b"Crawl-delay: 2\n"
+    b"Allow: /v2/\n"
+    b"Disallow: /v2/user/  # asked by mail \x1b]52;c;aGk=\x07\n"
+    b"Disallow: /*?sort=\n"
+    b"\n"
+    b"Sitemap: https://api.example.org/sitemap.xml\n"
+)
+CONTRACT = Contract("example-net-crawler (for https://example.net/why-we-crawl)")
+
+
 @dataclass
 class FakeReports:
     """Rows that a test changes by hand; `version` is raised by `commit`."""
@@ -66,12 +88,17 @@ class FakeReports:
     past_runs: tuple[RunView, ...] = field(default_factory=runs)
     versions: tuple[Ruleset, ...] = field(default_factory=versions)
     added: tuple[Exclusion, ...] = ADDED
+    robots: bytes | None = ROBOTS
     version: int = 1
     failure: str = ""
     asked: list[str] = field(default_factory=list)
     gate: threading.Event | None = None
     stored: bytes | None = STORED
     looks_at: int = 100_000
+    counted: int | None = None  # failed pages that were looked at; None: all
+    failed: int = 0
+    ends: Callable[[str, bool], tuple[LinkEnd, ...]] = link_ends
+    refusals: RefusalCounts = field(default_factory=refusal_counts)
     closed: threading.Event = field(default_factory=threading.Event)
 
     def commit(self, *views: OriginView, log: Iterable[AttemptView] = ()) -> None:
@@ -161,38 +188,41 @@ class FakeReports:
             )
         return exits_of_crawl()[:7] if origin == WWW else () if origin else exits_of_crawl()
 
-    def failure_groups(self, by: tuple[str, ...]) -> tuple[FailureGroup, ...]:
+    def failure_count(self, by: tuple[str, ...], limit: int, now: int) -> FailureCount:
+        self.asked.append(f"failure_count({', '.join(by)})")
         groups: dict[tuple[tuple[str, str], ...], list[PageView]] = {}
-        for one in self.pages:
-            values = {"exit_code": one.last_exit_code, "origin": one.origin, "pattern": "/*"}
-            groups.setdefault(tuple((name, values[name]) for name in by), []).append(one)
-        made = [
-            FailureGroup(
-                key,
-                len(pages),
-                sum(one.recoverable for one in pages),
-                pages[0].url,
-                min(one.last_crawled_at for one in pages),
-                max(one.last_crawled_at for one in pages),
-            )
-            for key, pages in groups.items()
-        ]
-        return tuple(sorted(made, key=lambda group: -group.count))
+        for one in self.pages[:limit]:
+            groups.setdefault(tuple((name, failure_value(one, name)) for name in by), []).append(one)
+        made = [failure_group(key, pages, now) for key, pages in groups.items()]
+        looked_at = min(limit, len(self.pages)) if self.counted is None else self.counted
+        return FailureCount(
+            tuple(sorted(made, key=lambda group: -group.count)), looked_at, max(len(self.pages), looked_at, self.failed)
+        )
 
-    def failure_pages(
-        self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200
-    ) -> tuple[PageView, ...]:
-        self.asked.append(f"failure_pages({exit_code}, {origin}, {after_id})")
-        return tuple(
+    def failure_window(self, key: tuple[tuple[str, str], ...], after_id: int, limit: int) -> PageWindow:
+        self.asked.append(f"failure_window({', '.join(value for _, value in key)}, {after_id})")
+        found = [
             one
             for one in self.pages
-            if (not exit_code or one.last_exit_code == exit_code)
-            and (not origin or one.origin == origin)
-            and one.page_id > after_id
-        )[:limit]
+            if all(failure_value(one, name) == value for name, value in key) and one.page_id > after_id
+        ]
+        shown = tuple(found[:limit])
+        return PageWindow(shown, len(found), len(found), shown[-1].page_id if shown else 0, len(found) <= limit)
 
-    def page_detail(self, url: str) -> PageDetail | None:
+    def failure_urls(self, key: tuple[tuple[str, str], ...], limit: int) -> tuple[tuple[str, str], ...]:
+        return tuple((one.url, one.origin) for one in self.failure_window(key, 0, limit).pages)
+
+    def page_detail(self, url: str, links: int, counted: int) -> PageDetail | None:
         return self.detail(url)
+
+    def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
+        self.asked.append(f"link_ends({inward}, {after})")
+        ends = tuple(one for one in self.ends(url, inward) if one.after > after)
+        return ends[:limit]
+
+    def refusal_counts(self, limit: int) -> RefusalCounts:
+        self.asked.append(f"refusal_counts({limit})")
+        return self.refusals
 
     def page_window(self, narrowing: PageFilter, after_id: int, limit: int, newest_first: bool) -> PageWindow:
         self.asked.append(f"page_window({after_id})")
@@ -207,6 +237,13 @@ class FakeReports:
         return PageWindow(
             tuple(found[:limit]), len(looked), len(known), last.page_id if last else 0, not more and looked == rest
         )
+
+    def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
+        self.asked.append(f"page_counts({field})")
+        names = frozenset(one.origin for one in self.pages)
+        looked = self.pages[: self.looks_at]
+        values = Counter(_value_of(one, field) for one in looked if passes(narrowing, one, names))
+        return PageCounts(tuple(values.most_common()), len(values), len(looked), len(self.pages))
 
     def body(self, url: str) -> bytes | None:
         return self.stored
@@ -223,6 +260,12 @@ class FakeReports:
 
     def actions(self, limit: int) -> tuple[ActionView, ...]:
         return self.asked_for[:limit]
+
+    def robots_text(self, origin: str) -> bytes | None:
+        return self.robots
+
+    def contract(self, origin: str) -> Contract:
+        return CONTRACT
 
     def activity(self, limit: int, origin: str, after_id: int) -> tuple[ActivityView, ...]:
         self.asked.append(f"activity(after_id={after_id})")
@@ -246,8 +289,22 @@ class FakeReports:
         self.asked.append(f"validations({most})")
         return validation_totals()
 
+    def sessions(self, limit: int) -> tuple[SessionView, ...]:
+        return sessions()[:limit]
+
     def runs(self, limit: int) -> tuple[RunView, ...]:
         return self.past_runs[:limit]
 
     def close(self) -> None:
         self.closed.set()
+
+
+def _value_of(page: PageView, field: str) -> str:
+    values = {
+        "state": state_of(page).value,
+        "exit": page.last_exit_code,
+        "status": str(page.last_http_status or ""),
+        "depth": str(page.depth),
+        "origin": page.origin,
+    }
+    return values[field]

@@ -62,7 +62,8 @@ def main() -> None:
     """Runs the console, prints its summary, and ends with its status."""
     mode = sys.argv[1] if len(sys.argv) > 1 else ""
     reports = {"poison": CyclingReports, "restless": RestlessReports}.get(mode, FakeReports)()
-    host = PoliteHost(obeys=mode != "stubborn")
+    failure = ZeroDivisionError("a bug of the engine") if mode == "failing" else None
+    host = PoliteHost(obeys=mode != "stubborn", failure=failure)
     app = CrawlerApp(lambda: reports, lambda: FakeJournal(reports), host, name="my-index", who=WHO)
     summary = app.run_to_end()
     for line in summary.lines():

@@ -71,7 +71,7 @@ def origins() -> tuple[OriginView, ...]:
             pending=1_640, done=420, failed=31, blocked=50, requests=467, bytes=7_400_000, discovered=388,
             in_flight_url=f"{API}/v2/items?page=19", last_url=f"{API}/v2/items?page=18",
             last_exit_code="request_timeout", last_http_status=None, last_response_ms=30_000, last_attempt_at=NOW,
-            next_request_at=NOW - 6_100,
+            next_request_at=NOW - 6_100, in_flight_since=NOW - 6_100,
         ),
         origin(
             WWW, state="BUSY", todo=12_004, pending=1_190_331, done=88_120, failed=12, blocked=4_062,
@@ -226,6 +226,7 @@ def run_view(**changes: object) -> RunView:
         owner="process 4711 on host reef",
         heartbeat_at=NOW - 800,
         max_in_flight=8,
+        tries=3,
     )
     return replace(plain, **changes)  # type: ignore[arg-type]  # keyword names are checked at run time
 
@@ -247,6 +248,7 @@ def page(number: int, url: str, code: str, **changes: object) -> PageView:
         last_http_status=None,
         last_crawled_at=NOW - number * 41 * SECOND,
         due_at=NOW + 28 * 24 * HOUR,
+        took_ms=30_000 if code == "request_timeout" else None,
     )
     return replace(plain, **changes)  # type: ignore[arg-type]  # keyword names are checked at run time
 

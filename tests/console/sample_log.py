@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.console.sample_crawl import API, DOCS, HOUR, MINUTE, NOW, SECOND, WHO, WWW, run_view
-from tui_crawler.console.ports import ValidationTotals
+from tui_crawler.console.ports import SessionView, ValidationTotals
+from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
 from tui_crawler.domain.view import (
     ActionView,
     ActivityView,
@@ -33,7 +34,10 @@ def activities() -> tuple[ActivityView, ...]:
 def operator_actions() -> tuple[ActionView, ...]:
     """What operators asked for, newest first."""
     return (
-        ActionView(9, NOW - SECOND, WHO, "retry", f"{API}/v2/items?page=3", "", "", undone=False, applied=False),
+        ActionView(
+            9, NOW - SECOND, WHO, "retry", f"{API}/v2/items?page=3", "", "", undone=False, applied=False,
+            command=to_json(RetryPages((f"{API}/v2/items?page=3",))),
+        ),
         ActionView(
             8, NOW - 9 * SECOND, WHO, "delay", "https://wiki.example.edu", '{"delay_ms": 0}', '{"delay_ms": 15000}',
             undone=False, applied=True,
@@ -46,7 +50,8 @@ def operator_actions() -> tuple[ActionView, ...]:
             error="ruleset 11 is not the current one any more",
         ),
         ActionView(
-            5, NOW - 29 * MINUTE, WHO, "pause", "https://old.example.org", "{}", "{}", undone=False, applied=True
+            5, NOW - 29 * MINUTE, WHO, "pause", "https://old.example.org", "{}", "{}", undone=False, applied=True,
+            command=to_json(PauseOrigins(("https://old.example.org",))),
         ),
     )  # fmt: skip
 
@@ -125,3 +130,20 @@ def exits_of_crawl() -> tuple[ExitCountView, ...]:
         ExitCountView("request_timeout", 34, 6),
         ExitCountView("rate_limited", 12, 2),
     )
+
+
+def sessions() -> tuple[SessionView, ...]:
+    """Two workers, one of which is silent; one that rests, one that was lost, one that ended in order."""
+    made = NOW - 42 * MINUTE
+    beat = {"lease_ms": 30_000, "pid": 4_711}
+    ended = {"ended_at": made - MINUTE, "heartbeat_at": made - MINUTE, "started_at": made - 90 * MINUTE, "origins": 0}
+    return (
+        SessionView(5, 7, False, "w2", "beta", started_at=made, heartbeat_at=NOW - 50 * SECOND, ended_at=0,
+                    clean=False, ended_by="", origins=40, **beat),
+        SessionView(4, 7, False, "w1", "alpha", started_at=made, heartbeat_at=NOW - SECOND, ended_at=0,
+                    clean=False, ended_by="", origins=372, **beat),
+        SessionView(3, 0, True, "", "alpha", started_at=made, heartbeat_at=NOW - SECOND, ended_at=0,
+                    clean=False, ended_by="", **(beat | {"origins": 0})),
+        SessionView(2, 6, False, "w1", "alpha", clean=False, ended_by="w1 on alpha", **(beat | ended)),
+        SessionView(1, 6, False, "w1", "alpha", clean=True, ended_by="", **(beat | ended)),
+    )  # fmt: skip

@@ -13,6 +13,7 @@ from textual import events
 from textual.keys import _character_to_key, key_to_character
 from textual.pilot import Pilot
 
+from tests.console.fake_queries import FakeQueries
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import (
     NOW,
@@ -39,6 +40,9 @@ class FrozenClock:
     def __init__(self, wall: int = NOW) -> None:
         self.wall = wall
         self.mono = 1_000_000
+        self.busy = 0
+        self.round_costs = 0
+        """What one round costs the screen's loop, in ms."""
 
     @property
     def zone(self) -> tzinfo:
@@ -49,6 +53,10 @@ class FrozenClock:
 
     def mono_ms(self) -> int:
         return self.mono
+
+    def busy_ms(self) -> int:
+        self.busy += self.round_costs
+        return self.busy
 
     def move(self, ms: int) -> None:
         self.wall += ms
@@ -93,6 +101,7 @@ class FakeHost:
         self.stops: list[int] = []
         self.wakes = 0
         self.in_flight = 12
+        self.trouble = ""
         self.started = threading.Event()
         self.end = threading.Event()
         self._obeys = obeys
@@ -249,6 +258,7 @@ async def stage(
     memory: Memory | None = None,
     rules: FakeRules | None = None,
     explains: Callable[[Reports], Explainer] | None = SampleExplainer,
+    queries: FakeQueries | None = None,
 ) -> AsyncIterator[Stage]:
     """A running app that has read twice."""
     shown = reports or FakeReports()
@@ -268,6 +278,7 @@ async def stage(
         memory=memory,
         rules=rules or FakeRules(),
         explainer_factory=explains,
+        queries_factory=lambda: queries or FakeQueries(),
     )
     app.tell_me()
     async with app.run_test(size=size) as pilot:

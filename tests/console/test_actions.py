@@ -123,9 +123,10 @@ def test_delay_steps() -> None:
 
 def test_retry_of_a_group_narrows_by_its_key() -> None:
     group = FailureGroup((("exit_code", "request_timeout"), ("origin", API)), 9, 2, f"{API}/x", 1, 2)
-    question = intents.retry_group(group)
+    question = intents.retry_group(group, "Takes 9s.")
     assert question.options[0][1].commands == (RetryPages(exit_codes=("request_timeout",), origins=(API,)),)
     assert "request_timeout of api.example.org" in question.text
+    assert question.text.endswith("Takes 9s.")
 
 
 def test_undo_and_redo_walk_over_what_can_be_undone() -> None:

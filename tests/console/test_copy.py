@@ -23,7 +23,7 @@ from tui_crawler.console import clipboard, view_export
 from tui_crawler.console.crawl_table import Column, CrawlTable, Row, Styled
 from tui_crawler.console.session import Memory
 from tui_crawler.console.view_export import TableText, export
-from tui_crawler.domain.view import LinkView, PageDetail
+from tui_crawler.domain.view import LinkEnd, LinkView, PageDetail
 
 COLUMNS = (Column("name", "NAME"), Column("number", "N", align="right"))
 
@@ -74,10 +74,13 @@ async def test_a_page_is_asked_for_conditionally_and_a_link_is_its_other_end() -
 
     def with_validators(url: str) -> PageDetail | None:
         detail = known(url)
-        link = LinkView("https://from.example/", url, "a", False, "text", 1)
-        return detail and replace(detail, page=replace(detail.page, url=url, etag='W/"a81"'), inlinks=(link,))
+        return detail and replace(detail, page=replace(detail.page, url=url, etag='W/"a81"'))
+
+    def from_example(url: str, inward: bool) -> tuple[LinkEnd, ...]:
+        return (LinkEnd(LinkView("https://from.example/", url, "a", False, "text", 1), "", "", (1, "a")),)
 
     reports.detail = with_validators
+    reports.ends = from_example
     async with stage(reports=reports) as held:
         url = f"{API}/v2/items?page=18"
         held.app.dispatcher.go_to_url(url)

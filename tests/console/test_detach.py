@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import GONE, FakeDetacher, FakeHost, Stage, stage
+from tui_crawler.console.actions import ACTIONS, Group, Situation, Where, why_not
 from tui_crawler.console.departure import Departure
 from tui_crawler.console.engine_room import DRAIN_MS, GRACE_MS, Phase
 from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.domain.run import StorageFailure
 
 
 class InterruptedHost(FakeHost):
@@ -166,3 +169,63 @@ def test_where_it_runs_is_told_in_safe_lines() -> None:
     text = "\n".join(Departure(1, "/a\x1b]0;x\x07.log", "tui-crawler --db '/a\u202e'").lines())
     assert "\\x1b]0;x\\x07" in text
     assert "\\u202e" in text
+
+
+async def test_what_was_committed_a_moment_before_the_end_is_in_the_summary() -> None:
+    host = InterruptedHost(obeys=False)
+    async with stage(host=host) as held:
+        await held.press("q", rounds=0)
+        held.clock.move(1)  # long before the next reading of the run is due
+        held.reports.newest_run = run_view(run_id=8, live=False, finish_reason="interrupted", finished_at=NOW)
+        held.reports.commit()
+        host.end.set()
+        await held.gone()
+    assert left(held).run == held.reports.newest_run
+
+
+async def test_a_database_that_takes_nothing_is_told_on_top_and_at_the_end() -> None:
+    host = InterruptedHost()
+    host.reason = "exhausted"
+    async with stage(host=host) as held:
+        host.trouble = "the disk is full: \x1b[2J/data/crawl.db takes no more"
+        await held.settle(2)
+        assert "▶ running  the disk is full: \\x1b[2J/data" in held.text()
+        host.end.set()
+        await held.engine_over()
+        await held.settle(2, move_ms=1_000)
+        assert "■ stopped  the disk is full" in held.text()
+        await held.press("q", rounds=0)
+        await held.gone()
+    summary = left(held)
+    assert summary.exit_status == 1
+    assert "ended early" in summary.lines()[0]
+    assert "The database failed: the disk is full: \\x1b[2J" in summary.lines()[1]
+
+
+async def test_a_long_reason_leaves_room_for_the_engine_that_failed() -> None:
+    async with stage(host=FakeHost(failure=StorageFailure("/a/long/path" * 20))) as held:
+        await held.engine_over()
+        await held.settle(2, move_ms=1_000)
+        assert "✗ engine failed  /a/long/path" in held.text()
+
+
+async def test_an_attached_console_tells_at_the_end_that_it_could_not_read() -> None:
+    async with stage() as held:
+        held.reports.failure = "the database was deleted"
+        await held.settle(1)
+        await held.press("q", rounds=0)
+        await held.gone()
+    assert "The database failed: the database was deleted" in left(held).lines()
+    assert left(held).exit_status == 0
+
+
+def test_a_run_that_was_broken_off_is_called_so() -> None:
+    dead = run_view(live=False, finish_reason="", finished_at=0)
+    assert "broken off (the next start goes on)" in ExitSummary(run=dead, now=NOW).lines()[0]
+
+
+def test_everything_that_changes_the_crawl_says_why_a_console_that_only_watches_cannot() -> None:
+    watching = Situation(Where.overview, readonly=True)
+    changing = [action for action in ACTIONS if action.group is Group.crawl]
+    assert len(changing) > 20
+    assert {why_not(action, watching) for action in changing} == {"this console only watches"}

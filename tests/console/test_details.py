@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.console.sample_crawl import API, attempt, failed_pages, page
+from tests.console.sample_crawl import API, NOW, attempt, failed_pages, page
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.screens.failures import FailuresScreen
 from tui_crawler.console.screens.origin import OriginScreen
 from tui_crawler.console.screens.overview import OverviewScreen
+from tui_crawler.console.screens.rule_editor import RuleEditorScreen
 from tui_crawler.console.screens.url import UrlScreen
 from tui_crawler.domain.command import PauseOrigins, RetryPages
+from tui_crawler.domain.view import ActionView
 
 
 def rows(held: Stage, name: str) -> CrawlTable:
@@ -28,9 +30,8 @@ async def test_origin_shows_state_with_history_todo_in_order_counts_and_log() ->
     async with stage((160, 50)) as held:
         await open_api(held)
         text = held.text()
-        assert "requesting /v2/items?page=19" in text
+        assert "turn: crawl  in flight /v2/items?page=19" in text
         assert "2 of 5" in text
-        assert "−1" in text
         assert "slowed by 429" in text
         assert "first 34 of 812" in text
         assert "blocked_url_by_local_policy" in text
@@ -149,10 +150,14 @@ async def test_retry_of_marked_pages_and_of_a_whole_group() -> None:
         await held.press("2", rounds=3)
         await held.press("enter", rounds=0)
         await held.press("space", "space", "r")
+        assert "Retry 2 failed pages?" in held.text()
+        assert "Takes 1m–3m: api.example.org" in held.text()
+        await held.press("y")
         await held.decided()
         assert held.journal.sent == [RetryPages(urls=(f"{API}/v2/items?page=3", f"{API}/v2/items?page=18"))]
-        await held.press("R")
+        await held.press("R", rounds=2)
         assert "Retry 9 failed pages?" in held.text()
+        assert "Takes 5m–15m: api.example.org" in held.text()
         await held.press("y")
         await held.decided()
         assert held.journal.sent[-1] == RetryPages(exit_codes=("request_timeout",))
@@ -165,7 +170,7 @@ async def test_long_failure_lists_are_windows_by_key() -> None:
         assert "1–200 of 450" in held.text()
         await held.press(">", rounds=3)
         assert rows(held, "#pages").row_order[0] == 201
-        assert "failure_pages(request_timeout, , 200)" in held.reports.asked
+        assert "failure_window(request_timeout, 200)" in held.reports.asked
         await held.press(">", rounds=3)
         assert "401–450 of 450" in held.text()
         await held.press(">")
@@ -207,3 +212,47 @@ async def test_hidden_screens_are_not_read_for() -> None:
         await held.press("escape", rounds=3)
         assert any(one.startswith("origins_changed") for one in held.reports.asked)
         assert "421" in held.text()
+
+
+async def test_a_rule_is_drafted_from_a_url_of_the_origin() -> None:
+    async with stage((160, 50)) as held:
+        await open_api(held)
+        await held.press("m", rounds=2)
+        assert isinstance(held.app.screen, RuleEditorScreen)
+        assert "skip: " in held.text()
+
+
+async def test_the_origin_shows_its_clock_contract_and_who_gave_patience_back() -> None:
+    reports = FakeReports()
+    given = ActionView(
+        40, NOW - 60_000, "ines", "top_up", API, f'{{"{API}": 1}}', f'{{"{API}": 5}}', undone=False, applied=True
+    )
+    reports.asked_for = (given, *reports.asked_for)
+    async with stage((200, 60), reports=reports) as held:
+        await open_api(held)
+        text = held.text()
+        assert "● 10:40:07  1→5  topped up by ines" in text
+        assert "○ 10:41:07  3→2  request_timeout" in text
+        assert "asks as  example-net-crawler" in text
+        assert "never" in text
+        view = held.reports.rows[API]
+        now = held.clock.wall
+        held.reports.commit(replace(view, in_flight_url="", state="WAITING", next_request_at=now + 4_000))
+        await held.settle(2, move_ms=500)
+        assert "next     3.0s  ▓▓▓░░░░░░░░░" in held.text()
+        held.clock.move(1_000)
+        held.app.screen.tick()
+        await held.quiet()
+        assert "next     2.0s  ▓▓▓▓▓▓░░░░░░" in held.text()
+
+
+async def test_an_origin_that_looks_like_a_trap_says_why() -> None:
+    reports = FakeReports()
+    reports.log = tuple(
+        attempt(n, f"{API}/calendar/{n}", "file_ingested", new_pages=2, title="Calendar") for n in range(140, 100, -1)
+    )
+    async with stage((160, 50), reports=reports) as held:
+        await open_api(held)
+        assert "⚠ trap suspected" in held.text()
+        assert "/calendar/{n}: 40 of the last 40" in held.text()
+        assert "drafts a rule" in held.text()

@@ -14,6 +14,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.console.sample_crawl import API, NOW, attempt, attempts, failed_pages, origins, page_detail, run_view
+from tests.console.sample_failures import link_ends, refusal_counts
 from tests.console.sample_log import (
     activities,
     claimed,
@@ -21,6 +22,7 @@ from tests.console.sample_log import (
     operator_actions,
     refused_links,
     runs,
+    sessions,
     stashes,
     validation_totals,
 )
@@ -30,14 +32,21 @@ from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.glyphs import Mark
 from tui_crawler.console.impact_room import ImpactNews
+from tui_crawler.console.notice import Trouble
+from tui_crawler.console.origin_parts import TopUp, robots_sheet
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.picture import EngineStanding
+from tui_crawler.console.ports import PageCounts
 from tui_crawler.console.present import (
+    action_rows,
     failure_rows,
+    log_histogram,
     log_lines,
     origin_detail,
+    pivot,
     rule_impact,
     rule_rows,
+    session_rows,
     stat_rows,
     stored_body,
     url_detail,
@@ -45,25 +54,39 @@ from tui_crawler.console.present import (
     why,
 )
 from tui_crawler.console.present.attempt_row import event_row, log_row
+from tui_crawler.console.present.event_rows import action_row, trouble_row
 from tui_crawler.console.present.footer import footer_line
 from tui_crawler.console.present.header import HeaderState, header_lines
 from tui_crawler.console.present.line import Line
+from tui_crawler.console.present.origin_now import head_line
 from tui_crawler.console.present.origin_row import origin_row
+from tui_crawler.console.present.retry_cost import RetryCost, cost_words
+from tui_crawler.console.present.robots_lines import robots_lines, text_line
 from tui_crawler.console.present.seeds import read_seeds, seeds_lines
 from tui_crawler.console.present.summary import summary_lines, why_line
 from tui_crawler.console.rule_draft import RuleDraft
+from tui_crawler.console.rule_firing import Firing
+from tui_crawler.console.rule_pattern import clusters_of
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
+from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.page_filter import PageFilter, PageWindow
 from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.preview import OriginImpact, Preview, Sample
+from tui_crawler.domain.robots import RobotsDecision
 from tui_crawler.domain.ruleset import RulesetChange
+from tui_crawler.domain.trap import TrapSuspicion
 from tui_crawler.domain.view import (
+    ActionView,
     ExitCountView,
+    FailureCount,
     FailureGroup,
     LinkView,
     OriginHistory,
+    OriginView,
     PageDetail,
     RedirectView,
     RefusedView,
+    RunView,
     TodoView,
 )
 
@@ -130,6 +153,12 @@ class PoisonedReports(FakeReports):
     def validations(self, most: int) -> Any:
         return self._bad(validation_totals())
 
+    def sessions(self, limit: int) -> Any:
+        return self._bad(sessions())
+
+    def page_counts(self, narrowing: PageFilter, field: str) -> Any:
+        return self._bad(PageCounts((("value", 3), ("other", 1)), 2, 3, 9))
+
     def limbo(self, older_ms: int) -> Any:
         return self._bad(claimed())
 
@@ -146,14 +175,21 @@ class PoisonedReports(FakeReports):
     def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
         return self._bad((ExitCountView("file_ingested", 3, 1),))
 
-    def failure_groups(self, by: tuple[str, ...]) -> tuple[FailureGroup, ...]:
+    def failure_count(self, by: tuple[str, ...], limit: int, now: int) -> FailureCount:
         key = tuple((name, f"v{self.payload}") for name in by)
-        return (FailureGroup(key, 3, 1, f"https://s/{self.payload}", 1, 2),)
+        group = FailureGroup(key, 3, 1, f"https://s/{self.payload}", 1, 2, 1, (1,) * 12, ((f"o{self.payload}", 3),))
+        return FailureCount((group,), 3, 9)
 
-    def failure_pages(self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200) -> Any:
-        return self.pages
+    def failure_window(self, key: tuple[tuple[str, str], ...], after_id: int, limit: int) -> PageWindow:
+        return PageWindow(self.pages, 9, 9, 0, False)
 
-    def page_detail(self, url: str) -> PageDetail | None:
+    def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> Any:
+        return self._bad(link_ends(url, inward))
+
+    def refusal_counts(self, limit: int) -> Any:
+        return self._bad(refusal_counts())
+
+    def page_detail(self, url: str, links: int, counted: int) -> PageDetail | None:
         detail = page_detail(f"{API}/p")
         link = LinkView("https://a/", "https://b/", "a", False, "text", 1)
         redirect = RedirectView(detail.page.url, "https://to/", "frag", True, "location", 1)
@@ -184,21 +220,30 @@ async def show_everything(held: Stage, payload: str) -> None:
     assert_clean(held, payload)
     await held.press("enter", rounds=2)
     assert_clean(held, payload)
+    await held.press("escape", rounds=0)
+    await held.press("b", rounds=2)
+    assert_clean(held, payload)
+    held.app.dispatcher.do("robots.test", f"/{payload}")
+    await held.press("B", rounds=2)
+    assert_clean(held, payload)
     await held.press("escape", "escape", rounds=0)
     await held.press("2", rounds=3)
     assert_clean(held, payload)
-    for key in ("ctrl+p", "?", "R"):
+    for _ in failure_rows.GROUPINGS:
+        await held.press("c", rounds=2)
+        assert_clean(held, payload)
+    for key in ("ctrl+p", "?", "ctrl+o", "f1", "R"):
         await held.press(key, rounds=0)
         assert_clean(held, payload)
         await held.press("escape", rounds=0)
     await show_urls(held, payload)
     await held.press("5", rounds=2)
     assert_clean(held, payload)
-    await held.press("/", "o", "enter", "e", "&", rounds=0)
+    await held.press("/", "o", "enter", "e", "w", "O", "&", "escape", rounds=0)
     await held.settle(1)
     assert_clean(held, payload)
     await held.press("6", rounds=2)
-    for key in ("c", "c", "c", "c", "c", "L"):
+    for key in ("c", "c", "c", "c", "c", "c", "c", "F", "escape", "L"):
         assert_clean(held, payload)
         await held.press(key, rounds=1)
     assert_clean(held, payload)
@@ -229,7 +274,9 @@ async def show_urls(held: Stage, payload: str) -> None:
     await held.type("re:(" + payload)
     await held.press("enter", rounds=2)
     assert_clean(held, payload)
-    await held.press("ctrl+l", rounds=2)
+    await held.press("ctrl+l", "F", rounds=2)
+    assert_clean(held, payload)
+    await held.press("enter", "ctrl+l", rounds=2)
     await held.press("enter", rounds=2)
     for key in ("A", "H", "L", "B", "b", "b", "W"):
         assert_clean(held, payload)
@@ -249,12 +296,15 @@ def every_line_of_urls(reports: PoisonedReports, now: int) -> Iterator[Line]:
     for page in reports.pages:
         yield from url_rows.url_row(page, now).cells
         yield from url_rows.url_lines(page, now, UTC)
-    detail = reports.page_detail(API)
+    detail = reports.page_detail(API, 0, 9)
     assert detail is not None
     yield from url_detail.content_lines(detail, UTC)
     yield from url_detail.redirect_lines(detail)
-    yield from url_detail.link_row(0, detail.inlinks[0], API, inward=True).cells
-    yield url_detail.links_title(reports.payload, 1, 2)
+    for inward in (True, False):
+        for end in reports.link_ends(API, inward, (0, ""), 9):
+            yield from url_detail.link_row(0, end, API, UTC, inward=inward).cells
+    yield url_detail.links_title(reports.payload, 1, 2, 3)
+    yield url_detail.idn_of(f"https://xn--{reports.payload}/")
     yield from url_detail.unknown_lines(reports.payload)
     body = reports.payload.encode("utf-8", "replace")
     for width in (20, 90):
@@ -285,6 +335,10 @@ def every_line_of_the_log(reports: PoisonedReports, now: int) -> Iterator[Line]:
     rows += [stat_rows.worker_row(load) for load in stat_rows.worker_loads(reports.rows.values())]
     rows += stat_rows.origin_rows(stat_rows.top_origins(reports.rows.values(), "failed"), "failed")
     rows += stat_rows.exit_rows(reports.exit_counts("", now))
+    rows += [session_rows.session_row(one, now, UTC) for one in reports.sessions(9)]
+    rows += [action_rows.action_row(one, UTC) for one in reports.asked_for]
+    rows += pivot.pivot_rows(pivot.pivot_of([reports.payload, reports.payload, ""], reports.payload))
+    yield log_histogram.histogram(entries, 80, UTC)
     for row in rows:
         yield from row.cells
 
@@ -296,8 +350,12 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     for row in draft.rows():
         yield from rule_rows.entry_row(row).cells
         yield from rule_rows.entry_lines(row.entry)
-    for line in rule_rows.operator_rows(reports.added):
-        yield from line.cells
+    firing = Firing(3, 4, payload, 1, 2, links_in_all=3)
+    for fired in (None, Firing(), firing, dataclasses.replace(firing, count=0, links=True)):
+        for row in rule_rows.operator_rows(reports.added):
+            yield from rule_rows.with_firing(row, {row.key: fired}, whole=False).cells
+        yield rule_rows.firing_line(fired, reports.refusal_counts(9), UTC, query=True)
+    yield from rule_rows.comparison_lines(now, now, draft.lines)
     yield from rule_rows.entry_lines(reports.added[0])
     for one in reports.versions:
         yield from rule_rows.version_row(one, UTC).cells
@@ -315,7 +373,32 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
         yield from rule_impact.impact_lines(True, news)
     yield from rule_impact.judged_lines(rule_impact.judge(f"https://x.example/{payload}", now.policies))
     yield from rule_impact.judged_lines(rule_impact.Judged(payload, payload, payload, (payload,)))
-    yield from rule_impact.judged_lines(rule_impact.Judged(payload, problem=payload))
+    for judged in (rule_impact.Judged(payload, problem=payload), rule_impact.Judged(payload, payload, payload)):
+        yield from rule_impact.judged_lines(judged)
+        yield from rule_impact.draft_lines(judged)
+
+
+def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunView, payload: str) -> Iterator[Line]:
+    """What the detail of an origin and its robots.txt show."""
+    contract = Contract(payload, delay_from=payload, politeness_key=payload)
+    trap = TrapSuspicion((payload, payload), payload)
+    given = (TopUp(NOW, payload, 1, 5),)
+    yield from origin_detail.state_lines(
+        view, origin_detail.Past(history, given, run, contract, trap), NOW, UTC, (1.0, None)
+    )
+    yield head_line(view, NOW, run, UTC, payload, contract)
+    yield from origin_row(view, NOW, run, UTC, narrow=True, suspected=True).cells
+    raw = payload.encode("utf-8", "surrogatepass").replace(b"\r", b" ").replace(b"\n", b" ")
+    body = b"User-agent: *\nDisallow: /%b\nAllow: /%b\nSitemap: %b\n# %b" % (raw, raw, raw, raw)
+    sheet = robots_sheet(body, contract)
+    decision = RobotsDecision(False, 2, payload)
+    for url in ("", f"{view.origin}/{payload}"):
+        yield from robots_lines(view, sheet, url, decision, NOW, UTC)
+    for number in range(1, len(sheet.lines) + 1):
+        yield text_line(sheet, number, 2)
+    asked = ActionView(1, NOW, payload, payload, payload, payload, payload, undone=False, applied=True, error=payload)
+    yield from action_row(asked, UTC).cells
+    yield from trouble_row(Trouble(1, NOW, payload), UTC).cells
 
 
 def every_line(payload: str) -> Iterator[Line]:
@@ -328,7 +411,7 @@ def every_line(payload: str) -> Iterator[Line]:
     for view in reports.rows.values():
         yield from origin_row(view, now, run, zone, narrow=False, you=payload).cells
         yield from summary_lines(view, now, run, zone, payload, line)
-        yield from origin_detail.state_lines(view, history, now, zone, line)
+        yield from every_line_of_an_origin(view, history, run, payload)
         yield why_line(view, now, run, zone, "")
     for one in reports.log:
         yield from event_row(one, zone).cells
@@ -337,19 +420,22 @@ def every_line(payload: str) -> Iterator[Line]:
         yield from origin_detail.todo_row(number, item, API, now).cells
     for exits in reports.exit_counts(API, now):
         yield from origin_detail.exit_row(exits, 9).cells
-    for group in reports.failure_groups(("exit_code", "origin")):
-        yield from failure_rows.group_row(group, now).cells
-        yield failure_rows.group_name(group)
+    for by in failure_rows.GROUPINGS:
+        for group in reports.failure_count(by, 9, now).groups:
+            yield from failure_rows.group_row(group, now).cells
+            yield failure_rows.group_name(group)
+            yield cost_words(RetryCost(1, 2, f"https://{payload}", 3, 4))
+    yield failure_rows.cluster_words(clusters_of((f"https://a/{payload}/1", f"https://a/{payload}/2"))[0], 2)
     for page in reports.pages:
         yield from failure_rows.page_row(page, now, ()).cells
         yield from failure_rows.page_lines(page)
     yield from every_line_of_the_log(reports, now)
     yield from every_line_of_urls(reports, now)
-    detail = reports.page_detail(API)
+    detail = reports.page_detail(API, 0, 9)
     assert detail is not None
     yield from url_detail.page_lines(detail.page, now, zone)
-    yield from url_detail.path_lines(detail)
-    for row in url_detail.attempt_rows(detail.attempts, zone):
+    yield from url_detail.path_lines(detail, zone)
+    for row in url_detail.attempt_rows(detail, zone):
         yield from row.cells
     for request in detail.requests:
         yield from url_detail.request_row(request, zone).cells

@@ -15,6 +15,7 @@ from tests.console.sample_log import activities, operator_actions
 from tests.console.support import Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.log_book import KEPT, PAGE, LogBook, LogWindow
+from tui_crawler.console.present.log_histogram import histogram
 from tui_crawler.console.present.log_lines import (
     action_line,
     activity_line,
@@ -24,7 +25,7 @@ from tui_crawler.console.present.log_lines import (
     underlined,
     url_of,
 )
-from tui_crawler.console.table_cells import Styled
+from tui_crawler.console.table_cells import Styled, cell_text
 from tui_crawler.domain.view import ActionView, ActivityView, AttemptView
 
 
@@ -235,9 +236,18 @@ async def test_problems_only_and_the_way_from_problem_to_problem() -> None:
         await held.press("e", rounds=0)
         assert table_of(held).cursor_key == ("attempt", 397)
         await held.press("E", rounds=0)
+        assert "no further error" in held.text()
+        await held.press("w", rounds=0)
+        assert table_of(held).cursor_key == ("attempt", 392)
+        await held.press("W", rounds=0)
         assert table_of(held).cursor_key == ("attempt", 400)
+        await held.press("L", "L", rounds=2)
+        assert "errors only" in held.text()
+        assert "request_timeout" not in held.text()
+        assert "✗ rules" in held.text()
+        await held.press("L", rounds=2)
         await held.press("!", rounds=2)
-        assert "problems only" in held.text()
+        assert "warnings and errors" in held.text()
         assert "file_ingested" not in held.text()
         assert "✗ rules" in held.text()
         await held.press("!", rounds=2)
@@ -269,10 +279,10 @@ async def test_it_is_narrowed_to_the_origin_of_the_entry_and_widened_again() -> 
     async with stage((140, 40)) as held:
         await held.press("5", rounds=2)
         table_of(held).move_cursor(key=("attempt", 399))
-        await held.press("&", rounds=2)
-        assert "docs.example.net" in held.text().splitlines()[2]
+        await held.press("O", rounds=2)
+        assert "docs.example.net" in held.text().splitlines()[3]
         assert [key for key in keys_of(held) if key[0] == "attempt"] == [("attempt", 388), ("attempt", 399)]
-        await held.press("&", rounds=2)
+        await held.press("O", rounds=2)
         assert ("attempt", 400) in keys_of(held)
         held.app.dispatcher.do_typed("only nowhere.test")
         await held.quiet()
@@ -307,6 +317,32 @@ async def test_older_entries_are_read_when_asked_for() -> None:
         assert "end of the list" in held.text()
 
 
+async def test_going_up_reads_on_where_the_entries_held_begin() -> None:
+    reports = FakeReports(log=many(1, 2 * PAGE + 40), happened=(), asked_for=())
+    async with stage(reports=reports) as held:
+        await held.press("5", rounds=2)
+        first = keys_of(held)[0]
+        await held.press("g", rounds=2)
+        assert table_of(held).cursor_key == first
+        assert keys_of(held)[0] == ("attempt", 41)
+        await held.press("pageup", rounds=0)
+        assert table_of(held).cursor_key in keys_of(held)[PAGE - 40 : PAGE]
+        await held.press("g", "g", rounds=2)
+        assert keys_of(held)[0] == ("attempt", 1)
+
+
+async def test_the_graph_tells_when_much_happened_and_how_bad_it_was() -> None:
+    lines = [attempt_line(one) for one in many(1, 30)]
+    bad = attempt(99, f"{API}/x", "server_internal_error", ended_at=NOW + 31_000)
+    drawn = cell_text(histogram([*lines, attempt_line(bad)], 60, UTC))
+    assert drawn.startswith("10:41:0")
+    assert "✗ 1 error" in drawn
+    assert set(drawn) & set("▁▂▃▄▅▆▇█")
+    assert len(drawn) <= 60
+    assert histogram([], 60, UTC) == ""
+    assert "█" not in cell_text(histogram([attempt_line(bad)], 20, UTC)), "no room: only the ends"
+
+
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
 async def test_what_happened_is_readable_at_every_size(size: tuple[int, int]) -> None:
     async with stage(size) as held:
@@ -320,6 +356,6 @@ async def test_nothing_has_happened_yet() -> None:
     async with stage(reports=FakeReports(log=(), happened=(), asked_for=())) as held:
         await held.press("5", rounds=2)
         assert "nothing has happened yet" in held.text()
-        for key in ("e", "n", "enter", "T", "&"):
+        for key in ("e", "w", "n", "enter", "T", "O", "L", "F"):
             await held.press(key, rounds=0)
         assert held.app.is_running

@@ -189,7 +189,8 @@ async def test_a_click_on_a_header_orders_by_it() -> None:
 async def test_problems_only() -> None:
     async with stage() as held:
         await held.press("!")
-        assert set(order(held)) == {API, "https://down.example.com", "https://shop.example.net"}
+        trap = WWW  # looks like one
+        assert set(order(held)) == {API, "https://down.example.com", "https://shop.example.net", trap}
         assert "problems only" in held.text()
         await held.press("!")
         assert len(order(held)) == 11
@@ -317,3 +318,31 @@ async def test_a_wish_that_cannot_be_written_is_told() -> None:
         await held.press("p")
         await held.decided()
         assert "✗ pause api.example.org: database or disk is full" in held.text()
+
+
+async def test_origins_that_give_up_are_told_in_one_notice_of_the_last_minute() -> None:
+    async with stage() as held:
+        assert "gave up:" not in held.text()
+        rows = held.reports.rows
+        held.reports.commit(replace(rows[API], state="FINISHED", finish_reason="patience", patience=0))
+        await held.settle(2)
+        assert "✗ gave up: api.example.org – ! shows problems" in held.text()
+        held.reports.commit(replace(rows[DOCS], state="FINISHED", finish_reason="patience", patience=0))
+        await held.settle(2)
+        assert "✗ gave up: docs.example.net ×2 in 60 s – ! shows problems" in held.text()
+        assert len(held.app.notices) == 1
+        held.clock.move(90_000)
+        held.reports.commit(replace(rows[WWW], state="FINISHED", finish_reason="patience", patience=0))
+        await held.settle(2)
+        assert "✗ gave up: www.example.com – ! shows problems" in held.text()
+
+
+async def test_a_suspected_trap_is_named_beside_its_origin_and_explained_when_it_is_selected() -> None:
+    async with stage((200, 50)) as held:
+        line = next(line for line in held.text().splitlines() if "www.example.com" in line and "crawling" in line)
+        assert "⚠ trap suspected  requesting" in line
+        assert "docs" not in "".join(one for one in held.text().splitlines() if "⚠ trap suspected" in one)
+        await select(held, WWW)
+        assert "180 links with a path" in held.text()
+        await select(held, DOCS)
+        assert "links with a path" not in held.text()

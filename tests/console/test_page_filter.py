@@ -14,7 +14,8 @@ from tests.console.page_holds import passes
 from tests.console.sample_crawl import API, NOW, page
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refusal
-from tui_crawler.console.present.url_rows import nothing_words, url_row, window_words
+from tui_crawler.console.page_book import PageBook
+from tui_crawler.console.present.url_rows import nothing_words, position_words, url_row
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_filter import (
     ExitTerm,
@@ -49,6 +50,8 @@ def test_words_of_a_filter() -> None:
         (NumberTerm(Measure.status, ((400, 499), (500, 503)), True, True),)
     )
     assert read_page_filter("origin:API.example.org") == PageFilter((OriginTerm(("api.example.org",)),))
+    assert read_page_filter("!~a.b") == PageFilter((PatternTerm(r"(?i)a.*\..*b", True),))
+    assert read_page_filter("~") == PageFilter((TextTerm("~"),))
     assert read_page_filter("re:/p[0-9]+$") == PageFilter((PatternTerm("/p[0-9]+$"),))
     assert read_page_filter("state:st") == PageFilter((StateTerm(frozenset({PageState.stashed})),))
 
@@ -233,8 +236,10 @@ async def test_a_window_says_how_far_it_looked(reports: Reports, monkeypatch: py
     assert isinstance(narrowing, PageFilter)
     window = reports.page_window(narrowing, 0, 200)
     assert (window.pages, window.looked_at, window.known, window.ended) == ((), 10, 26, False)
-    assert window_words(window, 1, True) == "none · looked at 10 rows of 26, > goes on"
-    assert "look on" in nothing_words(window, True)
+    book = PageBook(narrowing)
+    book.take(book.begin, window)
+    assert position_words(book, 0) == "none · looked at 10 of 26 rows"
+    assert nothing_words(book).startswith("Nothing among 10 of 26 rows yet; looking on.")
     assert walk(reports, narrowing, 200) == []
 
 

@@ -12,8 +12,12 @@ import pytest
 from tests.cli.crawls import claim_pages, store_crawl
 from tests.storage.making import A
 from tui_crawler.console.log_book import LogActions, LogBefore, LogBook, LogTail
+from tui_crawler.console.origin_parts import CardOf, ContractOf, RecentActions, RobotsFile, Suspicions, TopUpsOf
 from tui_crawler.console.ports import ValidationTotals
+from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.stat_parts import ExitCounts, Jobs, Limbo, Refusals, Runs, Stashes
+from tui_crawler.domain.command import PauseOrigins, TopUpPatience
+from tui_crawler.storage.journal import Journal
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 NOW = 1_767_609_667_000
@@ -66,3 +70,53 @@ def test_the_log_from_its_end_and_back(reports: ConsoleReports) -> None:
     assert book.before is None
     assert LogBefore(1, NOW * 2).read(reports, NOW).floor == 0
     assert book.tail.read(reports, NOW).activity == ()
+
+
+def test_the_contract_is_that_of_the_stored_configuration(tmp_path: Path) -> None:
+    text = (
+        "seeds: [http://a.test/, http://b.test/]\nuser_agent: my-crawler (for https://example.net/why)\n"
+        "delay: {default: 3s, crawl_delay_cap: 60s}\nhosts: [{host: a.test, default_delay: 9s}]\n"
+        "robots: {max_bytes: 4096}\nnetwork: {total_timeout: 20s}\ncrawl: {politeness_key: host}\n"
+    )
+    path = store_crawl(tmp_path / "crawl.db")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE run SET config_text = ?, user_agent = 'bot (for https://example.net/)'", (text,))
+    with closing(ConsoleReports(path)) as reports:
+        found = ContractOf("http://a.test").read(reports, NOW)
+        assert (found.delay.default_ms, found.delay_from) == (9_000, "hosts")
+        assert (found.user_agent, found.politeness_key) == ("bot (for https://example.net/)", "host")
+        assert (found.total_timeout_ms, found.robots_max_bytes) == (20_000, 4_096)
+        other = ContractOf("http://b.test").read(reports, NOW)
+        assert (other.delay.default_ms, other.delay_from) == (3_000, "delay.default")
+        assert other.delay.crawl_delay_cap_ms == 60_000
+
+
+def test_without_a_stored_configuration_the_contract_is_the_default(tmp_path: Path) -> None:
+    with closing(ConsoleReports(store_crawl(tmp_path / "crawl.db"))) as reports:
+        assert ContractOf(A).read(reports, NOW).delay.default_ms == 1_000
+        assert RobotsFile("http://nowhere.test", 0).read(reports, NOW) is None
+        assert Suspicions().read(reports, NOW) == {}
+
+
+def test_actions_come_with_what_was_asked_and_top_ups_are_found_among_them(tmp_path: Path) -> None:
+    path = store_crawl(tmp_path / "crawl.db")
+    with closing(Journal(path)) as journal:
+        journal.send(PauseOrigins((A,)), "mara")
+        number = journal.send(TopUpPatience((A,)), "mara")
+    with closing(sqlite3.connect(path)) as database, database:
+        values = (NOW, f'{{"{A}": 1}}', f'{{"{A}": 5}}', number)
+        database.execute('UPDATE operator_action SET applied_at = ?, "before" = ?, "after" = ? WHERE id = ?', values)
+    with closing(ConsoleReports(path)) as reports:
+        top_up, pause = RecentActions(limit=2).read(reports, NOW)
+        assert command_line_of(pause) == f"tui-crawler pause {A}"
+        assert top_up.action == "top_up"
+        (given,) = TopUpsOf(A).read(reports, NOW)
+        assert (given.who, given.before, given.after) == ("mara", 1, 5)
+        assert TopUpsOf("http://nowhere.test").read(reports, NOW) == ()
+
+
+def test_the_card_of_an_origin_holds_its_next_page(reports: ConsoleReports) -> None:
+    card = CardOf(A).read(reports, NOW)
+    todo = reports.todo(A, 1)
+    assert card.next_url == (todo[0].url if todo else "")
+    assert card.suspicion is None

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API, WWW, attempt
 from tests.console.support import FakeReports, FrozenClock
+from tui_crawler.console.failure_parts import FailureWindow
 from tui_crawler.console.pace import Pace
 from tui_crawler.console.poller import Answer, Poller, ReadFailed
 from tui_crawler.console.ports import Reports
-from tui_crawler.console.refresh import AttemptWindow, FailureWindow, Reader, Snapshot, Wants
+from tui_crawler.console.refresh import AttemptWindow, Reader, Snapshot, Wants
 from tui_crawler.domain.run import StorageFailure
 
 OVERVIEW = Wants(origins=True, events=True)
@@ -38,7 +39,7 @@ def test_the_first_reading_has_everything_wanted_and_nothing_else() -> None:
     assert shot.events[0].attempt_id == 400
     assert shot.run is not None
     assert shot.totals is not None
-    assert (shot.origin, shot.groups, shot.failures, shot.page) == (None, None, None, None)
+    assert (shot.origin, shot.page, dict(shot.parts)) == (None, None, {})
 
 
 def test_nothing_is_read_while_nothing_is_committed() -> None:
@@ -80,13 +81,13 @@ def test_a_part_that_is_not_due_yet_is_read_later_without_another_commit() -> No
 
 def test_unchanged_parts_stay_the_same_object() -> None:
     one, reports, clock = reader()
-    wants = Wants(groups=("exit_code",), failures=FailureWindow("request_timeout"))
+    window = FailureWindow((("exit_code", "request_timeout"),))
+    wants = Wants(parts=(window,))
     first = read(one, wants)
     clock.move(1_500)
     reports.newest_run = replace(reports.newest_run, requests=1) if reports.newest_run else None
     second = read(one, wants)
-    assert second.groups is first.groups
-    assert second.failures is first.failures
+    assert second.parts[window] is first.parts[window]
 
 
 @dataclass(frozen=True)

@@ -73,9 +73,10 @@ class TestView:
         async with stage((160, 40)) as held:
             await held.press("4", rounds=3)
             rows = rows_of(held, "#rules-entries")
-            assert rows[0].split() == ["do_not_crawl", "path", "begins", "with", '"/admin/"', "my.yaml:14"]
-            assert any(row.startswith("exclusion domain example.net owner asked · asked by the owner") for row in rows)
-            assert rows[-1].startswith("✎ exclusion host private.example.org mail of 5 January")
+            assert rows[0].split() == ["do_not_crawl", "path", "begins", "with", '"/admin/"', "1", "204", "my.yaml:14"]
+            owned = "exclusion domain example.net ∅ never owner asked · asked by the owner"
+            assert any(row.startswith(owned) for row in rows)
+            assert rows[-1].startswith("✎ exclusion host private.example.org 212 mail of 5 January")
             assert len(rows) == len(entries_of(THIRD)) + len(ADDED)
             assert "Rules · job my-index · version 13 · 9 in force" in held.text()
 
@@ -467,7 +468,7 @@ class TestRealDatabase:
             held = Stage(app, FakeReports(), FakeJournal(), app.clock, None, pilot)  # type: ignore[arg-type]
             await asyncio.wait_for(app.taken_in.wait(), PATIENT_S)
             await held.press("4", rounds=3)
-            assert rows_of(held, "#rules-entries") == ["rule /one: skip true my.yaml:3"]
+            assert rows_of(held, "#rules-entries") == ["rule /one: skip true ∅ never my.yaml:3"]
             await write(held, f"skip: ^{A}/list/[0-9]+$")
             assert "⊘ newly blocked 2" in " ".join((await counted(held)).split())
             await held.press("A")

@@ -1,6 +1,7 @@
 """The pictures in screenshots/: made here, with clock and rows that stand still, and compared with what is committed.
 
-`TUI_CRAWLER_UPDATE_SCREENSHOTS=1` writes them anew, with a PNG beside each SVG.
+Every scene at four sizes, in a dark and in a light theme. `TUI_CRAWLER_UPDATE_SCREENSHOTS=1` writes them anew, and the
+PNG of those that README.md shows; `TUI_CRAWLER_SCREENSHOTS=FOLDER` writes a PNG of each there, to be looked at.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,13 @@ import pytest
 from tests.console.rule_stage import counted
 from tests.console.sample_crawl import API, DOCS, NOW, WWW
 from tests.console.support import FakeDetacher, FakeHost, FakeReports, Stage, stage
+from tests.console.test_welcome import welcome
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.theme import LIGHT
+from tui_crawler.console.theme import DARK, LIGHT
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
 UPDATE = os.environ.get("TUI_CRAWLER_UPDATE_SCREENSHOTS") == "1"
+LOOK_AT = os.environ.get("TUI_CRAWLER_SCREENSHOTS", "")
 GAINS = (9, 12, 14, 17, 15, 19, 22, 21, 18, 24, 26, 23, 19, 20, 22, 25, 27, 24, 21, 18, 17, 19, 21, 20)
 """Requests of each of the last seconds."""
 
@@ -27,48 +31,40 @@ DRAFTING = ("4", "j", "D", "e")
 DRAFTED = "skip: /products/[a-z0-9]*[05e]$"
 """An entry is deleted, this one is new."""
 
-PICTURES = {
-    "overview": ((120, 40), ()),
-    "origin": ((120, 40), ("enter",)),
-    "failures": ((120, 40), ("2", "tab", "j")),
-    "url": ((120, 40), ("2", "tab", "j", "enter")),
-    "url-body": ((120, 40), ("2", "tab", "j", "enter", "B")),
-    "url-why": ((120, 40), ("2", "tab", "j", "enter", "i", "enter")),
-    "url-why-light": ((120, 40), ("2", "tab", "j", "enter", "i", "enter")),
-    "url-why-80x24": ((80, 24), ("2", "tab", "j", "enter", "i", "enter")),
-    "url-why-80x24-light": ((80, 24), ("2", "tab", "j", "enter", "i", "enter")),
-    "urls": ((120, 40), ("3", "/", *"exit:network !user", "enter", "j")),
-    "urls-light": ((120, 40), ("3", "/", *"exit:network !user", "enter", "j")),
-    "urls-80x24": ((80, 24), ("3", "j")),
-    "urls-80x24-light": ((80, 24), ("3", "j")),
-    "help": ((120, 40), ("?",)),
-    "logs": ((120, 40), ("5", "/", *"timeout", "enter")),
-    "logs-light": ((120, 40), ("5", "/", *"timeout", "enter")),
-    "logs-80x24": ((80, 24), ("5",)),
-    "logs-80x24-light": ((80, 24), ("5",)),
-    "stats": ((120, 40), ("6",)),
-    "stats-light": ((120, 40), ("6",)),
-    "stats-80x24": ((80, 24), ("6",)),
-    "stats-80x24-light": ((80, 24), ("6",)),
-    "quit": ((120, 40), ("ctrl+c",)),
-    "quit-80x24": ((80, 24), ("Q",)),
-    "copy": ((120, 40), ("2", "tab", "j", "space", "space", "y")),
-    "filter": ((120, 40), ("enter", "/", *"exit:timeout", "enter")),
-    "rules": ((120, 40), ("4",)),
-    "rules-light": ((120, 40), ("4",)),
-    "rules-80x24": ((80, 24), ("4",)),
-    "rules-80x24-light": ((80, 24), ("4",)),
-    "rules-draft": ((120, 40), DRAFTING),
-    "rules-draft-light": ((120, 40), DRAFTING),
-    "rules-draft-80x24": ((80, 24), DRAFTING),
-    "rules-draft-80x24-light": ((80, 24), DRAFTING),
-    "overview-80x24": ((80, 24), ()),
-    "overview-60x20": ((60, 20), ()),
-    "overview-200x60": ((200, 60), ()),
+SCENES: dict[str, tuple[str, ...]] = {
+    "overview": (),
+    "origin": ("enter",),
+    "failures": ("2", "tab", "j"),
+    "url": ("2", "tab", "j", "enter"),
+    "url-body": ("2", "tab", "j", "enter", "B"),
+    "url-why": ("2", "tab", "j", "enter", "i", "enter"),
+    "urls": ("3", "/", *"exit:network !user", "enter", "j"),
+    "rules": ("4",),
+    "rules-draft": DRAFTING,
+    "robots": ("enter", "b"),
+    "logs": ("5", "/", *"timeout", "enter"),
+    "stats": ("6",),
+    "pivot": ("3", "right", "F"),
+    "sql": (";", *"SELECT * FROM v_page", "enter"),
+    "zoom": ("enter", "+"),
+    "jump": ("enter", "ctrl+o"),
+    "help": ("?",),
+    "pane-help": ("f1",),
+    "copy": ("2", "tab", "j", "space", "space", "y"),
+    "filter": ("enter", "/", *"exit:timeout", "enter"),
+    "quit": ("ctrl+c",),
 }
+"""The keys that lead to each."""
 
-HOSTED = frozenset({"quit", "quit-80x24"})
-"""Pictures of a console that carries the run out itself, and could leave it."""
+WELCOME = "welcome"
+SIZES = ((120, 40), (200, 60), (80, 24), (60, 20))
+TINY = (30, 8)
+LOOKS = {"dark": DARK.name, "light": LIGHT.name}
+SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark"})
+"""What README.md shows, as PNG."""
+
+HOSTED = frozenset({"quit"})
+"""Scenes of a console that carries the run out itself, and could leave it."""
 
 
 async def crawl_a_while(held: Stage) -> None:
@@ -102,29 +98,73 @@ def write_png(svg: str, path: Path) -> None:
     path.write_bytes(bytes(data))
 
 
-@pytest.mark.parametrize("name", PICTURES)
-async def test_picture_is_the_one_that_is_committed(name: str) -> None:
-    size, keys = PICTURES[name]
-    theme = LIGHT.name if name.endswith("-light") else ""
-    host = FakeHost(obeys=False) if name in HOSTED else None
-    async with stage(size, reports=FakeReports(), theme=theme, host=host, detacher=FakeDetacher()) as held:
-        await crawl_a_while(held)
-        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
-        await held.press(*keys, rounds=3)
-        if keys == DRAFTING:
-            await held.type(DRAFTED)
-            await held.press("enter", rounds=3)
-            await counted(held)
-        held.clock.wall = NOW
-        screen = held.app.console_screen
-        assert screen is not None
-        screen.tick()
-        held.app.show_header(screen, held.clock.mono_ms())
-        await held.quiet()
-        svg = plain(held.app.export_screenshot(title="tui-crawler"))
-    path = FOLDER / f"{name}.svg"
-    if UPDATE:
-        FOLDER.mkdir(exist_ok=True)
-        path.write_text(svg, encoding="utf-8")
-        write_png(svg, path.with_suffix(".png"))
-    assert path.read_text(encoding="utf-8") == svg
+async def set_scene(held: Stage, keys: tuple[str, ...]) -> None:
+    """Lets the crawl run for a while, painting next to nothing, and goes where the keys lead."""
+    await crawl_a_while(held)
+    await held.pilot.resize_terminal(*SIZES[0])
+    await held.quiet()
+    held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+    await held.press(*keys, rounds=3)
+    if keys == DRAFTING:
+        await held.type(DRAFTED)
+        await held.press("enter", rounds=3)
+        await counted(held)
+
+
+async def picture(held: Stage, size: tuple[int, int], look: str) -> str:
+    """The screen at a size, in a theme, as SVG."""
+    held.app.theme = LOOKS[look]
+    await held.pilot.resize_terminal(*size)
+    await held.quiet()
+    held.clock.wall = NOW
+    screen = held.app.console_screen
+    assert screen is not None
+    screen.tick()
+    held.app.show_header(screen, held.clock.mono_ms())
+    await held.quiet()
+    return plain(held.app.export_screenshot(title="tui-crawler"))
+
+
+@pytest.mark.parametrize("scene", SCENES)
+async def test_pictures_are_those_that_are_committed(scene: str) -> None:
+    host = FakeHost(obeys=False) if scene in HOSTED else None
+    made: dict[str, str] = {}
+    async with stage(TINY, reports=FakeReports(), host=host, detacher=FakeDetacher()) as held:
+        await set_scene(held, SCENES[scene])
+        for size, look in product(SIZES, LOOKS):
+            made[named(scene, size, look)] = await picture(held, size, look)
+    compare(made)
+
+
+async def test_pictures_of_the_welcome_are_those_that_are_committed() -> None:
+    made: dict[str, str] = {}
+    async with welcome() as held:
+        for size, look in product(SIZES, LOOKS):
+            held.app.theme = LOOKS[look]
+            await held.pilot.resize_terminal(*size)
+            await held.worked()
+            made[named(WELCOME, size, look)] = plain(held.app.export_screenshot(title="tui-crawler"))
+    compare(made)
+
+
+def named(scene: str, size: tuple[int, int], look: str) -> str:
+    """The name of a picture."""
+    return f"{scene}-{size[0]}x{size[1]}-{look}"
+
+
+def compare(made: dict[str, str]) -> None:
+    """Compares pictures with those in the folder, or puts them there."""
+    for name, svg in made.items():
+        if UPDATE:
+            (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
+            if name in SHOWN:
+                write_png(svg, FOLDER / f"{name}.png")
+        if LOOK_AT:
+            write_png(svg, Path(LOOK_AT) / f"{name}.png")
+    differing = [name for name, svg in made.items() if (FOLDER / f"{name}.svg").read_text(encoding="utf-8") != svg]
+    assert not differing
+
+
+def test_nothing_else_lies_among_the_pictures() -> None:
+    names = {named(*parts) for parts in product((*SCENES, WELCOME), SIZES, LOOKS)}
+    assert {path.name for path in FOLDER.iterdir()} == {f"{name}.svg" for name in names} | {f"{n}.png" for n in SHOWN}

@@ -233,7 +233,7 @@ def test_a_bad_pattern_is_named_and_a_column_is_a_field() -> None:
 def test_any_text_is_a_filter_and_a_part_of_a_row_is_found(text: str, value: str) -> None:
     read_needle(text).keeps({"url": value})
     for word in value.split():
-        if not word.startswith(("!", "~", "re:", "exit:", "state:", "origin:")):
+        if not word.startswith(("!", "~", "re:", "=", '"', "exit:", "state:", "origin:")):
             assert read_needle(word).keeps({"url": value})
 
 
@@ -330,8 +330,8 @@ def test_what_was_done_is_told_as_commands() -> None:
     assert same_as((retry,)) == f"tui-crawler retry --exit-code request_timeout --origin {API}"
     assert same_as((SteerJobs("pause", ("news",)),)) == "tui-crawler jobs pause news"
     assert same_as((SetJob("news", depth=-1),)) == "tui-crawler jobs set news --depth none"
-    assert same_as((PauseOrigins((API,)), SetDelay(API, 5))) == ""
-    assert same_as((SetDelay(API, 5),)) == ""
+    assert same_as((PauseOrigins((API,)), SetDelay(API, 5))) == f"tui-crawler pause {API}; tui-crawler delay {API} 5ms"
+    assert same_as((PauseOrigins((API,)), SetJob("news", tag="night"))) == ""
 
 
 def test_each_is_a_command_of_the_table_of_actions() -> None:

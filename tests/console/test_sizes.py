@@ -20,6 +20,7 @@ SCREENS = {
     "why": (("i", "enter"), ("i",)),
     "logs": (("5",), ("?",)),
     "stats": (("6",), ("a",)),
+    "robots": (("enter", "b"), ("ctrl+t",)),
 }
 """Keys that lead to a screen, and the dialogs opened over it."""
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, NOW, WWW, origin, origins
-from tests.console.sample_log import jobs, refused_links, runs
+from tests.console.sample_log import jobs, operator_actions, refused_links, runs
 from tests.console.support import Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.intent import set_jobs, shift_niceness, toggle_jobs
@@ -136,9 +136,10 @@ async def test_the_exit_codes_of_the_origin_under_the_cursor_stand_beside_those_
 async def test_origins_are_ordered_by_requests_bytes_and_failures() -> None:
     async with stage((140, 44)) as held:
         await held.press("6", rounds=2)
-        await held.press("s", rounds=1)
+        table_of(held, "top-origins").focus()
+        await held.press("s", "j", "enter", rounds=1)
         assert "Origins by bytes" in held.text()
-        await held.press("s", rounds=1)
+        await held.press("S", rounds=1)
         assert "Origins by failures" in held.text()
         assert table_of(held, "top-origins").row_order[0] == "https://shop.example.net"
         table_of(held, "top-origins").focus()
@@ -171,7 +172,48 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
         await held.press("c", rounds=2)
         assert "Workers · 1 · run 7, process 4711 on host reef" in held.text()
         await held.press("c", rounds=2)
+        assert "Sessions · 5" in held.text()
+        await held.press("c", rounds=2)
+        assert "Actions of operators · 5" in held.text()
+        await held.press("c", rounds=2)
         assert "Refused links" in held.text()
+
+
+async def test_sessions_tell_who_held_the_database_and_how_that_ended() -> None:
+    async with stage((200, 60)) as held:
+        await held.press("6", rounds=2)
+        held.app.dispatcher.do_typed("show sessions")
+        await held.settle()
+        table = table_of(held, "ledger")
+        fields = {key: table.fields_of(row) for key in table.row_order if (row := table.row(key)) is not None}
+        assert [one["state"] for one in fields.values()] == [
+            "⚠ silent", "▶ crawling", "○ resting", "✗ lost", "■ ended",
+        ]  # fmt: skip
+        assert fields[4]["place"] == "alpha · 4711"
+        assert fields[4]["origins"] == "372"
+        assert fields[4]["beat"].endswith("s ago")
+        assert fields[2]["end"] == "w1 on alpha"
+        assert fields[1]["end"] == "itself"
+        assert "alpha · 4711" in held.text()
+
+
+async def test_actions_of_operators_tell_what_became_of_them_and_the_command_line() -> None:
+    async with stage((200, 60)) as held:
+        await held.press("6", rounds=2)
+        held.app.dispatcher.do_typed("show actions")
+        await held.settle()
+        table = table_of(held, "ledger")
+        fields = {key: table.fields_of(row) for key in table.row_order if (row := table.row(key)) is not None}
+        states = {key: one["state"] for key, one in fields.items()}
+        assert states == {9: "◷ waits", 8: "✓ done", 7: "↻ undone", 6: "✗ refused", 5: "✓ done"}
+        assert fields[5]["same"] == "tui-crawler pause https://old.example.org"
+        assert "not the current one any more" in fields[6]["same"]
+        screen = held.app.console_screen
+        assert screen is not None
+        assert screen.record(table, 9) == operator_actions()[0]
+        table.focus()
+        await held.press("enter", rounds=2)
+        assert held.app.screen.WHERE.value == "URL"
 
 
 async def test_enter_on_a_refused_link_opens_its_sample() -> None:
@@ -259,15 +301,15 @@ async def test_frozen_numbers_stand_still() -> None:
         assert done_of(held) == "102 777"
 
 
-async def test_groups_of_failures_show_the_attempts_of_the_last_five_minutes_where_they_are_counted() -> None:
+async def test_groups_of_failures_show_the_pages_of_the_last_five_minutes() -> None:
     async with stage((140, 40)) as held:
         await held.press("2", rounds=2)
         assert "5 MIN" in held.text()
         row = table_of(held, "groups").row((("exit_code", "request_timeout"),))
         assert row is not None
-        assert text_of(row.cells[3]) == "6"
+        assert text_of(row.cells[2]) == "2"
         await held.press("c", rounds=2)
-        assert "5 MIN" not in held.text()
+        assert "5 MIN" in held.text()
 
 
 async def test_an_empty_crawl_has_words_for_everything() -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from pathlib import Path
+
 import pytest
 from rich.cells import cell_len
 from textual.color import Color
 from textual.theme import Theme
 
+from tests.console.support import stage
+from tests.support.terminal import in_terminal
 from tui_crawler.console import glyphs
-from tui_crawler.console.theme import GROUP_ROLES, LIGHT, ROLES, THEMES, role_colours, role_variables
+from tui_crawler.console.session import Memory, session_of
+from tui_crawler.console.theme import DARK, GROUP_ROLES, LIGHT, ROLES, THEME_NAMES, THEMES, role_colours, role_variables
 from tui_crawler.domain.exit_code import Group
 
 
@@ -25,22 +32,57 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def least(theme: Theme) -> float:
+    """What a text needs (WCAG 2.2: 1.4.3 AA, 1.4.6 AAA)."""
+    return 7.0 if "contrast" in theme.name else 4.5
+
+
+def backgrounds(theme: Theme) -> list[str]:
+    """What text stands on."""
+    named = ("primary-muted", "block-cursor-background", "block-cursor-blurred-background", "footer-background")
+    grounds = [theme.background, theme.surface, theme.panel, *(theme.variables[name] for name in named)]
+    return [ground for ground in grounds if ground is not None]
+
+
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
 @pytest.mark.parametrize("role", ROLES)
 def test_every_role_is_readable_on_every_background(theme: Theme, role: str) -> None:
-    backgrounds = [theme.background, theme.surface, theme.panel]
-    backgrounds += [theme.variables[name] for name in ("primary-muted", "block-cursor-background")]
-    colour = role_colours(theme.dark)[role]
-    for background in backgrounds:
-        assert background is not None
-        assert contrast(colour, background) >= (2.9 if role == "faint" else 4.5)
+    for background in backgrounds(theme):
+        assert contrast(theme.variables[f"role-{role}"], background) >= least(theme)
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
-def test_both_themes_define_every_role(theme: Theme) -> None:
+def test_text_that_has_no_role_is_readable_too(theme: Theme) -> None:
+    assert theme.foreground is not None
+    assert theme.background is not None
+    assert theme.primary is not None
+    named = ("text-muted", "text-disabled", "block-cursor-foreground", "block-cursor-blurred-foreground")
+    for colour in (theme.foreground, *(theme.variables[name] for name in named)):
+        for background in backgrounds(theme):
+            assert contrast(colour, background) >= least(theme)
+    assert contrast(theme.background, theme.primary) >= least(theme)  # the button that has the focus
+    assert contrast(theme.foreground, theme.variables["input-selection-background"]) >= least(theme)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_the_border_of_the_pane_with_the_focus_can_be_seen(theme: Theme) -> None:
+    assert theme.background is not None
+    assert contrast(theme.variables["border"], theme.background) >= 3  # WCAG 2.2, 1.4.11
+    if "contrast" in theme.name:
+        assert contrast(theme.variables["border-blurred"], theme.background) >= 3
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_every_theme_defines_every_role(theme: Theme) -> None:
     assert {f"role-{role}" for role in ROLES} <= set(theme.variables)
-    assert role_variables(theme.dark).items() <= theme.variables.items()
     assert theme.to_color_system().generate()["primary-muted"] == theme.variables["primary-muted"]
+
+
+def test_themes_without_roles_get_those_of_ours() -> None:
+    assert role_variables(dark=True).items() <= DARK.variables.items()
+    assert role_variables(dark=False).items() <= LIGHT.variables.items()
+    assert set(role_colours(dark=True)) == set(role_colours(dark=False)) == set(ROLES)
+    assert THEME_NAMES[: len(THEMES)] == tuple(theme.name for theme in THEMES)
 
 
 def test_light_is_light() -> None:
@@ -72,3 +114,71 @@ def test_words_not_known_are_still_shown() -> None:
     assert glyphs.state_mark("hovering").label == "· hovering"
     assert glyphs.exit_mark("network").glyph == "⚠"
     assert glyphs.exit_mark("cosmic") == glyphs.Mark("·", "cosmic", "muted")
+
+
+async def test_t_goes_through_the_themes_and_the_choice_is_kept_until_the_configuration_says_another(
+    tmp_path: Path,
+) -> None:
+    memory = Memory(tmp_path, "/data/crawl.db")
+    async with stage(memory=memory, theme="nord") as held:
+        await held.press("t", "t", rounds=0)
+        chosen = held.app.theme
+        assert chosen == THEME_NAMES[(THEME_NAMES.index("nord") + 2) % len(THEME_NAMES)]
+        assert f"theme {chosen}" in held.text()
+        assert memory.keep(session_of(held.app))
+    async with stage(memory=memory, theme="nord") as held:
+        assert held.app.theme == chosen
+    async with stage(memory=memory, theme="gruvbox") as held:
+        assert held.app.theme == "gruvbox"
+
+
+async def test_the_first_theme_can_be_chosen_over_that_of_the_configuration(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, "/data/crawl.db")
+    async with stage(memory=memory, theme="solarized-light") as held:
+        await held.press("t", rounds=0)
+        assert held.app.theme == DARK.name
+        assert memory.keep(session_of(held.app))
+    async with stage(memory=memory, theme="solarized-light") as held:
+        assert held.app.theme == DARK.name
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+async def test_every_theme_paints_every_screen(theme: Theme) -> None:
+    async with stage((120, 40), theme=theme.name) as held:
+        for keys in ((), ("ctrl+o",), ("escape", "?"), ("escape", "2"), ("5",)):
+            await held.press(*keys, rounds=1)
+            assert held.app.theme == theme.name
+            assert held.app.screen.background_colors[1].a == 1
+
+
+async def test_without_colour_states_are_words_and_glyphs_and_the_focus_has_a_border_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with stage((120, 40)) as held:
+        assert held.app.no_color
+        text = held.text()
+        for word in ("▶ crawling", "◷ waiting", "‖ paused", "⚠ impatient", "✗ gave up", "✓ finished"):
+            assert word in text
+        assert "┏━ Origins" in text
+        assert "╭─ Events" in text
+        segments = [segment for strip in held.app.screen._compositor.render_strips() for segment in strip]
+        assert len(segments) > 100
+        styles = [one.style for one in segments if one.style is not None]
+        assert {colour.name for style in styles for colour in (style.color, style.bgcolor) if colour} == {"default"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are of POSIX")
+def test_without_colour_no_colour_is_sent_to_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    with in_terminal([sys.executable, "-m", "tests.console.pty_child"]) as terminal:
+        terminal.read_until("crawling")
+        terminal.press("\x0f")  # ctrl+o
+        terminal.read_until("one key goes there")
+        terminal.press("\x1b")
+        terminal.read_until_gone("one key goes there")
+        terminal.press("q")
+        terminal.read_to_end()
+        codes = re.findall(rb"\x1b\[([0-9;:]*)m", bytes(terminal.raw))
+        assert codes
+        assert not [code for code in codes if re.search(rb"(^|;)([34]8|3[0-7]|4[0-7]|9[0-7]|10[0-7])(;|$)", code)]

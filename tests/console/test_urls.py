@@ -5,26 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC
 
+import pytest
+
 from tests.console.sample_crawl import API, NOW, failed_pages, page, page_detail
 from tests.console.support import FakeReports, Stage, stage
+from tui_crawler.console import page_book
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.long_lines import LongLines
 from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.present.stored_body import MOST_LINES, hex_lines, looks_binary, text_lines
-from tui_crawler.console.present.url_rows import URL_COLUMNS, url_row, window_words
+from tui_crawler.console.present.url_rows import URL_COLUMNS, url_row
+from tui_crawler.console.refresh import WINDOW
 from tui_crawler.console.screens.origin import OriginScreen
 from tui_crawler.console.screens.overview import OverviewScreen
 from tui_crawler.console.screens.url import UrlScreen
 from tui_crawler.console.screens.urls import UrlsScreen
 from tui_crawler.console.url_parts import FIELDS_MS, SCAN_MS, UrlWindow
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
-from tui_crawler.domain.command import RetryPages
 from tui_crawler.domain.page_filter import (
     PageFilter,
-    PageWindow,
     read_page_filter,
 )
-from tui_crawler.domain.view import LinkView, RedirectView
+from tui_crawler.domain.view import LinkEnd, LinkView, RedirectView
 
 
 def rows(held: Stage, name: str = "#urls") -> CrawlTable:
@@ -49,7 +51,7 @@ async def test_pages_of_the_crawl_with_the_one_under_the_cursor_in_full() -> Non
         await held.press("3", rounds=3)
         assert isinstance(held.app.screen, UrlsScreen)
         text = held.text()
-        assert "URLs · 1–15 of 15" in text
+        assert "URLs · row 1 of 15" in text
         assert "↻ retry" in text
         assert "api.example.org/v2/items?page=18" in text
         assert "Items page 18" in text
@@ -61,25 +63,106 @@ async def test_pages_of_the_crawl_with_the_one_under_the_cursor_in_full() -> Non
         assert isinstance(held.app.screen, OverviewScreen)
 
 
-async def test_windows_by_key_and_never_an_offset() -> None:
-    async with stage(reports=many(450)) as held:
+async def test_the_list_scrolls_on_by_key_and_is_never_held_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_book, "KEPT", 500)
+    async with stage((100, 60), reports=many(900)) as held:
         await held.press("3", rounds=3)
-        assert "1–200 of 450" in held.text()
-        await held.press(">", rounds=3)
-        assert rows(held).row_order[0] == 201
-        assert rows(held).cursor_key == 201
-        assert "page_window(200)" in held.reports.asked
-        await held.press(">", rounds=3)
-        assert "401–450 of 450" in held.text()
-        await held.press(">")
-        assert "more: this is the end of the list" in held.text()
-        await held.press("<", "<", rounds=3)
+        assert "row 1 of 900" in held.text()
+        assert rows(held).row_count == WINDOW
+        for _ in range(25):
+            before = rows(held).cursor_key
+            await held.press("pagedown", rounds=1)
+            assert isinstance(before, int)
+            assert rows(held).cursor_key in range(before + 1, before + 100)
+            assert rows(held).row_count <= 500 + WINDOW
+            order = list(rows(held).row_order)
+            assert order == list(range(order[0], order[-1] + 1))
+            if rows(held).cursor_key == 900:
+                break
+        assert "row 900 of 900" in held.text()
+        assert rows(held).row_order[0] > 250
+        for _ in range(25):
+            await held.press("pageup", rounds=1)
+        assert rows(held).cursor_key == 1
+        assert "row 1 of 900" in held.text()
+
+
+async def test_the_first_and_the_last_of_all_are_a_key_away() -> None:
+    async with stage(reports=many(5_000)) as held:
+        await held.press("3", rounds=3)
+        await held.press("G", rounds=3)
+        assert rows(held).cursor_key == 5_000
+        assert "row ~5 000 of 5 000" in held.text()
+        assert 4_000 < rows(held).row_order[0] < 4_900
+        await held.press("g", rounds=3)
+        assert rows(held).cursor_key == 1
         assert rows(held).row_order[0] == 1
-        await held.press("<")
-        assert "back: this is the beginning of the list" in held.text()
         await held.press("S", rounds=3)
-        assert rows(held).row_order[0] == 450
+        assert rows(held).row_order[0] == 5_000
         assert "newest first" in held.text()
+        await held.press("G", rounds=3)
+        assert rows(held).cursor_key == 1
+
+
+async def test_a_wheel_scrolls_on_too_and_nothing_jumps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_book, "KEPT", 500)
+    async with stage(reports=many(1_100)) as held:
+        await held.press("3", rounds=3)
+        table = rows(held)
+        for _ in range(14):
+            table.scroll_to(y=table.scroll_y + 80, animate=False, force=True)
+            await held.quiet()
+            top = table.visible_keys[0]
+            await held.settle(1)
+            assert table.visible_keys[0] == top
+        assert table.visible_keys[-1] == 1_100
+        assert table.cursor_key in table.row_order
+
+
+async def test_a_sort_by_any_column_holds_for_the_rows_held_and_says_so() -> None:
+    async with stage((140, 40), reports=many(450)) as held:
+        await held.press("3", rounds=3)
+        held.app.dispatcher.do("sort.pick", "url")
+        await held.settle()
+        count = rows(held).row_count
+        assert f"only the {count} rows held" in held.text()
+        assert rows(held).order == ("url", False)
+        assert list(rows(held).row_order)[:3] == [1, 10, 100]
+        await held.press("S")
+        assert list(rows(held).row_order)[:3] == [99, 98, 97]
+        await held.press("G")
+        assert rows(held).row_count == count, "nothing is read on while it is sorted"
+        held.app.dispatcher.do("sort.pick", "@newest")
+        await held.settle(3)
+        assert rows(held).row_order[0] == 450
+        assert "rows held" not in held.text()
+
+
+async def test_the_pivot_counts_all_pages_and_filters_by_a_value() -> None:
+    async with stage((140, 40), reports=many(900)) as held:
+        held.reports.pages = (*held.reports.pages, *failed_pages())
+        held.reports.looks_at = 905
+        await held.press("3", rounds=3)
+        await held.press("l", "F", rounds=3)
+        assert "page_counts(exit)" in held.reports.asked
+        text = held.text()
+        assert "of the first 905 of 915" in text
+        assert "request_timeout" in text
+        await held.press("enter", rounds=3)
+        assert "filter: exit:request_timeout" in held.text()
+
+
+async def test_a_column_the_database_does_not_narrow_by_is_counted_over_the_rows_held() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("3", rounds=3)
+        await held.press("l", "l", "l", "l", "l", "l", "F", rounds=1)
+        text = held.text()
+        assert "in 15 rows held" in text
+        await held.press("enter", rounds=2)
+        assert rows(held).needle.startswith(str(rows(held).current_column))
+        assert "only the 15 rows held" in held.text()
+        await held.press("escape")
+        assert rows(held).row_count == 15
 
 
 async def test_newest_first_follows_what_is_found_while_the_cursor_is_at_the_top() -> None:
@@ -105,6 +188,12 @@ async def test_a_filter_is_live_and_inverted_and_taken_off() -> None:
         assert "filter: exit:timeout !user" in held.text()
         await held.press("escape", rounds=2)
         assert rows(held).row_count == 15
+        await narrow(held, "~LGN")
+        assert list(rows(held).row_order) == [203, 300]
+        await held.press("escape", rounds=2)
+        await narrow(held, "!~lgn")
+        assert rows(held).row_count == 13
+        await held.press("escape", rounds=2)
         await narrow(held, "status:404,503")
         assert list(rows(held).row_order) == [300, 301]
         await held.press("ctrl+l", rounds=2)
@@ -136,31 +225,36 @@ async def test_what_is_not_understood_leaves_the_rows_and_says_why() -> None:
         await narrow(held, "")
 
 
-async def test_a_text_found_nowhere_near_goes_on_looking() -> None:
+async def test_a_text_found_nowhere_near_is_looked_for_on_and_on() -> None:
     reports = many(450)
     reports.looks_at = 100
     async with stage((140, 40), reports=reports) as held:
         await held.press("3", rounds=3)
         await narrow(held, "/p/44")
-        assert "1–1 · looked at 100 rows of 450, > goes on" in held.text()
-        await held.press(">", rounds=2)
-        assert "Nothing among 100 of 450 rows" in held.text()
-        await held.press(">", ">", ">", rounds=2)
-        assert list(rows(held).row_order) == list(range(440, 450))
-        await narrow(held, "!")
-        await narrow(held, "zzz")
-        await held.press(">", ">", ">", ">", rounds=2)
+        await held.settle(8)
+        assert list(rows(held).row_order) == [44, *range(440, 450)]
+        assert "row 1 of 11" in held.text()
+        await held.press("/", rounds=0)
+        await held.type("zzz")
+        screen = held.app.screen
+        assert isinstance(screen, UrlsScreen)
+        screen._filter("/p/44zzz")
+        await held.settle(1)
+        assert "Nothing among 100 of 450 rows yet; looking on." in held.text()
+        await held.settle(8)
         assert "No URL passes the filter" in held.text()
 
 
-async def test_marked_pages_of_several_windows_are_retried() -> None:
-    async with stage(reports=many(250)) as held:
+async def test_marked_pages_that_are_let_go_stay_marked() -> None:
+    async with stage(reports=many(5_000)) as held:
         await held.press("3", rounds=3)
         await held.press("space", rounds=0)
-        await held.press(">", rounds=3)
-        await held.press("space", "r")
-        await held.decided()
-        assert held.journal.sent == [RetryPages(urls=(f"{API}/p/1", f"{API}/p/201"))]
+        await held.press("G", rounds=3)
+        await held.press("space")
+        screen = held.app.console_screen
+        assert screen is not None
+        assert screen.situation().urls == (f"{API}/p/1", f"{API}/p/5000")
+        assert "2 marked" in held.text()
 
 
 async def test_nothing_known_yet_and_frozen() -> None:
@@ -184,7 +278,6 @@ def test_the_more_rows_a_window_looks_at_the_less_often_it_is_read() -> None:
         return UrlWindow(narrowing).every_ms
 
     assert every("") < every("depth:3") == FIELDS_MS < every("text") == every("re:x") == SCAN_MS
-    assert window_words(PageWindow((), known=0), 1, False) == "none known"
 
 
 def test_a_page_never_tried_shows_where_it_stands() -> None:
@@ -207,12 +300,15 @@ def full_detail() -> FakeReports:
     return FakeReports(
         detail=lambda asked: replace(
             found,
-            inlinks=(LinkView(f"{API}/from", url, "a", True, "in text", 1),),
-            outlinks=(LinkView(url, "https://elsewhere.example/x", "img", False, "out text", 1),),
             redirects=(RedirectView(url, f"{API}/new", "part", True, "location", 1),),
             validation=Validation("html5", False, (ValidationError(7, 3, "Stray end tag"),)),
             data=(DataValue("price", "text", 0, "12 pounds"),),
-        )
+        ),
+        ends=lambda asked, inward: (
+            (LinkEnd(LinkView(f"{API}/from", url, "a", True, "in text", 1), "The page before", "redirect", (1, "a")),)
+            if inward
+            else (LinkEnd(LinkView(url, "https://elsewhere.example/x", "img", False, "out text", 1), "", "", (2, "a")),)
+        ),
     )
 
 
@@ -227,8 +323,9 @@ async def test_links_and_redirects_have_a_tab_and_open() -> None:
         await open_url(held)
         await held.press("L", rounds=2)
         text = held.text()
-        assert "Links to it · first 1 of 12" in text
+        assert "Links to it · 1–1 of 12" in text
         assert "nofollow" in text
+        assert "The page before" in text
         assert "elsewhere.example/x" in text
         assert f"→ {API}/new#part" in text
         await held.press("enter", rounds=2)

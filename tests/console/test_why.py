@@ -272,7 +272,7 @@ async def test_pages_traces_links_and_bodies_of_a_real_database(database: Path) 
     made.append(shown)
     async with stage((140, 50), reports=shown, explains=explains) as held:
         await held.press("3", rounds=3)
-        assert "URLs · 1–3 of 3" in held.text()
+        assert "URLs · row 1 of 3" in held.text()
         assert "a.example/items/1" in held.text()
         await held.press("enter", rounds=3)
         assert "✓ CRAWLED" in held.text()

@@ -21,8 +21,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import peewee
-
 from tests.designs.web import Site, Web
 from tests.support.virtual_time import WALL_0, VirtualClock, VirtualLoop
 from tui_crawler.cli.main import main
@@ -33,14 +31,11 @@ from tui_crawler.domain.event import Event
 from tui_crawler.domain.run import RunReason
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.client import HttpFetcher
-from tui_crawler.storage import writer
 from tui_crawler.storage.database import OpenSettings, open_writable
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.owner import Owner, this_process
 from tui_crawler.storage.reports import Reports
-from tui_crawler.storage.statements import Statement
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.storage.transaction import Texts
 from tui_crawler.storage.writer import WriterSettings
 from tui_crawler.wiring import crawl as wiring_crawl
 from tui_crawler.wiring import settings as wiring_settings
@@ -96,25 +91,17 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What takes long to make and is the same for every crawl: an empty database, the certificates of the machine,
-    the texts of the SQL statements."""
+    """What takes long to make and is the same for every crawl: an empty database, the certificates of the machine."""
 
     database: Path
     tls: ssl.SSLContext
-    statements: dict[Any, Statement]
-
-    def texts(self, database: peewee.Database) -> Texts:
-        """SQL texts that all databases of the tests share."""
-        texts = Texts(database)
-        texts._kept = self.statements
-        return texts
 
 
 def make_kit(folder: Path) -> Kit:
     """A kit, its database in `folder`."""
     database = folder / "new.db"
     open_writable(database, OpenSettings()).close()
-    return Kit(database, ssl.create_default_context(), {})
+    return Kit(database, ssl.create_default_context())
 
 
 class Crawling:
@@ -206,7 +193,6 @@ class Crawling:
         engine_settings = wiring_settings.engine_settings
         with ExitStack() as faked:
             for room, name, fake in (
-                (writer, "Texts", self.kit.texts),
                 (wiring_crawl, "SystemClock", VirtualClock),
                 (wiring_crawl, "StoreSettings", stored),
                 (wiring_crawl, "SqliteStore", store),
@@ -254,8 +240,7 @@ class Crawling:
         written, err = io.BytesIO(), io.StringIO()
         out = io.TextIOWrapper(written, "utf-8", newline="")
         tls = patch("httpx.create_ssl_context", lambda **_: self.kit.tls)
-        texts = patch.object(writer, "Texts", self.kit.texts)
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), tls, texts:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), tls:
             status = main(words)
         out.flush()
         return Said(status, written.getvalue(), err.getvalue())

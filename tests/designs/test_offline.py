@@ -141,6 +141,58 @@ def test_links_go_through_the_filters_of_the_configuration(crawl: Crawling) -> N
     assert urls_of(Path(told["segments"][0]["path"])) == [site.url("/a")]
 
 
+def with_redirect_and_noindex(crawl: Crawling) -> Site:
+    """A site with a redirect and a noindex page, both naming what the scope refuses."""
+    site = crawl.site()
+    site.page("/", "/moved", "/hidden", "/missing")
+    site.redirect("/moved", "http://elsewhere.example.org/")
+    site.page("/hidden", "http://elsewhere.example.org/a", head="<meta name=robots content=noindex>")
+    return site
+
+
+def test_what_an_online_crawl_has_judged_is_not_scanned_again(crawl: Crawling) -> None:
+    """Neither its documents nor its redirects and noindex pages: each refusal is counted once."""
+    site = with_redirect_and_noindex(crawl)
+    crawl.run()
+    assert site.asked == ["/", "/moved", "/hidden", "/missing"]
+    assert crawl.refused() == {"scope": 2}
+    told = build(crawl, "")
+    assert (told["scanned"], told["found"], told["refused"], told["segments"]) == (0, 0, 0, [])
+    assert crawl.refused() == {"scope": 2}
+
+
+def test_redirects_and_noindex_pages_of_an_offline_crawl_are_scanned_once(crawl: Crawling) -> None:
+    site = with_redirect_and_noindex(crawl)
+    crawl.run(OFFLINE, seeds=[site.url("/moved"), site.url("/hidden")])
+    assert crawl.refused() == {}
+    for scanned in (2, 0):
+        told = build(crawl)
+        assert (told["scanned"], told["refused"]) == (scanned, scanned)
+        assert crawl.refused() == {"scope": 2}
+
+
+def test_a_page_that_an_online_crawl_has_seen_since_does_not_wait_for_a_build(crawl: Crawling) -> None:
+    site = with_redirect_and_noindex(crawl)
+    for mode in (OFFLINE, ""):
+        crawl.run(mode, seeds=[site.url("/moved"), site.url("/hidden")])
+        crawl.later(5 * WEEK)
+    assert crawl.refused() == {"scope": 2}
+    assert build(crawl)["scanned"] == 0
+    assert crawl.refused() == {"scope": 2}
+
+
+def test_a_page_that_fails_after_an_offline_crawl_still_waits_for_a_build(crawl: Crawling) -> None:
+    site = with_redirect_and_noindex(crawl)
+    seeds = [site.url("/moved"), site.url("/hidden")]
+    crawl.run(OFFLINE, seeds=seeds)
+    crawl.later(5 * WEEK)
+    site.scripts.clear()
+    crawl.run("", seeds=seeds)
+    assert crawl.codes(seeds[0]) == ["permanent_redirect", "file_not_found"]
+    assert build(crawl)["scanned"] == 2
+    assert crawl.refused() == {"scope": 2}
+
+
 def test_with_few_origins_left_the_rest_is_saved_as_a_segment_and_the_run_stops(crawl: Crawling) -> None:
     small, large = site_of(crawl), site_of(crawl, *(f"/{number}" for number in range(6)))
     ended = crawl.run("queue: {min_origins: 2}")

@@ -36,6 +36,10 @@ SOME = origin(API, next_request_at=NOW + 3_200, delay_ms=4_000)
         ({"asleep_until": NOW + 7_500_000}, "nothing due until 12:46 (in 2 h 5 min)"),
         ({"asleep_until": NOW + 26 * 86_400_000}, "nothing due for 26 d"),
         ({"next_request_at": NOW - 1, "todo": 3, "pending": 3, "state": "READY"}, "ready, waits for a free slot"),
+        (
+            {"next_request_at": NOW - 1, "todo": 3, "state": "READY", "robots_expires_at": NOW},
+            "robots.txt comes first: it is asked for, or waits for a free slot",
+        ),
         ({"next_request_at": 0, "state": "READY"}, "nothing queued"),
         ({"state": "FINISHED", "finish_reason": "patience", "paused": True}, "out of patience: 5 persistent failures"),
         ({"state": "FINISHED", "finish_reason": "exhausted"}, "nothing left to crawl"),

@@ -42,6 +42,7 @@ from tui_crawler.domain.turn import (
     after_robots,
     finish,
     next_turn,
+    refetch_robots,
     reopen,
     slow_down,
     top_up,
@@ -325,3 +326,21 @@ def test_fixed_delay_settings_are_used():
     quick = CrawlSettings(delay=DelaySettings(model="fixed", default_ms=20, floor_ms=20))
     state = after_crawl(ready(page()), CrawlAnswer(1, ExitCode.file_ingested, 200, 900), T0, quick)
     assert state.delay_ms == 20
+
+
+def test_a_refetch_makes_robots_due_without_touching_the_wait_or_the_rules_in_force():
+    robots = RobotsState(RobotsStatus.parsed, 200, T0.wall_ms, T0.wall_ms + 1_800_000, PLAIN, b"x")
+    state = fresh(robots=robots, release_ms=T0.mono_ms + 700, next_request_at=T0.wall_ms + 700)
+    due = refetch_robots(state)
+    assert due.robots.rules is PLAIN
+    assert (due.release_ms, due.next_request_at) == (state.release_ms, state.next_request_at)
+    assert next_turn(due, T0) == Rest(T0.mono_ms + 700, RestReason.delay)
+    assert next_turn(due, Moment(T0.mono_ms + 700, T0.wall_ms + 700)) == FetchRobots()
+
+
+def test_a_refetch_wakes_only_an_origin_that_had_nothing_left():
+    assert refetch_robots(fresh(finished=FinishReason.exhausted)).finished is None
+    assert refetch_robots(fresh(asleep_until=HELD)).asleep_until == 0
+    for reason in set(FinishReason) - {FinishReason.exhausted}:
+        assert refetch_robots(fresh(finished=reason)).finished is reason
+    assert next_turn(refetch_robots(fresh(paused=True)), T0) == Rest(None, RestReason.paused)

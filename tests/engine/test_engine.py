@@ -16,6 +16,7 @@ from tui_crawler.domain.command import (
     AddSeeds,
     Exclude,
     PauseOrigins,
+    RefetchRobots,
     ResumeOrigins,
     RetryPages,
     SetDelay,
@@ -279,6 +280,65 @@ def test_the_operators_delay_only_slows_down():
 
     crawling, _ = crawl([A], linked_site(8), operator=operator)
     assert max(crawling.web.gaps()[A]) >= 9_000
+    assert_polite(crawling)
+
+
+def robots_asked(crawling, origin):
+    return [a.started for a in crawling.web.asked if a.url == f"{origin}/robots.txt"]
+
+
+def test_robots_are_fetched_again_at_once_but_never_before_the_delay():
+    asked_at = []
+
+    async def operator(crawling):
+        await asyncio.sleep(5)
+        asked_at.append(crawling.clock.now().mono_ms)
+        crawling.store.ask(RefetchRobots((A,)))
+
+    crawling, reason = crawl([A, B], linked_site(20), operator=operator)
+    assert reason == "exhausted"
+    first, again = robots_asked(crawling, A)
+    assert asked_at[0] <= again <= asked_at[0] + 2_000
+    assert first < asked_at[0]
+    assert len(robots_asked(crawling, B)) == 1
+    assert_polite(crawling)
+    assert len(set(crawling.web.pages())) == len(crawling.web.pages()) == 40
+
+
+def test_new_robots_rules_hold_from_the_refetch_on():
+    closed = []
+
+    def answer(url):
+        if url.path == "/robots.txt" and closed:
+            return Answer(body=b"User-agent: *\nDisallow: /\n")
+        return linked_site(30)(url)
+
+    async def operator(crawling):
+        await asyncio.sleep(6)
+        closed.append(len(crawling.web.pages()))
+        crawling.store.ask(RefetchRobots())
+
+    crawling, _ = crawl([A], answer, operator=operator)
+    assert len(robots_asked(crawling, A)) == 2
+    assert len(crawling.web.pages()) <= closed[0] + 1
+    assert "blocked_by_robots_txt" in {e.exit_code for e in crawling.heard.named("attempt_finished")}
+
+
+def test_a_refetch_wakes_an_origin_that_had_nothing_left_but_not_one_that_gave_up():
+    def answer(url):
+        if url.origin == A:
+            return Answer(ExitCode.connection_failed, None)
+        return linked_site({B: 2}.get(url.origin, 60))(url)
+
+    async def operator(crawling):
+        await asyncio.sleep(40)
+        assert crawling.heard.finish_reasons() == {A: "patience", B: "exhausted"}
+        crawling.store.ask(RefetchRobots((A, B)))
+
+    crawling, _ = crawl([A, B, C], answer, operator=operator)
+    assert len(robots_asked(crawling, A)) == 5
+    assert len(robots_asked(crawling, B)) == 2
+    assert crawling.heard.finish_reasons() == {A: "patience", B: "exhausted", C: "exhausted"}
     assert_polite(crawling)
 
 

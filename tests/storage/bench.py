@@ -128,6 +128,7 @@ class SqliteBench(Bench):
         self.path = path
         self.stores: list[SqliteStore] = []
         self.journal: Journal | None = None
+        self.reports: Reports | None = None
 
     def open(self, *, alive: bool = False) -> SqliteStore:
         settings = StoreSettings(
@@ -172,24 +173,21 @@ class SqliteBench(Bench):
         return self._look("v_refused", lambda rows: {(r[0], r[1]): r[2] for r in rows})
 
     def path_of(self, page_url: str) -> list[str]:
-        reports = Reports(self.path)
-        try:
-            detail = reports.page_detail(page_url)
-        finally:
-            reports.close()
+        detail = self._reports().page_detail(page_url)
         assert detail is not None
         return [step.from_url for step in detail.path] + [page_url]
 
     def _look(self, view: str, pick: Any) -> Any:
-        reports = Reports(self.path)
-        try:
-            return pick(reports.rows(view))
-        finally:
-            reports.close()
+        return pick(self._reports().rows(view))
+
+    def _reports(self) -> Reports:
+        self.reports = self.reports or Reports(self.path)
+        return self.reports
 
     def close(self) -> None:
         for store in self.stores:
             store.close()
-        if self.journal is not None:
-            self.journal.close()
+        for opened in (self.journal, self.reports):
+            if opened is not None:
+                opened.close()
         assert_whole(self.path)

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.storage.bench import Bench, MemoryBench, SqliteBench
+from tests.storage.whole import assert_whole
+from tests.storage.workbench import Workbench
 from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.reports import Reports
 
 
 @pytest.fixture(scope="session")
@@ -41,5 +44,30 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
 def sqlite_bench(database_path: Path) -> Iterator[SqliteBench]:
     """The store over SQLite alone."""
     made = SqliteBench(database_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sqlite_reports(sqlite_bench: SqliteBench) -> Iterator[Reports]:
+    """Reports on the database of the bench, by its clock."""
+    made = Reports(sqlite_bench.path, now=lambda: sqlite_bench.now)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def workbench(database_path: Path) -> Iterator[Workbench]:
+    """The writer's connection without its thread; what it leaves behind must be whole."""
+    made = Workbench(database_path)
+    yield made
+    made.close()
+    assert_whole(database_path)
+
+
+@pytest.fixture
+def reports(workbench: Workbench) -> Iterator[Reports]:
+    """Reports on the database of the workbench, by its clock."""
+    made = Reports(workbench.path, now=lambda: workbench.now)
     yield made
     made.close()

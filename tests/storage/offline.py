@@ -36,7 +36,7 @@ class Web:
             return Settle(
                 attempt(page, code, at, 302),
                 record(url(page.url).origin),
-                outcome(page, code, at, 302),
+                replace(outcome(page, code, at, 302), unscanned=True),
                 drop_document=True,
                 links=(),
                 redirect=target,
@@ -48,7 +48,7 @@ class Web:
         return replace(
             made,
             attempt=attempt(page, code, at),
-            page=outcome(page, code, at),
+            page=replace(outcome(page, code, at), unscanned=True),
             document=None,
             drop_document=True,
         )

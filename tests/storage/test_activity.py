@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from tests.storage.bench import GONE, SqliteBench
 from tests.storage.making import T0, A, B, C, plan, record
 from tests.storage.test_jobs import NEWS, change, two_jobs
-from tests.storage.workbench import Workbench
 from tui_crawler.domain.command import Dripfeed, ReclaimPages, SetJob, StashPages, SteerJobs
 from tui_crawler.domain.view import ActivityView
 from tui_crawler.storage import activity, origins, sessions, settle
 from tui_crawler.storage.reports import Reports
-
-
-@pytest.fixture
-def bench(database_path: Path) -> Iterator[Workbench]:
-    made = Workbench(database_path)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def reports(bench: Workbench) -> Iterator[Reports]:
-    made = Reports(bench.path)
-    yield made
-    made.close()
 
 
 def told(reports: Reports, **more: object) -> list[tuple[str, str, str]]:
@@ -37,12 +18,12 @@ def told(reports: Reports, **more: object) -> list[tuple[str, str, str]]:
     return [(one.event, one.origin, one.message) for one in reversed(reports.activity(**more))]
 
 
-def test_a_run_from_its_start_to_its_end(bench, reports):
-    claim, _ = bench.begin(plan(f"{A}/", f"{B}/"))
-    bench.work(lambda work: settle.save_origin(work, claim, record(finish_reason="patience")))
-    bench.work(lambda work: settle.save_origin(work, claim, record(finish_reason="patience")))
-    bench.now += 5
-    bench.work(lambda work: sessions.end(work, claim, "exhausted", clean_end=True))
+def test_a_run_from_its_start_to_its_end(workbench, reports):
+    claim, _ = workbench.begin(plan(f"{A}/", f"{B}/"))
+    workbench.work(lambda work: settle.save_origin(work, claim, record(finish_reason="patience")))
+    workbench.work(lambda work: settle.save_origin(work, claim, record(finish_reason="patience")))
+    workbench.now += 5
+    workbench.work(lambda work: sessions.end(work, claim, "exhausted", clean_end=True))
     assert told(reports) == [
         ("job_added", "", "job main"),
         ("run_started", "", "run 1"),
@@ -53,17 +34,17 @@ def test_a_run_from_its_start_to_its_end(bench, reports):
     ]
     newest = reports.activity(limit=1)[0]
     assert newest == ActivityView(newest.activity_id, T0 + 5, "run_finished", "", 1, "exhausted")
-    assert bench.rows("SELECT at, event, origin, run_id, message FROM v_activity ORDER BY at DESC LIMIT 1") == [
+    assert workbench.rows("SELECT at, event, origin, run_id, message FROM v_activity ORDER BY at DESC LIMIT 1") == [
         (T0 + 5, "run_finished", "", 1, "exhausted")
     ]
-    assert [row[3] for row in bench.rows("SELECT * FROM v_activity WHERE event = 'origin_finished'")] == [1]
+    assert [row[3] for row in workbench.rows("SELECT * FROM v_activity WHERE event = 'origin_finished'")] == [1]
 
 
-def test_an_origin_that_goes_on_and_finishes_again_is_told_twice(bench, reports):
-    claim, _ = bench.begin(plan())
+def test_an_origin_that_goes_on_and_finishes_again_is_told_twice(workbench, reports):
+    claim, _ = workbench.begin(plan())
     for reason in ("exhausted", "", "operator"):
         state = record(finish_reason=reason)
-        bench.work(lambda work, state=state: settle.save_origin(work, claim, state))
+        workbench.work(lambda work, state=state: settle.save_origin(work, claim, state))
     assert told(reports, origin=A) == [
         ("origin_joined", A, "seed"),
         ("origin_finished", A, "exhausted"),
@@ -72,11 +53,11 @@ def test_an_origin_that_goes_on_and_finishes_again_is_told_twice(bench, reports)
     assert told(reports, origin="https://nowhere.example") == []
 
 
-def test_a_killed_session_is_taken_over_and_its_run_continued(bench, reports):
-    bench.begin(plan())
+def test_a_killed_session_is_taken_over_and_its_run_continued(workbench, reports):
+    workbench.begin(plan())
     last = reports.activity()[0].activity_id
-    claim, _ = bench.begin(plan(f"{A}/", f"{B}/"))
-    bench.work(lambda work: sessions.add_origin(work, claim, C))
+    claim, _ = workbench.begin(plan(f"{A}/", f"{B}/"))
+    workbench.work(lambda work: sessions.add_origin(work, claim, C))
     message = f"{GONE.describe()} was gone; taken over by {GONE.describe()}"
     assert told(reports, after_id=last) == [
         ("session_taken_over", "", message),
@@ -86,12 +67,12 @@ def test_a_killed_session_is_taken_over_and_its_run_continued(bench, reports):
     ]
 
 
-def test_jobs_say_what_changed(bench, reports):
-    claim, _ = bench.begin(two_jobs())
+def test_jobs_say_what_changed(workbench, reports):
+    claim, _ = workbench.begin(two_jobs())
     last = reports.activity()[0].activity_id
-    change(bench, claim, SetJob("news", nice=1, tag=""))
+    change(workbench, claim, SetJob("news", nice=1, tag=""))
     for order in ("pause", "resume", "abort", "unabort", "unabort"):
-        change(bench, claim, SteerJobs(order, ("news",)))
+        change(workbench, claim, SteerJobs(order, ("news",)))
     assert told(reports, after_id=last) == [
         ("job_changed", "", "job news: nice -5 -> 1"),
         ("job_paused", "", "job news: concurrency 2 -> 0"),
@@ -101,11 +82,11 @@ def test_jobs_say_what_changed(bench, reports):
     ]
 
 
-def test_a_note_of_whoever_takes_part(bench, reports):
-    claim, _ = bench.begin(plan())
-    row = bench.work(lambda work: origins.ensure(work, A))
-    bench.work(lambda work: activity.note(work, "segment_saved", "a\x00b", row.id, claim.run_id))
-    bench.work(lambda work: activity.note(work, "segment_loaded", "at rest", run_id=-1))
+def test_a_note_of_whoever_takes_part(workbench, reports):
+    claim, _ = workbench.begin(plan())
+    row = workbench.work(lambda work: origins.ensure(work, A))
+    workbench.work(lambda work: activity.note(work, "segment_saved", "a\x00b", row.id, claim.run_id))
+    workbench.work(lambda work: activity.note(work, "segment_loaded", "at rest", run_id=-1))
     saved, loaded = reversed(reports.activity(limit=2))
     assert (saved.event, saved.origin, saved.run_id) == ("segment_saved", A, 1)
     assert "\x00" not in saved.message

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,6 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.storage import candidates
 from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.reports import Reports
 from tui_crawler.storage.settle import SettleJob
 
 HOME = f"{A}/"
@@ -27,130 +25,115 @@ BAD = Validation("html5", False, (ValidationError(3, 7, "a tag that was never cl
 DATA = (DataValue("photos", "picture", 0, f"{A}/1.jpg"), DataValue("photos", "picture", 1, f"{A}/2.jpg"))
 
 
-@pytest.fixture
-def bench(database_path: Path) -> Iterator[Workbench]:
-    made = Workbench(database_path)
-    yield made
-    made.close()
-    assert_whole(database_path)
-
-
-@pytest.fixture
-def reports(bench: Workbench) -> Iterator[Reports]:
-    made = Reports(bench.path)
-    yield made
-    made.close()
-
-
-def found(bench: Workbench, claim: Claim, now: int = T0) -> dict[str, TodoPage]:
-    pages = bench.work(lambda work: candidates.candidates(work, claim, A, now, 100, False)).pages
+def found(workbench: Workbench, claim: Claim, now: int = T0) -> dict[str, TodoPage]:
+    pages = workbench.work(lambda work: candidates.candidates(work, claim, A, now, 100, False)).pages
     return {page.url: page for page in pages}
 
 
-def crawl(bench: Workbench, claim: Claim, page: TodoPage, at: int, **more: Any) -> None:
-    bench.settle(claim, crawled(page, at, document=document(page, **more)))
+def crawl(workbench: Workbench, claim: Claim, page: TodoPage, at: int, **more: Any) -> None:
+    workbench.settle(claim, crawled(page, at, document=document(page, **more)))
 
 
 @pytest.fixture
-def home(bench: Workbench) -> tuple[Claim, TodoPage]:
-    claim, _ = bench.begin(plan())
-    return claim, found(bench, claim)[HOME]
+def home(workbench: Workbench) -> tuple[Claim, TodoPage]:
+    claim, _ = workbench.begin(plan())
+    return claim, found(workbench, claim)[HOME]
 
 
-def test_a_document_is_stored_with_its_validation_and_its_data(bench, reports, home):
+def test_a_document_is_stored_with_its_validation_and_its_data(workbench, reports, home):
     claim, page = home
-    crawl(bench, claim, page, T0 + 5, validation=BAD, data=DATA)
+    crawl(workbench, claim, page, T0 + 5, validation=BAD, data=DATA)
     assert reports.validation(HOME) == BAD
     assert reports.data_blocks(HOME) == DATA
     detail = reports.page_detail(HOME)
     assert detail is not None
     assert (detail.validation, detail.data, detail.page.valid) == (BAD, DATA, 0)
     assert (detail.page.validation_type, detail.sitemap, detail.lastmod, detail.ruleset_id) == ("html5", False, 0, 0)
-    row = bench.rows("SELECT validation_type, valid, validation_errors, parsed_at FROM document")
+    row = workbench.rows("SELECT validation_type, valid, validation_errors, parsed_at FROM document")
     assert row == [("html5", 0, '[[3,7,"a tag that was never closed"],[0,0,"end"]]', T0 + 5)]
 
 
-def test_valid_is_unknown_until_a_validator_has_looked(bench, reports, home):
+def test_valid_is_unknown_until_a_validator_has_looked(workbench, reports, home):
     claim, page = home
-    crawl(bench, claim, page, T0)
+    crawl(workbench, claim, page, T0)
     assert reports.validation(HOME) is None
-    assert bench.rows("SELECT validation_type, valid, validation_errors, parsed_at FROM document") == [
+    assert workbench.rows("SELECT validation_type, valid, validation_errors, parsed_at FROM document") == [
         ("", None, "", 0)
     ]
-    crawl(bench, claim, page, T0 + 1, validation=Validation("css", True))
+    crawl(workbench, claim, page, T0 + 1, validation=Validation("css", True))
     assert reports.validation(HOME) == Validation("css", True)
-    crawl(bench, claim, page, T0 + 2)
+    crawl(workbench, claim, page, T0 + 2)
     assert reports.validation(HOME) is None
     assert reports.validation(f"{A}/unknown") is None
 
 
-def test_the_first_twenty_errors_are_kept(bench, reports, home):
+def test_the_first_twenty_errors_are_kept(workbench, reports, home):
     claim, page = home
     errors = tuple(ValidationError(line, 1, f"error \0 {line}") for line in range(30))
-    crawl(bench, claim, page, T0, validation=Validation("xml", False, errors))
+    crawl(workbench, claim, page, T0, validation=Validation("xml", False, errors))
     kept = reports.validation(HOME)
     assert kept is not None
     assert [error.line for error in kept.errors] == list(range(20))
     assert kept.errors[0].message == "error \ufffd 0"
 
 
-def test_data_blocks_are_replaced_as_a_whole(bench, reports, home):
+def test_data_blocks_are_replaced_as_a_whole(workbench, reports, home):
     claim, page = home
-    crawl(bench, claim, page, T0, data=DATA)
+    crawl(workbench, claim, page, T0, data=DATA)
     other = (DataValue("text", "text", 0, "a\0b \ud800"), DataValue("photos", "link", 0, "x"))
-    crawl(bench, claim, page, T0 + 1, data=other)
+    crawl(workbench, claim, page, T0 + 1, data=other)
     assert reports.data_blocks(HOME) == (
         DataValue("photos", "link", 0, "x"),
         DataValue("text", "text", 0, "a\ufffdb \ufffd"),
     )
-    crawl(bench, claim, page, T0 + 2)
+    crawl(workbench, claim, page, T0 + 2)
     assert reports.data_blocks(HOME) == ()
     assert reports.data_blocks(f"{A}/unknown") == ()
 
 
-def test_two_values_for_one_place_are_the_first(bench, reports, home):
+def test_two_values_for_one_place_are_the_first(workbench, reports, home):
     claim, page = home
-    crawl(bench, claim, page, T0, data=(*DATA, DataValue("photos", "text", 1, "late")))
+    crawl(workbench, claim, page, T0, data=(*DATA, DataValue("photos", "text", 1, "late")))
     assert reports.data_blocks(HOME) == DATA
 
 
-def test_an_unchanged_page_keeps_what_was_found_in_it(bench, reports, home):
+def test_an_unchanged_page_keeps_what_was_found_in_it(workbench, reports, home):
     claim, page = home
-    crawl(bench, claim, page, T0, validation=BAD, data=DATA)
-    bench.settle(claim, failed(page, T0 + 5, ExitCode.file_did_not_change, 304))
+    crawl(workbench, claim, page, T0, validation=BAD, data=DATA)
+    workbench.settle(claim, failed(page, T0 + 5, ExitCode.file_did_not_change, 304))
     assert (reports.validation(HOME), reports.data_blocks(HOME)) == (BAD, DATA)
 
 
-def test_a_document_that_goes_takes_its_data_along(bench, reports, home):
+def test_a_document_that_goes_takes_its_data_along(workbench, reports, home):
     claim, page = home
-    crawl(bench, claim, page, T0, validation=BAD, data=DATA)
-    bench.settle(claim, crawled(page, T0 + 5, code=ExitCode.noindex, document=None, drop_document=True))
+    crawl(workbench, claim, page, T0, validation=BAD, data=DATA)
+    workbench.settle(claim, crawled(page, T0 + 5, code=ExitCode.noindex, document=None, drop_document=True))
     assert (reports.validation(HOME), reports.data_blocks(HOME)) == (None, ())
-    assert bench.rows("SELECT COUNT(*) FROM data_block") == [(0,)]
+    assert workbench.rows("SELECT COUNT(*) FROM data_block") == [(0,)]
 
 
-def test_a_page_without_data_costs_no_statement_for_it(bench, home):
+def test_a_page_without_data_costs_no_statement_for_it(workbench, home):
     claim, page = home
     statements: list[str] = []
-    transaction = bench.transaction()
+    transaction = workbench.transaction()
     connection = transaction._connection
     connection.set_trace_callback(statements.append)
     try:
-        crawl(bench, claim, page, T0)
-        crawl(bench, claim, page, T0 + 1, body=b"other")
+        crawl(workbench, claim, page, T0)
+        crawl(workbench, claim, page, T0 + 1, body=b"other")
         assert not [text for text in statements if "data_block" in text and not text.startswith("SELECT")]
         assert not [text for text in statements if "attempt_result" in text]
-        crawl(bench, claim, page, T0 + 2, data=DATA)
+        crawl(workbench, claim, page, T0 + 2, data=DATA)
         assert len([text for text in statements if text.startswith("INSERT") and "data_block" in text]) == 1
     finally:
         connection.set_trace_callback(None)
 
 
-def test_a_sitemap_becomes_a_page_of_its_kind_and_keeps_lastmod(bench, reports, home):
+def test_a_sitemap_becomes_a_page_of_its_kind_and_keeps_lastmod(workbench, reports, home):
     claim, page = home
     pages = (new_page(f"{A}/map.xml", 0, sitemap=True), new_page(f"{A}/1", 1, lastmod=T0 - 500))
-    bench.settle(claim, crawled(page, T0, new_pages=pages))
-    todo = found(bench, claim)
+    workbench.settle(claim, crawled(page, T0, new_pages=pages))
+    todo = found(workbench, claim)
     assert {url: one.sitemap for url, one in todo.items() if url != HOME} == {f"{A}/map.xml": True, f"{A}/1": False}
     sitemap, plain = (reports.page_detail(text) for text in (f"{A}/map.xml", f"{A}/1"))
     assert sitemap is not None
@@ -158,48 +141,52 @@ def test_a_sitemap_becomes_a_page_of_its_kind_and_keeps_lastmod(bench, reports, 
     assert (sitemap.sitemap, sitemap.lastmod, plain.sitemap, plain.lastmod) == (True, 0, False, T0 - 500)
 
 
-def test_a_known_page_keeps_the_newer_lastmod_and_stays_what_it_is(bench, home):
+def test_a_known_page_keeps_the_newer_lastmod_and_stays_what_it_is(workbench, home):
     claim, page = home
     first = (new_page(f"{A}/map.xml", 0, sitemap=True), new_page(f"{A}/1", 1, lastmod=T0 - 500))
-    bench.settle(claim, crawled(page, T0, new_pages=first))
+    workbench.settle(claim, crawled(page, T0, new_pages=first))
     rows = "SELECT u.href, p.sitemap, p.lastmod FROM page p JOIN url u ON u.id = p.url_id WHERE p.id > 1 ORDER BY p.id"
     finds = (
         (new_page(f"{A}/map.xml", 1), new_page(f"{A}/1", 1, lastmod=T0 - 900)),
         (new_page(f"{A}/map.xml", 1, lastmod=T0), new_page(f"{A}/1", 1, sitemap=True)),
     )
     for pages in finds:
-        bench.settle(claim, crawled(page, T0 + 1, new_pages=pages))
-    assert bench.rows(rows) == [(f"{A}/map.xml", 1, T0), (f"{A}/1", 0, T0 - 500)]
+        workbench.settle(claim, crawled(page, T0 + 1, new_pages=pages))
+    assert workbench.rows(rows) == [(f"{A}/map.xml", 1, T0), (f"{A}/1", 0, T0 - 500)]
     newer = (new_page(f"{A}/1", 5, lastmod=T0 + 7), new_page(f"{A}/1", 5, lastmod=T0 + 6))
-    bench.settle(claim, crawled(page, T0 + 2, new_pages=newer))
-    assert bench.rows(rows)[1] == (f"{A}/1", 0, T0 + 7)
+    workbench.settle(claim, crawled(page, T0 + 2, new_pages=newer))
+    assert workbench.rows(rows)[1] == (f"{A}/1", 0, T0 + 7)
 
 
-def test_a_newer_lastmod_changes_nothing_but_itself(bench, home):
+def test_a_newer_lastmod_changes_nothing_but_itself(workbench, home):
     claim, page = home
-    bench.settle(claim, crawled(page, T0, f"{A}/1"))
-    one = found(bench, claim)[f"{A}/1"]
-    bench.settle(claim, crawled(one, T0 + 1))
-    before = dict(zip(_columns(bench), bench.rows("SELECT * FROM page WHERE id = ?", one.page_id)[0], strict=True))
-    bench.settle(claim, crawled(page, T0 + 2, new_pages=(new_page(f"{A}/1", 1, lastmod=T0 + WEEK),)))
-    after = dict(zip(_columns(bench), bench.rows("SELECT * FROM page WHERE id = ?", one.page_id)[0], strict=True))
+    workbench.settle(claim, crawled(page, T0, f"{A}/1"))
+    one = found(workbench, claim)[f"{A}/1"]
+    workbench.settle(claim, crawled(one, T0 + 1))
+    before = dict(
+        zip(_columns(workbench), workbench.rows("SELECT * FROM page WHERE id = ?", one.page_id)[0], strict=True)
+    )
+    workbench.settle(claim, crawled(page, T0 + 2, new_pages=(new_page(f"{A}/1", 1, lastmod=T0 + WEEK),)))
+    after = dict(
+        zip(_columns(workbench), workbench.rows("SELECT * FROM page WHERE id = ?", one.page_id)[0], strict=True)
+    )
     assert {name for name, value in after.items() if value != before[name]} == {"lastmod"}
-    assert f"{A}/1" not in found(bench, claim, T0 + WEEK)
+    assert f"{A}/1" not in found(workbench, claim, T0 + WEEK)
 
 
-def _columns(bench: Workbench) -> list[str]:
-    return [row[1] for row in bench.rows("PRAGMA table_info(page)")]
+def _columns(workbench: Workbench) -> list[str]:
+    return [row[1] for row in workbench.rows("PRAGMA table_info(page)")]
 
 
-def test_finds_without_news_write_nothing_to_known_pages(bench, home):
+def test_finds_without_news_write_nothing_to_known_pages(workbench, home):
     claim, page = home
     pages = (new_page(f"{A}/map.xml", 0, sitemap=True), new_page(f"{A}/1", 1, lastmod=T0))
-    bench.settle(claim, crawled(page, T0, new_pages=pages))
+    workbench.settle(claim, crawled(page, T0, new_pages=pages))
     statements: list[str] = []
-    connection = bench.transaction()._connection
+    connection = workbench.transaction()._connection
     connection.set_trace_callback(statements.append)
     try:
-        bench.settle(claim, crawled(page, T0 + 1, new_pages=pages))
+        workbench.settle(claim, crawled(page, T0 + 1, new_pages=pages))
     finally:
         connection.set_trace_callback(None)
     updates = [text for text in statements if text.startswith('UPDATE "page"')]
@@ -207,9 +194,9 @@ def test_finds_without_news_write_nothing_to_known_pages(bench, home):
     assert f'"id" = {page.page_id}' in updates[0]
 
 
-def test_every_known_url_comes_in_windows(bench, reports, home):
+def test_every_known_url_comes_in_windows(workbench, reports, home):
     claim, page = home
-    bench.settle(claim, crawled(page, T0, *(f"{A}/{n}" for n in range(5))))
+    workbench.settle(claim, crawled(page, T0, *(f"{A}/{n}" for n in range(5))))
     everything = reports.urls_known()
     assert everything[0] == (1, HOME, 1, "main", 20)
     assert everything[1] == (2, f"{A}/0", 0, "main", None)
@@ -242,9 +229,9 @@ STEPS = st.lists(st.tuples(st.sampled_from(["crawl", "crawl", "crawl", "not_modi
 @given(STEPS)
 def test_links_are_diffed_whatever_the_crawls_find(shelf, steps):
     """Kept links keep when they were first seen, gone ones are gone, a link that comes back is new (G)."""
-    bench, claim = shelf
+    workbench, claim = shelf
     oracle: dict[tuple[str, str], tuple[int, str, int]] = {}
-    with bench.scratch() as transaction:
+    with workbench.scratch() as transaction:
         page = candidates.candidates(transaction, claim, A, T0, 1, False).pages[0]
         for number, (kind, links) in enumerate(steps):
             at = T0 + 1 + number
@@ -263,7 +250,7 @@ def test_links_are_diffed_whatever_the_crawls_find(shelf, steps):
             job = SettleJob(claim, made)
             job.prepare(transaction)
             job(transaction)
-            rows = bench.rows("SELECT kind, to_url, nofollow, text, first_seen_at FROM v_link")
+            rows = workbench.rows("SELECT kind, to_url, nofollow, text, first_seen_at FROM v_link")
             assert {(row[0], row[1]): row[2:] for row in rows} == oracle
 
 
@@ -282,9 +269,9 @@ VALUES = st.lists(
 
 @given(st.lists(st.tuples(st.sampled_from(["crawl", "crawl", "drop", "keep"]), VALUES), max_size=5))
 def test_data_blocks_are_those_of_the_last_document(shelf, steps):
-    bench, claim = shelf
+    workbench, claim = shelf
     oracle: set[tuple[str, str, int, str]] = set()
-    with bench.scratch() as transaction:
+    with workbench.scratch() as transaction:
         page = candidates.candidates(transaction, claim, A, T0, 1, False).pages[0]
         for number, (kind, values) in enumerate(steps):
             at = T0 + 1 + number
@@ -300,11 +287,11 @@ def test_data_blocks_are_those_of_the_last_document(shelf, steps):
             job = SettleJob(claim, made)
             job.prepare(transaction)
             job(transaction)
-            assert set(bench.rows("SELECT name, type, place, value FROM data_block")) == oracle
+            assert set(workbench.rows("SELECT name, type, place, value FROM data_block")) == oracle
 
 
-def test_the_outcome_of_a_page_with_content_counts_as_before(bench, home):
+def test_the_outcome_of_a_page_with_content_counts_as_before(workbench, home):
     claim, page = home
     made = crawled(page, T0, document=document(page, validation=BAD, data=DATA))
-    settled = bench.settle(claim, replace(made, page=outcome(page, ExitCode.file_ingested, T0)))
+    settled = workbench.settle(claim, replace(made, page=outcome(page, ExitCode.file_ingested, T0)))
     assert (settled.pending, settled.done, settled.failed, settled.blocked) == (0, 1, 0, 0)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -149,25 +146,18 @@ _STEPS = {
 }
 
 
-@pytest.fixture
-def bench(database_path: Path) -> Iterator[Workbench]:
-    made = Workbench(database_path)
-    yield made
-    made.close()
-
-
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.tuples(st.sampled_from(sorted(_STEPS)), st.integers(0, 999)), min_size=5, max_size=30))
-def test_every_counter_is_what_counting_gives(bench: Workbench, steps: list[tuple[str, int]]) -> None:
-    with bench.scratch() as transaction:
+def test_every_counter_is_what_counting_gives(workbench: Workbench, steps: list[tuple[str, int]]) -> None:
+    with workbench.scratch() as transaction:
         crawl = Crawl(transaction)
         for name, number in steps:
             transaction.now += 37
             crawl.dice = random.Random(number)
             _STEPS[name](crawl)
-            assert bench.rows(_HELD_ON_LISTS) == []
-        assert_counted(bench.rows)
-        assert bench.rows(_TOO_MANY_OUT) == []
-        for job, status, claimed in bench.rows("SELECT job, status, claimed FROM v_job"):
-            (counted,) = bench.rows("SELECT COUNT(*) FROM v_page WHERE job = ? AND status = 'CLAIMED'", job)
+            assert workbench.rows(_HELD_ON_LISTS) == []
+        assert_counted(workbench.rows)
+        assert workbench.rows(_TOO_MANY_OUT) == []
+        for job, status, claimed in workbench.rows("SELECT job, status, claimed FROM v_job"):
+            (counted,) = workbench.rows("SELECT COUNT(*) FROM v_page WHERE job = ? AND status = 'CLAIMED'", job)
             assert counted == (claimed,), (job, status)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import peewee
 import pytest
@@ -180,16 +182,17 @@ def _give_back(page_id):
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory):
-    made = Workbench(tmp_path_factory.mktemp("crew") / "crew.db")
+def crew_bench(template, tmp_path_factory):
+    """One for all tests of this file, each of which is rolled back."""
+    made = Workbench(Path(shutil.copy(template, tmp_path_factory.mktemp("crew") / "crew.db")))
     yield made
     made.close()
 
 
 @settings(max_examples=60)
 @given(STEPS)
-def test_no_origin_is_ever_in_two_hands_and_none_is_lost(bench, steps):
-    with bench.scratch() as work:
+def test_no_origin_is_ever_in_two_hands_and_none_is_lost(crew_bench, steps):
+    with crew_bench.scratch() as work:
         lives = Lives(work)
         for name, number in steps:
             getattr(lives, name)(number)
@@ -207,8 +210,8 @@ def _unfinished():
     return Origin.select(Origin.origin).where((Origin.participates == 1) & (Origin.finish_reason == ""))
 
 
-def test_while_workers_gather_none_takes_more_than_its_share(bench):
-    with bench.scratch() as work:
+def test_while_workers_gather_none_takes_more_than_its_share(crew_bench):
+    with crew_bench.scratch() as work:
         lives = Lives(work)
         lives.look(0)
         (mine,) = lives.held.values()
@@ -219,9 +222,9 @@ def test_while_workers_gather_none_takes_more_than_its_share(bench):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_what_a_killed_worker_held_waits_also_after_the_others_ended_in_order(bench, workers):
+def test_what_a_killed_worker_held_waits_also_after_the_others_ended_in_order(crew_bench, workers):
     """K5: the next start, by one or by several, knows whose requests may have been in flight."""
-    with bench.scratch() as work:
+    with crew_bench.scratch() as work:
         lives = Lives(work)
         lives.look(0)
         lives.join(0)
@@ -245,8 +248,8 @@ def test_what_a_killed_worker_held_waits_also_after_the_others_ended_in_order(be
         assert {one.record.origin for one in taken if not one.unclean} == set(ORIGINS) - killed
 
 
-def test_nobody_can_join_a_run_that_is_over(bench):
-    with bench.scratch() as work:
+def test_nobody_can_join_a_run_that_is_over(crew_bench):
+    with crew_bench.scratch() as work:
         lives = Lives(work)
         (claim,) = lives.claims.values()
         sessions.end(work, claim, "exhausted", True)
@@ -254,8 +257,8 @@ def test_nobody_can_join_a_run_that_is_over(bench):
             crew.join(work, replace(PLAN, joins=True), Starter(Owner("h", "m", 1, 1), LEASE_MS))
 
 
-def test_a_page_that_another_worker_has_claimed_is_not_claimed_again(bench):
-    with bench.scratch() as work:
+def test_a_page_that_another_worker_has_claimed_is_not_claimed_again(crew_bench):
+    with crew_bench.scratch() as work:
         lives = Lives(work)
         lives.join(0)
         first, second = (lives.claims[who] for who in sorted(lives.claims))

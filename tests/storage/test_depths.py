@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -97,15 +94,8 @@ def crawl_on(work: Transaction, claim: Claim, graph: Graph, dice: random.Random)
     raise AssertionError("the crawl does not come to an end")
 
 
-@pytest.fixture
-def bench(database_path: Path) -> Iterator[Workbench]:
-    made = Workbench(database_path)
-    yield made
-    made.close()
-
-
-def stored(bench: Workbench, job: str) -> dict[int, tuple[int, int]]:
-    rows = bench.rows(
+def stored(workbench: Workbench, job: str) -> dict[int, tuple[int, int]]:
+    rows = workbench.rows(
         "SELECT u.href, p.depth, p.beyond_depth FROM page p JOIN url u ON u.id = p.url_id"
         " JOIN job j ON j.id = p.job_id WHERE j.name = ?",
         job,
@@ -120,28 +110,28 @@ redirects = st.dictionaries(numbers, numbers, max_size=3)
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edges=edges, redirects=redirects, order=st.integers(0, 2**16))
-def test_depth_is_the_shortest_path_in_every_job(bench, edges, redirects, order):
+def test_depth_is_the_shortest_path_in_every_job(workbench, edges, redirects, order):
     graph = Graph(edges, redirects)
-    with bench.scratch() as work:
+    with workbench.scratch() as work:
         crawl(work, graph, random.Random(order), None)
         for job, seeds in _SEEDS.items():
-            assert stored(bench, job) == {page: (depth, 0) for page, depth in graph.depths(seeds).items()}
-        assert_counted(bench.rows)
+            assert stored(workbench, job) == {page: (depth, 0) for page, depth in graph.depths(seeds).items()}
+        assert_counted(workbench.rows)
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edges=edges, order=st.integers(0, 2**16), first=st.integers(0, 3), then=st.one_of(st.none(), st.integers(0, 3)))
-def test_pages_beyond_the_depth_of_their_job_are_marked_and_not_crawled(bench, edges, order, first, then):
+def test_pages_beyond_the_depth_of_their_job_are_marked_and_not_crawled(workbench, edges, order, first, then):
     graph = Graph(edges, {})
-    with bench.scratch() as work:
+    with workbench.scratch() as work:
         claim = crawl(work, graph, random.Random(order), first)
         desk.change_job(work, claim, SetJob("main", depth=-1 if then is None else then))
         crawl_on(work, claim, graph, random.Random(order))
         for job, limit in (("main", then), ("other", first)):
             reached = graph.depths(_SEEDS[job])
-            for page, (depth, beyond) in stored(bench, job).items():
+            for page, (depth, beyond) in stored(workbench, job).items():
                 assert depth == reached[page]
                 assert beyond == int(limit is not None and depth > limit)
             within = {page for page, depth in reached.items() if limit is None or depth <= limit}
-            assert within <= stored(bench, job).keys()
-        assert_counted(bench.rows)
+            assert within <= stored(workbench, job).keys()
+        assert_counted(workbench.rows)

@@ -14,6 +14,7 @@ from tui_crawler.domain.command import (
     AddSeeds,
     Exclude,
     PauseOrigins,
+    RefetchRobots,
     ResumeOrigins,
     RetryPages,
     SetDelay,
@@ -33,6 +34,7 @@ EVERY = (
     RetryPages((f"{A}/x",), ("file_gone",), (A,)),
     TopUpPatience(),
     SetDelay(A, 1_500),
+    RefetchRobots((A,)),
     Exclude("host", "x.example", "asked"),
 )
 

@@ -14,12 +14,14 @@ from tui_crawler.storage import (
     counters,
     depths,
     documents,
+    failure_reports,
     intake,
     job_reports,
     link_reports,
     origin_reports,
     origins,
     page_reports,
+    scan_windows,
     settle,
     stashes,
     urls,
@@ -60,6 +62,10 @@ SINGLE = (
     origins._waiting_pauses,
     counters._add_to_run,
     counters._forget_minutes,
+    scan_windows._unscanned,
+    scan_windows._bare,
+    scan_windows._mark_document,
+    scan_windows._mark_page,
 )
 OF_SIZE = (
     urls._find,
@@ -80,12 +86,17 @@ REPORTS = (
     f"{attempt_reports._ATTEMPTS} WHERE a.problem = 1 AND a.id < ? ORDER BY a.id DESC LIMIT ?",
     f"{attempt_reports._ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?",
     attempt_reports._REQUESTS,
-    f"{page_reports._PAGES} WHERE p.id > ? ORDER BY p.id LIMIT ?",
-    f"{page_reports._PAGES} WHERE {page_reports._OF_ORIGIN} AND p.id > ? ORDER BY p.id LIMIT ?",
-    f"{page_reports._PAGES} WHERE p.failed = 1 AND p.last_exit_code = ? AND p.id > ? ORDER BY p.id LIMIT ?",
-    page_reports._FAILED,
+    f"{page_reports.PAGES} WHERE p.id > ? ORDER BY p.id LIMIT ?",
+    f"{page_reports.PAGES} WHERE {page_reports.OF_ORIGIN} AND p.id > ? ORDER BY p.id LIMIT ?",
+    f"{page_reports.PAGES} WHERE p.failed = 1 AND p.last_exit_code = ? AND p.id > ? ORDER BY p.id LIMIT ?",
+    failure_reports.FAILED,
     link_reports._INLINKS,
     link_reports._OUTLINKS,
+    link_reports._INWARD,
+    link_reports._OUTWARD,
+    f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND {page_reports.OF_ORIGIN} AND p.id > ? "
+    "ORDER BY p.id LIMIT ?",
+    f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND p.id > ? ORDER BY p.id LIMIT ?",
     page_reports._PLACE,
     VIEWS["v_job"],
     job_reports._JOBS,
@@ -143,9 +154,11 @@ def test_queries_of_the_reports(database, text):
         (stashes._dripped, "page_dripped (job_id=? AND stash=?)"),
         (stashes._next_out, "page_stash (job_id=? AND stash=?)"),
         (intake._find, "(url_hash=?)"),
+        (scan_windows._unscanned, "document_unscanned (page_id>?)"),
+        (scan_windows._bare, "page_unscanned (id>?)"),
     ],
 )
-def test_which_index_serves_a_fill(database, build, index):
+def test_which_index_serves_a_fill_or_a_build(database, build, index):
     statement = compile_query(database, build(4) if build in OF_SIZE else build())
     plan = (
         connection_of(database).execute(f"EXPLAIN QUERY PLAN {statement.text}", [1] * len(statement.names)).fetchall()

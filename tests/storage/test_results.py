@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +20,6 @@ from tests.storage.making import (
     refusal,
     request,
 )
-from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.attempt import AttemptKind, AttemptRecord, AttemptResult, DataValue, Settle
 from tui_crawler.domain.command import Dripfeed, StashPages
@@ -40,34 +37,19 @@ PAGE = """SELECT status, attempts, attempts_remaining, last_exit_code, last_atte
     ignored_run FROM page WHERE id = ?"""
 
 
-@pytest.fixture
-def bench(database_path: Path) -> Iterator[Workbench]:
-    made = Workbench(database_path)
-    yield made
-    made.close()
-    assert_whole(database_path)
-
-
-@pytest.fixture
-def reports(bench: Workbench) -> Iterator[Reports]:
-    made = Reports(bench.path)
-    yield made
-    made.close()
-
-
-def home_of(bench: Workbench, claim: Claim, *, marked: bool = True) -> TodoPage:
-    (page, *_) = bench.work(lambda work: candidates.candidates(work, claim, A, bench.now, 10, False)).pages
+def home_of(workbench: Workbench, claim: Claim, *, marked: bool = True) -> TodoPage:
+    (page, *_) = workbench.work(lambda work: candidates.candidates(work, claim, A, workbench.now, 10, False)).pages
     if marked:
-        mark(bench, claim, page)
+        mark(workbench, claim, page)
     return page
 
 
-def mark(bench: Workbench, claim: Claim, page: TodoPage) -> None:
-    bench.work(lambda work: settle.mark_in_flight(work, claim, page.page_id, A, page.url))
+def mark(workbench: Workbench, claim: Claim, page: TodoPage) -> None:
+    workbench.work(lambda work: settle.mark_in_flight(work, claim, page.page_id, A, page.url))
 
 
-def reclaim(bench: Workbench) -> None:
-    bench.work(lambda work: work.execute(Page.update({Page.status: 0, Page.claimed_by: 0, Page.claimed_at: 0})))
+def reclaim(workbench: Workbench) -> None:
+    workbench.work(lambda work: work.execute(Page.update({Page.status: 0, Page.claimed_by: 0, Page.claimed_at: 0})))
 
 
 def newest(reports: Reports) -> tuple[str, str]:
@@ -75,11 +57,11 @@ def newest(reports: Reports) -> tuple[str, str]:
     return view.exit_code, view.message
 
 
-def test_an_attempt_keeps_its_results_and_its_ruleset(bench, reports):
-    claim, _ = bench.begin(plan())
-    page = home_of(bench, claim)
+def test_an_attempt_keeps_its_results_and_its_ruleset(workbench, reports):
+    claim, _ = workbench.begin(plan())
+    page = home_of(workbench, claim)
     made = crawled(page, T0 + 50)
-    bench.settle(claim, replace(made, attempt=replace(made.attempt, results=RESULTS, ruleset_id=1)))
+    workbench.settle(claim, replace(made, attempt=replace(made.attempt, results=RESULTS, ruleset_id=1)))
     (view,) = reports.attempts()
     assert view.ruleset_id == 1
     assert set(reports.results(view.attempt_id)) == set(RESULTS)
@@ -89,52 +71,52 @@ def test_an_attempt_keeps_its_results_and_its_ruleset(bench, reports):
     assert detail.ruleset_id == 1
 
 
-def test_results_are_idempotent_by_id(bench, reports):
-    claim, _ = bench.begin(plan())
-    page = home_of(bench, claim)
+def test_results_are_idempotent_by_id(workbench, reports):
+    claim, _ = workbench.begin(plan())
+    page = home_of(workbench, claim)
     made = crawled(page, T0 + 50)
-    bench.settle(claim, replace(made, attempt=replace(made.attempt, results=RESULTS)))
+    workbench.settle(claim, replace(made, attempt=replace(made.attempt, results=RESULTS)))
     again = (AttemptResult("status_code", "999"), AttemptResult("outlinks", "3"))
-    bench.work(lambda work: crawl_log.store_results(work, 1, again))
+    workbench.work(lambda work: crawl_log.store_results(work, 1, again))
     assert {(one.type, one.value) for one in reports.results(1)} == {
         ("status_code", "200"),
         ("final_url", HOME),
         ("outlinks", "3"),
     }
-    assert {row[0] for row in bench.rows("SELECT id FROM attempt_result")} == {
+    assert {row[0] for row in workbench.rows("SELECT id FROM attempt_result")} == {
         "1:status_code",
         "1:final_url",
         "1:outlinks",
     }
 
 
-def test_a_check_is_an_attempt_of_a_url_alone(bench, reports):
-    claim, _ = bench.begin(plan())
-    before = bench.rows("SELECT * FROM page")
+def test_a_check_is_an_attempt_of_a_url_alone(workbench, reports):
+    claim, _ = workbench.begin(plan())
+    before = workbench.rows("SELECT * FROM page")
     for text in (HOME, f"{A}/unknown"):
         log = AttemptRecord(
             A, text, AttemptKind.check, ExitCode.file_ingested, T0, T0 + 9, None, 200, 9, 0, (request(text, T0 + 9),)
         )
-        settled = bench.settle(claim, Settle(log, record(A, next_request_at=T0 + 5_000)))
+        settled = workbench.settle(claim, Settle(log, record(A, next_request_at=T0 + 5_000)))
         assert (settled.new_pages, settled.pending, settled.done) == ((), 1, 0)
-    assert bench.rows("SELECT * FROM page") == before
+    assert workbench.rows("SELECT * FROM page") == before
     views = reports.attempts()
     assert [(view.kind, view.url, view.requests) for view in views] == [
         ("check", f"{A}/unknown", 1),
         ("check", HOME, 1),
     ]
-    assert [row[0] for row in bench.rows("SELECT next_request_at FROM origin")] == [T0 + 5_000]
+    assert [row[0] for row in workbench.rows("SELECT next_request_at FROM origin")] == [T0 + 5_000]
 
 
-def test_a_sitemap_settles_like_a_page(bench, reports):
-    claim, _ = bench.begin(plan())
-    page = home_of(bench, claim)
-    bench.settle(claim, crawled(page, T0, new_pages=(new_page(f"{A}/map.xml", 0, sitemap=True),)))
-    (found,) = bench.work(lambda work: candidates.candidates(work, claim, A, T0, 10, False)).pages
+def test_a_sitemap_settles_like_a_page(workbench, reports):
+    claim, _ = workbench.begin(plan())
+    page = home_of(workbench, claim)
+    workbench.settle(claim, crawled(page, T0, new_pages=(new_page(f"{A}/map.xml", 0, sitemap=True),)))
+    (found,) = workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 10, False)).pages
     assert found.sitemap
     made = crawled(found, T0 + 9, new_pages=(new_page(f"{A}/1", 1, lastmod=T0 - 9),))
     xml = document(found, b"<urlset/>", kind="xml")
-    settled = bench.settle(
+    settled = workbench.settle(
         claim, replace(made, attempt=replace(made.attempt, kind=AttemptKind.sitemap), links=(), document=xml)
     )
     assert (settled.new_pages, settled.done) == (((A, 1),), 2)
@@ -142,55 +124,55 @@ def test_a_sitemap_settles_like_a_page(bench, reports):
     assert reports.body(f"{A}/map.xml") == b"<urlset/>"
 
 
-def stashed(bench: Workbench, claim: Claim, count: int, ready: int) -> list[TodoPage]:
+def stashed(workbench: Workbench, claim: Claim, count: int, ready: int) -> list[TodoPage]:
     """So many pages in a stash, of which some are kept READY; those that a fill finds."""
-    home = home_of(bench, claim)
-    bench.settle(claim, crawled(home, T0, *(f"{A}/{n}" for n in range(count))))
-    bench.work(lambda work: stashes.change_stash(work, claim, StashPages("later")))
-    bench.work(lambda work: stashes.change_stash(work, claim, Dripfeed("later", ready)))
-    return list(bench.work(lambda work: candidates.candidates(work, claim, A, T0, 100, False)).pages)
+    home = home_of(workbench, claim)
+    workbench.settle(claim, crawled(home, T0, *(f"{A}/{n}" for n in range(count))))
+    workbench.work(lambda work: stashes.change_stash(work, claim, StashPages("later")))
+    workbench.work(lambda work: stashes.change_stash(work, claim, Dripfeed("later", ready)))
+    return list(workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 100, False)).pages)
 
 
-def test_a_page_of_a_stash_that_is_done_lets_the_next_one_out(bench):
-    claim, _ = bench.begin(plan())
-    one, two = stashed(bench, claim, 4, 2)
-    settled = bench.settle(claim, crawled(one, T0 + 5, f"{A}/new"))
+def test_a_page_of_a_stash_that_is_done_lets_the_next_one_out(workbench):
+    claim, _ = workbench.begin(plan())
+    one, two = stashed(workbench, claim, 4, 2)
+    settled = workbench.settle(claim, crawled(one, T0 + 5, f"{A}/new"))
     assert (settled.new_pages, settled.pending, settled.done) == (((A, 2),), 3, 2)
-    assert bench.rows("SELECT new_pages FROM attempt ORDER BY id DESC LIMIT 1") == [(1,)]
-    settled = bench.settle(claim, failed(two, T0 + 6, ExitCode.request_timeout))
+    assert workbench.rows("SELECT new_pages FROM attempt ORDER BY id DESC LIMIT 1") == [(1,)]
+    settled = workbench.settle(claim, failed(two, T0 + 6, ExitCode.request_timeout))
     assert (settled.new_pages, settled.pending) == ((), 3)  # it still has tries
-    listed = bench.work(lambda work: candidates.candidates(work, claim, A, T0, 100, False)).pages
+    listed = workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 100, False)).pages
     assert [page.url for page in listed] == [f"{A}/2", f"{A}/new", f"{A}/1"]
 
 
-def test_pages_of_a_stash_that_a_fill_refuses_let_others_out(bench):
-    claim, _ = bench.begin(plan())
-    pages = stashed(bench, claim, 5, 2)
+def test_pages_of_a_stash_that_a_fill_refuses_let_others_out(workbench):
+    claim, _ = workbench.begin(plan())
+    pages = stashed(workbench, claim, 5, 2)
     refusals = tuple(refusal(page, T0 + 5) for page in pages)
     record_of_fill = replace(fill_of(()), ignored=tuple(page.page_id for page in pages), refusals=refusals)
-    bench.work(lambda work: settle.store_fill(work, claim, record_of_fill))
-    listed = bench.work(lambda work: candidates.candidates(work, claim, A, T0, 100, False)).pages
+    workbench.work(lambda work: settle.store_fill(work, claim, record_of_fill))
+    listed = workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 100, False)).pages
     assert [page.url for page in listed] == [f"{A}/2", f"{A}/3"]
 
 
 @pytest.mark.parametrize("marked", [True, False])
 @pytest.mark.parametrize("order", ["older", "younger"])
-def test_a_page_that_another_worker_has_crawled_meanwhile_is_left_alone(bench, reports, marked, order):
+def test_a_page_that_another_worker_has_crawled_meanwhile_is_left_alone(workbench, reports, marked, order):
     """The mark of a quick attempt may come late or never: it is the log that tells."""
-    one, _ = bench.begin(plan())
-    other = bench.second_session(one)
+    one, _ = workbench.begin(plan())
+    other = workbench.second_session(one)
     late, quick = (one, other) if order == "older" else (other, one)
-    page = home_of(bench, late, marked=marked)
-    reclaim(bench)
-    bench.settle(quick, crawled(page, T0 + 500, f"{A}/1"))
-    before, documents = bench.rows(PAGE, page.page_id), bench.rows("SELECT * FROM document")
+    page = home_of(workbench, late, marked=marked)
+    reclaim(workbench)
+    workbench.settle(quick, crawled(page, T0 + 500, f"{A}/1"))
+    before, documents = workbench.rows(PAGE, page.page_id), workbench.rows("SELECT * FROM document")
     late_one = crawled(page, T0 + 900, f"{A}/2", f"{A}/3", document=None, drop_document=True)
     log = replace(late_one.attempt, started_at=T0 + 100, results=RESULTS)
     gap = record(A, next_request_at=T0 + 60_000, delay_ms=59_100)
-    settled = bench.settle(late, replace(late_one, attempt=log, origin=gap))
+    settled = workbench.settle(late, replace(late_one, attempt=log, origin=gap))
     assert (settled.new_pages, settled.pending, settled.done) == ((), 1, 1)
-    assert bench.rows(PAGE, page.page_id) == before
-    assert bench.rows("SELECT * FROM document") == documents
+    assert workbench.rows(PAGE, page.page_id) == before
+    assert workbench.rows("SELECT * FROM document") == documents
     assert reports.links(HOME)[1][0].to_url == f"{A}/1"
     assert newest(reports) == (
         "someone_stole_my_work",
@@ -199,79 +181,79 @@ def test_a_page_that_another_worker_has_crawled_meanwhile_is_left_alone(bench, r
     (view, first) = reports.attempts()
     assert view.requests == 1  # what was sent stays in the log, for the audit
     assert (view.new_pages, reports.results(view.attempt_id)) == (0, ())
-    assert [row[0] for row in bench.rows("SELECT next_request_at FROM origin")] == [T0 + 60_000]
+    assert [row[0] for row in workbench.rows("SELECT next_request_at FROM origin")] == [T0 + 60_000]
     detail = reports.page_detail(HOME)
     assert detail is not None
     assert [seen.attempt_id for seen in detail.attempts] == [view.attempt_id, first.attempt_id]
 
 
-def test_a_page_that_another_worker_holds_is_left_alone(bench, reports):
-    one, _ = bench.begin(plan())
-    other = bench.second_session(one)
-    page = home_of(bench, one)
-    reclaim(bench)
-    mark(bench, other, page)
-    before = bench.rows(PAGE, page.page_id)
+def test_a_page_that_another_worker_holds_is_left_alone(workbench, reports):
+    one, _ = workbench.begin(plan())
+    other = workbench.second_session(one)
+    page = home_of(workbench, one)
+    reclaim(workbench)
+    mark(workbench, other, page)
+    before = workbench.rows(PAGE, page.page_id)
     assert before[0][5] == other.session_id
     for made in (crawled(page, T0 + 9), failed(page, T0 + 10, ExitCode.cancelled)):
-        bench.settle(one, made)
-        assert bench.rows(PAGE, page.page_id) == before
+        workbench.settle(one, made)
+        assert workbench.rows(PAGE, page.page_id) == before
         assert newest(reports)[0] == "someone_stole_my_work"
-    settled = bench.settle(other, crawled(page, T0 + 20))
+    settled = workbench.settle(other, crawled(page, T0 + 20))
     assert (settled.pending, settled.done) == (0, 1)
 
 
-def test_a_late_finish_never_lets_the_origin_be_asked_sooner(bench):
-    one, _ = bench.begin(plan())
-    other = bench.second_session(one)
-    page = home_of(bench, one)
-    reclaim(bench)
-    bench.settle(other, crawled(page, T0 + 500, origin=record(A, next_request_at=T0 + 90_000)))
+def test_a_late_finish_never_lets_the_origin_be_asked_sooner(workbench):
+    one, _ = workbench.begin(plan())
+    other = workbench.second_session(one)
+    page = home_of(workbench, one)
+    reclaim(workbench)
+    workbench.settle(other, crawled(page, T0 + 500, origin=record(A, next_request_at=T0 + 90_000)))
     late = crawled(page, T0 + 900, origin=record(A, next_request_at=T0 + 2_000))
-    bench.settle(one, replace(late, attempt=replace(late.attempt, started_at=T0)))
-    assert [row[0] for row in bench.rows("SELECT next_request_at FROM origin")] == [T0 + 90_000]
+    workbench.settle(one, replace(late, attempt=replace(late.attempt, started_at=T0)))
+    assert [row[0] for row in workbench.rows("SELECT next_request_at FROM origin")] == [T0 + 90_000]
 
 
 @pytest.mark.parametrize("jump", [-9_000_000, 0, 9_000_000])
-def test_a_retry_after_a_restart_is_no_late_finish_whatever_the_clock_does(bench, reports, jump):
-    claim, _ = bench.begin(plan())
-    page = home_of(bench, claim)
-    bench.settle(claim, failed(page, T0 + 500, ExitCode.request_timeout))
-    bench.now += jump
-    later, start = bench.begin(plan())
+def test_a_retry_after_a_restart_is_no_late_finish_whatever_the_clock_does(workbench, reports, jump):
+    claim, _ = workbench.begin(plan())
+    page = home_of(workbench, claim)
+    workbench.settle(claim, failed(page, T0 + 500, ExitCode.request_timeout))
+    workbench.now += jump
+    later, start = workbench.begin(plan())
     assert start.continued
-    again = home_of(bench, later, marked=False)
-    bench.settle(later, crawled(again, bench.now + 100))
+    again = home_of(workbench, later, marked=False)
+    workbench.settle(later, crawled(again, workbench.now + 100))
     assert newest(reports)[0] == "file_ingested"
-    assert bench.rows(PAGE, page.page_id)[0][3] == ExitCode.file_ingested
+    assert workbench.rows(PAGE, page.page_id)[0][3] == ExitCode.file_ingested
 
 
-def test_a_retry_of_ones_own_is_no_late_finish(bench, reports):
-    claim, _ = bench.begin(plan())
-    page = home_of(bench, claim)
-    bench.settle(claim, failed(page, T0 + 500, ExitCode.request_timeout))
+def test_a_retry_of_ones_own_is_no_late_finish(workbench, reports):
+    claim, _ = workbench.begin(plan())
+    page = home_of(workbench, claim)
+    workbench.settle(claim, failed(page, T0 + 500, ExitCode.request_timeout))
     log = attempt(page, ExitCode.file_ingested, T0 + 510, started_at=T0 + 100)
-    bench.settle(claim, crawled(page, T0 + 510, attempt=log))
+    workbench.settle(claim, crawled(page, T0 + 510, attempt=log))
     assert newest(reports)[0] == "file_ingested"
 
 
-def test_a_page_that_moved_to_another_origin_is_refused(bench):
-    claim, _ = bench.begin(plan(HOME, "https://b.example/"))
-    page = home_of(bench, claim)
-    bench.rows("UPDATE page SET origin_id = 2 WHERE id = ?", page.page_id)
+def test_a_page_that_moved_to_another_origin_is_refused(workbench):
+    claim, _ = workbench.begin(plan(HOME, "https://b.example/"))
+    page = home_of(workbench, claim)
+    workbench.rows("UPDATE page SET origin_id = 2 WHERE id = ?", page.page_id)
     with pytest.raises(StorageFailure, match="page of this origin"):
-        bench.settle(claim, crawled(page, T0))
-    bench.rows("UPDATE page SET origin_id = 1 WHERE id = ?", page.page_id)
+        workbench.settle(claim, crawled(page, T0))
+    workbench.rows("UPDATE page SET origin_id = 1 WHERE id = ?", page.page_id)
 
 
-def test_data_values_of_a_late_finish_are_not_stored(bench, reports):
-    one, _ = bench.begin(plan())
-    other = bench.second_session(one)
-    page = home_of(bench, one)
-    reclaim(bench)
-    bench.settle(other, crawled(page, T0 + 500))
+def test_data_values_of_a_late_finish_are_not_stored(workbench, reports):
+    one, _ = workbench.begin(plan())
+    other = workbench.second_session(one)
+    page = home_of(workbench, one)
+    reclaim(workbench)
+    workbench.settle(other, crawled(page, T0 + 500))
     made = crawled(page, T0 + 900)
     assert made.document is not None
     document = replace(made.document, data=(DataValue("n", "text", 0, "v"),))
-    bench.settle(one, replace(made, document=document, attempt=replace(made.attempt, started_at=T0)))
+    workbench.settle(one, replace(made, document=document, attempt=replace(made.attempt, started_at=T0)))
     assert reports.data_blocks(HOME) == ()

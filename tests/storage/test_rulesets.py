@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,21 +49,6 @@ FIRST = PolicySet(do_not_crawl=(NO_ADMIN,), rules=(SKIP,))
 EDITED = replace(FIRST, exclusions=(Exclusion("domain", "x.example", "asked"),))
 
 
-@pytest.fixture
-def bench(database_path: Path) -> Iterator[Workbench]:
-    made = Workbench(database_path)
-    yield made
-    made.close()
-    assert_whole(database_path)
-
-
-@pytest.fixture
-def reports(bench: Workbench) -> Iterator[Reports]:
-    made = Reports(bench.path)
-    yield made
-    made.close()
-
-
 def planned(policies: PolicySet, *jobs: JobPlan) -> RunPlan:
     return plan(policies=policies, jobs=jobs, config_text=to_json(policies))
 
@@ -73,13 +57,13 @@ def job(name: str, *rules: Rule) -> JobPlan:
     return JobPlan(name, (seed(f"{A}/{name}"),), rules=rules)
 
 
-def edit(bench: Workbench, claim: Claim, policies: PolicySet, base_id: int, **more: Any) -> tuple[Ruleset, ...]:
+def edit(workbench: Workbench, claim: Claim, policies: PolicySet, base_id: int, **more: Any) -> tuple[Ruleset, ...]:
     command = ApplyRules(to_json(policies), base_id, **more)
-    return bench.work(lambda work: rulesets.apply(work, claim, command, "ann"))
+    return workbench.work(lambda work: rulesets.apply(work, claim, command, "ann"))
 
 
-def everything(bench: Workbench) -> list[Any]:
-    return [bench.rows(f"SELECT * FROM {table}") for table in ("ruleset", "job", "page", "activity")]
+def everything(workbench: Workbench) -> list[Any]:
+    return [workbench.rows(f"SELECT * FROM {table}") for table in ("ruleset", "job", "page", "activity")]
 
 
 def moved(policies: PolicySet) -> PolicySet:
@@ -87,8 +71,8 @@ def moved(policies: PolicySet) -> PolicySet:
     return from_json(to_json(policies).replace("c.yaml:", "c.yaml:1"))
 
 
-def test_the_first_start_writes_version_one_of_every_job(bench, reports):
-    _, start = bench.begin(planned(FIRST, job("news", ACCEPT)))
+def test_the_first_start_writes_version_one_of_every_job(workbench, reports):
+    _, start = workbench.begin(planned(FIRST, job("news", ACCEPT)))
     main, news = start.rulesets
     assert (main.ruleset_id, main.job, main.policies) == (1, "main", FIRST)
     assert (news.job, news.policies) == ("news", replace(FIRST, rules=(SKIP, ACCEPT)))
@@ -100,24 +84,24 @@ def test_the_first_start_writes_version_one_of_every_job(bench, reports):
     assert list(reports.rows("v_job", ["job", "ruleset_id"])) == [("main", 1), ("news", 2)]
 
 
-def test_a_start_with_the_same_configuration_writes_nothing(bench, reports):
-    bench.begin(planned(FIRST))
-    _, start = bench.begin(planned(FIRST))
+def test_a_start_with_the_same_configuration_writes_nothing(workbench, reports):
+    workbench.begin(planned(FIRST))
+    _, start = workbench.begin(planned(FIRST))
     assert [one.ruleset_id for one in start.rulesets] == [1]
     assert len(reports.rulesets()) == 1
 
 
-def test_lines_that_only_moved_are_no_new_version_but_the_run_goes_by_the_new_places(bench, reports):
-    bench.begin(planned(FIRST))
-    _, start = bench.begin(planned(moved(FIRST)))
+def test_lines_that_only_moved_are_no_new_version_but_the_run_goes_by_the_new_places(workbench, reports):
+    workbench.begin(planned(FIRST))
+    _, start = workbench.begin(planned(moved(FIRST)))
     assert [(one.ruleset_id, one.policies) for one in start.rulesets] == [(1, moved(FIRST))]
     assert reports.ruleset(1).policies == FIRST
 
 
-def test_an_edited_configuration_is_a_new_version(bench, reports):
-    bench.begin(planned(FIRST))
-    bench.now += 5
-    _, start = bench.begin(planned(EDITED))
+def test_an_edited_configuration_is_a_new_version(workbench, reports):
+    workbench.begin(planned(FIRST))
+    workbench.now += 5
+    _, start = workbench.begin(planned(EDITED))
     (now,) = start.rulesets
     assert (now.ruleset_id, now.parent_id, now.policies, now.at) == (2, 1, EDITED, T0 + 5)
     assert (now.note, now.from_config) == ("the configuration was edited", True)
@@ -125,23 +109,23 @@ def test_an_edited_configuration_is_a_new_version(bench, reports):
     assert reports.ruleset(1).policies == FIRST  # the old one stays readable
 
 
-def test_what_an_operator_applied_survives_restarts(bench, reports):
-    claim, _ = bench.begin(planned(FIRST))
-    bench.now += 7
-    (now,) = edit(bench, claim, EDITED, 1, note="asked by mail")
+def test_what_an_operator_applied_survives_restarts(workbench, reports):
+    claim, _ = workbench.begin(planned(FIRST))
+    workbench.now += 7
+    (now,) = edit(workbench, claim, EDITED, 1, note="asked by mail")
     assert (now.ruleset_id, now.parent_id, now.policies) == (2, 1, EDITED)
     assert (now.who, now.note, now.at, now.from_config) == ("ann", "asked by mail", T0 + 7, False)
     for again in (FIRST, moved(FIRST)):
-        _, start = bench.begin(planned(again))
+        _, start = workbench.begin(planned(again))
         assert start.rulesets == (now,)
     assert [(one.ruleset_id, one.current) for one in reports.rulesets("main")] == [(2, True), (1, False)]
 
 
-def test_the_last_edit_wins_and_says_what_it_replaced(bench, reports):
-    claim, _ = bench.begin(planned(FIRST))
-    edit(bench, claim, EDITED, 1, note="asked by mail")
+def test_the_last_edit_wins_and_says_what_it_replaced(workbench, reports):
+    claim, _ = workbench.begin(planned(FIRST))
+    edit(workbench, claim, EDITED, 1, note="asked by mail")
     third = replace(FIRST, whitelist=Whitelist((), ("/docs/",)))
-    _, start = bench.begin(planned(third))
+    _, start = workbench.begin(planned(third))
     (now,) = start.rulesets
     assert (now.ruleset_id, now.parent_id, now.policies, now.from_config) == (3, 2, third, True)
     assert now.note == "the configuration was edited; replaces version 2 of ann (asked by mail)"
@@ -152,27 +136,27 @@ def test_the_last_edit_wins_and_says_what_it_replaced(bench, reports):
     ]
 
 
-def test_a_configuration_that_goes_back_is_an_edit_too(bench):
-    bench.begin(planned(FIRST))
-    bench.begin(planned(EDITED))
-    _, start = bench.begin(planned(FIRST))
+def test_a_configuration_that_goes_back_is_an_edit_too(workbench):
+    workbench.begin(planned(FIRST))
+    workbench.begin(planned(EDITED))
+    _, start = workbench.begin(planned(FIRST))
     assert [(one.ruleset_id, one.policies) for one in start.rulesets] == [(3, FIRST)]
 
 
-def test_a_stale_edit_is_a_conflict_and_writes_nothing(bench):
-    claim, _ = bench.begin(planned(FIRST))
-    bench.now = T0 + 61_000
-    edit(bench, claim, EDITED, 1)
-    before = everything(bench)
+def test_a_stale_edit_is_a_conflict_and_writes_nothing(workbench):
+    claim, _ = workbench.begin(planned(FIRST))
+    workbench.now = T0 + 61_000
+    edit(workbench, claim, EDITED, 1)
+    before = everything(workbench)
     with pytest.raises(RulesetConflict) as caught:
-        edit(bench, claim, EMPTY, 1)
+        edit(workbench, claim, EMPTY, 1)
     at = "2027-01-15 08:01:01 UTC"
     for part in ("version 1", "version 2", "'main'", "ann", at, "nothing was written"):
         assert part in str(caught.value)
     for base_id in (0, -1, 99):
         with pytest.raises(RulesetConflict):
-            edit(bench, claim, EMPTY, base_id)
-    assert everything(bench) == before
+            edit(workbench, claim, EMPTY, base_id)
+    assert everything(workbench) == before
 
 
 @pytest.mark.parametrize(
@@ -185,76 +169,76 @@ def test_a_stale_edit_is_a_conflict_and_writes_nothing(bench):
         ("", BadRuleset),
     ],
 )
-def test_what_cannot_be_compiled_or_read_writes_nothing(bench, text, error):
-    claim, _ = bench.begin(planned(FIRST))
-    before = everything(bench)
+def test_what_cannot_be_compiled_or_read_writes_nothing(workbench, text, error):
+    claim, _ = workbench.begin(planned(FIRST))
+    before = everything(workbench)
     with pytest.raises(error):
-        bench.work(lambda work: rulesets.apply(work, claim, ApplyRules(text, 1), "ann"))
-    assert everything(bench) == before
+        workbench.work(lambda work: rulesets.apply(work, claim, ApplyRules(text, 1), "ann"))
+    assert everything(workbench) == before
 
 
-def test_an_edit_that_changes_nothing_writes_nothing(bench):
-    claim, _ = bench.begin(planned(FIRST))
-    before = everything(bench)
-    (now,) = edit(bench, claim, moved(FIRST), 1)
+def test_an_edit_that_changes_nothing_writes_nothing(workbench):
+    claim, _ = workbench.begin(planned(FIRST))
+    before = everything(workbench)
+    (now,) = edit(workbench, claim, moved(FIRST), 1)
     assert (now.ruleset_id, now.policies) == (1, FIRST)
-    assert everything(bench) == before
+    assert everything(workbench) == before
 
 
-def test_an_edit_of_one_job_leaves_the_others(bench):
-    claim, _ = bench.begin(planned(FIRST, job("news", ACCEPT)))
-    now = edit(bench, claim, EMPTY, 2, job="news")
+def test_an_edit_of_one_job_leaves_the_others(workbench):
+    claim, _ = workbench.begin(planned(FIRST, job("news", ACCEPT)))
+    now = edit(workbench, claim, EMPTY, 2, job="news")
     assert [(one.job, one.ruleset_id, one.policies) for one in now] == [("main", 1, FIRST), ("news", 3, EMPTY)]
     with pytest.raises(RulesetConflict, match="'news'"):
-        edit(bench, claim, FIRST, 1, job="news")
+        edit(workbench, claim, FIRST, 1, job="news")
     with pytest.raises(NoSuchJob, match="news"):
-        edit(bench, claim, FIRST, 1, job="new")
+        edit(workbench, claim, FIRST, 1, job="new")
 
 
-def test_an_edit_of_all_jobs_changes_in_each_what_it_changes_in_that_of_the_run(bench):
-    claim, _ = bench.begin(planned(FIRST, job("news", ACCEPT)))
-    now = edit(bench, claim, EDITED, 1)
+def test_an_edit_of_all_jobs_changes_in_each_what_it_changes_in_that_of_the_run(workbench):
+    claim, _ = workbench.begin(planned(FIRST, job("news", ACCEPT)))
+    now = edit(workbench, claim, EDITED, 1)
     assert [(one.job, one.ruleset_id, one.policies, one.parent_id) for one in now] == [
         ("main", 3, EDITED, 1),
         ("news", 4, replace(EDITED, rules=(SKIP, ACCEPT)), 2),
     ]
 
 
-def test_common_rules_are_not_put_over_those_of_a_job(bench):
-    claim, _ = bench.begin(planned(FIRST, job("news", ACCEPT), job("wiki")))
-    before = everything(bench)
+def test_common_rules_are_not_put_over_those_of_a_job(workbench):
+    claim, _ = workbench.begin(planned(FIRST, job("news", ACCEPT), job("wiki")))
+    before = everything(workbench)
     with pytest.raises(ValueError, match="--job") as caught:
-        edit(bench, claim, replace(FIRST, rules=()), 1)
+        edit(workbench, claim, replace(FIRST, rules=()), 1)
     assert "news" in str(caught.value)
     assert "wiki" not in str(caught.value)
-    assert everything(bench) == before
+    assert everything(workbench) == before
 
 
-def test_common_rules_are_replaced_where_no_job_has_its_own(bench):
-    claim, _ = bench.begin(planned(FIRST, job("wiki")))
-    now = edit(bench, claim, replace(FIRST, rules=(ACCEPT,)), 1)
+def test_common_rules_are_replaced_where_no_job_has_its_own(workbench):
+    claim, _ = workbench.begin(planned(FIRST, job("wiki")))
+    now = edit(workbench, claim, replace(FIRST, rules=(ACCEPT,)), 1)
     assert [(one.job, one.policies.rules) for one in now] == [("main", (ACCEPT,)), ("wiki", (ACCEPT,))]
 
 
-def test_policies_hold_for_a_job_that_is_no_longer_configured(bench):
-    bench.begin(planned(FIRST, job("news", ACCEPT)))
-    _, start = bench.begin(planned(EDITED))
+def test_policies_hold_for_a_job_that_is_no_longer_configured(workbench):
+    workbench.begin(planned(FIRST, job("news", ACCEPT)))
+    _, start = workbench.begin(planned(EDITED))
     assert [(one.job, one.policies) for one in start.rulesets] == [("main", EDITED), ("news", EDITED)]
 
 
-def test_undo_is_the_content_of_the_parent_as_a_new_version(bench, reports):
-    claim, _ = bench.begin(planned(FIRST))
-    edit(bench, claim, EDITED, 1)
+def test_undo_is_the_content_of_the_parent_as_a_new_version(workbench, reports):
+    claim, _ = workbench.begin(planned(FIRST))
+    edit(workbench, claim, EDITED, 1)
     (now,) = reports.current_rulesets()
     former = reports.ruleset(now.parent_id)
     assert former is not None
-    (undone,) = edit(bench, claim, former.policies, now.ruleset_id, note="undo")
+    (undone,) = edit(workbench, claim, former.policies, now.ruleset_id, note="undo")
     assert (undone.ruleset_id, undone.parent_id, undone.policies) == (3, 2, FIRST)
 
 
-def test_pages_that_rules_had_refused_are_judged_again(bench):
-    claim, _ = bench.begin(plan(HOME, f"{A}/a", f"{A}/b", f"{A}/c", policies=FIRST))
-    pages = bench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, True)).pages
+def test_pages_that_rules_had_refused_are_judged_again(workbench):
+    claim, _ = workbench.begin(plan(HOME, f"{A}/a", f"{A}/b", f"{A}/c", policies=FIRST))
+    pages = workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, True)).pages
     codes = (
         ExitCode.blocked_url_by_local_policy,
         ExitCode.blocked_by_exclusion_list,
@@ -263,39 +247,39 @@ def test_pages_that_rules_had_refused_are_judged_again(bench):
     )
     refusals = tuple(refusal(page, T0, code) for page, code in zip(pages, codes, strict=True))
     fill = replace(fill_of(()), ignored=tuple(page.page_id for page in pages), refusals=refusals)
-    bench.work(lambda work: settle.store_fill(work, claim, fill))
-    assert bench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages == ()
-    edit(bench, claim, FIRST, 1)  # no edit: nothing is judged again
-    assert bench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages == ()
-    edit(bench, claim, EDITED, 1)
-    again = bench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages
+    workbench.work(lambda work: settle.store_fill(work, claim, fill))
+    assert workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages == ()
+    edit(workbench, claim, FIRST, 1)  # no edit: nothing is judged again
+    assert workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages == ()
+    edit(workbench, claim, EDITED, 1)
+    again = workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages
     assert [(page.url, page.attempts_remaining) for page in again] == [(page.url, 3) for page in pages[:3]]
 
 
-def test_a_job_without_a_version_gets_one_when_a_run_begins(bench):
-    claim, _ = bench.begin(planned(FIRST))
-    bench.rows("UPDATE job SET ruleset_id = 0")
-    bench.rows("DELETE FROM ruleset")
-    assert bench.work(rulesets.current) == ()
+def test_a_job_without_a_version_gets_one_when_a_run_begins(workbench):
+    claim, _ = workbench.begin(planned(FIRST))
+    workbench.rows("UPDATE job SET ruleset_id = 0")
+    workbench.rows("DELETE FROM ruleset")
+    assert workbench.work(rulesets.current) == ()
     with pytest.raises(ValueError, match="no ruleset yet"):
-        edit(bench, claim, EMPTY, 0)
-    _, start = bench.begin(planned(FIRST))
+        edit(workbench, claim, EMPTY, 0)
+    _, start = workbench.begin(planned(FIRST))
     assert [one.policies for one in start.rulesets] == [FIRST]
 
 
-def test_a_damaged_version_stops_the_start_rather_than_to_be_passed_over(bench):
-    bench.begin(planned(FIRST))
-    bench.rows("UPDATE ruleset SET rules = ?", "{")
+def test_a_damaged_version_stops_the_start_rather_than_to_be_passed_over(workbench):
+    workbench.begin(planned(FIRST))
+    workbench.rows("UPDATE ruleset SET rules = ?", "{")
     with pytest.raises(StorageFailure, match="ruleset 1 of job 'main'"):
-        bench.begin(planned(FIRST))
-    bench.rows("UPDATE ruleset SET rules = ?, id = 9", to_json(FIRST))
+        workbench.begin(planned(FIRST))
+    workbench.rows("UPDATE ruleset SET rules = ?, id = 9", to_json(FIRST))
     with pytest.raises(StorageFailure, match="ruleset 1 is not in the database"):
-        bench.begin(planned(EDITED))
-    bench.rows("UPDATE job SET ruleset_id = 9")
+        workbench.begin(planned(EDITED))
+    workbench.rows("UPDATE job SET ruleset_id = 9")
 
 
-def test_the_reports_know_no_other_versions(bench, reports):
-    bench.begin(planned(FIRST, job("news")))
+def test_the_reports_know_no_other_versions(workbench, reports):
+    workbench.begin(planned(FIRST, job("news")))
     assert reports.ruleset(99) is None
     assert reports.rulesets("nobody") == ()
     assert [one.job for one in reports.rulesets("news")] == ["news"]
@@ -388,9 +372,9 @@ EDITS = st.tuples(st.just("edit"), POLICY_POOL, st.sampled_from(["", "main", "ne
 
 @given(POLICY_POOL, RULE_POOL, st.lists(STARTS | EDITS, max_size=8))
 def test_whoever_edits_the_rules_the_last_edit_holds(shelf, policies, own, steps):
-    bench, claim = shelf
+    workbench, claim = shelf
     model = Model()
-    with bench.scratch() as transaction:
+    with workbench.scratch() as transaction:
         for step in [("start", policies, own), *steps]:
             if step[0] == "start":
                 _start(transaction, claim, model, step[1], step[2])
@@ -401,7 +385,7 @@ def test_whoever_edits_the_rules_the_last_edit_holds(shelf, policies, own, steps
             for name, one in stored.items():
                 assert one.ruleset_id == model.current[name]
                 assert same_rules(one.policies, model.now(name))
-            rows = bench.rows(
+            rows = workbench.rows(
                 "SELECT r.id, j.name, r.parent_id, r.from_config FROM ruleset r JOIN job j ON j.id = job_id"
             )
             assert {(row[1], row[0]): (row[2], bool(row[3])) for row in rows} == {

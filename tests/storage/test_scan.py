@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from tui_crawler.domain.policy import PolicySet, Rule, Whitelist
 from tui_crawler.domain.run import StorageFailure
 from tui_crawler.domain.segment import SegmentPage, parse_line
 from tui_crawler.storage import scan
+from tui_crawler.storage.database import upgrade
 from tui_crawler.storage.store import SqliteStore
 
 KINDS = ("database", "memory", "bloom")
@@ -68,6 +70,56 @@ async def test_what_was_scanned_is_not_scanned_again_until_it_changes(database_p
     await crawl_offline(database_path, web, force_recrawl=True)
     more = build(database_path)
     assert (more.scanned, more.found, more.known, built_urls(more)) == (1, 2, 1, [f"{A}/c"])
+
+
+async def test_a_page_without_a_document_is_scanned_again_only_after_it_was_crawled_again(database_path):
+    web = Web(redirects={f"{A}/": f"{B}/away"})
+    await crawl_offline(database_path, web)
+    assert [build(database_path).scanned for _ in range(2)] == [1, 0]
+    await crawl_offline(database_path, web, force_recrawl=True)
+    assert [build(database_path).scanned for _ in range(2)] == [1, 0]
+    assert value(database_path, "SELECT count FROM v_refused") == 2
+
+
+async def test_a_redirect_that_changes_under_a_build_is_left_for_the_next(database_path, monkeypatch):
+    web = Web(redirects={f"{A}/": f"{A}/1"})
+    crawl = await Crawl(database_path, web).begin()
+    (page,) = (await crawl.store.candidates(A, T0, 10, True)).pages
+    await crawl.store.settle(web.answer(page, T0 + 1))
+    loop = asyncio.get_running_loop()
+    write = scan._Build._write
+
+    def after_the_scan(self: Any, *arguments: Any) -> Any:
+        web.redirects[f"{A}/"] = f"{A}/2"
+        asyncio.run_coroutine_threadsafe(crawl.store.settle(web.answer(page, T0 + 50)), loop).result(20)
+        return write(self, *arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(scan._Build, "_write", after_the_scan)
+        assert built_urls(await asyncio.to_thread(build, database_path)) == [f"{A}/1"]
+    assert [built_urls(await asyncio.to_thread(build, database_path)) for _ in range(2)] == [[f"{A}/2"], []]
+    await crawl.end()
+
+
+async def test_what_an_older_version_has_not_scanned_is_scanned_after_the_migration(database_path):
+    """Schema 2 knew up to which attempt everything was scanned."""
+    web = Web(redirects={f"{A}/": f"{A}/old"}, seeds=(f"{A}/", f"{A}/page"))
+    await crawl_offline(database_path, web)
+    build(database_path)
+    attempts = value(database_path, "SELECT MAX(id) FROM attempt")
+    web.redirects[f"{A}/new"] = f"{A}/target"
+    web.seeds += (f"{A}/new",)
+    await crawl_offline(database_path, web)
+    database = sqlite3.connect(database_path)
+    database.executescript(
+        "DROP INDEX page_unscanned; ALTER TABLE page DROP COLUMN unscanned; PRAGMA user_version = 2;"
+        "DELETE FROM schema_migration WHERE name LIKE '0003%';"
+        f"INSERT INTO meta VALUES ('scanned_attempt', {attempts});"
+    )
+    database.close()
+    assert upgrade(database_path) is not None
+    assert (built_urls(build(database_path)), build(database_path).scanned) == ([f"{A}/target"], 0)
+    assert value(database_path, "SELECT COUNT(*) FROM meta WHERE name = 'scanned_attempt'") == 0
 
 
 async def test_kinds_nofollow_and_noindex(database_path):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from tests.storage.bench import GONE
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refusal, seed
 from tests.storage.test_jobs import NEWS, add, change, fill, found, paths, two_jobs
-from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.attempt import FillRecord
 from tui_crawler.domain.command import Dripfeed, ReclaimPages, SetJob, StashPages, UnstashPages
@@ -22,42 +19,26 @@ from tui_crawler.domain.run import NoSuchJob
 from tui_crawler.domain.view import LimboView, StashView
 from tui_crawler.storage import sessions, settle, stashes
 from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.reports import Reports
 
 PAGES = tuple(f"{A}/{number}" for number in range(6))
 
 
-@pytest.fixture
-def bench(database_path: Path) -> Iterator[Workbench]:
-    made = Workbench(database_path)
-    yield made
-    made.close()
-    assert_whole(database_path)
+def stash(workbench: Workbench, claim: Claim, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
+    return workbench.work(lambda work: stashes.change_stash(work, claim, command))
 
 
-@pytest.fixture
-def reports(bench: Workbench) -> Iterator[Reports]:
-    made = Reports(bench.path, now=lambda: bench.now)
-    yield made
-    made.close()
+def reclaim(workbench: Workbench, claim: Claim, command: ReclaimPages) -> QueueChange:
+    return workbench.work(lambda work: stashes.reclaim(work, claim, command))
 
 
-def stash(bench: Workbench, claim: Claim, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
-    return bench.work(lambda work: stashes.change_stash(work, claim, command))
+def mark(workbench: Workbench, claim: Claim, page: TodoPage, origin: str = A) -> None:
+    workbench.work(lambda work: settle.mark_in_flight(work, claim, page.page_id, origin, page.url))
 
 
-def reclaim(bench: Workbench, claim: Claim, command: ReclaimPages) -> QueueChange:
-    return bench.work(lambda work: stashes.reclaim(work, claim, command))
-
-
-def mark(bench: Workbench, claim: Claim, page: TodoPage, origin: str = A) -> None:
-    bench.work(lambda work: settle.mark_in_flight(work, claim, page.page_id, origin, page.url))
-
-
-def test_a_stashed_page_is_no_candidate_and_not_pending(bench, reports):
-    claim, _ = bench.begin(plan(*PAGES, f"{B}/"))
-    pages = fill(bench, claim)
-    changed = stash(bench, claim, StashPages("deep", origins=(A,), pattern="/[2-5]$"))
+def test_a_stashed_page_is_no_candidate_and_not_pending(workbench, reports):
+    claim, _ = workbench.begin(plan(*PAGES, f"{B}/"))
+    pages = fill(workbench, claim)
+    changed = stash(workbench, claim, StashPages("deep", origins=(A,), pattern="/[2-5]$"))
     assert changed == QueueChange(((A, 4),), frozenset(page.page_id for page in pages[2:]))
     assert [todo.url for todo in reports.todo(A)] == list(PAGES[:2])
     origin = reports.origin(A)
@@ -65,20 +46,20 @@ def test_a_stashed_page_is_no_candidate_and_not_pending(bench, reports):
     assert reports.jobs()[0].pending == 3
     assert {page.status for page in reports.pages(A)[2:]} == {"STASHED"}
     assert reports.stashes() == (StashView("main", "deep", 4, 0, 0),)
-    assert [row[0] for row in bench.rows("SELECT url FROM crawler_queue ORDER BY id")] == [*PAGES[:2], f"{B}/"]
-    claim, _ = bench.begin(plan(*PAGES, new_run=True))
-    assert paths(found(bench, claim)) == ["/0", "/1"]
+    assert [row[0] for row in workbench.rows("SELECT url FROM crawler_queue ORDER BY id")] == [*PAGES[:2], f"{B}/"]
+    claim, _ = workbench.begin(plan(*PAGES, new_run=True))
+    assert paths(found(workbench, claim)) == ["/0", "/1"]
 
 
-def test_unstash_takes_the_oldest_first_and_lets_them_run_in_this_run(bench, reports):
-    claim, _ = bench.begin(plan(*PAGES))
-    fill(bench, claim)
-    stash(bench, claim, StashPages("s"))
-    assert found(bench, claim) == Candidates(())
-    assert stash(bench, claim, UnstashPages("s", limit=2)) == QueueChange(((A, 2),))
-    assert paths(found(bench, claim)) == ["/0", "/1"]
-    assert stash(bench, claim, UnstashPages("s")).origins == ((A, 4),)
-    assert len(found(bench, claim).pages) == 6
+def test_unstash_takes_the_oldest_first_and_lets_them_run_in_this_run(workbench, reports):
+    claim, _ = workbench.begin(plan(*PAGES))
+    fill(workbench, claim)
+    stash(workbench, claim, StashPages("s"))
+    assert found(workbench, claim) == Candidates(())
+    assert stash(workbench, claim, UnstashPages("s", limit=2)) == QueueChange(((A, 2),))
+    assert paths(found(workbench, claim)) == ["/0", "/1"]
+    assert stash(workbench, claim, UnstashPages("s")).origins == ((A, 4),)
+    assert len(found(workbench, claim).pages) == 6
     assert reports.stashes() == ()
     assert [(one.event, one.message) for one in reports.activity()[:3]] == [
         ("pages_unstashed", "4 pages out of s"),
@@ -87,118 +68,122 @@ def test_unstash_takes_the_oldest_first_and_lets_them_run_in_this_run(bench, rep
     ]
 
 
-def test_more_pages_than_one_step_takes(bench, reports):
+def test_more_pages_than_one_step_takes(workbench, reports):
     many = tuple(f"{A}/{number}" for number in range(1_203))
-    claim, _ = bench.begin(plan(*many))
-    assert stash(bench, claim, StashPages("s", pattern="[02468]$")).origins == ((A, 602),)
-    assert stash(bench, claim, UnstashPages("s", limit=501)).origins == ((A, 501),)
+    claim, _ = workbench.begin(plan(*many))
+    assert stash(workbench, claim, StashPages("s", pattern="[02468]$")).origins == ((A, 602),)
+    assert stash(workbench, claim, UnstashPages("s", limit=501)).origins == ((A, 501),)
     assert reports.stashes()[0].pages == 101
-    assert stash(bench, claim, StashPages("t", urls=many)).origins == ((A, 1_102),)
-    assert stash(bench, claim, UnstashPages("t")).origins == ((A, 1_102),)
+    assert stash(workbench, claim, StashPages("t", urls=many)).origins == ((A, 1_102),)
+    assert stash(workbench, claim, UnstashPages("t")).origins == ((A, 1_102),)
 
 
-def test_only_ready_pages_with_tries_left_can_be_stashed(bench, reports):
-    claim, _ = bench.begin(plan(*PAGES[:4]))
-    done, gone, flying, _ = fill(bench, claim)
-    bench.settle(claim, crawled(done, T0 + 1))
-    bench.settle(claim, failed(gone, T0 + 2, ExitCode.request_timeout))
-    mark(bench, claim, flying)
-    assert stash(bench, claim, StashPages("s", urls=PAGES)).origins == ((A, 2),)
+def test_only_ready_pages_with_tries_left_can_be_stashed(workbench, reports):
+    claim, _ = workbench.begin(plan(*PAGES[:4]))
+    done, gone, flying, _ = fill(workbench, claim)
+    workbench.settle(claim, crawled(done, T0 + 1))
+    workbench.settle(claim, failed(gone, T0 + 2, ExitCode.request_timeout))
+    mark(workbench, claim, flying)
+    assert stash(workbench, claim, StashPages("s", urls=PAGES)).origins == ((A, 2),)
     assert [page.status for page in reports.pages(A)] == ["READY", "STASHED", "CLAIMED", "STASHED"]
     origin = reports.origin(A)
     assert (origin.pending, origin.done, origin.failed, origin.todo) == (1, 1, 1, 1)
-    bench.settle(claim, crawled(flying, T0 + 3))
-    stash(bench, claim, UnstashPages("s"))
-    assert [page.attempts for page in found(bench, claim).pages] == [0, 1]
+    workbench.settle(claim, crawled(flying, T0 + 3))
+    stash(workbench, claim, UnstashPages("s"))
+    assert [page.attempts for page in found(workbench, claim).pages] == [0, 1]
 
 
-def test_a_stash_is_of_one_job(bench, reports):
-    claim, _ = bench.begin(two_jobs())
-    assert stash(bench, claim, StashPages("s", job="news")).origins == ((A, 1), (B, 1))
-    assert paths(found(bench, claim)) == ["/"]
+def test_a_stash_is_of_one_job(workbench, reports):
+    claim, _ = workbench.begin(two_jobs())
+    assert stash(workbench, claim, StashPages("s", job="news")).origins == ((A, 1), (B, 1))
+    assert paths(found(workbench, claim)) == ["/"]
     with pytest.raises(ValueError, match="no stash named 's' in this job; there are none"):
-        stash(bench, claim, UnstashPages("s"))
-    assert stash(bench, claim, UnstashPages("s", job="news")).origins == ((A, 1), (B, 1))
+        stash(workbench, claim, UnstashPages("s"))
+    assert stash(workbench, claim, UnstashPages("s", job="news")).origins == ((A, 1), (B, 1))
 
 
-def test_dripfeed_keeps_so_many_ready_oldest_first(bench, reports):
-    claim, _ = bench.begin(plan(*PAGES))
-    stash(bench, claim, StashPages("s"))
-    assert stash(bench, claim, Dripfeed("s", 2)).origins == ((A, 2),)
+def test_dripfeed_keeps_so_many_ready_oldest_first(workbench, reports):
+    claim, _ = workbench.begin(plan(*PAGES))
+    stash(workbench, claim, StashPages("s"))
+    assert stash(workbench, claim, Dripfeed("s", 2)).origins == ((A, 2),)
     assert reports.stashes() == (StashView("main", "s", 4, 2, 2),)
-    one, two = fill(bench, claim)
+    one, two = fill(workbench, claim)
     assert [one.url, two.url] == list(PAGES[:2])
-    settled = bench.settle(claim, crawled(one, T0 + 1))
+    settled = workbench.settle(claim, crawled(one, T0 + 1))
     assert settled.new_pages == ((A, 1),)
     assert settled.pending == 2
-    assert paths(found(bench, claim)) == ["/2"]
-    tries_left = bench.settle(claim, failed(two, T0 + 2, ExitCode.request_timeout))
+    assert paths(found(workbench, claim)) == ["/2"]
+    tries_left = workbench.settle(claim, failed(two, T0 + 2, ExitCode.request_timeout))
     assert tries_left.new_pages == ()
-    assert sorted(paths(found(bench, claim))) == ["/1", "/2"]
-    assert stash(bench, claim, Dripfeed("s", 5)).origins == ((A, 3),)
+    assert sorted(paths(found(workbench, claim))) == ["/1", "/2"]
+    assert stash(workbench, claim, Dripfeed("s", 5)).origins == ((A, 3),)
     assert reports.stashes() == (StashView("main", "s", 0, 5, 5),)
-    assert stash(bench, claim, Dripfeed("s", 0)).origins == ()
+    assert stash(workbench, claim, Dripfeed("s", 0)).origins == ()
     assert reports.stashes() == ()
 
 
-def test_a_refused_page_makes_room_for_the_next(bench):
-    claim, _ = bench.begin(plan(*PAGES))
-    stash(bench, claim, StashPages("s"))
-    stash(bench, claim, Dripfeed("s", 1))
-    (page,) = found(bench, claim).pages
+def test_a_refused_page_makes_room_for_the_next(workbench):
+    claim, _ = workbench.begin(plan(*PAGES))
+    stash(workbench, claim, StashPages("s"))
+    stash(workbench, claim, Dripfeed("s", 1))
+    (page,) = found(workbench, claim).pages
     record = fill_of((), A)
-    bench.work(
+    workbench.work(
         lambda work: settle.store_fill(
             work, claim, FillRecord(record.origin, (page.page_id,), (), (refusal(page, T0 + 1),))
         )
     )
-    assert paths(found(bench, claim)) == ["/1"]
+    assert paths(found(workbench, claim)) == ["/1"]
 
 
-def test_the_last_page_of_a_stash_is_told(bench, reports):
-    claim, _ = bench.begin(plan(*PAGES[:3]))
-    stash(bench, claim, StashPages("s"))
-    stash(bench, claim, Dripfeed("s", 2))
-    for page in fill(bench, claim):
-        bench.settle(claim, crawled(page, T0 + 1))
+def test_the_last_page_of_a_stash_is_told(workbench, reports):
+    claim, _ = workbench.begin(plan(*PAGES[:3]))
+    stash(workbench, claim, StashPages("s"))
+    stash(workbench, claim, Dripfeed("s", 2))
+    for page in fill(workbench, claim):
+        workbench.settle(claim, crawled(page, T0 + 1))
     assert [one.message for one in reports.activity() if one.event == "stash_emptied"] == ["nothing is left in s"]
 
 
-def test_pages_beyond_the_depth_do_not_hold_up_a_dripfeed(bench, reports):
-    claim, _ = bench.begin(replace(plan(), seeds=(replace(seed(PAGES[0]), depth=2), seed(PAGES[1]), seed(PAGES[2]))))
-    stash(bench, claim, StashPages("s"))
-    change(bench, claim, SetJob("main", depth=1))
-    stash(bench, claim, Dripfeed("s", 1))
-    assert paths(found(bench, claim)) == ["/1"]
-    change(bench, claim, SetJob("main", depth=-1))
-    assert stash(bench, claim, UnstashPages("s", limit=1)).origins == ((A, 1),)
-    assert sorted(paths(found(bench, claim))) == ["/0", "/1"]
+def test_pages_beyond_the_depth_do_not_hold_up_a_dripfeed(workbench, reports):
+    claim, _ = workbench.begin(
+        replace(plan(), seeds=(replace(seed(PAGES[0]), depth=2), seed(PAGES[1]), seed(PAGES[2])))
+    )
+    stash(workbench, claim, StashPages("s"))
+    change(workbench, claim, SetJob("main", depth=1))
+    stash(workbench, claim, Dripfeed("s", 1))
+    assert paths(found(workbench, claim)) == ["/1"]
+    change(workbench, claim, SetJob("main", depth=-1))
+    assert stash(workbench, claim, UnstashPages("s", limit=1)).origins == ((A, 1),)
+    assert sorted(paths(found(workbench, claim))) == ["/0", "/1"]
 
 
-def test_another_depth_makes_room_for_the_next_page(bench):
-    claim, _ = bench.begin(replace(plan(), seeds=(replace(seed(PAGES[0]), depth=2), seed(PAGES[1]), seed(PAGES[2]))))
-    stash(bench, claim, StashPages("s"))
-    stash(bench, claim, Dripfeed("s", 1))
-    assert paths(found(bench, claim)) == ["/0"]
-    assert change(bench, claim, SetJob("main", depth=1)).queue.origins == ((A, 1),)
-    assert paths(found(bench, claim)) == ["/1"]
+def test_another_depth_makes_room_for_the_next_page(workbench):
+    claim, _ = workbench.begin(
+        replace(plan(), seeds=(replace(seed(PAGES[0]), depth=2), seed(PAGES[1]), seed(PAGES[2])))
+    )
+    stash(workbench, claim, StashPages("s"))
+    stash(workbench, claim, Dripfeed("s", 1))
+    assert paths(found(workbench, claim)) == ["/0"]
+    assert change(workbench, claim, SetJob("main", depth=1)).queue.origins == ((A, 1),)
+    assert paths(found(workbench, claim)) == ["/1"]
 
 
-def test_pages_that_move_to_another_stash_make_room_in_the_first(bench, reports):
-    claim, _ = bench.begin(plan(*PAGES))
-    stash(bench, claim, StashPages("s"))
-    stash(bench, claim, Dripfeed("s", 2))
-    stash(bench, claim, StashPages("t", urls=PAGES[:1]))
+def test_pages_that_move_to_another_stash_make_room_in_the_first(workbench, reports):
+    claim, _ = workbench.begin(plan(*PAGES))
+    stash(workbench, claim, StashPages("s"))
+    stash(workbench, claim, Dripfeed("s", 2))
+    stash(workbench, claim, StashPages("t", urls=PAGES[:1]))
     assert reports.stashes() == (StashView("main", "s", 3, 2, 2), StashView("main", "t", 1, 0, 0))
-    assert paths(found(bench, claim)) == ["/1", "/2"]
+    assert paths(found(workbench, claim)) == ["/1", "/2"]
 
 
-def test_what_goes_into_a_stash_that_drips_comes_out_of_it(bench, reports):
-    claim, _ = bench.begin(plan(*PAGES[:2]))
-    stash(bench, claim, StashPages("s"))
-    stash(bench, claim, Dripfeed("s", 3))
-    add(bench, claim, "", seed(PAGES[2]), seed(PAGES[3]))
-    stash(bench, claim, StashPages("s", urls=PAGES[2:4]))
+def test_what_goes_into_a_stash_that_drips_comes_out_of_it(workbench, reports):
+    claim, _ = workbench.begin(plan(*PAGES[:2]))
+    stash(workbench, claim, StashPages("s"))
+    stash(workbench, claim, Dripfeed("s", 3))
+    add(workbench, claim, "", seed(PAGES[2]), seed(PAGES[3]))
+    stash(workbench, claim, StashPages("s", urls=PAGES[2:4]))
     assert reports.stashes() == (StashView("main", "s", 1, 3, 3),)
 
 
@@ -215,63 +200,63 @@ def test_what_goes_into_a_stash_that_drips_comes_out_of_it(bench, reports):
         (Dripfeed("other", 2), "no stash named 'other'"),
     ],
 )
-def test_what_cannot_be_done_is_told_and_changes_nothing(bench, reports, command, message):
-    claim, _ = bench.begin(plan(*PAGES))
-    stash(bench, claim, StashPages("deep", urls=PAGES[:1]))
+def test_what_cannot_be_done_is_told_and_changes_nothing(workbench, reports, command, message):
+    claim, _ = workbench.begin(plan(*PAGES))
+    stash(workbench, claim, StashPages("deep", urls=PAGES[:1]))
     with pytest.raises(ValueError, match=message):
-        stash(bench, claim, command)
+        stash(workbench, claim, command)
     with pytest.raises(NoSuchJob):
-        stash(bench, claim, replace(command, name="deep", job="nowhere"))
+        stash(workbench, claim, replace(command, name="deep", job="nowhere"))
     assert reports.stashes() == (StashView("main", "deep", 1, 0, 0),)
 
 
-def test_what_a_session_has_in_flight_is_not_reclaimed(bench, reports):
-    claim, _ = bench.begin(plan(*PAGES, f"{B}/"))
-    pages = fill(bench, claim)
-    (other,) = fill(bench, claim, B)
-    mark(bench, claim, pages[0])
-    mark(bench, claim, pages[1])  # the first one was lost: an origin has one request in flight
-    mark(bench, claim, other, B)
-    bench.now += 90_000
+def test_what_a_session_has_in_flight_is_not_reclaimed(workbench, reports):
+    claim, _ = workbench.begin(plan(*PAGES, f"{B}/"))
+    pages = fill(workbench, claim)
+    (other,) = fill(workbench, claim, B)
+    mark(workbench, claim, pages[0])
+    mark(workbench, claim, pages[1])  # the first one was lost: an origin has one request in flight
+    mark(workbench, claim, other, B)
+    workbench.now += 90_000
     assert [(one.url, one.age_ms) for one in reports.limbo(60_000)] == [
         (PAGES[0], 90_000),
         (PAGES[1], 90_000),
         (f"{B}/", 90_000),
     ]
     assert reports.limbo(120_000) == ()
-    assert reclaim(bench, claim, ReclaimPages("too young", older_ms=100_000)) == QueueChange()
-    changed = reclaim(bench, claim, ReclaimPages("a lost turn", older_ms=60_000))
+    assert reclaim(workbench, claim, ReclaimPages("too young", older_ms=100_000)) == QueueChange()
+    changed = reclaim(workbench, claim, ReclaimPages("a lost turn", older_ms=60_000))
     assert changed == QueueChange(((A, 1),), frozenset({pages[0].page_id}))
     assert [todo.url for todo in reports.todo(A)] == list(PAGES[1:])
-    assert paths(found(bench, claim)) == ["/0"]
+    assert paths(found(workbench, claim)) == ["/0"]
     (noted,) = [one for one in reports.activity() if one.event == "pages_reclaimed"]
     assert (noted.message, noted.run_id) == ("1 pages: a lost turn", 1)
     assert len(list(reports.attempts())) == 0
 
 
-def test_pages_of_a_worker_that_is_gone_are_reclaimed_by_name(bench, reports):
-    claim, _ = bench.begin(plan(*PAGES, worker="crawler-1"))
-    page, *_ = fill(bench, claim)
-    bench.settle(claim, failed(page, T0 + 1, ExitCode.request_timeout))
-    (again,) = [one for one in found(bench, claim).pages if one.page_id == page.page_id]
-    mark(bench, claim, again)
-    rest, _ = bench.work(lambda work: sessions.begin_rest(work, sessions.Starter(GONE, 30_000)))
-    bench.now += 5
+def test_pages_of_a_worker_that_is_gone_are_reclaimed_by_name(workbench, reports):
+    claim, _ = workbench.begin(plan(*PAGES, worker="crawler-1"))
+    page, *_ = fill(workbench, claim)
+    workbench.settle(claim, failed(page, T0 + 1, ExitCode.request_timeout))
+    (again,) = [one for one in found(workbench, claim).pages if one.page_id == page.page_id]
+    mark(workbench, claim, again)
+    rest, _ = workbench.work(lambda work: sessions.begin_rest(work, sessions.Starter(GONE, 30_000)))
+    workbench.now += 5
     assert reports.limbo(0) == (LimboView(PAGES[0], A, "main", "crawler-1", T0, 5),)
     with pytest.raises(ValueError, match="a reason is needed"):
-        reclaim(bench, rest, ReclaimPages(" ", urls=PAGES[:1]))
+        reclaim(workbench, rest, ReclaimPages(" ", urls=PAGES[:1]))
     with pytest.raises(ValueError, match="give 0 or more"):
-        reclaim(bench, rest, ReclaimPages("x", older_ms=-1))
+        reclaim(workbench, rest, ReclaimPages("x", older_ms=-1))
     with pytest.raises(ValueError, match="nonsense:"):
-        reclaim(bench, rest, ReclaimPages("x", urls=("nonsense:",)))
-    assert reclaim(bench, rest, ReclaimPages("killed", urls=PAGES)).origins == ((A, 1),)
-    (row,) = bench.rows("SELECT status, attempts, attempts_remaining FROM v_page WHERE url = ?", PAGES[0])
+        reclaim(workbench, rest, ReclaimPages("x", urls=("nonsense:",)))
+    assert reclaim(workbench, rest, ReclaimPages("killed", urls=PAGES)).origins == ((A, 1),)
+    (row,) = workbench.rows("SELECT status, attempts, attempts_remaining FROM v_page WHERE url = ?", PAGES[0])
     assert row == ("READY", 1, 2)
     assert reports.limbo(0) == ()
 
 
-def test_jobs_of_the_plan_have_stashes_of_their_own(bench, reports):
-    claim, _ = bench.begin(plan(*PAGES, jobs=(NEWS,)))
-    stash(bench, claim, StashPages("s"))
-    stash(bench, claim, StashPages("s", job="news"))
+def test_jobs_of_the_plan_have_stashes_of_their_own(workbench, reports):
+    claim, _ = workbench.begin(plan(*PAGES, jobs=(NEWS,)))
+    stash(workbench, claim, StashPages("s"))
+    stash(workbench, claim, StashPages("s", job="news"))
     assert [(one.job, one.pages) for one in reports.stashes()] == [("main", 6), ("news", 2)]

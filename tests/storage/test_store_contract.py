@@ -474,6 +474,19 @@ async def test_robots_are_stored_with_their_own_attempt_only(bench):
     assert (await bench.open().begin_run(plan())).origins[0].record.robots is None
 
 
+async def test_when_robots_are_due_again_is_stored_with_every_state(bench):
+    store = bench.open()
+    await store.begin_run(plan())
+    (home,) = await taken(store)
+    kept = record(robots=robots())
+    await store.settle(replace(failed(home, T0, ExitCode.rate_limited, 429), origin=kept, save_robots=True))
+    due = replace(kept, robots=replace(robots(), expires_at=0, body=b"another"))
+    await store.save_origin(due)
+    bench.crash()
+    found = (await bench.open().begin_run(plan())).origins[0].record
+    assert found.robots == replace(robots(), expires_at=0)
+
+
 async def test_a_new_run_starts_afresh_but_for_what_stays(bench):
     store = bench.open()
     await store.begin_run(plan(HOME, f"{A}/2"))

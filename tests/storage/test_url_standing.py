@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -28,23 +27,15 @@ from tui_crawler.storage.reports import Reports
 HOME = f"{A}/"
 
 
-@pytest.fixture
-def reports(sqlite_bench: SqliteBench) -> Iterator[Reports]:
-    sqlite_bench.open().close()
-    made = Reports(sqlite_bench.path, now=lambda: sqlite_bench.now)
-    yield made
-    made.close()
-
-
-def test_an_empty_database_knows_nothing(reports: Reports) -> None:
-    standing = reports.standing(HOME)
+def test_an_empty_database_knows_nothing(sqlite_reports: Reports) -> None:
+    standing = sqlite_reports.standing(HOME)
     assert (standing.schedule, standing.page, standing.referrals, standing.path) == (Schedule(), None, (), ())
     assert standing.attempts == standing.other_jobs == ()
-    assert reports.link_counts(HOME) == (0, 0)
-    assert list(reports.inlinks(HOME)) == list(reports.outlinks("no url")) == []
+    assert sqlite_reports.link_counts(HOME) == (0, 0)
+    assert list(sqlite_reports.inlinks(HOME)) == list(sqlite_reports.outlinks("no url")) == []
 
 
-async def test_a_page_with_its_schedule_place_and_attempts(sqlite_bench: SqliteBench, reports: Reports) -> None:
+async def test_a_page_with_its_schedule_place_and_attempts(sqlite_bench: SqliteBench, sqlite_reports: Reports) -> None:
     store = sqlite_bench.open()
     await store.begin_run(plan(HOME, max_depth=5))
     (home,) = (await store.candidates(A, T0, 10, True)).pages
@@ -53,7 +44,7 @@ async def test_a_page_with_its_schedule_place_and_attempts(sqlite_bench: SqliteB
     pages = (await store.candidates(A, T0 + 20, 10, False)).pages
     await store.fill(fill_of(pages))
     await store.settle(failed(pages[0], T0 + 30, ExitCode.connection_failed))
-    seeded = reports.standing("https://A.example:443/#top")
+    seeded = sqlite_reports.standing("https://A.example:443/#top")
     assert seeded.schedule == Schedule("main", seeded.schedule.started_at, 4 * WEEK)
     assert seeded.page is not None
     assert (seeded.page.seed, seeded.page.attempts_remaining, seeded.page.last_exit_code) == (True, 0, "file_ingested")
@@ -61,17 +52,17 @@ async def test_a_page_with_its_schedule_place_and_attempts(sqlite_bench: SqliteB
     assert (seeded.page.ignored, seeded.page.max_depth, seeded.page.job) == (True, 5, "main")
     assert [one.exit_code for one in seeded.attempts] == ["file_ingested"]
     assert seeded.path == ()
-    tried = reports.standing(f"{A}/1").page
+    tried = sqlite_reports.standing(f"{A}/1").page
     assert tried is not None
     assert (tried.attempts, tried.attempts_remaining, tried.ignored) == (1, 2, False)
-    third = reports.standing(f"{A}/3")
+    third = sqlite_reports.standing(f"{A}/3")
     assert third.page is not None
     assert (third.page.queue_position, third.page.status, third.page.depth) == (2, PageStatus.READY, 1)
     assert third.path == (Hop(HOME, f"{A}/3", "a", 1),)
     assert third.origin_pages == 4
 
 
-async def test_who_names_a_url_that_is_no_page(sqlite_bench: SqliteBench, reports: Reports) -> None:
+async def test_who_names_a_url_that_is_no_page(sqlite_bench: SqliteBench, sqlite_reports: Reports) -> None:
     store = sqlite_bench.open()
     await store.begin_run(plan(HOME))
     (home,) = (await store.candidates(A, T0, 10, True)).pages
@@ -81,7 +72,7 @@ async def test_who_names_a_url_that_is_no_page(sqlite_bench: SqliteBench, report
     (moved,) = (await store.candidates(A, T0 + 20, 10, False)).pages
     to = RedirectRecord(f"{B}/far", "", False, RedirectSource.location)
     await store.settle(replace(crawled(moved, T0 + 30, code=ExitCode.redirect, redirect=to), document=None))
-    far = reports.standing(f"{B}/far")
+    far = sqlite_reports.standing(f"{B}/far")
     assert far.page is None
     assert [(one.from_url, one.kind, one.redirect_hops, one.depth, one.redirect) for one in far.referrals] == [
         (HOME, "a", 0, 1, False),
@@ -89,27 +80,27 @@ async def test_who_names_a_url_that_is_no_page(sqlite_bench: SqliteBench, report
         (f"{A}/moved", "location", 1, 1, True),
     ]
     assert far.path == (Hop(HOME, f"{B}/far", "a", 1),)
-    assert [one.nofollow for one in reports.standing(f"{A}/1").referrals] == [True]
+    assert [one.nofollow for one in sqlite_reports.standing(f"{A}/1").referrals] == [True]
 
 
-async def test_a_job_is_chosen(sqlite_bench: SqliteBench, reports: Reports) -> None:
+async def test_a_job_is_chosen(sqlite_bench: SqliteBench, sqlite_reports: Reports) -> None:
     store = sqlite_bench.open()
     jobs = (JobPlan("news", (seed(HOME), seed(f"{A}/news")), -5, 2, 0, "tag"),)
     await store.begin_run(plan(HOME, jobs=jobs))
-    both = reports.standing(HOME)
+    both = sqlite_reports.standing(HOME)
     assert both.page is not None
     assert (both.page.job, both.other_jobs) == ("main", ("news",))
-    news = reports.standing(HOME, "news").page
+    news = sqlite_reports.standing(HOME, "news").page
     assert news is not None
     assert (news.job, news.max_depth, news.concurrency, news.held, news.tag) == ("news", 2, 0, True, "tag")
-    only = reports.standing(f"{A}/news").page
+    only = sqlite_reports.standing(f"{A}/news").page
     assert only is not None
     assert only.job == "news"
-    none = reports.standing(f"{A}/news", "main")
+    none = sqlite_reports.standing(f"{A}/news", "main")
     assert (none.page, none.other_jobs) == (None, ("news",))
 
 
-async def test_what_a_sitemap_names_is_found_on_it(sqlite_bench: SqliteBench, reports: Reports) -> None:
+async def test_what_a_sitemap_names_is_found_on_it(sqlite_bench: SqliteBench, sqlite_reports: Reports) -> None:
     store = sqlite_bench.open()
     await store.begin_run(plan(HOME))
     (home,) = (await store.candidates(A, T0, 10, True)).pages
@@ -120,15 +111,15 @@ async def test_what_a_sitemap_names_is_found_on_it(sqlite_bench: SqliteBench, re
     pages = (await store.candidates(A, T0 + 6, 10, False)).pages
     (named,) = (page for page in pages if page.sitemap)
     await store.settle(replace(crawled(named, T0 + 10), new_pages=(new_page(f"{A}/listed", 1, lastmod=T0),)))
-    listed = reports.standing(f"{A}/listed")
+    listed = sqlite_reports.standing(f"{A}/listed")
     assert listed.page is not None
     assert listed.page.lastmod == T0
     assert listed.path == (Hop(f"{A}/sitemap.xml", f"{A}/listed", "sitemap", 1),)
-    assert [one.kind for one in reports.standing(f"{A}/robots.txt").attempts] == ["robots"]
+    assert [one.kind for one in sqlite_reports.standing(f"{A}/robots.txt").attempts] == ["robots"]
 
 
 async def test_links_are_read_in_windows(
-    sqlite_bench: SqliteBench, reports: Reports, monkeypatch: pytest.MonkeyPatch
+    sqlite_bench: SqliteBench, sqlite_reports: Reports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(link_reports, "WINDOW", 3)
     store = sqlite_bench.open()
@@ -140,13 +131,13 @@ async def test_links_are_read_in_windows(
     for number, page in enumerate(pages):
         both = (link(HOME), link(HOME, LinkKind.img))
         await store.settle(replace(crawled(page, T0 + 2 + number), links=both))
-    outlinks = [one.to_url for one in reports.outlinks(HOME)]
+    outlinks = [one.to_url for one in sqlite_reports.outlinks(HOME)]
     assert sorted(outlinks) == targets
-    inlinks = [(one.from_url, one.kind) for one in reports.inlinks("https://a.example")]
+    inlinks = [(one.from_url, one.kind) for one in sqlite_reports.inlinks("https://a.example")]
     assert sorted(inlinks) == sorted((target, kind) for target in targets for kind in ("a", "img"))
-    assert len(list(reports.inlinks(HOME, 4))) == 4
-    assert reports.link_counts(HOME) == (14, 7)
-    assert [len(side) for side in reports.links(HOME, 5)] == [5, 5]
+    assert len(list(sqlite_reports.inlinks(HOME, 4))) == 4
+    assert sqlite_reports.link_counts(HOME) == (14, 7)
+    assert [len(side) for side in sqlite_reports.links(HOME, 5)] == [5, 5]
 
 
 @pytest.mark.parametrize(

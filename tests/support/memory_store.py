@@ -440,6 +440,8 @@ class MemoryStore:
     def _save(self, record: OriginRecord, robots: bool = False) -> None:
         one = self._crawler(record.origin)
         kept = record.robots if robots else one.record.robots
+        if kept is not None and record.robots is not None:  # when it is due again is written with every state
+            kept = replace(kept, expires_at=record.robots.expires_at)
         one.record = replace(record, robots=kept, in_flight_url="")
 
     def _stored(self, origin: str) -> StoredOrigin:

@@ -25,12 +25,14 @@ SIZE_VARIABLES = ("COLUMNS", "LINES")
 
 
 class Terminal:
-    """A child in a pseudo terminal; `raw` is every byte it wrote, `screen` what a person would see."""
+    """A child in a pseudo terminal; `raw` is every byte it wrote, `screen` what a person would see. `ended`: nobody
+    writes any more, and nothing that is waited for will come."""
 
     def __init__(self, child: subprocess.Popen[bytes], master: int) -> None:
         self.child = child
         self.master = master
         self.raw = bytearray()
+        self.ended = False
         self.screen = pyte.Screen(WIDTH, HEIGHT)
         self._stream = pyte.ByteStream(self.screen)
 
@@ -38,7 +40,7 @@ class Terminal:
         """Reads until the words stand on the screen."""
         deadline = time.monotonic() + PATIENT_S
         while words not in self.text():
-            assert time.monotonic() < deadline, f"{words!r} not seen in:\n{self.text()}"
+            assert time.monotonic() < deadline and not self.ended, f"{words!r} not seen in:\n{self.text()}"
             self._read(0.2)
 
     def read_to_end(self) -> int:
@@ -47,21 +49,24 @@ class Terminal:
         while self.child.poll() is None:
             assert time.monotonic() < deadline, f"still running:\n{self.text()}"
             self._read(0.1)
-        self._read(0)
+        before = -1
+        while before != len(self.raw) and not self.ended:  # the terminal hands out a little at a time, and late
+            before = len(self.raw)
+            self._read(0.5)  # to its end, unless a process that the child has left behind holds it open
         return self.child.returncode
 
     def read_until_gone(self, words: str) -> None:
         """Reads until the words stand on the screen no more."""
         deadline = time.monotonic() + PATIENT_S
         while words in self.text():
-            assert time.monotonic() < deadline, f"{words!r} still seen in:\n{self.text()}"
+            assert time.monotonic() < deadline and not self.ended, f"{words!r} still seen in:\n{self.text()}"
             self._read(0.2)
 
     def read_while(self, condition: Callable[[], bool]) -> None:
         """Reads as long as something holds."""
         deadline = time.monotonic() + PATIENT_S
         while condition():
-            assert time.monotonic() < deadline, f"still so:\n{self.text()}"
+            assert time.monotonic() < deadline and not self.ended, f"still so:\n{self.text()}"
             self._read(0.2)
 
     def press(self, keys: str) -> None:
@@ -72,10 +77,13 @@ class Terminal:
 
     def _read(self, wait_s: float) -> None:
         if select.select([self.master], [], [], wait_s)[0]:
-            with suppress(OSError):  # the other end is closed
+            try:
                 data = os.read(self.master, 65_536)
-                self.raw += data
-                self._stream.feed(data)
+            except OSError:  # the other end is closed
+                self.ended = True
+                return
+            self.raw += data
+            self._stream.feed(data)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from tui_crawler.cli.problem import UsageProblem
 
 if TYPE_CHECKING:
     from tui_crawler.config.problem import ConfigProblem
+    from tui_crawler.config.schema import Config
 
 
 def declare(commands: CommandSet) -> None:
@@ -48,6 +49,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     config = read_config(arguments.file)
     tell_warnings(config, printer)
+    for problem in _keymap_problems(config):
+        printer.note(f"warning: {problem}")
     printer.lines(
         f"{setting.key}: {json.dumps(setting.value, ensure_ascii=False)}  ({setting.source})"
         for setting in effective(config)
@@ -67,8 +70,15 @@ def _check_as_json(file: str, printer: Printer) -> int:
         printer.document({"ok": False, "errors": _documents(errors.problems), "warnings": [], "effective": None})
         return ExitStatus.usage
     settings = {setting.key: {"value": setting.value, "source": setting.source} for setting in effective(config)}
-    printer.document({"ok": True, "errors": [], "warnings": _documents(config.warnings), "effective": settings})
+    warnings = _documents((*config.warnings, *_keymap_problems(config)))
+    printer.document({"ok": True, "errors": [], "warnings": warnings, "effective": settings})
     return ExitStatus.ok
+
+
+def _keymap_problems(config: Config) -> tuple[ConfigProblem, ...]:
+    from tui_crawler.wiring.keymap import keymap_problems
+
+    return keymap_problems(config)
 
 
 def _documents(problems: tuple[ConfigProblem, ...]) -> list[dict[str, str | int]]:

@@ -42,6 +42,8 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     """Opens the console on CONFIG, on the configuration found here, or on a database alone."""
     file = arguments.file or arguments.config or _config_here(arguments)
     _need_terminal_for(file)
+    if file is None and not arguments.readonly and _nothing_to_open(arguments):
+        return _welcome(arguments, printer)
     config = read_config(file) if file else None
     if config is None:
         database = existing_database(arguments)
@@ -85,6 +87,36 @@ def _open(config: Config | None, database: Path, readonly: bool, config_text: st
     from tui_crawler.wiring import RunOptions, open_console
 
     return open_console(config, database, readonly, RunOptions(config_text=config_text))
+
+
+def _nothing_to_open(arguments: argparse.Namespace) -> bool:
+    """Whether no database is named and the current folder does not have exactly one."""
+    return named_database(arguments) is None and len(list(Path().glob("*.db"))) != 1
+
+
+def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
+    """The welcome screen, and then what was chosen there."""
+    from tui_crawler.console.first_step import FromConfiguration, FromDatabase, FromDemo, FromSeeds, Left
+    from tui_crawler.wiring import config_from_first_seeds, open_welcome
+
+    folder = Path.cwd()
+    match step := open_welcome(folder):
+        case Left(exit_status=status):
+            return status
+        case FromSeeds():
+            config, database, text = config_from_first_seeds(folder, step)
+            tell_warnings(config, printer)
+            return _open(config, database, False, text)
+        case FromConfiguration(path=path):
+            arguments.file = os.path.expanduser(path)  # noqa: PTH111  a name of no user stays as it is
+            return open_on_config(arguments, printer)
+        case FromDatabase(path=path):
+            arguments.db = os.path.expanduser(path)  # noqa: PTH111  the same
+            return open_on_config(arguments, printer)
+        case FromDemo():
+            from tui_crawler.cli.demo_command import open_demo
+
+            return open_demo(printer)
 
 
 def _config_here(arguments: argparse.Namespace) -> str | None:

@@ -55,6 +55,14 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         raise CannotRun(str(error)) from error
 
 
+def open_demo(printer: Printer) -> int:
+    """The demo as the word alone opens it. Raises CannotRun."""
+    plain = argparse.Namespace(
+        access_log=None, serve_only=False, headless=False, json=False, port=None, db=None, config=None
+    )
+    return execute(plain, printer)
+
+
 def _start(arguments: argparse.Namespace, database: Path | None, printer: Printer) -> int:
     from tui_crawler.cli.run_watch import watch
     from tui_crawler.wiring import demo_console, demo_headless, demo_serve

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.view import FailureGroup, PageView
     from tui_crawler.storage.reports import Reports
 
-GROUPINGS = ("exit_code", "origin", "pattern")
+GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
 _WINDOW = 500
 _PAGE_COLUMNS = (
     "url",
@@ -63,8 +63,8 @@ def declare(commands: CommandSet) -> None:
         type=words,
         metavar="KEYS",
         default=("exit_code", "origin"),
-        help="group by any of exit_code, origin, pattern: the path with {n} for numbers and {id} for UUIDs and "
-        "digests (default: exit_code,origin)",
+        help="group by any of exit_code, origin, http_status, message, and pattern: the path with {n} for numbers and "
+        "{id} for UUIDs and digests (default: exit_code,origin)",
     )
     ways.add_argument("--list", action="store_true", help="list the pages")
     parser.add_argument("--exit-code", metavar="NAME", default="", help="with --list: only this exit code")

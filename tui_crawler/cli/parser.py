@@ -43,7 +43,8 @@ from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
 _DESCRIPTION = """\
 A terminal console for polite web crawling. Without a command it opens the console: if a live run
-holds the database the console attaches to it, else it carries the run out itself.
+holds the database the console attaches to it, else it carries the run out itself. Where there is
+neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways to begin.
 """
 _EPILOG = """\
 exit status: 0 finished or stopped by the operator, 1 some origin ended by patience or database_error,

@@ -1,4 +1,4 @@
-"""`pause`, `resume`, `stop`, `add`, `retry`: what an operator asks for, live or while the database rests."""
+"""`pause`, `resume`, `stop`, `top-up`, `refetch`, `delay`, `add`, `retry`: what an operator asks for, live or not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.actions import Tell, carry_out_all
 from tui_crawler.cli.database_choice import existing_database
 from tui_crawler.cli.known_names import check_pattern, crawl_urls, exit_code_name, known_jobs, known_origins
-from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add_json, moment, words
+from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add_json, duration, moment, words
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.cli.seed_list import read_seeds
@@ -39,10 +39,31 @@ def declare(commands: CommandSet) -> None:
         _stop,
         "Finishes these origins for this run; their pages are kept and the next run starts them again.",
     )
-    for parser in (pause, resume, stop):
+    top_up = commands.add(
+        "top-up",
+        "put the patience of these origins back to full",
+        _top_up,
+        "Puts the patience of these origins back to full; one that had given up goes on.",
+    )
+    refetch = commands.add(
+        "refetch",
+        "fetch robots.txt of these origins again at once",
+        _refetch,
+        "Makes robots.txt of these origins due at once. The delay is kept, and the rules in force hold until then.",
+    )
+    for parser in (pause, resume, stop, top_up, refetch):
         parser.add_argument("origins", metavar="ORIGIN", nargs="*", help="scheme and host, or the host alone")
         parser.add_argument("--all", action="store_true", help="every origin")
         _add_common(parser)
+    delay = commands.add(
+        "delay",
+        "ask an origin less often than it has to allow",
+        _delay,
+        "Sets a delay of your own for an origin. It only ever slows down: robots.txt, configuration and floor hold.",
+    )
+    delay.add_argument("origin", metavar="ORIGIN", help="scheme and host, or the host alone")
+    delay.add_argument("wait", metavar="DURATION", type=duration, help="5s, '1 minute'; 0s takes it off")
+    _add_common(delay)
     add = commands.add("add", "add seeds, also while a run is live", _add, "Adds seeds, also while a run is live.")
     add.add_argument("urls", metavar="URL", nargs="*", help="a seed, or a file of seeds, one a line; - reads stdin")
     add.add_argument("--file", metavar="FILE", help="read many from a file, one a line; # begins a comment")
@@ -88,6 +109,27 @@ def _stop(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.command import StopOrigins
 
     return _steer(arguments, printer, StopOrigins, "stopped")
+
+
+def _top_up(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import TopUpPatience
+
+    return _steer(arguments, printer, TopUpPatience, "patience is full again:")
+
+
+def _refetch(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import RefetchRobots
+
+    return _steer(arguments, printer, RefetchRobots, "robots.txt is due at once:")
+
+
+def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import SetDelay
+
+    database = existing_database(arguments)
+    (origin,) = _origins(database, (arguments.origin,))
+    command = SetDelay(origin, arguments.wait)
+    return carry_out_all(database, (command,), _telling("your delay is set:"), printer, as_json=arguments.json)
 
 
 def _steer(

@@ -357,3 +357,36 @@ class Pairs:
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": ["object", "null"], "additionalProperties": self.kind.json_schema()}
+
+
+KEY_PRESETS = ("default", "vim", "emacs")
+
+
+@dataclass(frozen=True, slots=True)
+class Keymap:
+    """Keys of the console: action id -> keys, and under `preset` the name of a whole set of keys they change."""
+
+    pairs: Pairs
+    preset: Choice
+
+    @property
+    def accepts(self) -> str:
+        return f"{self.pairs.what}; preset is {self.preset.accepts}"
+
+    def read(self, node: Node, at: str, reader: Reader) -> tuple[tuple[str, str], ...]:
+        found: tuple[tuple[str, str], ...] = self.pairs.read(node, at, reader)
+        for key, value in node.entries if isinstance(node, MappingNode) else ():
+            path = f"{at}.{key.text}"
+            reader.note(path, key.mark)
+            if key.text == "preset":
+                try:
+                    self.preset.read(value, path, reader)
+                except Refused as refused:
+                    raise Refused(refused.mark, refused.message, refused.suggestion, path) from None
+        return found
+
+    def show(self, value: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+        return self.pairs.show(value)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {**self.pairs.json_schema(), "properties": {"preset": self.preset.json_schema()}}

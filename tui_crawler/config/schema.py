@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tui_crawler.config.data_rules import DATA_RULES
 from tui_crawler.config.database import Database, DatabaseName
-from tui_crawler.config.kinds import Pairs, Text
+from tui_crawler.config.kinds import KEY_PRESETS, Choice, Keymap, Pairs, Text
 from tui_crawler.config.policies import EXCLUSIONS, POLICIES, RULES, WHITELIST, PoliciesConfig
 from tui_crawler.config.problem import ConfigProblem
 from tui_crawler.config.sections import (
@@ -73,9 +73,16 @@ class Config:
         ListOf(table_of(JobConfig), "jobs", most=10_000), (), "More jobs than the one named after the crawl."
     )
     keymap: tuple[tuple[str, str], ...] = key(
-        Pairs(Text("a key such as p or ctrl+s"), "a mapping of actions to keys"), (), "Keys of the console, by action."
+        Keymap(Pairs(Text("a key such as p or ctrl+s"), "a mapping of actions to keys"), Choice(KEY_PRESETS)),
+        (),
+        "Keys of the console by action, such as `{preset: vim, origin.stop: ctrl+x}`; several with commas, or `none`.",
     )
-    theme: str = key(Text("the name of a theme"), "textual-dark", "Theme of the console.")
+    theme: str = key(
+        Text("the name of a theme"),
+        "textual-dark",
+        "Theme of the console: `tui-crawler-dark`, `-light`, `-contrast-dark`, `-contrast-light`, or one of Textual's; "
+        "where none is given, the first.",
+    )
     file: str = ""
     sources: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
     warnings: tuple[ConfigProblem, ...] = field(default=(), compare=False)

@@ -7,6 +7,9 @@ from enum import Enum
 
 from tui_crawler.domain.view import JobView, OriginView
 
+LARGEST = 2
+"""The zoom of a pane that has the whole screen."""
+
 
 class Where(Enum):
     """The screens; the value is the word in the help sheet."""
@@ -21,6 +24,9 @@ class Where(Enum):
     rule_draft = "Rule draft"
     logs = "Logs"
     stats = "Stats"
+    robots = "robots.txt"
+    sql = "SQL"
+    welcome = "Welcome"
 
 
 class Group(Enum):
@@ -49,9 +55,12 @@ class Need(Enum):
     filtered = "filtered"
     job = "job"
     detachable = "detachable"
+    queries = "queries"
     rules = "rules"
     entry = "entry"
     draft = "draft"
+    smaller = "smaller"
+    zoomed = "zoomed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,8 @@ class Situation:
     rules: bool = False  # there are some to be drafted
     entry: bool = False
     draft: bool = False
+    zoom: int = 0  # steps by which a pane is enlarged
+    queries: bool = True  # SQL can be asked here
     hindrance: str = ""  # why the run cannot go on without this console
 
 
@@ -147,5 +158,11 @@ def _lacking(need: Need, now: Situation) -> str:  # noqa: C901, PLR0912, RUF100 
             return "" if now.draft else "nothing is drafted"
         case Need.filtered:
             return "" if now.filtered else "nothing is filtered"
+        case Need.smaller:
+            return "" if now.zoom < LARGEST else "the pane has the whole screen"
+        case Need.zoomed:
+            return "" if now.zoom else "no pane is enlarged"
+        case Need.queries:
+            return "" if now.queries else "there is no database to be asked"
         case Need.detachable:
             return now.hindrance

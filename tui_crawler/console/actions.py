@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from tui_crawler.console.action import Action, Group, Need, Situation, Where, why_not
 
@@ -17,7 +17,6 @@ __all__ = [
     "actions_at",
     "find_action",
     "footer_at",
-    "unknown_ids",
     "why_not",
 ]
 
@@ -27,10 +26,11 @@ def _on(*screens: Where) -> frozenset[Where]:
 
 
 _ORIGINS = _on(Where.overview, Where.origin)
-_LISTS = _on(Where.origin, Where.failures, Where.urls)
+_LISTS = _on(Where.origin, Where.failures, Where.url)
 _URLS = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.why)
-_MATCHED = _on(Where.overview, Where.origin, Where.failures, Where.url)
-_FILTERED = _MATCHED | _on(Where.urls, Where.stats)
+_TABLES = frozenset(Where) - _on(Where.why, Where.welcome)
+_FILTERED = _TABLES - _on(Where.logs)
+_MATCHED = _FILTERED - _on(Where.urls, Where.stats)
 _PROBLEMS = _ORIGINS | _on(Where.logs)
 _JOBS = _on(Where.stats)
 _TABS = _on(Where.url)
@@ -71,20 +71,32 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "origin.top_up", "T", "top up", "Put patience back to full; an origin that gave up goes on", Group.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.lost_patience), word="topup", footer=45,
+        _ORIGINS, (*_WRITE_ORIGIN, Need.lost_patience), "tui-crawler top-up ORIGIN", word="topup", footer=45,
     ),
     Action(
         "delay.up", "d", "slower", "Raise the delay of the origin by a step", Group.crawl, _ORIGINS,
-        (*_WRITE_ORIGIN, Need.unfinished), undo="puts the delay back", word="slower", footer=70,
+        (*_WRITE_ORIGIN, Need.unfinished), "tui-crawler delay ORIGIN DURATION", "puts the delay back", "slower", 70,
     ),
     Action(
         "delay.down", "D", "faster", "Take back what was raised; never below robots.txt or configuration",
-        Group.crawl, _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.own_delay), undo="puts the delay back",
-        word="faster", footer=71,
+        Group.crawl, _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.own_delay), "tui-crawler delay ORIGIN DURATION",
+        "puts the delay back", "faster", 71,
     ),
     Action(
         "origin.stop", "x", "stop", "Finish the origin for this run; its pages stay queued (asks)", Group.crawl,
         _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "tui-crawler stop ORIGIN", word="stop", footer=75,
+    ),
+    Action(
+        "robots.refetch", "B", "refetch", "Fetch robots.txt again at once; the delay is kept", Group.crawl,
+        _ORIGINS | _on(Where.robots), _WRITE_ORIGIN, "tui-crawler refetch ORIGIN", word="refetch", footer=72,
+    ),
+    Action(
+        "robots.view", "b", "robots.txt", "robots.txt with the line that decides on the selected URL, and the contract",
+        Group.look, _ORIGINS | _on(Where.failures, Where.urls, Where.why), word="robots", footer=59,
+    ),
+    Action(
+        "robots.test", "ctrl+t", "try URL", "What this robots.txt says of a URL or path", Group.look, _on(Where.robots),
+        word="try", footer=24,
     ),
     Action(
         "journal.undo", "z", "undo", "Undo the last action that can be undone", Group.crawl,
@@ -99,17 +111,25 @@ ACTIONS: tuple[Action, ...] = (
         Group.look, _FILTERED, word="filter", footer=50,
     ),
     Action(
-        "filter.clear", "ctrl+l", "clear filter", "Show all rows again", Group.look, _FILTERED,
+        "filter.clear", "ctrl+l", "clear filter", "Show all rows again", Group.look, _TABLES,
         (Need.filtered,), word="clear",
     ),
     Action("filter.next", "n", "next match", "Go to the next row that fits the last filter", Group.look, _MATCHED),
     Action("filter.previous", "N", "match before", "Go to the row before that fits it", Group.look, _MATCHED),
     Action(
-        "sort.pick", "s", "sort", "Choose the column to order by", Group.look, _on(Where.overview), word="sort",
-        footer=51,
+        "sort.pick", "s", "sort", "Choose the column to order by", Group.look, _TABLES, word="sort", footer=51,
     ),
     Action(
-        "sort.reverse", "S", "reverse", "Turn the order round", Group.look, _FILTERED, word="reverse",
+        "sort.reverse", "S", "reverse", "Turn the order round, or order by the current column", Group.look, _TABLES,
+        word="reverse",
+    ),
+    Action(
+        "table.pivot", "F", "pivot", "How often each value of the current column (h l) occurs; enter keeps its rows",
+        Group.look, _TABLES, word="pivot", footer=68,
+    ),
+    Action(
+        "sql.open", ";", "SQL", "Ask the database in SQL; only reading is possible", Group.look, word="sql",
+        needs=(Need.queries,),
     ),
     Action(
         "view.problems", "!", "problems", "Show problems only, or everything again", Group.look, _PROBLEMS,
@@ -122,6 +142,14 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "failures.group", "c", "group by", "Change what failures are grouped by", Group.look,
         _on(Where.failures), word="groupby", footer=50,
+    ),
+    Action(
+        "failures.pick", "C", "choose grouping", "Choose what failures are grouped by from a list", Group.look,
+        _on(Where.failures), word="grouping",
+    ),
+    Action(
+        "failures.count", "u", "count", "Count the failed pages again, now", Group.look, _on(Where.failures),
+        word="recount",
     ),
     Action(
         "log.next_error", "e", "next error", "Go to the next (older) problem in the events or attempts",
@@ -145,7 +173,20 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("log.previous_hit", "N", "newer hit", "Go to the newer place found", Group.look, _on(Where.logs)),
     Action(
-        "log.origin", "&", "this origin", "Only the origin of this entry, or all again", Group.look, _on(Where.logs),
+        "log.filter", "&", "filter", "Keep the entries that fit, as you type: text ~fuzzy re:x exit: origin: !not",
+        Group.look, _on(Where.logs), word="filterlog", footer=53,
+    ),
+    Action(
+        "log.level", "L", "level", "Show everything, warnings and errors, or errors only", Group.look, _on(Where.logs),
+        word="level", footer=55,
+    ),
+    Action(
+        "log.next_warning", "w", "next warning", "Go to the next (older) warning", Group.look, _on(Where.logs),
+        word="warning", footer=61,
+    ),
+    Action("log.previous_warning", "W", "newer warning", "Go to the newer warning", Group.look, _on(Where.logs)),
+    Action(
+        "log.origin", "O", "this origin", "Only the origin of this entry, or all again", Group.look, _on(Where.logs),
         word="only", footer=54,
     ),
     Action(
@@ -186,16 +227,12 @@ ACTIONS: tuple[Action, ...] = (
         "concurrency", 25,
     ),
     Action(
-        "stats.ledger", "c", "show", "Show refused links, limbo, stashes, validation, runs or workers", Group.look,
-        _JOBS, word="show", footer=50,
+        "stats.ledger", "c", "show", "Show refused links, limbo, stashes, runs, workers, sessions, actions…",
+        Group.look, _JOBS, word="show", footer=50,
     ),
     Action(
         "stats.count", "u", "count", "Count the pages in stashes, or what validators said, now", Group.look, _JOBS,
         word="count",
-    ),
-    Action(
-        "stats.order", "s", "order", "Order the origins by requests, bytes or failures", Group.look, _JOBS,
-        word="order", footer=51,
     ),
     Action(
         "url.inspect_why", "i", "why?", "Why a URL is (not) crawled: asks for any URL, also one never seen", Group.look,
@@ -216,6 +253,14 @@ ACTIONS: tuple[Action, ...] = (
         (Need.writer, Need.rules, Need.entry), word="delete", footer=21,
     ),
     Action(
+        "rule.up", "K", "move up", "Move the entry up in its section; of rules that match the last one wins",
+        Group.crawl, _on(Where.rule_draft), (Need.writer, Need.rules, Need.entry), word="up",
+    ),
+    Action(
+        "rule.down", "J", "move down", "Move the entry down in its section", Group.crawl, _on(Where.rule_draft),
+        (Need.writer, Need.rules, Need.entry), word="down",
+    ),
+    Action(
         "rules.apply", "A", "apply", "Apply the draft as a new version (asks when it blocks much, or a seed)",
         Group.crawl, _on(Where.rule_draft), (Need.writer, Need.rules, Need.draft), "tui-crawler rules apply FILE",
         "brings back the version before", "apply", 22,
@@ -228,10 +273,15 @@ ACTIONS: tuple[Action, ...] = (
         "rules.test", "ctrl+t", "test URL", "What the rules, or the draft, say of a URL", Group.look, _RULES,
         command="tui-crawler rules test URL", word="test", footer=24,
     ),
+    Action(
+        "rules.count", "c", "count fired", "Count again how often each entry refused a URL", Group.look,
+        _on(Where.rules), word="fired",
+    ),
     Action("rules.job", "J", "next job", "Show the rules of another job", Group.look, _on(Where.rules), word="nextjob"),
     Action(
         "rule.from_selection", "m", "make rule", "Draft a rule for the marked URLs, or the selected one, and all alike",
-        Group.crawl, _on(Where.failures, Where.url, Where.urls), (Need.writer, Need.url), word="makerule", footer=46,
+        Group.crawl, _on(Where.origin, Where.failures, Where.url, Where.urls), (Need.writer, Need.url),
+        word="makerule", footer=46,
     ),
     Action("view.overview", "1", "overview", "All origins, events and totals", Group.look, word="overview"),
     Action("view.failures", "2", "failures", "Failed pages by exit code", Group.look, word="failures", footer=55),
@@ -256,18 +306,28 @@ ACTIONS: tuple[Action, ...] = (
     Action("nav.back", "escape", "back", "Go back; closes a filter first", Group.look, footer=80),
     Action("focus.next", "tab", "next pane", "Go to the next pane", Group.move),
     Action("focus.previous", "shift+tab", "previous pane", "Go to the pane before", Group.move),
+    Action("focus.jump", "ctrl+o", "jump", "Letters over the panes, tabs and views: one key goes there", Group.move),
+    Action(
+        "zoom.in", "+", "zoom", "Give the pane half of the screen, then all of it", Group.look, needs=(Need.smaller,),
+        word="zoom", footer=68,
+    ),
+    Action(
+        "zoom.out", "_", "unzoom", "Give the pane less room again; esc: as it was", Group.look, needs=(Need.zoomed,),
+        word="unzoom", footer=12,
+    ),
     Action(
         "cmd.prompt", ":", "command", "Type an action by its word", Group.console, footer=90,
     ),
     Action(
         "cmd.palette", "ctrl+p", "palette", "Search all actions and origins", Group.console,
     ),
-    Action("theme.next", "t", "theme", "The next colour theme", Group.console, word="theme"),
+    Action("theme.next", "t", "theme", "The next colour theme; kept for the next time", Group.console, word="theme"),
     Action(
         "app.screenshot", "ctrl+s", "screenshot", "Write this screen as SVG into screenshots/", Group.console,
         word="screenshot",
     ),
-    Action("help.keys", "?,f1", "help", "All keys, what they do, and why not", Group.console, word="help", footer=91),
+    Action("help.keys", "?", "help", "All keys, what they do, and why not", Group.console, word="help", footer=91),
+    Action("help.pane", "f1", "this pane", "What the pane shows, its columns, its keys", Group.console, word="pane"),
     Action(
         "app.quit", "q,ctrl+q", "quit", "Finish what is in flight (at most 5 s) and quit; again: at once",
         Group.console, word="quit", footer=92,
@@ -301,9 +361,3 @@ def find_action(word: str, where: Where) -> Action | None:
             return action
     near = [action for action in named if action.word.startswith(wanted)]
     return near[0] if wanted and len(near) == 1 else None
-
-
-def unknown_ids(keymap: Iterable[str], known: Iterable[str] = ()) -> tuple[str, ...]:
-    """The ids of a key map that name no action; `known` are further ids (those of the table widget)."""
-    names = {*BY_ID, *known}
-    return tuple(name for name in keymap if name not in names)

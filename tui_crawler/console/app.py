@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +11,14 @@ from typing import ClassVar
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
+from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
-from tui_crawler.console.actions import Situation, unknown_ids
+from tui_crawler.console.actions import Situation
+from tui_crawler.console.appearance import Appearance, without_colour
+from tui_crawler.console.board import Board
 from tui_crawler.console.clock import ConsoleClock, SystemClock
 from tui_crawler.console.departure import Detacher
 from tui_crawler.console.dispatcher import Dispatcher
@@ -23,23 +26,25 @@ from tui_crawler.console.engine_room import EngineEnd, EngineRoom, host_engine
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.inquiry import Inquiry
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
-from tui_crawler.console.keys import OPENS_ENTRY, everywhere, table_keys
-from tui_crawler.console.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, add_notice, still_shown
-from tui_crawler.console.pace import BEAT_MS, STALE_MS, Pace
-from tui_crawler.console.panes.bars import HeaderBar, NoticeBox
+from tui_crawler.console.keys import OPENS_ENTRY, everywhere
+from tui_crawler.console.notice import Notice, Trouble
+from tui_crawler.console.pace import BEAT_MS
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.picture import Picture
-from tui_crawler.console.poller import Answer, Poller, ReadFailed
-from tui_crawler.console.ports import EngineHost, Explainer, Journal, Reports, RulesDesk
+from tui_crawler.console.poller import Answer, ReadFailed
+from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RulesDesk
+from tui_crawler.console.query_desk import QueryDesk
+from tui_crawler.console.rounds import Rounds
 from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.console.screens.overview import OverviewScreen
 from tui_crawler.console.session import Memory
-from tui_crawler.console.terminal import PatientDriver, catch_signals, patient_driver
-from tui_crawler.console.theme import DARK, THEMES, role_variables
+from tui_crawler.console.standpoint import situation_of
+from tui_crawler.console.terminal import Outlet, PatientDriver, catch_signals, patient_driver
+from tui_crawler.console.theme import role_variables
 from tui_crawler.console.way_out import WayOut
 from tui_crawler.console.wishes import Wishes
 
-TICK_MS, HEADER_MS = 500, 250
+TICK_MS = 500
 
 
 class CrawlerApp(App[ExitSummary]):
@@ -94,6 +99,7 @@ class CrawlerApp(App[ExitSummary]):
         memory: Memory | None = None,
         rules: RulesDesk | None = None,
         explainer_factory: Callable[[Reports], Explainer] | None = None,
+        queries_factory: Callable[[], Queries] | None = None,
     ) -> None:
         """Makes the console; nothing is read or started before `run`.
 
@@ -102,7 +108,7 @@ class CrawlerApp(App[ExitSummary]):
         operator's journal. `keymap` is action id -> keys. `beating` False: nothing is read unless `beat` is called.
         `memory` keeps where one was. `detacher` starts the hosted run anew as a process of its own.
         `explainer_factory` is called in the reading thread with its reports; None: nobody says why. `rules` None: rules
-        cannot be drafted.
+        cannot be drafted. `queries_factory` None: nothing can be asked in SQL.
         """
         super().__init__(driver_class=patient_driver())
         self.clock = clock or SystemClock()
@@ -110,22 +116,19 @@ class CrawlerApp(App[ExitSummary]):
         self.crawl_name = name
         self.readonly = journal_factory is None
         self.rules = rules
-        self.own_keys: Mapping[str, str] = dict(keymap or {})
         self.picture = Picture(self.clock)
         self.room = EngineRoom(host)
         self.inquiry = Inquiry(explainer_factory)
         self.way_out = WayOut(self, detacher)
         self.memory = memory or Memory(None)
+        self.queries = None if queries_factory is None else QueryDesk(queries_factory, self.memory.folder)
         self._session = self.memory.recall()
-        self.notices: tuple[Notice, ...] = ()
-        self._wanted_theme = theme or self._session.theme
+        self.board = Board(self)
+        self.appearance = Appearance(self, keymap or {}, theme, self._session)
         self._beating = beating
-        self._pace = Pace()
-        self._ask_at = self._tick_at = self._header_at = self._input_at = 0
-        self._asked = self._stale = False
-        self._failure = ""
+        self._tick_at = self._input_at = 0
         self._restore_signals: Callable[[], None] = lambda: None
-        self._poller = Poller(reports_factory, self.clock, lambda answer: self._post(self.Delivered(answer)))
+        self.rounds = Rounds(self, reports_factory, lambda answer: self._post(self.Delivered(answer)))
         desk = None
         if journal_factory is not None:
             desk = JournalDesk(journal_factory, who, self.room.wake, lambda news: self._post(self.JournalNews(news)))
@@ -145,28 +148,23 @@ class CrawlerApp(App[ExitSummary]):
         """The colour roles, for themes that have none."""
         return role_variables(self.current_theme.dark)
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """No colour at all under NO_COLOR, where Textual would send greys."""
+        return without_colour(super().get_line_filters())
+
     def get_default_screen(self) -> Screen[None]:
         """The overview."""
         return OverviewScreen(self._session.arrangement)
 
     def on_mount(self) -> None:
-        """Chooses the theme; what is slow begins after the first paint."""
-        for theme in THEMES:
-            self.register_theme(theme)
-        known = self._wanted_theme in self.available_themes
-        self.theme = self._wanted_theme if known else DARK.name
-        if self._wanted_theme and not known:
-            self.tell("theme", f"There is no theme {self._wanted_theme}.", "warning")
-        if self.own_keys:
-            self.set_keymap(dict(self.own_keys))
-            for name in unknown_ids(self.own_keys, (binding.id or "" for binding in table_keys())):
-                self.tell("keymap", f"keymap: there is no action {name}.", "warning")
+        """Chooses theme and keys; what is slow begins after the first paint."""
+        self.appearance.put_on()
         if not self.is_headless:
             self._restore_signals = catch_signals(self._caught)
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self.run_worker(self._poller.run, name="reader", group="reader", thread=True, exit_on_error=False)
+        self.run_worker(self.rounds.poller.run, name="reader", group="reader", thread=True, exit_on_error=False)
         if self.wishes.desk is not None:
             self.run_worker(self.wishes.desk.run, name="journal", group="journal", thread=True, exit_on_error=False)
         if self._beating:
@@ -201,14 +199,19 @@ class CrawlerApp(App[ExitSummary]):
             loop.call_soon_threadsafe(self.post_message, self.SignalCaught(status))
 
     @property
+    def outlet(self) -> Outlet | None:
+        """What is written to the terminal through; None where there is none."""
+        return self._driver.outlet if isinstance(self._driver, PatientDriver) else None
+
+    @property
     def terminal_lost(self) -> bool:
         """Whether the terminal takes nothing any more."""
         return isinstance(self._driver, PatientDriver) and self._driver.terminal_gone()
 
     def terminal_leaving(self, leaving: bool = True) -> None:
         """From now on the terminal is waited for only a moment; or again as long as it takes."""
-        if isinstance(self._driver, PatientDriver):
-            self._driver.outlet.leaving = leaving
+        if self.outlet is not None:
+            self.outlet.leaving = leaving
 
     # the beat
 
@@ -219,60 +222,38 @@ class CrawlerApp(App[ExitSummary]):
         screen = self.console_screen
         if screen is None or not screen.is_mounted:
             return
-        if now >= self._ask_at and not self._asked:
-            self._asked = self._poller.ask(screen.wants())
+        self.rounds.ask_if_due(screen, now)
         if now - self._tick_at >= TICK_MS:
             self._tick_at = now
-            if isinstance(self._driver, PatientDriver) and self._driver.terminal_gone():
+            if self.terminal_lost:
                 self.way_out.terminal_went_away()
             screen.tick()
-            self._show_notices(screen)
-        if now - self._header_at >= HEADER_MS:
-            self.show_header(screen, now)
+            self.board.show_notices(screen)
+        self.board.beat(screen, now)
 
     def on_crawler_app_delivered(self, message: Delivered) -> None:
-        """Takes what was read, and notes what that cost."""
-        began = self.clock.mono_ms()
-        self._asked = False
+        """Takes what was read."""
         answer = message.answer
-        read_ms = 0
-        if isinstance(answer, ReadFailed):
-            self._pace = self._pace.failed()
-            if answer.message != self._failure:
-                self._failure = answer.message
-                self.tell("database", f"The database cannot be read: {answer.message}", "error")
-        else:
-            self._failure = ""
+        read_ms, taken = 0, False
+        self.rounds.begin(answer)
+        if not isinstance(answer, ReadFailed):
             self.picture.feed(answer)
             screen = self.console_screen
             if screen is not None and screen.is_mounted:
-                if answer is not None and answer.wants == screen.wants():
-                    read_ms = answer.took_ms
+                if answer is not None and screen.accepts(answer.wants):
+                    read_ms, taken = answer.took_ms, True
                     screen.take(answer)
                     screen.tell_footer()
-                if answer is not None or self._stale:
-                    self.show_header(screen, began)
-            self._pace = self._pace.after(self.clock.mono_ms() - began, read_ms)
-        self._ask_at = self.clock.mono_ms() + self._pace.wait_ms
+                if answer is not None or self.rounds.stale:
+                    self.show_header(screen, self.clock.mono_ms())
+        self.rounds.end(read_ms, painted=taken)
         self._start_engine()
         if self.way_out.leaving:
-            self.way_out.leave()
+            self.way_out.was_read()
 
     def show_header(self, screen: ConsoleScreen, now: int) -> None:
         """Brings the header up to date. `now` is monotonic ms."""
-        if not screen.is_mounted:
-            return
-        self._header_at = now
-        age = self.picture.age_ms()
-        self._stale = age >= STALE_MS and (self._asked or bool(self._failure))
-        state = self.picture.header(
-            self.crawl_name or (self.picture.run.config_name if self.picture.run else ""),
-            self.room.standing(self.picture.run),
-            hz=self._pace.hz,
-            stale_ms=age if self._stale else 0,
-            readonly=self.readonly,
-        )
-        screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
+        self.board.show_header(screen, now)
 
     # what screens use
 
@@ -285,26 +266,30 @@ class CrawlerApp(App[ExitSummary]):
         return None
 
     @property
+    def own_keys(self) -> Mapping[str, str]:
+        """The keys of every action that has others than the table of actions says: action id -> keys."""
+        return self.appearance.own_keys
+
+    @property
     def reading(self) -> bool:
         """Whether a reading is under way or was not yet taken in."""
-        return self._poller.busy or self._asked
+        return self.rounds.under_way
 
     def read_soon(self) -> None:
         """Reads with the next beat, not later."""
-        self._ask_at = 0
+        self.rounds.soon()
 
     def read_now(self) -> bool:
         """Asks for a reading; False when that cannot be."""
-        screen = self.console_screen
-        if screen is not None and not self._asked:
-            self._asked = self._poller.ask(screen.wants())
-        return self._asked
+        return self.rounds.ask(self.console_screen, at_once=True)
 
     def close_threads(self) -> None:
         """Ends the threads that read and write."""
-        self._poller.close()
+        self.rounds.poller.close()
         if self.wishes.desk is not None:
             self.wishes.desk.close()
+        if self.queries is not None:
+            self.queries.cancel()
 
     def idle_ms(self) -> int:
         """How long ago the last key or click was, in ms."""
@@ -312,37 +297,29 @@ class CrawlerApp(App[ExitSummary]):
 
     def screen_came_up(self, screen: ConsoleScreen) -> None:
         """A screen is on top now: it is read for at once."""
-        self._ask_at = 0
+        self.rounds.for_new_screen()
         self.dispatcher.history.came_up(screen)
         self.show_header(screen, self.clock.mono_ms())
-        self._show_notices(screen)
+        self.board.show_notices(screen)
         screen.tell_footer()
 
     def situation(self, screen: ConsoleScreen) -> Situation:
         """What actions depend on."""
-        found = screen.situation()
-        return replace(
-            found,
-            readonly=self.readonly,
-            undo=self.wishes.undo_stack.next_undo,
-            redo=self.wishes.undo_stack.next_redo,
-            hindrance=self.way_out.hindrance,
-            filtered=found.filtered or screen.table_filter.filtered is not None,
-        )
+        return situation_of(self, screen)
 
     def tell(self, kind: str, text: str, role: str = "accent") -> None:
         """Shows a short message (raw text)."""
-        shown = ERROR_SHOWN_MS if role == "error" else SHOWN_MS
-        notice = Notice(kind, text, role, self.clock.mono_ms() + shown)
-        self.notices = add_notice(self.notices, notice)
-        if self.console_screen is not None:
-            self._show_notices(self.console_screen)
+        self.board.tell(kind, text, role)
 
-    def _show_notices(self, screen: ConsoleScreen) -> None:
-        self.notices = still_shown(self.notices, self.clock.mono_ms())
-        if not screen.is_mounted:
-            return
-        screen.query_one(NoticeBox).tell(self.notices)
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """The messages that are shown."""
+        return self.board.notices
+
+    @property
+    def troubles(self) -> tuple[Trouble, ...]:
+        """What went wrong so far, as far as it is kept."""
+        return self.board.troubles
 
     async def on_event(self, event: events.Event) -> None:
         """Notes when the operator did something last."""
@@ -374,7 +351,7 @@ class CrawlerApp(App[ExitSummary]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leaves keys to an input that has the focus."""
         if action == "do" and parameters and parameters[0] in OPENS_ENTRY:
-            return isinstance(self.screen, ConsoleScreen) and not isinstance(self.focused, Input)
+            return isinstance(self.screen, ConsoleScreen) and not isinstance(self.focused, Input | TextArea)
         return super().check_action(action, parameters)
 
     def action_do(self, action_id: str) -> None:

@@ -23,6 +23,10 @@ class ConsoleClock(Protocol):
         """Monotonic milliseconds."""
         ...
 
+    def busy_ms(self) -> int:
+        """How long the thread that asks has been at work since it began, in ms."""
+        ...
+
 
 class SystemClock:
     """The clocks of this machine, times of day in its local zone."""
@@ -42,3 +46,7 @@ class SystemClock:
     def mono_ms(self) -> int:
         """Monotonic milliseconds."""
         return time.monotonic_ns() // 1_000_000
+
+    def busy_ms(self) -> int:
+        """Processor time of this thread, in ms."""
+        return time.thread_time_ns() // 1_000_000

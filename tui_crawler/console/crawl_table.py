@@ -19,6 +19,7 @@ from tui_crawler.console.present.needle import Needle, read_needle
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.table_cells import Cell, Row, Styled, cell_text
 from tui_crawler.console.table_columns import Column
+from tui_crawler.console.table_order import begins_with_the_greatest, ordered
 from tui_crawler.console.table_paint import Sort
 from tui_crawler.console.table_rows import CursorRule
 from tui_crawler.console.table_view import TableView
@@ -98,13 +99,21 @@ class CrawlTable(TableView):
             super().__init__(table)
             self.bottom = bottom
 
+    class EndWanted(TableMessage):
+        """The operator wants the last row of all (`bottom`) or the first: a window of rows may lie elsewhere."""
+
+        def __init__(self, table: CrawlTable, bottom: bool) -> None:
+            super().__init__(table)
+            self.bottom = bottom
+
     _needle = Needle()
-    _all: dict[Hashable, Row] | None = None  # the rows before the filter, None without one
+    _given: dict[Hashable, Row] | None = None  # the rows as they came, None while all are shown as they came
+    _order: Sort | None = None
     needle = ""
     """The filter as it was typed, empty without one. The last one is kept for `n` and `N`."""
     _sought = Needle()
 
-    # the filter
+    # the filter, and the order
 
     def keep_only(self, text: str) -> None:
         """Shows the rows only that a filter keeps (see `present.needle`), also of the rows to come. Empty: all."""
@@ -113,21 +122,49 @@ class CrawlTable(TableView):
         self._needle = read_needle(text, {column.id for column in self._columns})
         if self._needle.terms:
             self._sought = self._needle
-        self._all = {row.key: row for row in held} if text else None
-        super().set_rows(self._kept(held))
+        self._arrange(held, keep_marks=False)
         self.border_subtitle = Content(safe(self.filter_words, 200))
+
+    def order_by(self, column_id: str | None, *, descending: bool | None = None) -> None:
+        """Shows the rows in the order of a column (None: as they come), also those to come. `descending` None: as
+        the column suggests."""
+        held = self.held_rows()
+        if column_id is None:
+            self._order = None
+        else:
+            if descending is None:
+                descending = begins_with_the_greatest(held, self._columns, column_id)
+            self._order = (column_id, descending)
+        self.sort = self._order
+        self._arrange(held, keep_marks=True)
+
+    def toggle_order(self, column_id: str) -> None:
+        """Orders by a column; if it is ordered by that already, turns the order round."""
+        here = self._order
+        again = here is not None and here[0] == column_id
+        self.order_by(column_id, descending=not here[1] if again and here is not None else None)
+
+    @property
+    def order(self) -> Sort | None:
+        """The order made here, None while rows stand as they come."""
+        return self._order
+
+    @property
+    def orders_itself(self) -> bool:
+        """Whether the order is made here; False: who gives the rows orders them, and says so in `sort`."""
+        return self.sort is None or self._order is not None
 
     @property
     def filter_words(self) -> str:
         """The filter in words, empty without one."""
-        if self._all is None:
+        if not self.needle or self._given is None:
             return ""
-        counts = f"{self.row_count} of {len(self._all)}"
+        counts = f"{self.row_count} of {len(self._given)}"
         return " · ".join(part for part in (f"/ {self.needle}", counts, self._needle.problem) if part)
 
     def held_rows(self) -> Sequence[Row]:
-        """All rows in their order, those that a filter hides among them."""
-        return self.shown_rows() if self._all is None else tuple(self._all.values())
+        """All rows as they came, those that a filter hides among them."""
+        return self.shown_rows() if self._given is None else tuple(self._given.values())
 
     def shown_rows(self) -> Sequence[Row]:
         """The rows in shown order."""
@@ -138,33 +175,41 @@ class CrawlTable(TableView):
         """All columns, those among them that have no room."""
         return self._columns
 
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """As in the view; an order by a column that is gone ends."""
+        super().set_columns(columns)
+        if self._order is not None and self._order[0] not in {column.id for column in columns}:
+            self.order_by(None)
+
     def set_rows(
         self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False, total: str = ""
     ) -> None:
-        """As in the view; of a filtered table only the rows that are kept are shown."""
-        if self._all is None:
+        """As in the view; only the rows that a filter keeps are shown, in the order that was asked for."""
+        if self._given is None:
             super().set_rows(rows, cursor=cursor, keep_marks=keep_marks, total=total)
             return
-        self._all = {row.key: row for row in rows}
-        super().set_rows(self._kept(self._all.values()), cursor=cursor, keep_marks=keep_marks, total=total)
-        self.border_subtitle = Content(safe(self.filter_words, 200))
+        self._given = {row.key: row for row in rows}
+        super().set_rows(self._kept(self._given.values()), cursor=cursor, keep_marks=keep_marks, total=total)
+        if self.needle:
+            self.border_subtitle = Content(safe(self.filter_words, 200))
 
     def update_row(self, row: Row) -> bool:
         """As in the view; a row that a filter hides stays hidden until all rows come anew."""
-        if self._all is not None and row.key in self._all:
-            self._all[row.key] = row
+        if self._given is not None and row.key in self._given:
+            self._given[row.key] = row
         return super().update_row(row)
 
     def remove_rows(self, keys: Collection[Hashable]) -> int:
         """As in the view, of the rows that a filter hides, too."""
-        if self._all is not None:
+        if self._given is not None:
             for key in keys:
-                self._all.pop(key, None)
+                self._given.pop(key, None)
         return super().remove_rows(keys)
 
     def nothing_here(self) -> str:
         """A filter that keeps nothing says so."""
-        return "nothing fits the filter; ctrl+l shows all" if self._all else super().nothing_here()
+        hides = self.needle and self._given
+        return "nothing fits the filter; ctrl+l shows all" if hides else super().nothing_here()
 
     def go_to_match(self, *, forward: bool) -> bool:
         """Puts the cursor on the next row the last filter keeps, round the end; False when there is none."""
@@ -172,15 +217,24 @@ class CrawlTable(TableView):
         step = 1 if forward else -1
         for away in range(1, number + 1):
             index = (self.cursor_index + step * away) % number
-            if self._sought.keeps(self._fields(self._rows.at(index))):
+            if self._sought.keeps(self.fields_of(self._rows.at(index))):
                 return self.move_cursor(index=index)
         return False
 
-    def _kept(self, rows: Iterable[Row]) -> list[Row]:
-        return [row for row in rows if self._needle.keeps(self._fields(row))]
-
-    def _fields(self, row: Row) -> dict[str, str]:
+    def fields_of(self, row: Row) -> dict[str, str]:
+        """The texts of a row by the ids of their columns: what a filter looks in."""
         return {column.id: cell_text(cell) for column, cell in zip(self._columns, row.cells, strict=False)}
+
+    def _arrange(self, held: Sequence[Row], *, keep_marks: bool) -> None:
+        """Shows what was held, filtered and in order."""
+        self._given = {row.key: row for row in held} if self.needle or self._order is not None else None
+        super().set_rows(self._kept(held), keep_marks=keep_marks)
+
+    def _kept(self, rows: Iterable[Row]) -> list[Row]:
+        kept = [row for row in rows if self._needle.keeps(self.fields_of(row))] if self._needle.terms else list(rows)
+        if self._order is None:
+            return kept
+        return ordered(kept, self._columns, self._order[0], descending=self._order[1])
 
     @property
     def marked(self) -> frozenset[Hashable]:
@@ -189,8 +243,9 @@ class CrawlTable(TableView):
 
     @property
     def current_column(self) -> str | None:
-        """The id of the column `h` and `l` went to last (at first the leftmost), None without columns."""
-        return self._current_column
+        """The id of the column `h` and `l` went to last, the leftmost if that has no room; None without columns."""
+        shown = self.visible_columns
+        return self._current_column if self._current_column in shown or not shown else shown[0]
 
     def clear_marks(self) -> None:
         """Take all marks away, also those of rows outside a window."""
@@ -215,10 +270,12 @@ class CrawlTable(TableView):
     def action_move_first(self) -> None:
         """Move the cursor to the first row."""
         self._move_to(0, bottom=False)
+        self.post_message(self.EndWanted(self, bottom=False))
 
     def action_move_last(self) -> None:
         """Move the cursor to the last row."""
         self._move_to(self.row_count - 1, bottom=True)
+        self.post_message(self.EndWanted(self, bottom=True))
 
     def action_move_columns(self, columns: int) -> None:
         """Make the next visible column to the right the current one, to the left if negative."""

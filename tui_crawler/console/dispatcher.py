@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.actions import BY_ID, Situation, find_action, why_not
+from tui_crawler.console.frame import Frame
 from tui_crawler.console.history import History
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.rule_pattern import pattern_of
 from tui_crawler.console.screens.base import ConsoleScreen
-from tui_crawler.console.theme import DARK, LIGHT
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
-
-THEME_NAMES = (DARK.name, LIGHT.name, "textual-dark", "textual-light", "nord", "gruvbox", "solarized-light")
-"""What `t` goes through; any other theme of Textual can be named in the configuration."""
 
 
 class Dispatcher:
@@ -26,6 +22,7 @@ class Dispatcher:
         """Takes the app."""
         self._app = app
         self.history = History(app)
+        self._frame = Frame(app)
 
     def do(self, action_id: str, argument: str = "") -> None:
         """Does an action, or says why not. `argument` is what was typed after its word."""
@@ -38,13 +35,14 @@ class Dispatcher:
         if reason:
             app.tell("no", f"{action.label}: {reason}", "muted")
         elif not (
-            (action_id == "nav.back" and screen.table_filter.leave())
+            (action_id == "nav.back" and (screen.zoom.leave() or screen.table_filter.leave()))
             or screen.do(action_id, argument)
             or screen.table_filter.do(action_id, argument)
             or self.history.do(action_id)
+            or self._frame.do(action_id, screen)
             or self._take_rows(action_id, argument, screen)
             or self._do_crawl(action_id, argument, screen)
-            or self._go(action_id, screen)
+            or self._go(action_id, argument)
         ):
             self._do_console(action_id, screen)
         if app.console_screen is screen:
@@ -68,6 +66,13 @@ class Dispatcher:
         """Goes to a numbered view by the id of its action; nothing when there is none of that name."""
         if action_id in BY_ID:
             self._go_to_view(action_id)
+
+    def _go_to_sql(self, question: str) -> None:
+        """Goes where SQL is typed; `question` is asked at once."""
+        from tui_crawler.console.screens.sql import SqlScreen  # noqa: PLC0415  not before it is needed
+
+        if self._app.queries is not None:
+            self._app.push_screen(SqlScreen(self._app.queries, question))
 
     def go_to_origin(self, origin: str) -> None:
         """Shows an origin."""
@@ -94,6 +99,17 @@ class Dispatcher:
             else:
                 self._app.push_screen(WhyScreen(url, screen.crumbs()))
 
+    def _go_to_robots(self, now: Situation) -> None:
+        """Shows robots.txt of the selected URL's origin, or of the selected origin."""
+        from tui_crawler.console.screens.robots import RobotsScreen  # noqa: PLC0415  not before it is needed
+
+        url = next(iter(now.urls), "")
+        origin = now.origins[0].origin if now.origins else "/".join(url.split("/", 3)[:3])
+        if origin:
+            self._app.push_screen(RobotsScreen(origin, url))
+        else:
+            self._app.tell("no", "robots.txt: nothing is selected", "muted")
+
     def _inspect(self, url: str, now: Situation) -> None:
         """Asks for a URL, beginning with the one that is selected, unless one was typed already."""
         from tui_crawler.console.screens.why import AskUrlScreen  # noqa: PLC0415  not before it is needed
@@ -104,7 +120,7 @@ class Dispatcher:
             selected = (*now.urls, *(f"{view.origin}/" for view in now.origins), "")[0]
             self._app.push_screen(AskUrlScreen(selected), self.go_to_why)
 
-    def _draft_rule(self, urls: tuple[str, ...]) -> None:
+    def draft_rule(self, urls: tuple[str, ...]) -> None:
         """Begins a rule that skips these URLs and those alike."""
         from tui_crawler.console.screens.rule_editor import RuleEditorScreen, Start  # noqa: PLC0415
 
@@ -113,6 +129,10 @@ class Dispatcher:
             self._app.push_screen(RuleEditorScreen(self._app.rules, "", start))
 
     def _take_rows(self, action_id: str, argument: str, screen: ConsoleScreen) -> bool:
+        if action_id in {"sort.pick", "sort.reverse", "table.pivot"}:
+            from tui_crawler.console.column_desk import ColumnDesk  # noqa: PLC0415  not before the first paint
+
+            return ColumnDesk(self._app).do(action_id, argument, screen)
         if action_id not in {"copy.pick", "view.export"}:
             return False
         from tui_crawler.console.row_desk import RowDesk  # noqa: PLC0415  not before the first paint
@@ -130,8 +150,10 @@ class Dispatcher:
                 wishes.retry(self._app.situation(screen).urls)
             case "url.inspect_why":
                 self._inspect(argument, self._app.situation(screen))
+            case "robots.view":
+                self._go_to_robots(self._app.situation(screen))
             case "rule.from_selection":
-                self._draft_rule(self._app.situation(screen).urls)
+                self.draft_rule(self._app.situation(screen).urls)
             case "journal.undo":
                 wishes.undo()
             case "journal.redo":
@@ -140,18 +162,16 @@ class Dispatcher:
                 return False
         return True
 
-    def _go(self, action_id: str, screen: ConsoleScreen) -> bool:
+    def _go(self, action_id: str, argument: str) -> bool:
         app = self._app
         match action_id:
             case _ if self._go_to_view(action_id):
                 pass
+            case "sql.open":
+                self._go_to_sql(argument)
             case "nav.back":
                 if len(app.screen_stack) > 1:
                     app.pop_screen()
-            case "focus.next":
-                screen.focus_next()
-            case "focus.previous":
-                screen.focus_previous()
             case "app.quit":
                 app.way_out.begin()
             case "app.detach":
@@ -187,14 +207,6 @@ class Dispatcher:
                 screen.query_one(EntryLine).open("command", ":", "", hint)
             case "cmd.palette":
                 self._open_palette(screen)
-            case "help.keys":
-                self._open_help(screen)
-            case "theme.next":
-                here = THEME_NAMES.index(app.theme) if app.theme in THEME_NAMES else -1
-                app.theme = THEME_NAMES[(here + 1) % len(THEME_NAMES)]
-                app.tell("theme", f"theme {app.theme}")
-            case "app.screenshot":
-                self._save_picture()
 
     def _open_palette(self, screen: ConsoleScreen) -> None:
         from tui_crawler.console.screens.palette import ORIGIN, PaletteScreen  # noqa: PLC0415  not before it is needed
@@ -209,27 +221,6 @@ class Dispatcher:
 
         origins = sorted(app.picture.origins.values(), key=lambda view: view.origin)
         app.push_screen(PaletteScreen(app.situation(screen), app.own_keys, origins), chosen)
-
-    def _open_help(self, screen: ConsoleScreen) -> None:
-        from tui_crawler.console.screens.help import HelpScreen  # noqa: PLC0415  not before it is needed
-
-        def chosen(key: object) -> None:
-            if isinstance(key, str):
-                self.do(key)
-
-        self._app.push_screen(HelpScreen(self._app.situation(screen), self._app.own_keys), chosen)
-
-    def _save_picture(self) -> None:
-        app = self._app
-        folder = Path("screenshots")
-        try:
-            folder.mkdir(exist_ok=True)
-            path = folder / f"tui-crawler-{app.clock.wall_ms()}.svg"
-            path.write_text(app.export_screenshot(), encoding="utf-8")
-        except OSError as error:
-            app.tell("picture", f"The picture could not be written: {error}", "error")
-        else:
-            app.tell("picture", f"written: {path}", "ok")
 
 
 def _view(action_id: str) -> type[ConsoleScreen] | None:

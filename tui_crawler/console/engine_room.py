@@ -119,21 +119,29 @@ class EngineRoom:
         if self.host is not None and self.phase is Phase.running:
             self.host.wake()
 
-    def standing(self, run: RunView | None) -> EngineStanding:
-        """Who crawls, for the header."""
+    @property
+    def trouble(self) -> str:
+        """Why the database does not take what the hosted engine crawls (raw)."""
+        return "" if self.host is None else self.host.trouble
+
+    def standing(self, run: RunView | None, trouble: str = "") -> EngineStanding:
+        """Who crawls, for the header; `trouble` is what keeps the console from seeing it (raw)."""
+        trouble = self.trouble or trouble
         match self.phase:
             case Phase.failed:
                 return EngineStanding(Mark("✗", "engine failed", "error"), self.end.failure)
             case Phase.starting:
-                return EngineStanding(Mark("◐", "starting", "waiting"))
+                return EngineStanding(Mark("◐", "starting", "waiting"), trouble)
             case Phase.running:
-                return EngineStanding(state_mark("stopping") if self.quitting else Mark("▶", "running", "active"))
+                mark = state_mark("stopping") if self.quitting else Mark("▶", "running", "active")
+                return EngineStanding(mark, trouble)
             case Phase.ended:
-                return EngineStanding(_ended(self.end.reason))
+                mark = Mark("■", "stopped", "warning") if trouble else _ended(self.end.reason)
+                return EngineStanding(mark, trouble)
             case Phase.absent:
                 if run is not None and run.live:
-                    return EngineStanding(Mark("●", "attached", "active"))
-                return EngineStanding(Mark("○", "resting", "muted"))
+                    return EngineStanding(Mark("●", "attached", "active"), trouble)
+                return EngineStanding(Mark("○", "resting", "muted"), trouble)
 
 
 def _ended(reason: str) -> Mark:

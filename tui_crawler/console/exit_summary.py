@@ -25,6 +25,7 @@ class ExitSummary:
     console hosted ("" when it hosted none), `engine_failure` what went wrong with it (raw). `engine_stuck`: the engine
     did not end in time; the caller must end the process itself (`os._exit`) after printing. `now` is epoch ms.
     `terminal_lost`: there is nobody to print for. `crashed`: an error of the console itself ended it.
+    `trouble`: why the database did not take what was crawled, or could not be read, to the end (raw).
     `departure`: the run goes on in a process of its own.
     """
 
@@ -41,6 +42,7 @@ class ExitSummary:
     terminal_lost: bool = False
     crashed: bool = False
     departure: Departure | None = None
+    trouble: str = ""
 
     @property
     def exit_status(self) -> int:
@@ -49,7 +51,7 @@ class ExitSummary:
             return self.signal_status
         if self.engine_failure or self.crashed:
             return 3
-        return 1 if self.hosted and self.gave_up and self.departure is None else 0
+        return 1 if self.hosted and (self.gave_up or self.trouble) and self.departure is None else 0
 
     def lines(self) -> tuple[str, ...]:
         """Plain text for the terminal, every line safe to print; nothing when the terminal would not take it."""
@@ -65,6 +67,8 @@ class ExitSummary:
             lines.append(f"The engine failed: {safe(self.engine_failure)}")
         if run is not None and self.engine_failure:
             lines.append(f"The engine failed: {safe(self.engine_failure)}")
+        elif self.trouble:
+            lines.append(f"The database failed: {safe(self.trouble)}")
         if self.totals is not None:
             totals = self.totals
             sums = ", ".join(f"{count(getattr(totals, name))} {name}" for name in _TOTAL_NAMES)
@@ -87,7 +91,11 @@ class ExitSummary:
             return "goes on"
         if not self.hosted and run.live:
             return f"goes on in {safe(run.owner, 80)}" if run.owner else "goes on"
+        if not self.hosted and not run.finished_at:
+            return "broken off (the next start goes on)"
         if self.hosted and self.forced:
             return "stopped by force"
         reason = self.engine_reason if self.hosted else run.finish_reason
+        if reason == "exhausted" and self.trouble:
+            return "ended early"
         return _WORDS.get(reason) or safe(reason.replace("_", " "), 40)

@@ -11,6 +11,7 @@ from tui_crawler.domain.command import (
     AddSeeds,
     Command,
     PauseOrigins,
+    RefetchRobots,
     ResumeOrigins,
     RetryPages,
     SetDelay,
@@ -101,8 +102,8 @@ def retry_failed(origins: Sequence[OriginView]) -> Question:
     )
 
 
-def retry_group(group: FailureGroup) -> Question:
-    """Asks before the failed pages of a group are put back."""
+def retry_group(group: FailureGroup, cost: str) -> Question:
+    """Asks before the failed pages of a group are put back; `cost` says how long that takes."""
     key = dict(group.key)
     exits = (key["exit_code"],) if key.get("exit_code") else ()
     origins = (key["origin"],) if key.get("origin") else ()
@@ -110,9 +111,20 @@ def retry_group(group: FailureGroup) -> Question:
     says = f"retry {plural(group.count, 'page')}: {what}"
     return Question(
         f"Retry {plural(group.count, 'failed page')}?",
-        f"{what}: the pages get their tries back and are taken up in this run.",
+        f"{what}: the pages get their tries back and are taken up in this run. {cost}".rstrip(),
         (("Retry", Intent((RetryPages(exit_codes=exits, origins=origins),), says)),),
         "" if group.recoverable == group.count else f"{plural(group.recoverable, 'page')} may get better by itself.",
+    )
+
+
+def retry_named(urls: tuple[str, ...], what: str, whole: int, cost: str) -> Question:
+    """Asks before pages are put back that are named one by one: these, of the `whole` number of those meant."""
+    intent = Intent((RetryPages(urls=urls),), f"retry {plural(len(urls), 'page')}: {what}")
+    some = f"the first {count(len(urls))} of {count(whole)}" if len(urls) < whole else plural(len(urls), "failed page")
+    return Question(
+        f"Retry {some}?",
+        f"{what}: the pages get their tries back and are taken up in this run. {cost}".rstrip(),
+        (("Retry", intent),),
     )
 
 
@@ -125,6 +137,12 @@ def top_up(origins: Sequence[OriginView]) -> Intent:
     """Puts patience back to full where some was lost."""
     names = tuple(view.origin for view in origins if view.patience < view.patience_max)
     return Intent((TopUpPatience(names),), f"top up patience of {_names(names)}")
+
+
+def refetch_robots(origins: Sequence[OriginView]) -> Intent | None:
+    """Makes robots.txt due at once; None without an origin."""
+    names = tuple(view.origin for view in origins)
+    return Intent((RefetchRobots(names),), f"fetch robots.txt of {_names(names)} again") if names else None
 
 
 def add_seeds(urls: tuple[str, ...]) -> Intent:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from textual.binding import Binding
+from textual.keys import REPLACED_KEYS, key_to_character
 
 from tui_crawler.console.actions import ACTIONS, Action, Group, Where, actions_at
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.welcome_actions import WELCOME
 
 OPENS_ENTRY = frozenset({"filter.open", "cmd.prompt", "log.search", "job.nice", "job.depth", "job.concurrency"}) | {
     "rule.add",
     "rules.test",
+    "sql.open",
+    "log.filter",
+    "robots.test",
 }
 """Actions after which keys belong to an input: done before the next key is looked at, but never while one has focus."""
 
@@ -40,7 +45,21 @@ _NAMES: Mapping[str, str] = {
 def key_name(key: str) -> str:
     """A key of Textual as a person reads it."""
     head, plus, last = key.strip().rpartition("+")
-    return head + plus + _NAMES.get(last, last)
+    if last in _NAMES:
+        return head + plus + _NAMES[last]
+    char = character_of(last) if len(last) > 1 else None
+    return head + plus + (char if char is not None and char.isprintable() and char != " " else last)
+
+
+def character_of(key: str) -> str | None:
+    """The character a key writes by its name; None when there is none."""
+    return key_to_character(REPLACED_KEYS.get(key, key))
+
+
+def canonical(keys: str) -> tuple[str, ...]:
+    """Keys separated by commas, each by the name Textual gives it: `?` is `question_mark`."""
+    parts = [part for part in keys.split(",") if part.strip()]
+    return tuple(one.key for part in parts for one in Binding.make_bindings([Binding(part, "-")]))
 
 
 def keys_of(action_id: str, keys: str, keymap: Mapping[str, str]) -> tuple[str, ...]:
@@ -88,6 +107,8 @@ def table_keys() -> tuple[Binding, ...]:
 
 def keys_markdown() -> str:
     """docs/keys.md, made from the table of actions."""
+    from tui_crawler.console.key_presets import presets_markdown  # noqa: PLC0415  it needs this module
+
     lines = [
         "# Keys",
         "",
@@ -97,7 +118,7 @@ def keys_markdown() -> str:
     for group in Group:
         lines += ["", f"## {group.value}", "", "| key | id | what it does | where | command line | undo |"]
         lines.append("|---|---|---|---|---|---|")
-        for action in ACTIONS:
+        for action in (*ACTIONS, *WELCOME):
             if action.group is group:
                 keys = " ".join(f"`{key_name(key)}`" for key in action.keys.split(","))
                 where = ", ".join(w.value for w in Where if w in action.where) or "everywhere"
@@ -107,4 +128,4 @@ def keys_markdown() -> str:
             for binding in table_keys():
                 keys = " ".join(f"`{key_name(key)}`" for key in binding.key.split(","))
                 lines.append(f"| {keys} | {binding.id} | {binding.description} | lists | | |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *presets_markdown()]) + "\n"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tui_crawler.console.ports import Reports
 from tui_crawler.console.present.log_lines import (
     Key,
+    Level,
     LogLine,
     action_line,
     activity_line,
@@ -112,10 +113,10 @@ class LogBefore:
 class LogBook:
     """The entries in the order of time, oldest first, at most KEPT of them. Knows no screen."""
 
-    def __init__(self, origin: str = "", *, problems_only: bool = False) -> None:
-        """Begins empty, for one origin (empty: all), perhaps for problems only."""
+    def __init__(self, origin: str = "", *, level: Level = Level.info) -> None:
+        """Begins empty, for one origin (empty: all), for entries of a level and above."""
         self.origin = origin
-        self.problems_only = problems_only
+        self.level = level
         self.lines: list[LogLine] = []
         self.started = False
         self.cut = False
@@ -126,6 +127,11 @@ class LogBook:
         self._newest = (0, 0)
         self._oldest_attempt = 0
         self._trimmed = False
+
+    @property
+    def problems_only(self) -> bool:
+        """Whether only warnings and errors are read."""
+        return self.level is not Level.info
 
     @property
     def tail(self) -> LogTail:
@@ -198,9 +204,7 @@ class LogBook:
         self._newest = (0, 0)
 
     def _put(self, lines: Iterable[LogLine]) -> bool:
-        fresh = [
-            line for line in lines if (line.problem or not self.problems_only) and self._keys.get(line.key) != line
-        ]
+        fresh = [line for line in lines if line.level >= self.level and self._keys.get(line.key) != line]
         if fresh:
             self._keys.update((line.key, line) for line in fresh)
             self.lines = sorted(self._keys.values(), key=lambda line: line.order)

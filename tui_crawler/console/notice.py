@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 MOST = 3
 SHOWN_MS = 5_000
 ERROR_SHOWN_MS = 12_000
+TROUBLES_KEPT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,21 @@ class Notice:
     def label(self) -> str:
         """The text, with how often it came."""
         return self.text if self.times == 1 else f"{self.text} ×{self.times}"
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """An error that was told, so that it can be read after its notice has gone. `at` is epoch ms, `text` raw."""
+
+    number: int
+    at: int
+    text: str
+
+
+def add_trouble(troubles: tuple[Trouble, ...], at: int, text: str) -> tuple[Trouble, ...]:
+    """The troubles (oldest first, a bounded number of them) after another one."""
+    number = troubles[-1].number + 1 if troubles else 1
+    return (*troubles, Trouble(number, at, text))[-TROUBLES_KEPT:]
 
 
 def add_notice(notices: tuple[Notice, ...], notice: Notice) -> tuple[Notice, ...]:

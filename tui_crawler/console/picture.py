@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
 
 from tui_crawler.console.clock import ConsoleClock
@@ -17,6 +17,8 @@ from tui_crawler.domain.view import OriginView, RunView, TotalsView
 
 SLOW_MS = 1_000
 LINE_WIDTH = 32
+_GAVE_UP = "gave up"
+_GIVEN_UP_KEPT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Picture:
         self._requests = RateMeter()
         self._bytes = RateMeter()
         self.meters = OriginMeters()
+        self.gave_up: deque[tuple[int, str]] = deque(maxlen=_GIVEN_UP_KEPT)
+        """When (monotonic ms) an origin was seen to give up, and which; the newest last."""
         self._read_at = clock.mono_ms()
         self._read_ms = 0
         self._slow_at = -SLOW_MS
@@ -64,10 +68,12 @@ class Picture:
 
     def _count(self, view: OriginView) -> None:
         """Keeps the sums of the header, so that they need not be made anew each time."""
-        before = self.origins.get(view.origin)
+        before, word = self.origins.get(view.origin), counted_as(view)
         if before is not None:
             self._tally[counted_as(before)] -= 1
-        self._tally[counted_as(view)] += 1
+            if word == _GAVE_UP != counted_as(before):
+                self.gave_up.append((self._clock.mono_ms(), view.origin))
+        self._tally[word] += 1
 
     def age_ms(self) -> int:
         """How old the picture is, in ms."""

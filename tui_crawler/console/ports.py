@@ -12,24 +12,26 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # they take long to load, and nothing needs them before the first paint
     from tui_crawler.domain.command import ActionResult, Command
+    from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.explanation import Explanation
     from tui_crawler.domain.page_filter import PageFilter, PageWindow
     from tui_crawler.domain.preview import Preview
+    from tui_crawler.domain.refusal_view import RefusalCounts
     from tui_crawler.domain.ruleset import Ruleset, RulesetChange
     from tui_crawler.domain.view import (
         ActionView,
         ActivityView,
         AttemptView,
         ExitCountView,
-        FailureGroup,
+        FailureCount,
         JobView,
         LimboView,
+        LinkEnd,
         OriginChanges,
         OriginHistory,
         OriginView,
         PageDetail,
-        PageView,
         RefusedView,
         RunView,
         StashView,
@@ -46,6 +48,42 @@ class ValidationTotals:
     pages: int
     whole: bool
     sums: tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """A process that holds, or held, the database. Times are epoch ms, `lease_ms` is how long it may be silent;
+    `ended_at` 0 while it lasts, `clean`: it ended in order, `ended_by` who ended it if not itself.
+
+    `rest`: it carries out what operators ask for and makes no request. `origins` are those it has now.
+    """
+
+    session_id: int
+    run_id: int
+    rest: bool
+    worker: str
+    host: str
+    pid: int
+    started_at: int
+    heartbeat_at: int
+    lease_ms: int
+    ended_at: int
+    clean: bool
+    ended_by: str
+    origins: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageCounts:
+    """How often each value of a field occurs, most frequent first, among the first `looked_at` of `known` pages.
+
+    `values` is how many different ones there are; of very many the rare ones are left out of `counts`.
+    """
+
+    counts: tuple[tuple[str, int], ...]
+    values: int
+    looked_at: int
+    known: int
 
 
 class Reports(Protocol):
@@ -89,22 +127,38 @@ class Reports(Protocol):
         """How attempts ended in the newest run; `now` (epoch ms) ends the last five minutes."""
         ...
 
-    def failure_groups(self, by: tuple[str, ...]) -> tuple[FailureGroup, ...]:
-        """Failed pages grouped by any of exit_code, origin, pattern."""
+    def failure_count(self, by: tuple[str, ...], limit: int, now: int) -> FailureCount:
+        """Failed pages grouped by any of exit_code, origin, pattern, http_status, message; looks at `limit` pages at
+        most, so it is not cheap."""
         ...
 
-    def failure_pages(
-        self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200
-    ) -> tuple[PageView, ...]:
-        """A window of failed pages by keyset (page id)."""
+    def failure_window(self, key: tuple[tuple[str, str], ...], after_id: int, limit: int) -> PageWindow:
+        """Pages of one group by keyset (page id); one window looks at a bounded number of rows."""
         ...
 
-    def page_detail(self, url: str) -> PageDetail | None:
-        """One URL, whole."""
+    def failure_urls(self, key: tuple[tuple[str, str], ...], limit: int) -> tuple[tuple[str, str], ...]:
+        """URL and origin of pages of one group."""
+        ...
+
+    def page_detail(self, url: str, links: int, counted: int) -> PageDetail | None:
+        """One URL, with at most `links` of its links each way, counted up to a number."""
+        ...
+
+    def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
+        """A window of the links to a URL, or of those it holds, by keyset; the first is after (0, "")."""
+        ...
+
+    def refusal_counts(self, limit: int) -> RefusalCounts:
+        """What rules refused among the newest attempts; reads them, so it is not cheap."""
         ...
 
     def page_window(self, narrowing: PageFilter, after_id: int, limit: int, newest_first: bool) -> PageWindow:
         """Pages that pass a filter by keyset (page id); one window looks at a bounded number of rows."""
+        ...
+
+    def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
+        """How often each state, exit, status, depth or origin occurs among the pages that pass a filter; a bounded
+        number of rows is looked at."""
         ...
 
     def body(self, url: str) -> bytes | None:
@@ -139,6 +193,10 @@ class Reports(Protocol):
         """The newest runs, newest first, with what the log says of them; `live` and what belongs to it is not told."""
         ...
 
+    def sessions(self, limit: int) -> tuple[SessionView, ...]:
+        """The newest processes that hold, or held, the database, newest first."""
+        ...
+
     def current_rulesets(self) -> tuple[Ruleset, ...]:
         """The version of the rules in force of each job, that of the newest run first."""
         ...
@@ -153,6 +211,14 @@ class Reports(Protocol):
 
     def actions(self, limit: int) -> tuple[ActionView, ...]:
         """The newest entries of the operator journal."""
+        ...
+
+    def robots_text(self, origin: str) -> bytes | None:
+        """The stored robots.txt of an origin, None when none was fetched."""
+        ...
+
+    def contract(self, origin: str) -> Contract:
+        """What the configuration of the newest run promises an origin."""
         ...
 
     def close(self) -> None:
@@ -178,6 +244,37 @@ class RulesDesk(Protocol):
     def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:
         """What a change of a job's rules would block and revive among all known URLs. Blocking; `progress` is told
         how many were judged, and what it raises ends the judging. Raises StorageFailure."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAnswer:
+    """What a question in SQL gave: names of columns, rows of None, numbers, texts and bytes, how long it took in ms.
+
+    `more`: there are further rows; `cut` values were shortened. `problem` is why there is no answer, in one line.
+    """
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[object, ...], ...] = ()
+    more: bool = False
+    cut: int = 0
+    took_ms: int = 0
+    problem: str = ""
+
+
+class Queries(Protocol):
+    """Answers questions in SQL that only read, bounded in time and rows. Nothing it does can change the database."""
+
+    def schema(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The views and their columns. Raises StorageFailure."""
+        ...
+
+    def ask(self, text: str) -> QueryAnswer:
+        """Answers one statement. Blocking; in any thread, one at a time. Raises StorageFailure."""
+        ...
+
+    def cancel(self) -> None:
+        """Ends the question that is being answered (from any thread)."""
         ...
 
 
@@ -218,6 +315,11 @@ class EngineHost(Protocol):
     @property
     def running(self) -> bool:
         """Whether the engine is at work."""
+        ...
+
+    @property
+    def trouble(self) -> str:
+        """Why the database does not take what is crawled, or did not to the end; empty while it does (raw)."""
         ...
 
     @property

@@ -15,11 +15,9 @@ from tui_crawler.console.ports import Reports
 from tui_crawler.domain.view import (
     AttemptView,
     ExitCountView,
-    FailureGroup,
     OriginHistory,
     OriginView,
     PageDetail,
-    PageView,
     RunView,
     TodoView,
     TotalsView,
@@ -28,16 +26,10 @@ from tui_crawler.domain.view import (
 WINDOW = 200
 """How many rows a list shows at most; the next ones are another window."""
 
+MOST_LINKS = 10_000
+"""How far the links of a URL are counted; who wants to see them reads a window of them."""
+
 FAST_MS, COUNTER_MS, SLOW_MS = 100, 250, 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class FailureWindow:
-    """A window of failed pages: those of an exit code, an origin or both, after a page id."""
-
-    exit_code: str = ""
-    origin: str = ""
-    after_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +65,18 @@ class Part(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wants:
-    """What the screen on top shows. Nothing else is read. `parts` are read by themselves."""
+    """What the screen on top shows. Nothing else is read. `parts` are read by themselves.
+
+    `at_once`: whatever has changed is read, however short ago it was read last.
+    """
 
     origins: bool = False
     events: bool = False
     origin: str = ""
     attempts: AttemptWindow = field(default_factory=AttemptWindow)
-    groups: tuple[str, ...] = ()
-    failures: FailureWindow | None = None
     url: str = ""
     parts: tuple[Part, ...] = ()
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +105,6 @@ class Snapshot:
     changed: tuple[OriginView, ...] = ()
     events: tuple[AttemptView, ...] = ()
     origin: OriginDetail | None = None
-    groups: tuple[FailureGroup, ...] | None = None
-    failures: tuple[PageView, ...] | None = None
     page: PageDetail | None = None
     page_read: bool = False
     parts: Mapping[Part, object] = field(default_factory=dict)
@@ -134,11 +126,13 @@ class Reader:
         self._change = 0
         self._event_id = 0
         self._first = True
+        self._at_once = False
 
     def read(self, wants: Wants) -> Snapshot | None:
         """Reads what is due; None when nothing is. Raises StorageFailure."""
         began = self._clock.mono_ms()
         self._version = self._reports.data_version()
+        self._at_once = wants.at_once
         others = wants != self._last.wants
         if others:
             self._forget(wants)
@@ -165,8 +159,6 @@ class Reader:
         same = {
             "origin": wants.origin == old.origin,
             "attempts": wants.origin == old.origin and wants.attempts == old.attempts,
-            "groups": wants.groups == old.groups,
-            "failures": wants.failures == old.failures,
             "url": wants.url == old.url,
         }
         last = self._last
@@ -174,12 +166,6 @@ class Reader:
             last = replace(last, origin=None)
             for part in ("origin", "history", "todo", "attempts", "exits"):
                 self._seen.pop(part, None)
-        if not same["groups"]:
-            last = replace(last, groups=None)
-            self._seen.pop("groups", None)
-        if not same["failures"]:
-            last = replace(last, failures=None)
-            self._seen.pop("failures", None)
         if not same["url"]:
             last = replace(last, page=None, page_read=False)
             self._seen.pop("url", None)
@@ -192,7 +178,7 @@ class Reader:
         """Whether a part is to be read; notes that it is. `by_time` parts change without a commit."""
         version, at = self._seen.get(part, (-2, 0))
         if version != -2:
-            if now - at < every_ms:
+            if now - at < every_ms and not self._at_once:
                 return False
             if version == self._version and not by_time:
                 return False
@@ -220,14 +206,8 @@ class Reader:
                 shot = replace(shot, events=events)
         if wants.origin:
             shot = self._read_origin(shot, wants, now)
-        if wants.groups and self._due("groups", SLOW_MS, now):
-            shot = replace(shot, groups=reports.failure_groups(wants.groups))
-        if wants.failures is not None and self._due("failures", SLOW_MS, now):
-            at = wants.failures
-            pages = reports.failure_pages(exit_code=at.exit_code, origin=at.origin, after_id=at.after_id, limit=WINDOW)
-            shot = replace(shot, failures=pages)
         if wants.url and self._due("url", SLOW_MS, now):
-            shot = replace(shot, page=reports.page_detail(wants.url), page_read=True)
+            shot = replace(shot, page=reports.page_detail(wants.url, 0, MOST_LINKS), page_read=True)
         due = [part for part in wants.parts if self._due(part, part.every_ms, now, by_time=part.by_time)]
         if due:
             wall = self._clock.wall_ms()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,7 +142,10 @@ def _url_of(screen: ConsoleScreen, table: CrawlTable, key: Hashable) -> str:
     if isinstance(record, LinkView):
         here = screen.situation().urls
         return record.to_url if record.from_url in here else record.from_url
-    url, origin = (getattr(record, name, "") for name in ("url", "origin"))
+    if isinstance(record, Mapping):
+        url, origin = record.get("url"), record.get("origin")
+    else:
+        url, origin = (getattr(record, name, "") for name in ("url", "origin"))
     if isinstance(url, str) and url:
         return url
     if isinstance(origin, str) and origin:

@@ -150,6 +150,16 @@ class RuleDraft:
         kept = [row.entry for row in rows if (gone if row.entry.key == key else row.change != "−")]
         return replace(self, policies=policies_of(kept))
 
+    def moved(self, key: Hashable, by: int) -> RuleDraft:
+        """With the entry of this key one place up (-1) or down (1) in its section; the same at the end of it."""
+        entries = list(entries_of(self.policies))
+        place = next((place for place, entry in enumerate(entries) if entry.key == key), -1)
+        other = place + by
+        if place < 0 or not 0 <= other < len(entries) or entries[other].section != entries[place].section:
+            return self
+        entries[place], entries[other] = entries[other], entries[place]
+        return replace(self, policies=policies_of(entries))
+
     def brought_back(self, version: Ruleset) -> RuleDraft:
         """What an earlier version said, in place of everything."""
         return replace(self, policies=version.policies, returns_to=version.ruleset_id)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tui_crawler.console.ports import Reports
+from tui_crawler.console.rule_firing import LINK_REASONS
 from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.refusal_view import RefusalCounts
 from tui_crawler.domain.ruleset import Ruleset
+from tui_crawler.domain.view import RefusedView
 
 VERSIONS = 100
 """So many versions the history shows."""
+
+MOST_ATTEMPTS = 200_000
+"""In so many of the newest attempts it is counted what rules refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +55,26 @@ class HistoryPart:
     def read(self, reports: Reports, now: int) -> tuple[Ruleset, ...]:
         """Reads it."""
         return reports.rulesets(self.job, VERSIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRefusals:
+    """What rules refused, as it was counted at a moment (epoch ms), and the links that they refused, by origin."""
+
+    at: int
+    counts: RefusalCounts
+    links: tuple[RefusedView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalsPart:
+    """Counts what rules refused. Attempts are looked through, so it is read once for each `asked`."""
+
+    asked: int = 0
+    every_ms: int = 86_400_000
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> CountedRefusals:
+        """Counts. Raises StorageFailure."""
+        links = tuple(row for row in reports.refused("") if row.reason in LINK_REASONS)
+        return CountedRefusals(now, reports.refusal_counts(MOST_ATTEMPTS), links)

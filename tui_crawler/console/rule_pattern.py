@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _VARYING = re.compile(r"(?P<kept>%[0-9A-Fa-f]{2}|/v[0-9]+(?=[/?]|$))|[0-9]+")
 """Numbers; an escaped octet is none, nor is the version of an interface (`/v2/`)."""
 _MOST = 4
 """More shapes than these are not listed: what they begin with is taken instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """URLs of one origin that differ in numbers only. `words` has what follows the origin, with `*` for them."""
+
+    words: str
+    urls: tuple[str, ...]
+
+
+def clusters_of(urls: Sequence[str]) -> tuple[Cluster, ...]:
+    """The clusters of at least two URLs, the largest first."""
+    alike: dict[str, list[str]] = {}
+    for url in urls:
+        alike.setdefault(_shape(url), []).append(url)
+    found = [Cluster(_words(members[0]), tuple(members)) for members in alike.values() if len(members) > 1]
+    return tuple(sorted(found, key=lambda one: -len(one.urls)))
+
+
+def _words(url: str) -> str:
+    return _VARYING.sub(lambda found: found["kept"] or "*", url[len(_origin(url)) :])
 
 
 def pattern_of(urls: Sequence[str]) -> str:

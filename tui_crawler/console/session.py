@@ -20,7 +20,6 @@ from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.present.order import SORT_COLUMNS, Arrangement
 from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.theme import DARK
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
@@ -34,7 +33,10 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What is remembered. `view` is the id of the action that shows it; empty strings: nothing is."""
+    """What is remembered. `view` is the id of the action that shows it; empty strings: nothing is.
+
+    `theme` was chosen with `t` while the configuration asked for `theme_over`; it ends when that asks for another one.
+    """
 
     view: str = ""
     sort: str = ""
@@ -42,6 +44,7 @@ class Session:
     needle: str = ""
     problems: bool = False
     theme: str = ""
+    theme_over: str = ""
 
     @property
     def arrangement(self) -> Arrangement:
@@ -61,7 +64,8 @@ def session_of(app: CrawlerApp) -> Session:
     """What is to be remembered of a console as it is now."""
     stack = [screen for screen in app.screen_stack if isinstance(screen, ConsoleScreen)]
     view = f"view.{stack[1].WHERE.name}" if len(stack) > 1 else ""
-    session = Session(view=view if view in BY_ID else "", theme=app.theme if app.theme != DARK.name else "")
+    theme, over = app.appearance.chosen_theme, app.appearance.configured_theme
+    session = Session(view=view if view in BY_ID else "", theme=theme, theme_over=over if theme else "")
     overview = next((screen for screen in stack if isinstance(screen, OverviewScreen)), None)
     return session if overview is None else session.arranged(overview.arrangement)
 
@@ -133,7 +137,7 @@ def write_privately(path: Path, text: str) -> bool:
 def _session(document: Mapping[str, object]) -> Session:
     words = {
         name: value[:_LONGEST]
-        for name in ("view", "sort", "needle", "theme")
+        for name in ("view", "sort", "needle", "theme", "theme_over")
         if isinstance(value := document.get(name), str)
     }
     switches = {name: value for name in ("descending", "problems") if isinstance(value := document.get(name), bool)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tui_crawler.console.ports import Reports, ValidationTotals
+from tui_crawler.console.ports import Reports, SessionView, ValidationTotals
 from tui_crawler.console.present.stat_rows import RefusedReason, by_reason
 from tui_crawler.console.refresh import SLOW_MS
-from tui_crawler.domain.view import ExitCountView, JobView, LimboView, RunView, StashView
+from tui_crawler.domain.view import ActionView, ExitCountView, JobView, LimboView, RunView, StashView
 
 RUNS_SHOWN = 200
+ACTIONS_SHOWN = 1_000
 MOST_PAGES = 200_000
 """How many pages are looked through for what validators said: about a second."""
 
@@ -118,3 +119,27 @@ class Runs:
     def read(self, reports: Reports, now: int) -> tuple[RunView, ...]:
         """The newest first, at most RUNS_SHOWN. Raises StorageFailure."""
         return reports.runs(RUNS_SHOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """The processes that hold, or held, the database."""
+
+    every_ms: int = SLOW_MS
+    by_time: bool = True
+
+    def read(self, reports: Reports, now: int) -> tuple[SessionView, ...]:
+        """The newest first, at most RUNS_SHOWN. Raises StorageFailure."""
+        return reports.sessions(RUNS_SHOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """What operators asked for."""
+
+    every_ms: int = SLOW_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> tuple[ActionView, ...]:
+        """The newest first, at most ACTIONS_SHOWN. Raises StorageFailure."""
+        return reports.actions(ACTIONS_SHOWN)

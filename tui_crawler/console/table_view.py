@@ -25,6 +25,8 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
     """The part of a `CrawlTable` that holds and paints rows; what the operator does comes on top of it."""
 
     ALLOW_SELECT = False
+    pins_top = False
+    """Whether the topmost row stays where it is, too, when rows come and go above it while the cursor is elsewhere."""
 
     DEFAULT_CSS = """
         TableView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
@@ -176,10 +178,10 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         goes to the row at the same index. `keep_marks` keeps marks of rows outside `rows`, for a window of a
         longer list. `total` is shown at the right of the footer instead of the position `12/1 000`.
         """
-        before, line = self._rows.cursor_key, self._cursor_line()
+        before, anchor = self._rows.cursor_key, self._anchor()
         self._rows.replace(rows, cursor, keep_marks)
         self._total = total
-        self._after_reorder(before, line, reveal=cursor != "pin")
+        self._after_reorder(before, anchor, reveal=cursor != "pin")
 
     def update_row(self, row: Row) -> bool:
         """Put `row` in place of the row of its key. Return False, and do nothing, if there is no such row."""
@@ -200,10 +202,10 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
         The cursor stays on its key; if that is gone, it goes to the next row that is left, or the last one.
         """
-        before, line = self._rows.cursor_key, self._cursor_line()
+        before, anchor = self._rows.cursor_key, self._anchor()
         removed = self._rows.remove(keys)
         if removed:
-            self._after_reorder(before, line, reveal=False)
+            self._after_reorder(before, anchor, reveal=False)
         return removed
 
     def move_cursor(self, *, key: Hashable | None = None, index: int | None = None) -> bool:
@@ -327,19 +329,27 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     # what has to be painted again
 
-    def _cursor_line(self) -> int | None:
-        """Return the line of the body the cursor is on, None when it is not in view."""
-        line = self._rows.cursor_index - round(self.scroll_y)
-        return line if 0 <= line < self._body_height else None
+    def _anchor(self) -> tuple[Hashable | None, int] | None:
+        """The row that stays on its line of the body: the cursor's (None) if in view, else perhaps the top one."""
+        top = round(self.scroll_y)
+        line = self._rows.cursor_index - top
+        if 0 <= line < self._body_height:
+            return None, line
+        return (self._rows.order[top], 0) if self.pins_top and 0 <= top < len(self._rows) else None
 
-    def _after_reorder(self, before: Hashable | None, line: int | None, *, reveal: bool) -> None:
-        """Scroll so that the cursor is on `line` again if it was in view; tell if it lost its key."""
+    def _after_reorder(
+        self, before: Hashable | None, anchor: tuple[Hashable | None, int] | None, *, reveal: bool
+    ) -> None:
+        """Scroll so that what was pinned is on its line again; tell if the cursor lost its key."""
         self._resize_content()
         self._shown = {}
         if reveal:
             self._reveal_cursor()
-        elif line is not None:
-            self._scroll_to_row(self._rows.cursor_index - line)
+        elif anchor is not None:
+            key, line = anchor
+            index = self._rows.cursor_index if key is None else self._rows.index_of(key)
+            if index is not None:
+                self._scroll_to_row(index - line)
         self.refresh()
         if self._rows.cursor_key != before:
             self.cursor_moved()

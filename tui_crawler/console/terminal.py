@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
@@ -29,10 +30,14 @@ class Outlet:
     """A file to the terminal with a description of its own, so that waiting for it can end."""
 
     def __init__(self, file: IO[str] | None, terminal_fd: int) -> None:
-        """Opens the terminal behind `terminal_fd` anew where that is possible; else writes to `file`."""
+        """Opens the terminal behind `terminal_fd` anew where that is possible; else writes to `file`.
+
+        `waited_ms` is how long the terminal has let its writer wait so far.
+        """
         self._file = file
         self.leaving = False
         self.lost = False
+        self.waited_ms = 0
         self._fd: int | None = None
         try:
             self._fd = os.open(os.ttyname(terminal_fd), os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
@@ -76,7 +81,10 @@ class Outlet:
         rest = memoryview(data)
         waited = 0
         while rest:
-            if not select.select([], [fd], [], LOOK_S)[1]:
+            began = time.monotonic_ns()
+            ready = select.select([], [fd], [], LOOK_S)[1]
+            self.waited_ms += (time.monotonic_ns() - began) // 1_000_000
+            if not ready:
                 waited += 1
                 if self.leaving and waited >= LOOKS_WHEN_LEAVING:
                     self.lost = True

@@ -1,13 +1,14 @@
-"""The two themes of the console and its colour roles.
+"""The themes of the console and their colour roles.
 
 A role is what a colour means (`ok`, `server`, `muted`), never a colour by name. Style sheets write it as
-`$role-ok`, cells of a `CrawlTable` name it. Every role except `faint` has a contrast of at least 4.5:1 (WCAG
-2.2 AA) on the background, on panels and on both cursors.
+`$role-ok`, cells of a `CrawlTable` name it. Every role has a contrast of at least 4.5:1 (WCAG 2.2 AA) on the
+background, on panels and on both cursors, in the two themes of high contrast of at least 7:1 (AAA).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from textual.theme import Theme
@@ -33,8 +34,8 @@ _DARK_ROLES = MappingProxyType(
         # text
         "strong": "#eef2f8",
         "accent": "#8fb8ee",
-        "muted": "#9aa6b8",
-        "faint": "#76839a",
+        "muted": "#a5b0c1",
+        "faint": "#919db0",
     }
 )
 _LIGHT_ROLES = MappingProxyType(
@@ -55,8 +56,52 @@ _LIGHT_ROLES = MappingProxyType(
         "error": "#a3242e",
         "strong": "#12161d",
         "accent": "#215a9c",
-        "muted": "#525b6a",
-        "faint": "#7a8088",
+        "muted": "#4a5361",
+        "faint": "#5d6571",
+    }
+)
+_CONTRAST_DARK_ROLES = MappingProxyType(
+    {
+        "ok": "#7ef29a",
+        "redirect": "#6fe6f5",
+        "unchanged": "#b8d4ff",
+        "client": "#ffd25e",
+        "server": "#ff9e9e",
+        "network": "#ff9fe0",
+        "blocked": "#cdbcff",
+        "dropped": "#e0d3b8",
+        "local": "#ffb070",
+        "active": "#7ef29a",
+        "waiting": "#9cc9ff",
+        "paused": "#cdbcff",
+        "warning": "#ffd25e",
+        "error": "#ff9e9e",
+        "strong": "#ffffff",
+        "accent": "#9cc9ff",
+        "muted": "#d6dbe4",
+        "faint": "#b9c0cc",
+    }
+)
+_CONTRAST_LIGHT_ROLES = MappingProxyType(
+    {
+        "ok": "#0a4a1c",
+        "redirect": "#07454d",
+        "unchanged": "#2b3d57",
+        "client": "#573800",
+        "server": "#7c0d17",
+        "network": "#6d1450",
+        "blocked": "#3f2585",
+        "dropped": "#473b28",
+        "local": "#6b2c00",
+        "active": "#0a4a1c",
+        "waiting": "#0b3c78",
+        "paused": "#3f2585",
+        "warning": "#573800",
+        "error": "#7c0d17",
+        "strong": "#000000",
+        "accent": "#0b3c78",
+        "muted": "#333a45",
+        "faint": "#414852",
     }
 )
 ROLES: tuple[str, ...] = tuple(_DARK_ROLES)
@@ -67,7 +112,7 @@ GROUP_ROLES: tuple[str, ...] = ROLES[:9]
 
 
 def role_colours(dark: bool) -> Mapping[str, str]:
-    """Return role -> colour (`#rrggbb`) for a dark or a light theme, ours or another."""
+    """Return role -> colour (`#rrggbb`) for a dark or a light theme that has none of its own."""
     return _DARK_ROLES if dark else _LIGHT_ROLES
 
 
@@ -80,89 +125,158 @@ def role_variables(dark: bool) -> dict[str, str]:
     return {f"role-{role}": colour for role, colour in role_colours(dark).items()}
 
 
-DARK = Theme(
-    name="tui-crawler-dark",
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """The colours of a theme that are not roles."""
+
+    background: str
+    surface: str
+    panel: str
+    foreground: str
+    cursor: str
+    cursor_blurred: str
+    border: str
+    border_blurred: str
+    selection: str
+    scrollbar: str
+    scrollbar_hover: str
+    trough: str
+    trough_hover: str
+
+
+def _theme(name: str, roles: Mapping[str, str], ground: _Ground, *, dark: bool) -> Theme:
+    return Theme(
+        name=name,
+        dark=dark,
+        primary=roles["accent"],
+        secondary=roles["blocked"],
+        accent=roles["warning"],
+        success=roles["ok"],
+        warning=roles["warning"],
+        error=roles["error"],
+        foreground=ground.foreground,
+        background=ground.background,
+        surface=ground.surface,
+        panel=ground.panel,
+        variables={
+            **{f"role-{role}": colour for role, colour in roles.items()},
+            "text-muted": roles["muted"],
+            "text-disabled": roles["faint"],
+            "primary-muted": ground.cursor,
+            "block-cursor-foreground": roles["strong"],
+            "block-cursor-background": ground.cursor,
+            "block-cursor-text-style": "bold",
+            "block-cursor-blurred-foreground": ground.foreground,
+            "block-cursor-blurred-background": ground.cursor_blurred,
+            "block-cursor-blurred-text-style": "none",
+            "border": ground.border,
+            "border-blurred": ground.border_blurred,
+            "footer-background": ground.panel,
+            "footer-foreground": roles["muted"],
+            "footer-key-foreground": roles["accent"],
+            "footer-description-foreground": roles["muted"],
+            "input-selection-background": ground.selection,
+            "scrollbar": ground.scrollbar,
+            "scrollbar-hover": ground.scrollbar_hover,
+            "scrollbar-active": roles["accent"],
+            "scrollbar-background": ground.trough,
+            "scrollbar-background-hover": ground.trough_hover,
+            "scrollbar-background-active": ground.trough_hover,
+            "scrollbar-corner-color": ground.trough,
+        },
+    )
+
+
+DARK = _theme(
+    "tui-crawler-dark",
+    _DARK_ROLES,
+    _Ground(
+        background="#11151b",
+        surface="#161b23",
+        panel="#1d242e",
+        foreground="#d4dbe6",
+        cursor="#24344c",
+        cursor_blurred="#1f2733",
+        border="#5f86bd",
+        border_blurred="#364253",
+        selection="#35507a",
+        scrollbar="#3a4658",
+        scrollbar_hover="#4d5c73",
+        trough="#161b23",
+        trough_hover="#1d242e",
+    ),
     dark=True,
-    primary="#8fb8ee",
-    secondary="#b9a9ec",
-    accent="#e6bd72",
-    success="#8ccf96",
-    warning="#e6bd72",
-    error="#f0918f",
-    foreground="#d4dbe6",
-    background="#11151b",
-    surface="#161b23",
-    panel="#1d242e",
-    variables={
-        **role_variables(dark=True),
-        "text-muted": "#9aa6b8",
-        "text-disabled": "#76839a",
-        "primary-muted": "#2a3b54",
-        "block-cursor-foreground": "#eef2f8",
-        "block-cursor-background": "#2a3b54",
-        "block-cursor-text-style": "bold",
-        "block-cursor-blurred-foreground": "#d4dbe6",
-        "block-cursor-blurred-background": "#1f2733",
-        "block-cursor-blurred-text-style": "none",
-        "border": "#5f86bd",
-        "border-blurred": "#364253",
-        "footer-background": "#1d242e",
-        "footer-foreground": "#9aa6b8",
-        "footer-key-foreground": "#8fb8ee",
-        "footer-description-foreground": "#9aa6b8",
-        "input-selection-background": "#35507a",
-        "scrollbar": "#3a4658",
-        "scrollbar-hover": "#4d5c73",
-        "scrollbar-active": "#8fb8ee",
-        "scrollbar-background": "#161b23",
-        "scrollbar-background-hover": "#1d242e",
-        "scrollbar-background-active": "#1d242e",
-        "scrollbar-corner-color": "#161b23",
-    },
 )
 """The calm dark theme."""
 
-LIGHT = Theme(
-    name="tui-crawler-light",
+LIGHT = _theme(
+    "tui-crawler-light",
+    _LIGHT_ROLES,
+    _Ground(
+        background="#f4f2ec",
+        surface="#fbfaf6",
+        panel="#e9e6dd",
+        foreground="#262c36",
+        cursor="#d9e4f3",
+        cursor_blurred="#e9e9e6",
+        border="#4d7fba",
+        border_blurred="#c6c0b2",
+        selection="#b9d0ec",
+        scrollbar="#c3bfb3",
+        scrollbar_hover="#aaa698",
+        trough="#f4f2ec",
+        trough_hover="#e9e6dd",
+    ),
     dark=False,
-    primary="#215a9c",
-    secondary="#583fa3",
-    accent="#7d5200",
-    success="#1f6b33",
-    warning="#7d5200",
-    error="#a3242e",
-    foreground="#262c36",
-    background="#f4f2ec",
-    surface="#fbfaf6",
-    panel="#e9e6dd",
-    variables={
-        **role_variables(dark=False),
-        "text-muted": "#525b6a",
-        "text-disabled": "#7a8088",
-        "primary-muted": "#d3e0f0",
-        "block-cursor-foreground": "#12161d",
-        "block-cursor-background": "#d3e0f0",
-        "block-cursor-text-style": "bold",
-        "block-cursor-blurred-foreground": "#262c36",
-        "block-cursor-blurred-background": "#e9e9e6",
-        "block-cursor-blurred-text-style": "none",
-        "border": "#4d7fba",
-        "border-blurred": "#c6c0b2",
-        "footer-background": "#e9e6dd",
-        "footer-foreground": "#525b6a",
-        "footer-key-foreground": "#215a9c",
-        "footer-description-foreground": "#525b6a",
-        "input-selection-background": "#b9d0ec",
-        "scrollbar": "#c3bfb3",
-        "scrollbar-hover": "#aaa698",
-        "scrollbar-active": "#215a9c",
-        "scrollbar-background": "#f4f2ec",
-        "scrollbar-background-hover": "#e9e6dd",
-        "scrollbar-background-active": "#e9e6dd",
-        "scrollbar-corner-color": "#f4f2ec",
-    },
 )
 """The calm light theme."""
 
-THEMES: tuple[Theme, ...] = (DARK, LIGHT)
+CONTRAST_DARK = _theme(
+    "tui-crawler-contrast-dark",
+    _CONTRAST_DARK_ROLES,
+    _Ground(
+        background="#000000",
+        surface="#0a0a0a",
+        panel="#141414",
+        foreground="#ffffff",
+        cursor="#1d2a44",
+        cursor_blurred="#22262e",
+        border="#ffffff",
+        border_blurred="#8b94a3",
+        selection="#29406e",
+        scrollbar="#8b94a3",
+        scrollbar_hover="#b9c0cc",
+        trough="#141414",
+        trough_hover="#22262e",
+    ),
+    dark=True,
+)
+"""High contrast on black."""
+
+CONTRAST_LIGHT = _theme(
+    "tui-crawler-contrast-light",
+    _CONTRAST_LIGHT_ROLES,
+    _Ground(
+        background="#ffffff",
+        surface="#ffffff",
+        panel="#f0f0f0",
+        foreground="#000000",
+        cursor="#d6e6ff",
+        cursor_blurred="#e6e8ec",
+        border="#000000",
+        border_blurred="#6b7280",
+        selection="#bcd6ff",
+        scrollbar="#6b7280",
+        scrollbar_hover="#414852",
+        trough="#f0f0f0",
+        trough_hover="#e6e8ec",
+    ),
+    dark=False,
+)
+"""High contrast on white."""
+
+THEMES: tuple[Theme, ...] = (DARK, LIGHT, CONTRAST_DARK, CONTRAST_LIGHT)
 """Our themes, to be registered by the app."""
+
+THEME_NAMES = (*(theme.name for theme in THEMES), "textual-dark", "textual-light", "nord", "gruvbox", "solarized-light")
+"""What `t` goes through; any other theme of Textual can be named in the configuration."""

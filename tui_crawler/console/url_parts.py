@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tui_crawler.console.ports import Reports
+from tui_crawler.console.ports import PageCounts, Reports
 from tui_crawler.console.refresh import SLOW_MS, WINDOW
 from tui_crawler.domain.page_filter import PageFilter, PageWindow
+from tui_crawler.domain.view import LinkEnd
 
 FIELDS_MS, SCAN_MS = 3_000, 10_000
 """How long a window holds that had to look at many rows: for fields, and for the text of URLs."""
 
+_ONCE_MS = 86_400_000
 BODY_MS = 60_000
 BODY_SHOWN = 65_536
 """How many bytes of a stored body are shown."""
@@ -39,6 +41,39 @@ class UrlWindow:
     def read(self, reports: Reports, now: int) -> PageWindow:
         """Reads the window."""
         return reports.page_window(self.narrowing, self.after_id, WINDOW, self.newest_first)
+
+
+@dataclass(frozen=True, slots=True)
+class PageCountsOf:
+    """How often each value of a field occurs among the pages that pass a filter; read once."""
+
+    narrowing: PageFilter
+    field: str
+    every_ms: int = _ONCE_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> PageCounts:
+        """Counts it."""
+        return reports.page_counts(self.narrowing, self.field)
+
+
+FIRST_LINKS = (0, "")
+"""What the first window of links begins after."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinksOf:
+    """A window of the links to a page (`inward`), or of those it holds, after the last one of another window."""
+
+    url: str
+    inward: bool
+    after: tuple[int, str] = FIRST_LINKS
+    every_ms: int = FIELDS_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> tuple[LinkEnd, ...]:
+        """Reads it, with one link more than is shown: whether it goes on. Raises StorageFailure."""
+        return reports.link_ends(self.url, self.inward, self.after, WINDOW + 1)
 
 
 @dataclass(frozen=True, slots=True)

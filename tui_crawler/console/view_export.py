@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 
 from tui_crawler.console.safe_text import safe
@@ -54,6 +54,8 @@ def as_json(columns: Sequence[Column], row: Row, record: object | None) -> str:
     value: object = dict(zip((column.id for column in columns), _texts(row), strict=False))
     if is_dataclass(record) and not isinstance(record, type):
         value = asdict(record)
+    elif isinstance(record, Mapping):
+        value = dict(record)
     return json.dumps(value, ensure_ascii=True, default=str).replace("\x7f", "\\u007f")
 
 

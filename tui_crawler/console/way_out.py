@@ -34,6 +34,7 @@ class WayOut:
         self._departure: Departure | None = None
         self._signal_status = 0
         self._leave_at: int | None = None
+        self._again = False
 
     @property
     def leaving(self) -> bool:
@@ -147,7 +148,14 @@ class WayOut:
     def read_a_last_time(self) -> None:
         """Reads once more, so that what is printed at the end is true; then leaves."""
         self._leave_at = self._app.clock.mono_ms() + LAST_READ_MS
+        self._again = self._app.reading  # what is being read may be from before the end
         if not self._app.read_now():
+            self.leave()
+
+    def was_read(self) -> None:
+        """A reading has come back on the way out: leaves, unless it was begun before."""
+        again, self._again = self._again, False
+        if not again or not self._app.read_now():
             self.leave()
 
     def leave(self) -> None:
@@ -175,4 +183,5 @@ class WayOut:
             totals=picture.totals,
             now=self._app.clock.wall_ms(),
             departure=self._departure,
+            trouble=room.trouble if room.host is not None else self._app.rounds.failure,
         )

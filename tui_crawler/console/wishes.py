@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.applied_versions import AppliedVersions
-from tui_crawler.console.intent import Intent, Question, add_seeds, retry_urls, toggle_pause_all
+from tui_crawler.console.intent import Intent, Question, add_seeds, retry_named, retry_urls, toggle_pause_all
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.present.same_as import same_as
 from tui_crawler.console.undo import UndoStack
@@ -63,8 +63,16 @@ class Wishes:
         self.carry_out(toggle_pause_all(tuple(self._app.picture.origins.values())))
 
     def retry(self, urls: tuple[str, ...]) -> None:
-        """Gives URLs their tries back."""
-        self.carry_out(retry_urls(urls))
+        """Gives URLs their tries back; asks first when there are several, and says how long that takes."""
+        if len(urls) == 1:
+            self.carry_out(retry_urls(urls))
+            return
+        from tui_crawler.console.present.retry_cost import cost_words, pages_by_origin, retry_cost  # noqa: PLC0415
+
+        picture = self._app.picture
+        tries = picture.run.tries if picture.run is not None else 0
+        cost = retry_cost(pages_by_origin(urls), picture.origins, tries, self._app.clock.wall_ms())
+        self.ask(retry_named(urls, "the marked URLs", len(urls), cost_words(cost)))
 
     def undo(self) -> None:
         """Undoes the last intent that can be undone."""

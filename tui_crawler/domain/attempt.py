@@ -232,6 +232,7 @@ class PageOutcome:
     fresh_until: int = 0  # HTTP freshness as epoch ms, 0 when none was given
     not_before: int = 0
     depth: int | None = None  # the depth from which the depths of the found pages were counted
+    unscanned: bool = False  # without a document it names URLs that wait for the offline mode (M)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,13 @@ class SetDelay:
 
 
 @dataclass(frozen=True, slots=True)
+class RefetchRobots:
+    """robots.txt of these origins is due at once; the delay holds for it as for any request. Empty: every origin."""
+
+    origins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Exclude:
     """Adds to the exclusion list; `remove` takes the entry off again. `kind`: domain, host, cidr, pattern."""
 
@@ -166,6 +173,7 @@ Command = (
     | RetryPages
     | TopUpPatience
     | SetDelay
+    | RefetchRobots
     | Exclude
     | SetJob
     | SteerJobs
@@ -186,6 +194,7 @@ _NAMES: dict[str, type[Any]] = {
     "retry": RetryPages,
     "top_up": TopUpPatience,
     "delay": SetDelay,
+    "refetch_robots": RefetchRobots,
     "exclude": Exclude,
     "job": SetJob,
     "steer_jobs": SteerJobs,
@@ -248,7 +257,7 @@ def target_of(command: Command) -> str:
             names = (f"remove {kind} {value}" if remove else f"{kind} {value}",)
         case PauseOrigins(origins=names) | ResumeOrigins(origins=names):
             pass
-        case StopOrigins(origins=names) | TopUpPatience(origins=names):
+        case StopOrigins(origins=names) | TopUpPatience(origins=names) | RefetchRobots(origins=names):
             pass
         case _:
             assert_never(command)

@@ -82,6 +82,8 @@ def idle_reason(origin: OriginView, now: int, run: RunView | None, *, zone: tzin
     wait = origin.next_request_at - now
     if wait > 0:
         return _waiting(origin, wait)
+    if origin.robots_expires_at <= now:
+        return "robots.txt comes first: it is asked for, or waits for a free slot"
     if origin.todo == 0 and origin.pending == 0 and origin.state == "READY" and origin.robots_fetched_at:
         return "nothing queued"
     return "ready, waits for a free slot"

@@ -119,7 +119,7 @@ def settle_crawl(
     return Settle(
         attempt=_attempt_of(crawled, code, before, after),
         origin=record_of(after),
-        page=page_outcome(crawled, code),
+        page=replace(page_outcome(crawled, code), unscanned=dropped and not intake.queues),
         document=_document_of(crawled, storing, intake.queues) if kept else None,
         drop_document=dropped,
         links=_links_of(crawled, code),

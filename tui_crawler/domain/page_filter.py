@@ -1,12 +1,13 @@
 """What narrows a list of pages: a line of text becomes terms, which storage turns into a query. Pure.
 
 The line is words between spaces. A word is part of the URL, unless it begins with a field: `exit:timeout`,
-`status:4xx`, `depth:>3`, `origin:example.org`, `state:queued`, `re:/p[0-9]+$`. Commas mean "any of", `!` in front of a
-word means "not". A page is kept when every word holds.
+`status:4xx`, `depth:>3`, `origin:example.org`, `state:queued`, `re:/p[0-9]+$`. Commas mean "any of", `~abc` means these
+characters in this order, `!` in front of a word means "not". A page is kept when every word holds.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -168,6 +169,8 @@ def state_of(page: PageView) -> PageState:
 
 def _term(word: str, inverted: bool) -> Term | FilterProblem | None:
     """One word; None while only the name of its field was typed."""
+    if word.startswith("~") and len(word) > 1:
+        return _pattern_term("(?i)" + ".*".join(map(re.escape, word[1:])), inverted)
     field, colon, value = word.partition(":")
     read = _FIELDS.get(field.lower()) if colon else None
     if read is None:

@@ -84,12 +84,16 @@ class PathRule:
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """What a file says to one product token. `group` is the agent named there, "" if no group is for it."""
+    """What a file says to one product token. `group` is the agent named there, "" if no group is for it.
+
+    `line_numbers` are the lines of its group: User-agent lines that name it, rules, delays.
+    """
 
     group: str
     rules: tuple[PathRule, ...]
     crawl_delay_ms: int | None
     sitemaps: tuple[str, ...]
+    line_numbers: frozenset[int] = frozenset()
 
 
 def cut(body: bytes, max_bytes: int) -> bytes:
@@ -100,9 +104,14 @@ def cut(body: bytes, max_bytes: int) -> bytes:
     return kept[: max(kept.rfind(b"\n"), kept.rfind(b"\r")) + 1]
 
 
+def raw_lines(body: bytes) -> list[bytes]:
+    """All lines of a file, without their ends and the byte order mark; the first has line number 1."""
+    return _LINE_END.split(_without_mark(body))
+
+
 def directives(body: bytes) -> Iterator[Directive]:
     """The lines of a file that say something, in order. Any bytes will do; nothing raises."""
-    for number, raw in enumerate(_LINE_END.split(_without_mark(body)), start=1):
+    for number, raw in enumerate(raw_lines(body), start=1):
         content = raw[:_MAX_LINE].partition(b"\x00")[0].partition(b"#")[0].strip()
         if not content:
             continue
@@ -129,6 +138,7 @@ def in_force(lines: Iterable[Directive], token: str) -> InForce:
     group, star = "", False
     rules: dict[str, list[PathRule]] = {"token": [], "*": []}
     delays: dict[str, list[int]] = {"token": [], "*": []}
+    numbers: dict[str, set[int]] = {"token": set(), "*": set()}
     sitemaps: dict[str, None] = {}
     agents: set[str] = set()  # of the present group: "token", "*", or none of our concern
     delayed: set[str] = set()
@@ -141,6 +151,8 @@ def in_force(lines: Iterable[Directive], token: str) -> InForce:
             named = _named(line.value, wanted)
             agents |= named
             delayed |= named
+            for agent in named:
+                numbers[agent].add(line.line_number)
             if "token" in named:
                 group = group or line.value
             star = star or "*" in named
@@ -153,15 +165,18 @@ def in_force(lines: Iterable[Directive], token: str) -> InForce:
             if milliseconds is not None:
                 for agent in delayed:
                     delays[agent].append(milliseconds)
+                    numbers[agent].add(line.line_number)
         elif agents:
             closed = True
+            whose = "token" if "token" in agents else "*"
+            numbers[whose].add(line.line_number)
             pattern = escape_octets(line.value)
             if pattern:
-                rule = PathRule(line.key is Key.allow, pattern, line.line_number, line.line)
-                rules["token" if "token" in agents else "*"].append(rule)
+                rules[whose].append(PathRule(line.key is Key.allow, pattern, line.line_number, line.line))
     ours = "token" if group else "*"
     name = _utf8(group) if group else "*" * star
-    return InForce(name, tuple(rules[ours]), max(delays[ours], default=None), tuple(sitemaps))
+    delay = max(delays[ours], default=None)
+    return InForce(name, tuple(rules[ours]), delay, tuple(sitemaps), frozenset(numbers[ours]))
 
 
 def escape_octets(text: str) -> str:

@@ -312,6 +312,15 @@ def top_up(state: OriginState, settings: CrawlSettings) -> OriginState:
     return reopen(full, frozenset({FinishReason.patience, FinishReason.database_error}))
 
 
+def refetch_robots(state: OriginState) -> OriginState:
+    """robots.txt is due at once, after the delay as ever. The rules in force hold until the answer is there.
+
+    An origin that had nothing left goes on for it; one that ended otherwise asks when it goes on.
+    """
+    due = replace(state, robots=replace(state.robots, expires_at=0))
+    return reopen(due, frozenset({FinishReason.exhausted}))
+
+
 def touch(state: OriginState, delay_ms: int, now: Moment) -> OriginState:
     """Another origin's robots.txt led here: that request counts as one to this origin, too."""
     if now.mono_ms + delay_ms <= state.release_ms:

@@ -26,6 +26,7 @@ class RunView:
     heartbeat_at: int = 0
     max_in_flight: int = 0
     max_requests: int | None = None
+    tries: int = 0  # how many a page gets when it is put back; 0: not told
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class OriginView:
     paused_by: str = ""
     worker: str = ""
     discovered: int = 0  # pages of this origin that became known in this run
+    in_flight_since: int = 0  # when the request in flight was begun; says nothing while none is
+    robots_http_status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +187,7 @@ class PageView:
     recoverable: bool = False
     validation_type: str = ""
     valid: int | None = None  # 0 or 1; None until a validator has looked at it
+    took_ms: int | None = None  # of the last attempt; None until there was one, and where it made no request
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +225,11 @@ class ExitCountView:
 
 @dataclass(frozen=True, slots=True)
 class FailureGroup:
-    """Failed pages with one key. `key` holds name and value pairs of the grouping, in its order."""
+    """Failed pages with one key. `key` holds name and value pairs of the grouping, in its order.
+
+    `recent` of them failed last in the last five minutes. `trend` has the same for the twelve spans of five minutes up
+    to the present one, that one last. `origins` are the pages of each origin, most pages first.
+    """
 
     key: tuple[tuple[str, str], ...]
     count: int
@@ -229,14 +237,27 @@ class FailureGroup:
     sample_url: str
     first_at: int
     last_at: int
+    recent: int = 0
+    trend: tuple[int, ...] = ()
+    origins: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FailureCount:
+    """Failed pages in groups, the largest first: `looked_at` of the `failed` that there are were counted."""
+
+    groups: tuple[FailureGroup, ...]
+    looked_at: int
+    failed: int
 
 
 @dataclass(frozen=True, slots=True)
 class PageDetail:
     """One URL, whole: its row, attempts (newest first), their requests, links, and the path from a seed.
 
-    `validation` and `data` are of the stored document. `lastmod` is what a sitemap says of it, `sitemap` that it is
-    one itself, `ruleset_id` the rules its last attempt began with (0: none).
+    `path_depths` are the depths of what each step of `path` leads to. `validation` and `data` are of the stored
+    document. `lastmod` is what a sitemap says of it, `sitemap` that it is one itself, `ruleset_id` the rules its last
+    attempt began with (0: none).
     """
 
     page: PageView
@@ -253,6 +274,19 @@ class PageDetail:
     lastmod: int = 0
     sitemap: bool = False
     ruleset_id: int = 0
+    path_depths: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkEnd:
+    """A link with what is known of its other end: title, exit code (a name; empty: never tried), how it goes on.
+
+    `after` is where the next window of links begins."""
+
+    link: LinkView
+    title: str
+    exit_code: str
+    after: tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +322,7 @@ class ActionView:
     undone: bool
     applied: bool
     error: str = ""
+    command: str = ""  # what was asked, as `domain.command.from_json` reads it
 
 
 @dataclass(frozen=True, slots=True)

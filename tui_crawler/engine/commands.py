@@ -20,6 +20,7 @@ from tui_crawler.domain.command import (
     PendingAction,
     ProbeUrls,
     ReclaimPages,
+    RefetchRobots,
     ResumeOrigins,
     RetryPages,
     SetDelay,
@@ -38,7 +39,7 @@ from tui_crawler.domain.page import NewPage, TodoPage
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.turn import finish, reopen, slow_down, top_up
+from tui_crawler.domain.turn import finish, refetch_robots, reopen, slow_down, top_up
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Refused
 from tui_crawler.engine.ports import Clock, Store
@@ -46,7 +47,7 @@ from tui_crawler.engine.probes import Probes
 from tui_crawler.engine.queue_desk import Performed, QueueCommand, QueueDesk, as_json
 from tui_crawler.engine.roster import Roster
 
-_OfOrigins = PauseOrigins | ResumeOrigins | StopOrigins | TopUpPatience | SetDelay
+_OfOrigins = PauseOrigins | ResumeOrigins | StopOrigins | TopUpPatience | SetDelay | RefetchRobots
 Steered = _OfOrigins | AddSeeds | RetryPages | Exclude | QueueCommand
 _FRONT = 1_000  # so many added seeds go to the front of the todo list; more wait for the next fill
 _IDLE = frozenset({FinishReason.exhausted})
@@ -132,6 +133,8 @@ class CommandDesk:
                 return await self._each(origins, _finish_reason, lambda s: finish(s, FinishReason.operator))
             case TopUpPatience(origins=origins):
                 return await self._each(origins, lambda s: s.patience, self._topped_up)
+            case RefetchRobots(origins=origins):
+                return await self._each(origins, lambda s: s.robots.expires_at, refetch_robots)
             case SetDelay(origin=origin, delay_ms=ms):
                 return await self._each((origin,), lambda s: s.pace.operator_ms, lambda s: self._slower(s, ms))
             case RetryPages():

@@ -17,6 +17,7 @@ from tui_crawler.domain.command import (
     PauseOrigins,
     PendingAction,
     ReclaimPages,
+    RefetchRobots,
     ResumeOrigins,
     SetDelay,
     SetJob,
@@ -112,7 +113,7 @@ class CrewMember:
         command = action.command
         mine = tuple(self._roster.states)
         match command:
-            case PauseOrigins() | ResumeOrigins() | StopOrigins() | TopUpPatience():
+            case PauseOrigins() | ResumeOrigins() | StopOrigins() | TopUpPatience() | RefetchRobots():
                 own = tuple(name for name in command.origins if name in self._roster.states)
                 if own or not command.origins:
                     return command, await self._desk.repeat(replace(command, origins=own), action.who)

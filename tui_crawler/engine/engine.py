@@ -76,6 +76,11 @@ class Engine:
         return len(self._slots)
 
     @property
+    def trouble(self) -> str:
+        """Why the database does not take what is crawled; empty while it does."""
+        return self._slots.trouble
+
+    @property
     def states(self) -> dict[str, OriginState]:
         """The states of the origins, as they stand now."""
         return dict(self._roster.states)
@@ -260,8 +265,8 @@ class Engine:
                     await self._take_actions()
             if self._few.are_left() and self._reason is None:
                 await self._mind_few_origins()
-        except StorageFailure:
-            self._slots.storage_ok = False
+        except StorageFailure as failure:
+            self._slots.storage_ok, self._slots.trouble = False, str(failure)
             self._next_heartbeat = self._next_poll = self._clock.now().mono_ms + self._settings.heartbeat_ms
 
     async def _mind_crew(self, crew: CrewMember) -> None:

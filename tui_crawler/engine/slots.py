@@ -33,7 +33,8 @@ class Slots:
     """Starts turns of origins that are released, and performs them.
 
     `requests` counts the turns that made a request; `storage_ok` is false from the moment the database did not take
-    an attempt until somebody sets it again, `unsaved` are the origins whose state it does not have.
+    an attempt until somebody sets it again, `unsaved` are the origins whose state it does not have. `trouble` is what
+    the database said last, until a turn succeeds again.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Slots:
         self.is_stopping: Callable[[], bool] = lambda: False
         self.requests = 0
         self.storage_ok = True
+        self.trouble = ""
         self.unsaved: set[str] = set()
 
     def __len__(self) -> int:
@@ -88,10 +90,11 @@ class Slots:
         origin = released.origin
         try:
             await self._perform(origin)
+            self.trouble = ""
             if self._roster.states[origin].finished is not None:
                 await self._fetcher.forget(origin)
-        except StorageFailure:
-            self._lose_database(origin)
+        except StorageFailure as failure:
+            self._lose_database(origin, failure)
         except Exception as error:
             await self._give_up(origin, error)
         finally:
@@ -148,7 +151,7 @@ class Slots:
         if state.checks and state.hop is None and state.robots.rules is None:
             self._probes.give_up(origin, "robots.txt could not be fetched, so nothing else was asked")
 
-    def _lose_database(self, origin: str) -> None:
+    def _lose_database(self, origin: str, failure: StorageFailure) -> None:
         """The database did not take an attempt: exit code -3. Nothing more is asked until it takes rows again."""
         answer = CrawlAnswer(0, ExitCode.database_error)
         state = self._roster.states[origin]
@@ -156,9 +159,10 @@ class Slots:
         self._roster.update(after_crawl(state, answer, self._clock.now(), settings))
         self.unsaved.add(origin)
         self.storage_ok = False
+        self.trouble = str(failure)
 
     async def _give_up(self, origin: str, error: Exception) -> None:
         try:
             await self._runner.give_up(origin, self._places.page_of(origin), error)
-        except StorageFailure:
-            self._lose_database(origin)
+        except StorageFailure as failure:
+            self._lose_database(origin, failure)

@@ -1,5 +1,5 @@
 """Reports on the crawl log: windows of it by keyset, the past of an origin, every request for the audit."""
-# the SQL is made of constants of this program only
+# ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 
 from tui_crawler.domain.attempt import AttemptResult
 from tui_crawler.domain.audit import SentRequest
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.refusal_view import RefusalCount, RefusalCounts
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.domain.view import AttemptView, OriginHistory, RequestView
 from tui_crawler.storage.origin_reports import exit_name, refused
@@ -16,6 +18,7 @@ from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 
 _HISTORY = 200
+_MOST_WORDS = 5_000
 
 _ATTEMPTS = """SELECT a.id, a.run_id, u.href, o.origin, a.kind, a.exit_code, a.http_status, a.started_at, a.ended_at,
     a.response_ms, a.bytes, a.requests, a.patience_after, a.politeness_after, a.delay_ms_after, s.worker, a.message,
@@ -32,6 +35,21 @@ _SENT = """SELECT r.attempt_id, o.origin, u.href, r.sent_at, r.ended_at, r.fluke
 FROM request r JOIN attempt a ON a.id = r.attempt_id JOIN origin o ON o.id = a.origin_id
     JOIN url u ON u.id = r.url_id
 ORDER BY r.sent_at, r.id"""
+
+_BY_RULES = (
+    ExitCode.blocked_url_by_local_policy,
+    ExitCode.blocked_by_exclusion_list,
+    ExitCode.skipped_by_rule,
+)
+
+_REFUSED = f"""SELECT r.exit_code, r.decided_by, r.message, r.number, a.ended_at, u.href, r.first_ruleset,
+    r.last_ruleset
+FROM (SELECT exit_code, decided_by, message, COUNT(*) AS number, MAX(id) AS newest, MIN(ruleset_id) AS first_ruleset,
+        MAX(ruleset_id) AS last_ruleset
+    FROM (SELECT id, exit_code, decided_by, message, ruleset_id FROM attempt ORDER BY id DESC LIMIT ?)
+    WHERE exit_code IN ({", ".join(str(code.value) for code in _BY_RULES)})
+    GROUP BY exit_code, decided_by, message) r
+JOIN attempt a ON a.id = r.newest JOIN url u ON u.id = a.url_id ORDER BY r.number DESC LIMIT {_MOST_WORDS}"""
 
 _OF_ORIGIN = "a.origin_id = (SELECT id FROM origin WHERE origin = ?)"
 
@@ -75,6 +93,13 @@ def results_of(reader: Reader, attempt_id: int) -> tuple[AttemptResult, ...]:
     """The typed results of an attempt (B), by type."""
     rows = reader.all("SELECT type, value FROM attempt_result WHERE attempt_id = ? ORDER BY type", (attempt_id,))
     return tuple(AttemptResult(*row) for row in rows)
+
+
+def refusal_counts(reader: Reader, limit: int) -> RefusalCounts:
+    """What rules refused among the newest `limit` attempts, in groups of the same words, the most frequent first."""
+    rows = tuple(RefusalCount(exit_name(row[0]), *row[1:]) for row in reader.all(_REFUSED, (limit,)))
+    known: int = reader.all("SELECT COALESCE(SUM(attempts), 0) FROM origin")[0][0]
+    return RefusalCounts(rows, min(limit, known), known)
 
 
 def history(reader: Reader, origin: str) -> OriginHistory:

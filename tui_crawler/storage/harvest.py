@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.attempt import LinkKind, RefusedCount
 from tui_crawler.domain.intake import Find, Intake, admit
+from tui_crawler.domain.segment import SegmentPage
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.storage.scan_windows import Named, Parent
 from tui_crawler.storage.seen import SeenIndex
@@ -65,7 +66,7 @@ class Harvest:
         known = self._known(parents, linked, sent)
         for parent in parents:
             page = parent.page
-            if not self._sorter.visit(page.page_id, parent.stored_at):
+            if not self._sorter.visit(page.page_id, parent.read_at, document=parent.document):
                 continue
             self.scanned += 1
             finds = [
@@ -77,7 +78,7 @@ class Harvest:
                 self._refuse(parent, refused)
             self.found += len(queue.pages)
             for new in queue.pages:
-                if new.url_hash in known[page.job_id] or not self._sorter.add(page.job_id, new, page.url):
+                if new.url_hash in known[page.job_id] or not self._sorter.add(page.job_id, SegmentPage(new, page.url)):
                     self.known += 1
                 else:
                     self._pages_known[new.origin] += 1

@@ -13,6 +13,7 @@ from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import OpenSettings, open_writable
 from tui_crawler.storage.faults import DATABASE_ERRORS, is_busy, storage_failure
+from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.models import OperatorAction
 from tui_crawler.storage.owner import open_holds, this_process
 
@@ -32,6 +33,7 @@ class Journal:
         self._path = path
         self._now = now
         self._database = open_writable(path, settings or OpenSettings())
+        self._place = FilePlace(path)
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -81,6 +83,7 @@ class Journal:
         with self._lock:
             while True:
                 try:
+                    self._place.check()
                     return work()
                 except DATABASE_ERRORS as error:
                     if not is_busy(error) or time.monotonic() >= end:

@@ -1,12 +1,13 @@
 """Reports on links: who names a URL, what a page names, and the path of pages that led from a seed to one."""
-# the SQL is made of constants of this program only
+# ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from tui_crawler.domain.standing import Referral
-from tui_crawler.domain.view import LinkView
+from tui_crawler.domain.view import LinkEnd, LinkView
+from tui_crawler.storage.origin_reports import exit_name
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 
@@ -21,6 +22,19 @@ ORDER BY l.from_page_id, l.kind LIMIT ?"""
 
 _OUTLINKS = f"""{_LINK} WHERE l.from_page_id = ? AND (l.kind, l.to_url_id) > (?, ?)
 ORDER BY l.kind, l.to_url_id LIMIT ?"""
+
+_OF_PAGE = "FROM page q LEFT JOIN document d ON d.page_id = q.id WHERE q.url_hash = t.hash ORDER BY q.id LIMIT 1"
+
+_INWARD = """SELECT f.href, t.href, l.kind, l.nofollow, l.text, l.first_seen_at, l.from_page_id, l.kind,
+    COALESCE(e.title, ''), p.last_exit_code
+FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id
+    LEFT JOIN document e ON e.page_id = p.id
+WHERE l.to_url_id = ? AND (l.from_page_id, l.kind) > (?, ?) ORDER BY l.from_page_id, l.kind LIMIT ?"""
+
+_OUTWARD = f"""SELECT f.href, t.href, l.kind, l.nofollow, l.text, l.first_seen_at, l.to_url_id, l.kind,
+    COALESCE((SELECT d.title {_OF_PAGE}), ''), (SELECT q.last_exit_code {_OF_PAGE})
+FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id
+WHERE l.from_page_id = ? AND (l.kind, l.to_url_id) > (?, ?) ORDER BY l.kind, l.to_url_id LIMIT ?"""
 
 _NAMED_BY_LINK = """SELECT p.id, f.href, o.origin, l.kind, l.nofollow, 0, p.item_pattern, p.depth + 1,
     l.first_seen_at, 0
@@ -46,15 +60,27 @@ def outlinks(reader: Reader, page_id: int, limit: int | None = None) -> Iterator
     return _windows(reader, _OUTLINKS, page_id, ("", 0), (2, 7), limit)
 
 
-def inlink_count(reader: Reader, url_id: int) -> int:
-    """How many links lead to a URL."""
-    count: int = reader.all("SELECT COUNT(*) FROM link WHERE to_url_id = ?", (url_id,))[0][0]
+def inward(reader: Reader, url_id: int, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
+    """A window of the links to a URL with what is known of the pages that hold them; `after` (0, "") is the first."""
+    return tuple(_link_end(row) for row in reader.all(_INWARD, (url_id, *after, limit)))
+
+
+def outward(reader: Reader, page_id: int, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
+    """A window of the links of a page, by kind, with what is known of where they lead."""
+    return tuple(_link_end(row) for row in reader.all(_OUTWARD, (page_id, after[1], after[0], limit)))
+
+
+def inlink_count(reader: Reader, url_id: int, most: int = -1) -> int:
+    """How many links lead to a URL; counts no further than `most` (-1: all)."""
+    text = "SELECT COUNT(*) FROM (SELECT 1 FROM link WHERE to_url_id = ? LIMIT ?)"
+    count: int = reader.all(text, (url_id, most))[0][0]
     return count
 
 
-def outlink_count(reader: Reader, page_id: int) -> int:
-    """How many links a page holds."""
-    count: int = reader.all("SELECT COUNT(*) FROM link WHERE from_page_id = ?", (page_id,))[0][0]
+def outlink_count(reader: Reader, page_id: int, most: int = -1) -> int:
+    """How many links a page holds; counts no further than `most` (-1: all)."""
+    text = "SELECT COUNT(*) FROM (SELECT 1 FROM link WHERE from_page_id = ? LIMIT ?)"
+    count: int = reader.all(text, (page_id, most))[0][0]
     return count
 
 
@@ -116,6 +142,10 @@ def _windows(
             return
         after = rows[-1][places[0]], rows[-1][places[1]]
         left = None if left is None else left - size
+
+
+def _link_end(row: Row) -> LinkEnd:
+    return LinkEnd(_link_view(row), row[8], exit_name(row[9]), (row[6], row[7]))
 
 
 def _link_view(row: Row) -> LinkView:

@@ -26,12 +26,13 @@ _ORIGINS = f"""SELECT o.origin, o.change, {ORIGIN_STATE}, o.finish_reason, o.pau
     o.operator_delay_ms, o.next_request_at, o.asleep_until, o.robots_status, o.robots_fetched_at,
     o.robots_expires_at, o.crawl_delay_ms, o.todo, o.pending, o.done, o.failed, o.blocked, o.requests, o.bytes,
     o.in_flight_url, o.last_url, o.last_exit_code, o.last_http_status, o.last_attempt_at, o.last_response_ms,
-    o.paused_at, o.paused_by, COALESCE(s.worker, ''), o.discovered
+    o.paused_at, o.paused_by, COALESCE(s.worker, ''), o.discovered, o.in_flight_since,
+    o.robots_http_status
 FROM origin o LEFT JOIN session s ON s.id = o.session_id"""
 
 _RUN = """SELECT r.id, r.started_at, r.finished_at, r.finish_reason, r.requests, r.user_agent, r.config_name,
     r.max_in_flight, r.max_requests, s.host, s.machine, s.pid, s.process_started_ms, s.started_at, s.heartbeat_at,
-    s.lease_ms, s.ended_at
+    s.lease_ms, s.ended_at, r.tries
 FROM run r JOIN session s ON s.run_id = r.id AND s.rest = 0 ORDER BY s.id DESC LIMIT 1"""
 
 _TODO = """SELECT u.href, p.depth, p.nice, p.attempts, p.attempts_remaining, p.not_before, p.seed,
@@ -52,7 +53,7 @@ WHERE run_id = (SELECT MAX(id) FROM run) AND origin_id = ? ORDER BY count DESC, 
 _RECENT_EXITS = """SELECT exit_code, SUM(count) FROM exit_minute
 WHERE origin_id = ? AND minute > ? GROUP BY exit_code"""
 
-_ACTIONS = """SELECT id, at, who, action, target, "before", "after", undone, applied_at > 0, error
+_ACTIONS = """SELECT id, at, who, action, target, "before", "after", undone, applied_at > 0, error, command
 FROM operator_action ORDER BY id DESC LIMIT ?"""
 
 
@@ -64,7 +65,7 @@ def run_view(reader: Reader, now: int) -> RunView | None:
     owner = Owner(*row[9:13])
     hold = Hold(owner, *row[13:16])
     live = not row[16] and hold.is_live(this_process(), now)
-    values = [*row[:7], live, owner.describe(), hold.heartbeat_at, *row[7:9]]
+    values = [*row[:7], live, owner.describe(), hold.heartbeat_at, *row[7:9], row[17]]
     return RunView(*values)
 
 
@@ -123,7 +124,7 @@ def refused(reader: Reader, origin: str) -> tuple[RefusedView, ...]:
 
 def actions(reader: Reader, limit: int) -> tuple[ActionView, ...]:
     """The operator journal, newest first."""
-    rows = ([*row[:7], bool(row[7]), bool(row[8]), row[9]] for row in reader.all(_ACTIONS, (limit,)))
+    rows = ([*row[:7], bool(row[7]), bool(row[8]), *row[9:]] for row in reader.all(_ACTIONS, (limit,)))
     return tuple(ActionView(*row) for row in rows)
 
 

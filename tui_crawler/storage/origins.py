@@ -127,7 +127,7 @@ def write(
     """Writes the state and adds to the counters; answers where the counters of its pages stand.
 
     `last` is the attempt that the overview shows as its last one; without one, what is in flight stays so.
-    robots.txt is written apart.
+    robots.txt is written apart, but for when it is due again, which an operator may change.
     """
     values: dict[str, Any] = {
         "origin_id": row.id,
@@ -146,6 +146,7 @@ def write(
         "last_response_ms": record.last_response_ms,
         "response_window": json.dumps(record.response_window) if record.response_window else "",
         "asleep_until": record.asleep_until,
+        "robots_expires_at": record.robots.expires_at if record.robots else None,
         "in_flight_url": clean(record.in_flight_url),
         "landed": last is not None or bool(record.in_flight_url),
         "add_pending": change.pending,
@@ -319,6 +320,7 @@ def _update_state(more: dict[Any, Any]) -> Any:
     changes = {
         Origin.in_flight_url: peewee.Case(None, landed, Origin.in_flight_url),
         **slots(_STATE),
+        Origin.robots_expires_at: peewee.fn.COALESCE(slot("robots_expires_at"), Origin.robots_expires_at),
         **_additions(),
         **more,
         Origin.requests: Origin.requests + slot("add_requests"),

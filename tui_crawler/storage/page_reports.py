@@ -1,13 +1,10 @@
-"""Reports on pages: windows of them, one URL whole with its links and its path from a seed, failures in groups."""
+"""Reports on pages: windows of them, one URL whole with its links and its path from a seed."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import zstandard
 
@@ -15,31 +12,30 @@ from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
 from tui_crawler.domain.exit_code import ExitCode, retries_in_run
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.url import InvalidUrl, normalise, url_hash
-from tui_crawler.domain.view import FailureGroup, LinkView, PageDetail, PageView, RedirectView
+from tui_crawler.domain.view import LinkEnd, LinkView, PageDetail, PageView, RedirectView
 from tui_crawler.storage.attempt_reports import attempts_of_url, requests_of
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.link_reports import inlink_count, inlinks, outlink_count, outlinks, path_from_seed
+from tui_crawler.storage.link_reports import (
+    inlink_count,
+    inlinks,
+    inward,
+    outlink_count,
+    outlinks,
+    outward,
+    path_from_seed,
+)
 from tui_crawler.storage.origin_reports import exit_name
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import PAGE_DUE_AT
 
-GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
 LINKS = 500
 _ATTEMPTS = 100
-_VARYING = re.compile(
-    r"(?P<octet>%[0-9a-f]{2})"
-    r"|(?P<id>(?<![0-9a-z])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,})(?![0-9a-z]))"
-    r"|(?P<number>[0-9]+)",
-    re.IGNORECASE,
-)
-"""What differs between URLs of one pattern; an escaped octet is none of it."""
-
-_PAGES = f"""SELECT p.id, u.href, o.origin, j.name, p.status, p.attempts, p.attempts_remaining, p.nice, p.depth,
+PAGES = f"""SELECT p.id, u.href, o.origin, j.name, p.status, p.attempts, p.attempts_remaining, p.nice, p.depth,
     p.not_before, p.last_exit_code, p.last_http_status, p.last_crawled_at, COALESCE({PAGE_DUE_AT}, 0),
     COALESCE(d.etag, ''), COALESCE(d.last_modified, ''), COALESCE(d.content_type, ''), COALESCE(d.size, 0),
     COALESCE(d.title, ''), COALESCE(d.sha256, ''), COALESCE(a.message, ''),
-    COALESCE(d.validation_type, ''), d.valid
+    COALESCE(d.validation_type, ''), d.valid, a.response_ms
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
 
@@ -47,18 +43,13 @@ _REDIRECTS = """SELECT f.href, t.href, r.to_fragment, r.permanent, r.source, r.s
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = r.to_url_id
 WHERE r.page_id = ? OR r.to_url_id = ? LIMIT ?"""
 
-_FAILED = """SELECT p.last_exit_code, p.last_http_status, o.origin, u.href, COALESCE(a.message, ''), p.last_crawled_at
-FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id
-    LEFT JOIN attempt a ON a.id = p.last_attempt_id
-WHERE p.failed = 1 ORDER BY p.id LIMIT ?"""
-
 _KNOWN = """SELECT p.id, u.href, p.seed, j.name, p.last_exit_code
 FROM page p JOIN url u ON u.id = p.url_id JOIN job j ON j.id = p.job_id WHERE p.id > ? ORDER BY p.id LIMIT ?"""
 
 _MORE = """SELECT p.lastmod, p.sitemap, COALESCE(a.ruleset_id, 0)
 FROM page p LEFT JOIN attempt a ON a.id = p.last_attempt_id WHERE p.id = ?"""
 
-_OF_ORIGIN = "p.origin_id = (SELECT id FROM origin WHERE origin = ?)"
+OF_ORIGIN = "p.origin_id = (SELECT id FROM origin WHERE origin = ?)"
 
 _PLACE = """SELECT COUNT(*) FROM page WHERE origin_id = (SELECT origin_id FROM page WHERE id = ?)
     AND todo_order > 0 AND todo_order <= (SELECT todo_order FROM page WHERE id = ?)"""
@@ -67,101 +58,52 @@ KnownUrl = tuple[int, str, int, str, int | None]
 """Id of the page, URL, 1 for a seed, name of the job, id of the last exit code (None: never attempted)."""
 
 
-@dataclass(slots=True)
-class _Group:
-    count: int = 0
-    recoverable: int = 0
-    sample_url: str = ""
-    first_at: int = 0
-    last_at: int = 0
-
-
 def pages(reader: Reader, origin: str, after_id: int, limit: int) -> tuple[PageView, ...]:
     """Pages by age: of one origin, or of all for an empty name; those after `after_id`."""
-    of_origin = f"{_OF_ORIGIN} AND " if origin else ""
+    of_origin = f"{OF_ORIGIN} AND " if origin else ""
     values = (origin, after_id, limit) if origin else (after_id, limit)
-    rows = reader.all(f"{_PAGES} WHERE {of_origin}p.id > ? ORDER BY p.id LIMIT ?", values)
-    return tuple(_page_view(row) for row in rows)
+    rows = reader.all(f"{PAGES} WHERE {of_origin}p.id > ? ORDER BY p.id LIMIT ?", values)
+    return tuple(page_view(row) for row in rows)
 
 
 def pages_of_ids(reader: Reader, ids: Sequence[int]) -> tuple[PageView, ...]:
     """The pages with these ids, in their order; those that are gone are left out."""
-    rows = reader.all(f"{_PAGES} WHERE p.id IN ({', '.join(map(str, map(int, ids)))})")
+    rows = reader.all(f"{PAGES} WHERE p.id IN ({', '.join(map(str, map(int, ids)))})")
     found = {row[0]: row for row in rows}
-    return tuple(_page_view(found[page_id]) for page_id in ids if page_id in found)
+    return tuple(page_view(found[page_id]) for page_id in ids if page_id in found)
 
 
-def failure_pages(reader: Reader, exit_code: str, origin: str, after_id: int, limit: int) -> tuple[PageView, ...]:
-    """Failed pages by age; `exit_code` (a name) and `origin` narrow them where they are not empty."""
-    conditions: list[str] = ["p.failed = 1"]
-    values: list[Any] = []
-    if exit_code:
-        conditions.append("p.last_exit_code = ?")
-        values.append(_code_of(exit_code))
-    if origin:
-        conditions.append(_OF_ORIGIN)
-        values.append(origin)
-    where = " AND ".join([*conditions, "p.id > ?"])
-    rows = reader.all(f"{_PAGES} WHERE {where} ORDER BY p.id LIMIT ?", (*values, after_id, limit))
-    return tuple(_page_view(row) for row in rows)
-
-
-def failure_groups(reader: Reader, by: Sequence[str], limit: int | None) -> tuple[FailureGroup, ...]:
-    """Failed pages in groups, the largest first. `by` names what makes a group, out of GROUPINGS; `limit` bounds how
-    many pages are looked at (None: all). Raises ValueError for an unknown name."""
-    unknown = [name for name in by if name not in GROUPINGS]
-    if unknown:
-        raise ValueError(f"cannot group by {', '.join(unknown)} (known: {', '.join(GROUPINGS)})")
-    groups: dict[tuple[str, ...], _Group] = {}
-    for row in reader.stream(_FAILED, (-1 if limit is None else limit,)):
-        code, http_status, _, url, _, at = row
-        group = groups.setdefault(_key(row, by), _Group(sample_url=url, first_at=at))
-        group.count += 1
-        group.recoverable += _is_recoverable(code, http_status)
-        group.first_at = min(group.first_at, at)
-        group.last_at = max(group.last_at, at)
-    largest = sorted(groups.items(), key=lambda item: (-item[1].count, item[0]))
-    return tuple(
-        FailureGroup(
-            tuple(zip(by, key, strict=True)),
-            group.count,
-            group.recoverable,
-            group.sample_url,
-            group.first_at,
-            group.last_at,
-        )
-        for key, group in largest
-    )
-
-
-def page_detail(reader: Reader, url: str) -> PageDetail | None:
-    """One URL, whole; None when it is no page. The URL may be given as it is written, normalised or not."""
+def page_detail(reader: Reader, url: str, links: int = LINKS, counted: int = -1) -> PageDetail | None:
+    """One URL, whole, with at most `links` of each kind, counted up to `counted` (-1: all); None when it is no page.
+    The URL may be given as it is written, normalised or not."""
     found = _find_page(reader, url)
     if found is None:
         return None
     page_id, url_id = found
-    row = reader.all(f"{_PAGES} WHERE p.id = ?", (page_id,))[0]
+    row = reader.all(f"{PAGES} WHERE p.id = ?", (page_id,))[0]
     more = reader.all(_MORE, (page_id,))[0]
     attempts = attempts_of_url(reader, url_id, _ATTEMPTS)
+    path = path_from_seed(reader, page_id)
     requests = tuple(request for attempt in attempts for request in requests_of(reader, attempt.attempt_id))
     return PageDetail(
-        page=_page_view(row),
+        page=page_view(row),
         attempts=attempts,
         requests=requests,
-        inlinks=tuple(inlinks(reader, url_id, LINKS)),
-        outlinks=tuple(outlinks(reader, page_id, LINKS)),
+        inlinks=tuple(inlinks(reader, url_id, links)),
+        outlinks=tuple(outlinks(reader, page_id, links)),
         redirects=tuple(
             RedirectView(redirect[0], redirect[1], redirect[2], bool(redirect[3]), redirect[4], redirect[5])
             for redirect in reader.all(_REDIRECTS, (page_id, url_id, LINKS))
         ),
-        path=tuple(step for step, _ in path_from_seed(reader, page_id)),
-        inlink_count=inlink_count(reader, url_id),
-        outlink_count=outlink_count(reader, page_id),
+        path=tuple(step for step, _ in path),
+        inlink_count=inlink_count(reader, url_id, counted),
+        outlink_count=outlink_count(reader, page_id, counted),
         validation=_validation(reader, page_id),
         data=_data(reader, page_id),
         lastmod=more[0],
         sitemap=bool(more[1]),
         ruleset_id=more[2],
+        path_depths=tuple(depth for _, depth in path),
     )
 
 
@@ -192,6 +134,15 @@ def links_from(reader: Reader, url: str, limit: int | None) -> Iterator[LinkView
     """Links of a page; `limit` None: all of them."""
     page = _find_page(reader, url)
     return iter(()) if page is None else outlinks(reader, page[0], limit)
+
+
+def link_ends(reader: Reader, url: str, inwards: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
+    """A window of the links to a URL, or of those it holds, with what is known of their other ends."""
+    if not inwards:
+        page = _find_page(reader, url)
+        return () if page is None else outward(reader, page[0], after, limit)
+    row = next(iter(_known(reader, "SELECT id FROM url WHERE hash = ?", url)), None)
+    return () if row is None else inward(reader, row[0], after, limit)
 
 
 def link_counts(reader: Reader, url: str) -> tuple[int, int]:
@@ -260,42 +211,17 @@ def _data(reader: Reader, page_id: int) -> tuple[DataValue, ...]:
     return tuple(DataValue(*row) for row in reader.all(text, (page_id,)))
 
 
-def _page_view(row: Row) -> PageView:
+def page_view(row: Row) -> PageView:
+    """A row of PAGES."""
     status = PageStatus(row[4]).name
-    recoverable = _is_recoverable(row[10], row[11])
+    recoverable = is_recoverable(row[10], row[11])
     values = [*row[:4], status, *row[5:10], exit_name(row[10]), *row[11:21], recoverable, *row[21:]]
     return PageView(*values)
 
 
-def _is_recoverable(code: int | None, http_status: int | None) -> bool:
+def is_recoverable(code: int | None, http_status: int | None) -> bool:
     """Whether the page failed for a reason that passes: those that are retried within a run."""
     try:
         return code is not None and retries_in_run(ExitCode(code), http_status)
     except ValueError:
         return False
-
-
-def _key(row: Row, by: Sequence[str]) -> tuple[str, ...]:
-    code, http_status, origin, url, message, _ = row
-    values: dict[str, Any] = {
-        "exit_code": exit_name(code),
-        "origin": origin,
-        "pattern": _pattern(url, origin),
-        "http_status": "" if http_status is None else str(http_status),
-        "message": message,
-    }
-    return tuple(values[name] for name in by)
-
-
-def _pattern(url: str, origin: str) -> str:
-    """The path of a URL with every number as {n} and every UUID or digest as {id}."""
-    path = url.removeprefix(origin).partition("?")[0]
-    return _VARYING.sub(_placeholder, path)
-
-
-def _placeholder(found: re.Match[str]) -> str:
-    return found["octet"] or ("{id}" if found["id"] else "{n}")
-
-
-def _code_of(name: str) -> int | None:
-    return ExitCode[name].value if name in ExitCode.__members__ else None

@@ -7,7 +7,7 @@ that no reading lasts long however many pages there are: the window then says ho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
@@ -38,7 +38,7 @@ _AFTER_ALL = 2**63 - 1
 _ALWAYS = "1 = 1"
 
 _READY = f"p.status NOT IN ({PageStatus.CLAIMED.value}, {PageStatus.SKIPPED.value}, {PageStatus.STASHED.value})"
-_STATES = {
+STATES: Mapping[PageState, str] = {
     PageState.stashed: f"p.status = {PageStatus.STASHED.value}",
     PageState.skipped: f"p.status = {PageStatus.SKIPPED.value}",
     PageState.claimed: f"p.status = {PageStatus.CLAIMED.value}",
@@ -50,11 +50,12 @@ _STATES = {
     PageState.done: f"{_READY} AND p.attempts_remaining <= 0 AND p.failed = 0 AND COALESCE(p.last_exit_code, 0) NOT IN "
     f"({', '.join(str(code.value) for code in sorted(BLOCKED))})",
 }
+"""When page `p` is in a state."""
 _COLUMNS = {Measure.status: "p.last_http_status", Measure.depth: "p.depth"}
 
 
 @dataclass(slots=True)
-class _Search:
+class Search:
     """A filter as SQL. `ways` are conditions that an index serves, `conditions` those tried on each row it gives;
     `patterns` are tried here, on the URL. `origin_id` and `failed` say which counters bound it."""
 
@@ -73,17 +74,17 @@ def page_window(
 ) -> PageWindow:
     """At most `limit` pages that pass a filter, by id: those after `after_id`, or before it when `newest_first`
     (0: from the beginning). Raises StorageFailure."""
-    search = _search_of(reader, narrowing)
-    known = 0 if search.nothing else _known(reader, search)
+    search = search_of(reader, narrowing)
+    known = 0 if search.nothing else known_pages(reader, search)
     if search.nothing:
-        return PageWindow((), known=_known(reader, _Search()))
+        return PageWindow((), known=known_pages(reader, Search()))
     ids: list[int] = []
     looked_at, ended = 0, False
     most = URLS_LOOKED_AT if search.needs_url else ROWS_LOOKED_AT
     at = after_id or (_AFTER_ALL if newest_first else 0)
     while len(ids) <= limit and looked_at < most and not ended:
         size = _step(search, limit)
-        number, edge = _next_edge(reader, search, at, size, newest_first=newest_first)
+        number, edge = next_edge(reader, search, at, size, newest_first=newest_first)
         ended = number < size
         if number:
             ids += _found(reader, search, (at, edge), limit + 1 - len(ids), newest_first=newest_first)
@@ -100,13 +101,13 @@ def page_window(
     )
 
 
-def _step(search: _Search, limit: int) -> int:
+def _step(search: Search, limit: int) -> int:
     if search.needs_url:
         return _STEP_OF_URLS
     return _STEP_OF_ROWS if search.conditions else limit + 1
 
 
-def _next_edge(reader: Reader, search: _Search, at: int, size: int, *, newest_first: bool) -> tuple[int, int]:
+def next_edge(reader: Reader, search: Search, at: int, size: int, *, newest_first: bool) -> tuple[int, int]:
     """How many rows (at most `size`) come next on the way of a search, and the id of the last of them."""
     sign, order, last = ("<", "DESC", "MIN") if newest_first else (">", "ASC", "MAX")
     way = " AND ".join(search.ways) or _ALWAYS
@@ -118,10 +119,10 @@ def _next_edge(reader: Reader, search: _Search, at: int, size: int, *, newest_fi
     return row[0], row[1] or 0
 
 
-def _found(reader: Reader, search: _Search, span: tuple[int, int], room: int, *, newest_first: bool) -> list[int]:
+def _found(reader: Reader, search: Search, span: tuple[int, int], room: int, *, newest_first: bool) -> list[int]:
     """The ids that pass among those after the first id of `span`, up to its second, at most `room`."""
     sign, up_to, order = ("<", ">=", "DESC") if newest_first else (">", "<=", "ASC")
-    where = " AND ".join([*search.ways, *search.conditions]) or _ALWAYS
+    where = where_of(search)
     joined = "JOIN url u ON u.id = p.url_id" if search.needs_url else ""
     chosen = "p.id, u.href" if search.patterns else "p.id"
     rows = reader.all(
@@ -135,7 +136,7 @@ def _found(reader: Reader, search: _Search, span: tuple[int, int], room: int, *,
     return [page_id for page_id, _ in zip(passed, range(room), strict=False)]
 
 
-def _known(reader: Reader, search: _Search) -> int:
+def known_pages(reader: Reader, search: Search) -> int:
     """How many pages there are on the way of a search, from the counters of their origins."""
     column = "failed" if search.failed else "pages_known"
     where = f" WHERE id = {search.origin_id}" if search.origin_id else ""
@@ -143,14 +144,20 @@ def _known(reader: Reader, search: _Search) -> int:
     return number
 
 
-def _search_of(reader: Reader, narrowing: PageFilter) -> _Search:
-    search = _Search()
+def where_of(search: Search) -> str:
+    """The condition of a search, whose values are `search.values`; its patterns are not in it."""
+    return " AND ".join([*search.ways, *search.conditions]) or _ALWAYS
+
+
+def search_of(reader: Reader, narrowing: PageFilter) -> Search:
+    """A filter as SQL, for the origins there are now. Raises StorageFailure."""
+    search = Search()
     for term in narrowing.terms:
         _add(reader, search, term)
     return search
 
 
-def _add(reader: Reader, search: _Search, term: Term) -> None:
+def _add(reader: Reader, search: Search, term: Term) -> None:
     match term:
         case PatternTerm(text=text, inverted=inverted):
             search.patterns.append((Pattern(text), inverted))
@@ -167,7 +174,7 @@ def _add(reader: Reader, search: _Search, term: Term) -> None:
             if codes <= FAILURES and not never and not inverted:
                 _by_failures(search)
         case StateTerm(states=states, inverted=inverted):
-            listed = " OR ".join(f"({_STATES[state]})" for state in sorted(states))
+            listed = " OR ".join(f"({STATES[state]})" for state in sorted(states))
             search.conditions.append(_either(f"({listed})", inverted))
             if states <= {PageState.failed, PageState.retry} and not inverted:
                 _by_failures(search)
@@ -179,7 +186,7 @@ def _add(reader: Reader, search: _Search, term: Term) -> None:
             assert_never(term)
 
 
-def _add_origin(reader: Reader, search: _Search, term: OriginTerm) -> None:
+def _add_origin(reader: Reader, search: Search, term: OriginTerm) -> None:
     """One origin is a way of its own; several are a condition."""
     ids = sorted({each for name in term.names for each in _origins_named(reader, name)})
     if not ids and not term.inverted:
@@ -201,7 +208,7 @@ def _origins_named(reader: Reader, name: str) -> Iterator[int]:
     return (row[0] for row in rows)
 
 
-def _by_failures(search: _Search) -> None:
+def _by_failures(search: Search) -> None:
     """Failed pages have an index of their own."""
     if not search.failed:
         search.failed = True

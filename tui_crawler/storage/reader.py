@@ -10,6 +10,7 @@ from typing import Any
 from tui_crawler.storage.database import OpenSettings, connect_readonly, open_readonly
 from tui_crawler.storage.driver import connection_of
 from tui_crawler.storage.faults import DATABASE_ERRORS, storage_failure
+from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.transaction import Row
 
 
@@ -20,6 +21,7 @@ class Reader:
         self._path = path
         self._settings = settings
         self._database = open_readonly(path, settings)
+        self._place = FilePlace(path)
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -30,6 +32,7 @@ class Reader:
     def all(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
         """All rows of a query."""
         with self._lock:
+            self._place.check()
             try:
                 return connection_of(self._database).execute(text, values).fetchall()
             except DATABASE_ERRORS as error:

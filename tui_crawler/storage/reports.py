@@ -10,6 +10,7 @@ from tui_crawler.domain.attempt import AttemptResult, DataValue, Validation
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.page_filter import PageFilter, PageWindow
 from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.refusal_view import RefusalCounts
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.segment import SegmentRow
 from tui_crawler.domain.standing import UrlStanding
@@ -18,9 +19,11 @@ from tui_crawler.domain.view import (
     ActivityView,
     AttemptView,
     ExitCountView,
+    FailureCount,
     FailureGroup,
     JobView,
     LimboView,
+    LinkEnd,
     LinkView,
     OriginChanges,
     OriginHistory,
@@ -37,6 +40,7 @@ from tui_crawler.domain.view import (
 from tui_crawler.storage import (
     attempt_reports,
     export_reports,
+    failure_reports,
     job_reports,
     origin_reports,
     page_reports,
@@ -123,17 +127,39 @@ class Reports:
 
         At most `limit` pages are looked at (None: all of them). Raises ValueError for an unknown grouping.
         """
-        return page_reports.failure_groups(self._reader, by, limit)
+        return failure_reports.failure_count(self._reader, by, limit, self._now()).groups
+
+    def failure_count(
+        self, by: Sequence[str] = ("exit_code",), limit: int | None = 200_000, now: int | None = None
+    ) -> FailureCount:
+        """The same with how many were looked at; `now` (epoch ms) ends the trend. Raises ValueError."""
+        return failure_reports.failure_count(self._reader, by, limit, self._now() if now is None else now)
 
     def failure_pages(
         self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200
     ) -> tuple[PageView, ...]:
         """Failed pages by age, after page `after_id`."""
-        return page_reports.failure_pages(self._reader, exit_code, origin, after_id, limit)
+        return failure_reports.failure_pages(self._reader, exit_code, origin, after_id, limit)
 
-    def page_detail(self, url: str) -> PageDetail | None:
-        """One URL, whole; None when it is no page."""
-        return page_reports.page_detail(self._reader, url)
+    def failure_window(self, key: failure_reports.GroupKey, after_id: int = 0, limit: int = 200) -> PageWindow:
+        """Pages of one group of failures by age, after page `after_id`; one window looks at a bounded number."""
+        return failure_reports.failure_window(self._reader, key, after_id, limit)
+
+    def failure_urls(self, key: failure_reports.GroupKey, limit: int) -> tuple[tuple[str, str], ...]:
+        """URL and origin of pages of one group of failures, at most `limit`."""
+        return failure_reports.failure_urls(self._reader, key, limit)
+
+    def page_detail(self, url: str, links: int = page_reports.LINKS, counted: int = -1) -> PageDetail | None:
+        """One URL, whole, with at most `links` of each kind, counted up to `counted` (-1: all); None: it is no page."""
+        return page_reports.page_detail(self._reader, url, links, counted)
+
+    def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
+        """A window of the links to a URL, or of those it holds, after (0, "") or the last window."""
+        return page_reports.link_ends(self._reader, url, inward, after, limit)
+
+    def refusal_counts(self, limit: int) -> RefusalCounts:
+        """What rules refused among the newest `limit` attempts, in groups of the same words."""
+        return attempt_reports.refusal_counts(self._reader, limit)
 
     def queue_position(self, url: str) -> int | None:
         """The place of a page on its todo list, 1 for the next one; None when it is on none."""

@@ -8,14 +8,15 @@ from typing import Any
 
 import peewee
 
-from tui_crawler.domain.page import NewPage, PageStatus
+from tui_crawler.domain.page import PageStatus
+from tui_crawler.domain.segment import SegmentPage
 from tui_crawler.storage.claim import ZERO, Claim, require
 from tui_crawler.storage.counters import Moves, tally_of
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.models import Origin, Page, Url
 from tui_crawler.storage.segment_files import Batch, final_path
 from tui_crawler.storage.segments import Shelf, job_ids, register, stash_name
-from tui_crawler.storage.sorter import Sorter
+from tui_crawler.storage.sorter import Sorter, entry_of
 from tui_crawler.storage.statements import padded, slot, slots
 from tui_crawler.storage.transaction import Transaction
 
@@ -39,8 +40,8 @@ class Rest:
         """Writes the segments under names that do not last; the database is only read."""
         require(transaction, self._claim)
         names = {job_id: name for name, job_id in job_ids(transaction).items()}
-        for job_id, page, found_on in _pending_pages(transaction, self._claim):
-            self._sorter.add(job_id, page, found_on)
+        for job_id, entry in _pending_pages(transaction, self._claim):
+            self._sorter.add(job_id, entry)
         if not self._sorter.count():
             return
         folder = self._shelf.made()
@@ -91,9 +92,9 @@ def _stash(transaction: Transaction, job_id: int, keys: Sequence[int], stash: st
     move_counters(transaction, job_id, moves)
 
 
-def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int, NewPage, str]]:
-    """Job, page and URL of the page that named it, of every page pending at an origin of this run; where several
-    workers crawl it, at those of this one."""
+def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int, SegmentPage]]:
+    """Every page pending at an origin of this run, with its job; where several workers crawl it, at those of this
+    one."""
     mine = Origin.participates == 1
     if claim.shared:
         mine &= Origin.session_id == claim.session_id
@@ -101,22 +102,8 @@ def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int
         ids = [row[0] for row in transaction.all(_open_ids, {"origin_id": origin_id})]
         for start in range(0, len(ids), _CHUNK):
             places = padded(ids[start : start + _CHUNK])
-            for row in transaction.all_of(_pages, len(places), places):
-                job_id, href, key, depth, nice, hops, pattern, force, not_before, sitemap, lastmod, found_on = row
-                page = NewPage(
-                    url=href,
-                    url_hash=key,
-                    origin=origin,
-                    depth=depth,
-                    nice=nice,
-                    redirect_hops=hops,
-                    item_pattern=pattern,
-                    force=bool(force),
-                    not_before=not_before,
-                    sitemap=bool(sitemap),
-                    lastmod=lastmod,
-                )
-                yield job_id, page, found_on or ""
+            for job_id, href, key, *values in transaction.all_of(_pages, len(places), places):
+                yield job_id, entry_of(href, key, origin, values)
 
 
 def _is_open() -> Any:

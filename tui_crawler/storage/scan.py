@@ -29,14 +29,13 @@ from tui_crawler.storage.segments import Shelf, Waiting
 from tui_crawler.storage.sorter import Sorter
 from tui_crawler.storage.transaction import Transaction
 
-_AT_ONCE = 5_000  # URLs of segments, marks of documents, ids of attempts
+_AT_ONCE = 5_000  # URLs of segments, marks of pages
 _BUILD_MARK = "queue_build"
-_ATTEMPT_MARK = "scanned_attempt"
 
 
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
-    """How a build works. `output` None: the usual folder. `window` is how many documents are read at once."""
+    """How a build works. `output` None: the usual folder. `window` is how many pages are read at once."""
 
     output: Path | None = None
     segment_urls: int = 50_000
@@ -86,15 +85,12 @@ def build_queue(path: Path, settings: BuildSettings, admission_of: Callable[[str
 @dataclass(frozen=True, slots=True)
 class _Start:
     """How the database stood when a build began. `prefix` is that of its batch, `generation` counts finished builds,
-    `jobs` are ids by name, `waiting` the segments that wait; attempts after the first named here, up to the last, were
-    not looked at."""
+    `jobs` are ids by name, `waiting` the segments that wait."""
 
     prefix: str
     generation: int
     jobs: dict[str, int]
     waiting: tuple[Waiting, ...]
-    first_attempt: int
-    last_attempt: int
 
 
 class _Build:
@@ -146,31 +142,22 @@ class _Build:
                 self._warnings.append(f"a segment that waits to be loaded: {error}; its URLs count as not seen")
 
     def _scan(self, harvest: Harvest, start: _Start) -> None:
-        """Takes everything that was not scanned before. Attempts and jobs that are younger than the beginning of the
-        build are left for the next one."""
+        """Takes everything that was not scanned before: documents, then pages without one. Jobs that are younger than
+        the beginning of the build are left for the next one."""
         kinds = [kind.value for kind in self._settings.link_kinds]
         jobs = frozenset(start.jobs.values())
-        after = 0
-        while True:
-            with self._beside.reading() as transaction:
-                parents = scan_windows.documents(transaction, after, self._settings.window)
-                ids = [parent.page.page_id for parent in parents]
-                linked = scan_windows.links(transaction, ids, kinds)
-            if not parents:
-                break
-            harvest.take([parent for parent in parents if parent.page.job_id in jobs], linked, {})
-            after = ids[-1]
-        for first in range(start.first_attempt, start.last_attempt, _AT_ONCE):
-            with self._beside.reading() as transaction:
-                last = min(first + _AT_ONCE, start.last_attempt)
-                found = scan_windows.without_document(transaction, first, last)
-            for place in range(0, len(found), self._settings.window):
-                parents = found[place : place + self._settings.window]
+        for look in (scan_windows.documents, scan_windows.without_document):
+            after = 0
+            while True:
                 with self._beside.reading() as transaction:
+                    parents = look(transaction, after, self._settings.window)
                     ids = [parent.page.page_id for parent in parents]
                     linked = scan_windows.links(transaction, ids, kinds)
                     sent = scan_windows.redirects(transaction, ids)
-                harvest.take(parents, linked, sent)
+                if not parents:
+                    break
+                harvest.take([parent for parent in parents if parent.page.job_id in jobs], linked, sent)
+                after = ids[-1]
 
     def _write(self, harvest: Harvest, seen: SeenIndex, start: _Start) -> tuple[BuiltSegment, ...]:
         """The files, the transaction that makes them known, their names."""
@@ -184,7 +171,6 @@ class _Build:
                 if mark(transaction, _BUILD_MARK) != start.generation:
                     raise StorageFailure("another queue build has finished meanwhile: nothing was changed")
                 set_mark(transaction, _BUILD_MARK, start.generation + 1)
-                set_mark(transaction, _ATTEMPT_MARK, start.last_attempt)
                 last_segment = segments.register(transaction, self._shelf, batch.heads)
                 self._store(transaction, harvest, seen, last_segment)
             batch.publish()
@@ -207,6 +193,4 @@ def _begin(transaction: Transaction, shelf: Shelf) -> _Start:
         generation=mark(transaction, _BUILD_MARK),
         jobs=segments.job_ids(transaction),
         waiting=segments.waiting(transaction, shelf),
-        first_attempt=mark(transaction, _ATTEMPT_MARK),
-        last_attempt=scan_windows.last_attempt(transaction),
     )

@@ -8,22 +8,13 @@ from typing import Any
 
 import peewee
 
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.storage.claim import ZERO
-from tui_crawler.storage.models import Attempt, Document, Link, Origin, Page, Redirect, Url
-from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.models import Document, Link, Origin, Page, Redirect, Url
+from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Row, Transaction
 
-_CHUNK = 256  # of ids in one statement
-_WITHOUT_DOCUMENT = (
-    ExitCode.permanent_redirect,
-    ExitCode.redirect,
-    ExitCode.not_canonical,
-    ExitCode.noindex,
-)
-"""Exit codes of attempts that leave links or a redirect behind and no document."""
-
+_ONE = peewee.SQL("1")
 _PARENT = (
     Page.id,
     Page.job,
@@ -40,11 +31,12 @@ _PARENT = (
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """A page that names others. `stored_at` is when its document was stored (epoch ms), 0 when it has none."""
+    """A page that names others, with or without a document. `read_at` is when it last gave them (epoch ms)."""
 
     page: TodoPage
     origin_id: int
-    stored_at: int = 0
+    read_at: int
+    document: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +50,13 @@ class Named:
 def documents(transaction: Transaction, after: int, limit: int) -> list[Parent]:
     """Pages with a document that was not scanned, by id, after page `after`."""
     rows = transaction.all(_unscanned, {"after": after, "limit": limit})
-    return [_parent(row, row[len(_PARENT)]) for row in rows]
+    return [_parent(row, document=True) for row in rows]
 
 
-def without_document(transaction: Transaction, after: int, last: int) -> list[Parent]:
-    """Pages without a document that attempts with ids after `after`, up to `last`, have made redirects or noindex."""
-    found = transaction.all(_attempted, {"after": after, "last": last})
-    ids = sorted({row[0] for row in found})
-    parents: list[Parent] = []
-    for start in range(0, len(ids), _CHUNK):
-        places = padded(ids[start : start + _CHUNK])
-        parents += [_parent(row, 0) for row in transaction.all_of(_bare_pages, len(places), places)]
-    return parents
+def without_document(transaction: Transaction, after: int, limit: int) -> list[Parent]:
+    """Pages that redirect or are noindex and were not scanned, by id, after page `after`."""
+    rows = transaction.all(_bare, {"after": after, "limit": limit})
+    return [_parent(row, document=False) for row in rows]
 
 
 def links(transaction: Transaction, page_ids: Sequence[int], kinds: Iterable[str]) -> dict[int, list[Named]]:
@@ -85,26 +72,23 @@ def redirects(transaction: Transaction, page_ids: Sequence[int]) -> dict[int, li
     return _by_page(transaction.fetch(query.where(Redirect.page.in_(list(page_ids)))))
 
 
-def last_attempt(transaction: Transaction) -> int:
-    """The id of the newest attempt, 0 when there is none."""
-    highest: int | None = transaction.fetch(Attempt.select(peewee.fn.MAX(Attempt.id)))[0][0]
-    return highest or 0
-
-
 def pages_by_origin(transaction: Transaction) -> dict[str, int]:
     """How many pages each origin has."""
     return dict(transaction.fetch(Origin.select(Origin.origin, Origin.pages_known)))
 
 
-def mark_scanned(transaction: Transaction, pages: Iterable[tuple[int, int]]) -> None:
-    """Notes that the documents of these pages were scanned, if they are still those that were stored at that time
-    (epoch ms)."""
-    rows = ({"page_id": page_id, "stored_at": stored_at, "scanned_at": transaction.now} for page_id, stored_at in pages)
-    transaction.run_many(_mark, rows)
+def mark_scanned(transaction: Transaction, pages: Sequence[tuple[int, int, bool]]) -> None:
+    """Notes that these pages were scanned, with a document or without, if what they name is still what they gave at
+    that time (epoch ms)."""
+    now = transaction.now
+    stored = ({"page_id": one, "stored_at": at, "scanned_at": now} for one, at, document in pages if document)
+    transaction.run_many(_mark_document, stored)
+    bare = ({"page_id": one, "read_at": at} for one, at, document in pages if not document)
+    transaction.run_many(_mark_page, bare)
 
 
-def _parent(row: Row, stored_at: int) -> Parent:
-    page_id, job_id, url, depth, nice, hops, pattern, force, sitemap, origin_id = row[: len(_PARENT)]
+def _parent(row: Row, *, document: bool) -> Parent:
+    page_id, job_id, url, depth, nice, hops, pattern, force, sitemap, origin_id, read_at = row
     page = TodoPage(
         page_id=page_id,
         job_id=job_id,
@@ -116,7 +100,7 @@ def _parent(row: Row, stored_at: int) -> Parent:
         force=bool(force),
         sitemap=bool(sitemap),
     )
-    return Parent(page, origin_id, stored_at)
+    return Parent(page, origin_id, read_at, document)
 
 
 def _by_page(rows: Iterable[Row]) -> dict[int, list[Named]]:
@@ -138,22 +122,21 @@ def _unscanned() -> Any:
     )
 
 
-def _attempted() -> Any:
-    window = (Attempt.id > slot("after")) & (Attempt.id <= slot("last"))
-    codes = Attempt.exit_code.in_([peewee.SQL(str(code.value)) for code in _WITHOUT_DOCUMENT])
-    return Attempt.select(Attempt.page).where(window & codes & Attempt.page.is_null(False))
-
-
-def _bare_pages(size: int) -> Any:
+def _bare() -> Any:
     return (
-        Page.select(*_PARENT)
+        Page.select(*_PARENT, Page.last_contentful_at)
         .join(Url, on=(Url.id == Page.url))
-        .switch(Page)
-        .join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
-        .where(Page.id.in_([slot("page_id")] * size) & Document.page.is_null())
+        .where((Page.unscanned == _ONE) & (Page.id > slot("after")))
+        .order_by(Page.id)
+        .limit(slot("limit"))
     )
 
 
-def _mark() -> Any:
+def _mark_page() -> Any:
+    same = (Page.id == slot("page_id")) & (Page.last_contentful_at == slot("read_at"))
+    return Page.update({Page.unscanned: ZERO}).where(same)
+
+
+def _mark_document() -> Any:
     same = (Document.page == slot("page_id")) & (Document.stored_at == slot("stored_at"))
     return Document.update({Document.scanned_at: slot("scanned_at")}).where(same)

@@ -41,6 +41,7 @@ _STATE = (
     Page.claimed_by,
     Page.stash,
     Page.depth,
+    Page.unscanned,
 )
 _OUTCOME = (
     Page.status,
@@ -56,6 +57,7 @@ _OUTCOME = (
     Page.not_before,
     Page.ignored_run,
     Page.todo_order,
+    Page.unscanned,
 )
 
 
@@ -75,6 +77,7 @@ class _PageState:
     claimed_by: int
     stash: str
     depth: int
+    unscanned: int
 
     def tally(self) -> Tally:
         """What it adds to the counters of its origin."""
@@ -310,6 +313,7 @@ def _leave_page(
         "not_before": outcome.not_before,
         "ignored_run": 0 if outcome.forget_ignored else claim.run_id,
         "todo_order": 0,
+        "unscanned": outcome.unscanned if outcome.contentful else page.unscanned,
     }
     transaction.run(_update_page, values)
 

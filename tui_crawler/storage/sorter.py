@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.segment import SegmentPage
@@ -19,9 +20,29 @@ CREATE TABLE found (job INTEGER, key INTEGER, origin TEXT, rest TEXT, depth INTE
     pattern TEXT, force INTEGER, not_before INTEGER, sitemap INTEGER, lastmod INTEGER, found_on TEXT);
 CREATE UNIQUE INDEX found_key ON found (job, key);
 CREATE TABLE pending (job INTEGER, key INTEGER, PRIMARY KEY (job, key)) WITHOUT ROWID;
-CREATE TABLE visited (page_id INTEGER PRIMARY KEY, stored_at INTEGER);
+CREATE TABLE visited (page_id INTEGER PRIMARY KEY, read_at INTEGER, document INTEGER);
 """
-_COLUMNS = "origin, rest, depth, nice, hops, pattern, force, not_before, sitemap, lastmod, found_on"
+_REST = "depth, nice, hops, pattern, force, not_before, sitemap, lastmod, found_on"
+
+
+def entry_of(url: str, key: int, origin: str, values: Sequence[Any]) -> SegmentPage:
+    """A URL with its hash and origin as a segment holds it. `values` are those a database keeps of it: depth, nice,
+    redirect hops, item pattern, force, not before, sitemap, lastmod, and the URL of the page that named it, if any."""
+    depth, nice, hops, pattern, force, not_before, sitemap, lastmod, found_on = values
+    page = NewPage(
+        url=url,
+        url_hash=key,
+        origin=origin,
+        depth=depth,
+        nice=nice,
+        redirect_hops=hops,
+        item_pattern=pattern,
+        force=bool(force),
+        not_before=not_before,
+        sitemap=bool(sitemap),
+        lastmod=lastmod,
+    )
+    return SegmentPage(page, found_on or "")
 
 
 class Sorter:
@@ -39,9 +60,10 @@ class Sorter:
         """Forgets everything."""
         self._scratch.close()
 
-    def add(self, job_id: int, page: NewPage, found_on: str) -> bool:
+    def add(self, job_id: int, entry: SegmentPage) -> bool:
         """Takes a URL of a job; answers whether it is the first of its kind. Of several the lowest depth (with who
         found it there), nice and number of hops are kept, and the newest `lastmod`."""
+        page, found_on = entry.page, entry.found_on
         values = (
             job_id,
             page.url_hash,
@@ -78,22 +100,9 @@ class Sorter:
 
     def entries(self) -> Iterator[tuple[int, SegmentPage]]:
         """The URLs with the ids of their jobs, in the order of job, origin, URL."""
-        rows = self._scratch.execute(f"SELECT job, key, {_COLUMNS} FROM found ORDER BY job, origin, rest")
-        for job_id, key, origin, rest, depth, nice, hops, pattern, force, not_before, sitemap, lastmod, on in rows:
-            page = NewPage(
-                url=origin + rest,
-                url_hash=key,
-                origin=origin,
-                depth=depth,
-                nice=nice,
-                redirect_hops=hops,
-                item_pattern=pattern,
-                force=bool(force),
-                not_before=not_before,
-                sitemap=bool(sitemap),
-                lastmod=lastmod,
-            )
-            yield job_id, SegmentPage(page, on)
+        rows = self._scratch.execute(f"SELECT job, key, origin, rest, {_REST} FROM found ORDER BY job, origin, rest")
+        for job_id, key, origin, rest, *values in rows:
+            yield job_id, entry_of(origin + rest, key, origin, values)
 
     def keys(self) -> Iterator[tuple[int, int]]:
         """Job id and URL hash of every URL."""
@@ -118,12 +127,13 @@ class Sorter:
             found.update(row[0] for row in self._scratch.execute(query, (job_id, *chunk)))
         return found
 
-    def visit(self, page_id: int, stored_at: int) -> bool:
-        """Notes a page whose links were taken, as its document was stored at that time (epoch ms; 0: it has none);
+    def visit(self, page_id: int, read_at: int, *, document: bool) -> bool:
+        """Notes a page whose links were taken as it gave them at that time (epoch ms), with or without a document;
         False when it was noted before."""
-        query = "INSERT OR IGNORE INTO visited VALUES (?, ?)"
-        return self._scratch.execute(query, (page_id, stored_at)).rowcount == 1
+        query = "INSERT OR IGNORE INTO visited VALUES (?, ?, ?)"
+        return self._scratch.execute(query, (page_id, read_at, document)).rowcount == 1
 
-    def visited(self) -> Iterator[tuple[int, int]]:
-        """The pages noted, with those times."""
-        yield from self._scratch.execute("SELECT page_id, stored_at FROM visited ORDER BY page_id")
+    def visited(self) -> Iterator[tuple[int, int, bool]]:
+        """The pages noted, with those times, and whether they had a document."""
+        rows = self._scratch.execute("SELECT page_id, read_at, document FROM visited ORDER BY page_id")
+        yield from ((page_id, read_at, bool(document)) for page_id, read_at, document in rows)

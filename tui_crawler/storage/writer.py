@@ -21,6 +21,7 @@ import peewee
 from tui_crawler.domain.run import StorageFailure
 from tui_crawler.storage.driver import connection_of
 from tui_crawler.storage.faults import DATABASE_ERRORS, is_busy, storage_failure
+from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.models.log import Meta
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Texts, Transaction
@@ -82,6 +83,7 @@ class Writer:
     ) -> None:
         self._database = database
         self._path = path
+        self._place = FilePlace(path)
         self._settings = settings
         self._now = now
         self._texts = Texts(database)
@@ -217,6 +219,7 @@ class Writer:
         waiting = jobs
         while waiting:
             try:
+                self._place.check()
                 self._patiently("BEGIN IMMEDIATE", deadline)
                 transaction = self._begun()
                 lost = [job for job in waiting if not self._in_savepoint(job, transaction)]

@@ -11,6 +11,7 @@ from tui_crawler.wiring.options import RunOptions
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
+    from tui_crawler.console.first_step import FirstStep, FromSeeds, Left
     from tui_crawler.domain.command import ActionResult, Command
     from tui_crawler.engine.ports import Listener
     from tui_crawler.export.output import Output
@@ -26,6 +27,7 @@ __all__ = [
     "RunOptions",
     "build_queue",
     "carry_out",
+    "config_from_first_seeds",
     "demo_console",
     "demo_headless",
     "demo_serve",
@@ -34,6 +36,7 @@ __all__ = [
     "open_console",
     "open_journal",
     "open_reports",
+    "open_welcome",
     "rules_desk",
     "run_headless",
     "segment_folder",
@@ -125,6 +128,20 @@ def open_console(config: Config | None, database: Path, readonly: bool, options:
     from tui_crawler.wiring.console import open_console as open_it
 
     return open_it(config, database, readonly, options)
+
+
+def open_welcome(folder: Path) -> FirstStep | Left:
+    """The welcome screen of a folder without a crawl; answers what was chosen."""
+    from tui_crawler.wiring.welcome import open_welcome as welcome
+
+    return welcome(folder)
+
+
+def config_from_first_seeds(folder: Path, step: FromSeeds) -> tuple[Config, Path, str]:
+    """The configuration of seeds chosen there, its new database, and the text to be kept. Raises ConfigErrors."""
+    from tui_crawler.wiring.welcome import Folder
+
+    return Folder(folder).config_for(step)
 
 
 def demo_console(database: Path | None, port: int | None) -> int:

@@ -80,12 +80,13 @@ def _show(config: Config | None, database: Path, readonly: bool, options: RunOpt
         partial(_reports, database),
         journal if writable else None,
         host,
-        name=config.name if config else database.stem,
+        name=config.name if config else "",  # else that of the run
         who=_operator(),
         keymap=dict(config.keymap) if config else None,
         theme=_theme(config),
         rules=ConsoleRules(database),
         explainer_factory=_explainer,
+        queries_factory=partial(_queries, database),
         memory=Memory(state_folder(os.environ), str(database.absolute())),
         detacher=_detacher(config, database, stays) if host is not None else None,
     )
@@ -103,6 +104,12 @@ def _reports(database: Path) -> ports.Reports:
     gc.set_threshold(_ALLOCATIONS, _GENERATIONS, _GENERATIONS)
     gc.enable()
     return ConsoleReports(database)
+
+
+def _queries(database: Path) -> ports.Queries:
+    from tui_crawler.wiring.console_queries import ConsoleQueries
+
+    return ConsoleQueries(database)
 
 
 def _host(config: Config, database: Path, options: RunOptions) -> ThreadHost:

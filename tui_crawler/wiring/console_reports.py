@@ -5,16 +5,44 @@ from __future__ import annotations
 from collections import Counter
 from heapq import nlargest
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.ports import ValidationTotals
+from tui_crawler.console.ports import PageCounts, SessionView, ValidationTotals
+from tui_crawler.domain.page_filter import PageFilter
 from tui_crawler.domain.view import RunView
+from tui_crawler.storage import page_counts, session_reports
 from tui_crawler.storage.reports import Reports
+
+if TYPE_CHECKING:
+    from tui_crawler.config.schema import Config
+    from tui_crawler.domain.contract import Contract
 
 _RUN_COLUMNS = ("run_id", "started_at", "finished_at", "finish_reason", "requests", "user_agent", "config_name")
 
 
 class ConsoleReports(Reports):
     """What a console reads through a connection of its own."""
+
+    _config: tuple[str, Config] | None = None
+
+    def contract(self, origin: str) -> Contract:
+        """What the configuration of the newest run promises an origin. Raises StorageFailure."""
+        from tui_crawler.wiring.contract import contract_of  # noqa: PLC0415  not before the first paint
+        from tui_crawler.wiring.rules import stored_config  # noqa: PLC0415
+
+        run, text = self.run(), self.config_text()
+        if self._config is None or self._config[0] != text:
+            self._config = text, stored_config(text, run)
+        return contract_of(self._config[1], origin, run.user_agent if run is not None else "")
+
+    def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
+        """How often each value of a field occurs among the pages that pass a filter. Raises StorageFailure."""
+        found = page_counts.page_counts(self._reader, narrowing, field)
+        return PageCounts(found.counts, found.values, found.looked_at, found.known)
+
+    def sessions(self, limit: int) -> tuple[SessionView, ...]:
+        """The newest processes that hold, or held, the database, newest first. Raises StorageFailure."""
+        return tuple(_session(row) for row in session_reports.sessions(self._reader, limit))
 
     def runs(self, limit: int) -> tuple[RunView, ...]:
         """The newest runs of `v_run`, newest first; `live` is not told. Raises StorageFailure."""
@@ -32,6 +60,24 @@ class ConsoleReports(Reports):
         kinds = sorted({kind for kind, _ in said})
         sums = tuple((kind, said[kind, True], said[kind, False]) for kind in kinds)
         return ValidationTotals(pages, pages < most, sums)
+
+
+def _session(row: session_reports.SessionRow) -> SessionView:
+    return SessionView(
+        session_id=row.session_id,
+        run_id=row.run_id,
+        rest=row.rest,
+        worker=row.worker,
+        host=row.host,
+        pid=row.pid,
+        started_at=row.started_at,
+        heartbeat_at=row.heartbeat_at,
+        lease_ms=row.lease_ms,
+        ended_at=row.ended_at,
+        clean=row.clean,
+        ended_by=row.ended_by,
+        origins=row.origins,
+    )
 
 
 def _run(

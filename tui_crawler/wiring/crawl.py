@@ -9,16 +9,18 @@ from pathlib import Path
 from tui_crawler.config.schema import Config
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.origin import FinishReason
-from tui_crawler.domain.run import RunReason
+from tui_crawler.domain.run import RunReason, StorageFailure
 from tui_crawler.engine.clock import SystemClock
 from tui_crawler.engine.engine import Engine
 from tui_crawler.engine.ports import Clock, Listener
 from tui_crawler.storage.database import Durability, OpenSettings
+from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.wiring.options import RunOptions
 from tui_crawler.wiring.settings import admission_of, engine_settings, fetcher_of, seed_urls, sites
 
 DRAIN_MS = 5_000  # running requests may end for so long after a stop
+_LOOK_S = 1.0  # how often the database is looked for in its folder
 _GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
 
 
@@ -50,6 +52,7 @@ class Crawl:
             opening=opening, lease_ms=config.storage.lease_ms, segment_urls=config.queue.segment_urls
         )
         self._store = SqliteStore(database, storing)
+        self._place = FilePlace(database)
         seed_hosts = {url.host for url in seed_urls(config)}
         self._fetcher = fetcher_of(config, seed_hosts, self._excluded)
         settings = engine_settings(config, options)
@@ -59,9 +62,12 @@ class Crawl:
 
     async def run(self) -> Ended:
         """Runs until the end, then closes everything. Raises RunHeld, StorageFailure."""
+        watch = asyncio.create_task(self._watch_place(), name="place of the database")
         try:
             reason = await self.engine.run()
+            self._place.check()
         finally:
+            watch.cancel()
             await self._close()
         states = self.engine.states.values()
         return Ended(reason, sum(state.finished in _GAVE_UP for state in states))
@@ -75,6 +81,15 @@ class Crawl:
             await self.engine.rest()
         finally:
             await self._close()
+
+    async def _watch_place(self) -> None:
+        """Ends the run when its database was deleted or replaced: nobody could read what is stored from then on."""
+        try:
+            while True:
+                await asyncio.sleep(_LOOK_S)
+                self._place.check()
+        except StorageFailure:
+            self.engine.stop(RunReason.error, 0)
 
     async def _close(self) -> None:
         await self._fetcher.close()

@@ -27,6 +27,7 @@ class ThreadHost:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._crawl: Crawl | None = None
         self._stop_first: int | None = None
+        self._trouble = ""
         self.ended: Ended | None = None
 
     def run(self) -> str:
@@ -36,6 +37,7 @@ class ThreadHost:
             self.ended = asyncio.run(self._run())
         finally:
             with self._lock:
+                self._trouble = self._crawl.engine.trouble if self._crawl is not None else ""
                 self._loop = self._crawl = self._stop_first = None
         return self.ended.reason.value if self.ended else ""
 
@@ -64,6 +66,12 @@ class ThreadHost:
         """How many turns are under way."""
         crawl = self._crawl
         return crawl.engine.in_flight if crawl is not None else 0
+
+    @property
+    def trouble(self) -> str:
+        """Why the database does not take what is crawled, or did not to the end; empty while it does."""
+        crawl = self._crawl
+        return crawl.engine.trouble if crawl is not None else self._trouble
 
     async def _run(self) -> Ended:
         from tui_crawler.wiring.crawl import Crawl, Silence  # noqa: PLC0415  the screen does not wait for the engine

@@ -1,17 +1,22 @@
-"""The events of the whole crawl, newest first."""
+"""The events of the whole crawl, newest first: attempts, what operators asked for, errors of the console."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
+from datetime import tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from textual.content import Content
 
 from tui_crawler.console.crawl_table import CrawlTable, Row
+from tui_crawler.console.format import plural
+from tui_crawler.console.notice import Trouble
 from tui_crawler.console.present.attempt_row import EVENT_COLUMNS, event_row, is_problem
+from tui_crawler.console.present.event_rows import action_row, trouble_row
+from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.table_cells import LateRow
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.view import ActionView, AttemptView
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
@@ -20,7 +25,7 @@ KEPT = 500
 
 
 class EventsPane(CrawlTable):
-    """Attempts as they come in. The cursor stays where it is, or on the newest row when it is there."""
+    """What happens as it comes in. The cursor stays where it is, or on the newest row when it is there."""
 
     def __init__(self) -> None:
         """Makes it empty."""
@@ -28,6 +33,9 @@ class EventsPane(CrawlTable):
         self._attempts: tuple[AttemptView, ...] = ()
         self._held: tuple[AttemptView, ...] = ()
         self._rows_made: tuple[Row, ...] = ()
+        self._actions: tuple[ActionView, ...] = ()
+        self._troubles: tuple[Trouble, ...] = ()
+        self._others: tuple[tuple[int, Row], ...] = ()
         self.border_title = Content("Events")
 
     def take(self, fresh: Sequence[AttemptView], *, hold: bool) -> None:
@@ -43,6 +51,16 @@ class EventsPane(CrawlTable):
         self._rows_made = (*rows, *self._rows_made)[:KEPT]
         self._show()
 
+    def take_others(self, actions: Sequence[ActionView], troubles: Sequence[Trouble]) -> None:
+        """Takes what operators asked for (newest first) and the errors that were told (oldest first), all of them."""
+        if tuple(actions) != self._actions or tuple(troubles) != self._troubles:
+            self._actions, self._troubles = tuple(actions), tuple(troubles)
+            zone = cast("CrawlerApp", self.app).clock.zone
+            made: list[tuple[int, Row]] = [(one.at, _late_action(one, zone)) for one in actions]
+            made += [(one.at, trouble_row(one, zone)) for one in troubles]
+            self._others = tuple(sorted(made, key=lambda other: other[0]))
+            self._show()
+
     def thaw(self) -> None:
         """Shows what was held back."""
         held, self._held = self._held, ()
@@ -52,27 +70,58 @@ class EventsPane(CrawlTable):
         """The URL of an attempt by its key; empty when it is not kept any more."""
         return next((attempt.url for attempt in self._attempts if attempt.attempt_id == key), "")
 
-    def attempt(self, key: Hashable) -> AttemptView | None:
-        """An attempt by its key; None when it is not kept any more."""
-        return next((attempt for attempt in self._attempts if attempt.attempt_id == key), None)
+    def words_of(self, key: Hashable) -> str:
+        """What an action or an error says, whole (raw text); empty for any other row."""
+        action = next((one for one in self._actions if ("action", one.action_id) == key), None)
+        if action is not None:
+            return action.error or command_line_of(action) or f"{action.action} {action.target}"
+        return next((one.text for one in self._troubles if ("trouble", one.number) == key), "")
+
+    def record(self, key: Hashable) -> AttemptView | ActionView | None:
+        """An attempt or action by its key; None when it is not kept any more."""
+        attempt = next((attempt for attempt in self._attempts if attempt.attempt_id == key), None)
+        return attempt or next((one for one in self._actions if ("action", one.action_id) == key), None)
 
     def go_to_problem(self, *, older: bool) -> bool:
         """Puts the cursor on the next older (or newer) problem; False when there is none."""
-        return go_to_problem(self, self._attempts, older=older)
+        return go_to_problem(self, self._problems(), older=older)
+
+    def _problems(self) -> Set[Hashable]:
+        refused = {("action", one.action_id) for one in self._actions if one.error}
+        return problems_of(self._attempts) | refused | {("trouble", one.number) for one in self._troubles}
 
     def _show(self) -> None:
         following = self.cursor_index <= 0
-        self.set_rows(self._rows_made, cursor="first" if following else "pin")
-        problems = sum(map(is_problem, self._attempts))
-        self.border_title = Content(f"Events · {problems} problems" if problems else "Events")
+        self.set_rows(self._merged(), cursor="first" if following else "pin")
+        problems = len(self._problems())
+        self.border_title = Content(f"Events · {plural(problems, 'problem')}" if problems else "Events")
+
+    def _merged(self) -> list[Row]:
+        """All rows by time, newest first; attempts keep their order."""
+        others = list(self._others)
+        rows: list[Row] = []
+        for attempt, row in zip(self._attempts, self._rows_made, strict=True):
+            while others and others[-1][0] >= attempt.ended_at:
+                rows.append(others.pop()[1])
+            rows.append(row)
+        rows += [row for _, row in reversed(others)]
+        return rows[:KEPT]
 
 
-def go_to_problem(table: CrawlTable, attempts: Sequence[AttemptView], *, older: bool) -> bool:
-    """Puts the cursor of a table of these attempts (newest first) on the next problem; False when there is none."""
-    bad = {attempt.attempt_id for attempt in attempts if is_problem(attempt)}
+def _late_action(action: ActionView, zone: tzinfo) -> Row:
+    return LateRow(("action", action.action_id), partial(action_row, action, zone))
+
+
+def problems_of(attempts: Sequence[AttemptView]) -> Set[Hashable]:
+    """The keys of the rows of attempts that are problems."""
+    return {attempt.attempt_id for attempt in attempts if is_problem(attempt)}
+
+
+def go_to_problem(table: CrawlTable, bad: Set[Hashable], *, older: bool) -> bool:
+    """Puts the cursor of a table (newest first) on the next row whose key is `bad`; False when there is none."""
     problems = [index for index, key in enumerate(table.row_order) if key in bad]
     here = table.cursor_index
-    first = bool(attempts) and not table.has_focus and here in problems and here == 0 and older
+    first = not table.has_focus and here in problems and here == 0 and older
     if first:
         target: int | None = here
     elif older:

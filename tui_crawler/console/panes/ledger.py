@@ -1,4 +1,4 @@
-"""The ledgers of the statistics: refused links, limbo, stashes, validation, runs, workers, one at a time."""
+"""The ledgers of the statistics: refused links, limbo, stashes, runs, workers, actions and more, one at a time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.format import clock, count
+from tui_crawler.console.ports import SessionView
+from tui_crawler.console.present.action_rows import action_row
+from tui_crawler.console.present.session_rows import session_row
 from tui_crawler.console.present.stat_rows import (
     LEDGER_COLUMNS,
     LEDGERS,
@@ -21,8 +24,18 @@ from tui_crawler.console.present.stat_rows import (
     worker_row,
 )
 from tui_crawler.console.refresh import Part
-from tui_crawler.console.stat_parts import Limbo, Refusals, Runs, StashCount, Stashes, ValidationCount, Validations
-from tui_crawler.domain.view import LimboView, RunView
+from tui_crawler.console.stat_parts import (
+    Actions,
+    Limbo,
+    Refusals,
+    Runs,
+    Sessions,
+    StashCount,
+    Stashes,
+    ValidationCount,
+    Validations,
+)
+from tui_crawler.domain.view import ActionView, LimboView, RunView
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
@@ -59,6 +72,10 @@ class LedgerPane(CrawlTable):
                 return Validations(self._asked)
             case "runs":
                 return Runs()
+            case "sessions":
+                return Sessions()
+            case "actions":
+                return Actions()
             case _:
                 return None
 
@@ -92,6 +109,13 @@ class LedgerPane(CrawlTable):
         """Counts what must be counted: what is shown, or the stashes."""
         self.turn_to(self.name_shown if self.name_shown in _COUNTED else "stashes")
 
+    def record(self, key: object) -> object | None:
+        """An entry as it was read, None when the ledger has no such entries."""
+        names = {"runs": "run_id", "sessions": "session_id", "actions": "action_id"}
+        name = names.get(self.name_shown)
+        entries = cast("Sequence[object]", self._value or ()) if name is not None else ()
+        return next((one for one in entries if getattr(one, str(name), None) == key), None)
+
     @property
     def url(self) -> str:
         """The URL under the cursor, empty when there is none."""
@@ -102,6 +126,9 @@ class LedgerPane(CrawlTable):
                 return next((one.sample_url for one in reasons if one.reason == key), "")
             case "limbo" if isinstance(key, tuple):
                 return str(key[1])
+            case "actions":
+                target = getattr(self.record(key), "target", "")
+                return target if "://" in target and " " not in target else ""
             case _:
                 return ""
 
@@ -145,5 +172,11 @@ class LedgerPane(CrawlTable):
                 alive = run.run_id if run is not None and run.live else 0
                 entries = cast("Sequence[RunView]", value)
                 return [run_row(one, now, zone, live=one.run_id == alive) for one in entries]
+            case "sessions":
+                now, zone = console.clock.wall_ms(), console.clock.zone
+                return [session_row(one, now, zone) for one in cast("Sequence[SessionView]", value)]
+            case "actions":
+                zone = console.clock.zone
+                return [action_row(one, zone) for one in cast("Sequence[ActionView]", value)]
             case _:
                 return [worker_row(load) for load in worker_loads(console.picture.origins.values())]

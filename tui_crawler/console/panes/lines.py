@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -25,6 +27,17 @@ class Lines(ScrollView):
     """Shows lines; scrolls when there are more than fit."""
 
     ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "scroll_down", "Down", id="move.down", show=False),
+        Binding("k,up", "scroll_up", "Up", id="move.up", show=False),
+        Binding("g,home", "scroll_home", "Top", id="move.first", show=False),
+        Binding("G,end", "scroll_end", "Bottom", id="move.last", show=False),
+        Binding("ctrl+d", "page_down", "Page down", id="move.half_down", show=False),
+        Binding("ctrl+u", "page_up", "Page up", id="move.half_up", show=False),
+        Binding("pagedown", "page_down", "Page down", id="move.page_down", show=False),
+        Binding("pageup", "page_up", "Page up", id="move.page_up", show=False),
+    ]
+    """The keys of a table, as far as there is something to move."""
 
     DEFAULT_CSS = """
     Lines { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }

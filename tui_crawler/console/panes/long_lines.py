@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rich.segment import Segment
-from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.strip import Strip
 
@@ -13,16 +10,7 @@ from tui_crawler.console.panes.lines import Lines, lay_out_line
 
 
 class LongLines(Lines):
-    """Scrolls with the keys of a table. What would be wrapped is cut to its first row."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "scroll_down", "Down", show=False),
-        Binding("k", "scroll_up", "Up", show=False),
-        Binding("g", "scroll_home", "Top", show=False),
-        Binding("G", "scroll_end", "Bottom", show=False),
-        Binding("ctrl+d", "page_down", "Page down", show=False),
-        Binding("ctrl+u", "page_up", "Page up", show=False),
-    ]
+    """What would be wrapped is cut to its first row."""
 
     @property
     def text(self) -> str:

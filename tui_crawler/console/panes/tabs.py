@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual import events
+from textual.geometry import Region
 from textual.message import Message
 
 from tui_crawler.console.panes.lines import Lines
@@ -70,6 +71,11 @@ class TabBar(Lines, can_focus=False):
             parts += pieces
         self._zones = tuple(zones)
         self.show([tuple(parts)])
+
+    def places(self) -> list[tuple[str, Region]]:
+        """The action id of each tab, and where it stands on the screen."""
+        x, y = self.content_region.offset
+        return [(action_id, Region(x + start, y, end - start, 1)) for start, end, action_id in self._zones]
 
     def on_click(self, event: events.Click) -> None:
         """Opens the tab under the pointer."""

@@ -2,84 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from tui_crawler.console.format import ago, compact, count, due
+from tui_crawler.console.failure_parts import CountedFailures
+from tui_crawler.console.format import ago, compact, count, due, plural, seconds
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
+from tui_crawler.console.rule_pattern import Cluster
+from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.view import FailureGroup, PageView
 
-GROUPINGS: tuple[tuple[str, ...], ...] = (("exit_code",), ("origin",), ("exit_code", "origin"))
-"""What `c` goes through."""
-
-_ORIGIN_COLUMN = Column("origin", "ORIGIN", 20, 1, min_width=16)
-_RECENT_COLUMN = Column("recent", "5 MIN", 5, 3, "right")
-_EXIT_COLUMN = Column("exit", "EXIT", 25, 2, min_width=14)
-_PAGE_COLUMNS: tuple[Column, ...] = (
-    Column("url", "URL", None, 0, min_width=18),
-    Column("status", "ST", 3, 6, "right"),
-    Column("tries", "TRIES", 5, 4, "right"),
-    Column("last", "LAST", 8, 5, "right"),
-    Column("retry", "RETRY", 11, 3, min_width=8),
-    Column("message", "MESSAGE", None, 7, min_width=20),
-    Column("title", "TITLE", None, 8, min_width=20),
+GROUPINGS: tuple[tuple[str, ...], ...] = (
+    ("exit_code",),
+    ("origin",),
+    ("exit_code", "origin"),
+    ("http_status",),
+    ("pattern",),
+    ("message",),
 )
+"""What `c` goes through, and `C` lists."""
+
+_WORDS = {
+    "exit_code": "exit code",
+    "origin": "origin",
+    "http_status": "HTTP status",
+    "pattern": "path pattern",
+    "message": "message",
+}
+_NONE = {"http_status": "no status", "message": "no message"}
+_KEYS = {
+    "exit_code": Column("exit_code", "EXIT", None, 0, min_width=12),
+    "origin": Column("origin", "ORIGIN", None, 0, min_width=12),
+    "http_status": Column("http_status", "STATUS", None, 0, min_width=9),
+    "pattern": Column("pattern", "PATH PATTERN", None, 0, min_width=14),
+    "message": Column("message", "MESSAGE", None, 0, min_width=16),
+}
+_TREND = 12
+_ORIGIN_COLUMN = Column("origin", "ORIGIN", 20, 2, min_width=14)
+_EXIT_COLUMN = Column("exit", "EXIT", 25, 5, min_width=14)
+_STATUS_COLUMN = Column("status", "ST", 3, 7, "right")
+_MESSAGE_COLUMN = Column("message", "MESSAGE", None, 8, min_width=20)
+_URL_COLUMN = Column("url", "URL", None, 0, min_width=18)
+_PAGE_COLUMNS: tuple[Column, ...] = (
+    Column("tries", "TRIES", 5, 1, "right"),
+    Column("took", "TOOK", 6, 4, "right"),
+    Column("retry", "RETRY", 11, 3, min_width=9),
+    Column("last", "LAST", 8, 6, "right"),
+)
+_TITLE_COLUMN = Column("title", "TITLE", None, 9, min_width=20)
 
 
 def page_columns(by: Sequence[str]) -> tuple[Column, ...]:
     """The columns of the pages of one group: what the group has in common is left out."""
     origin = () if "origin" in by else (_ORIGIN_COLUMN,)
     exits = () if "exit_code" in by else (_EXIT_COLUMN,)
-    return (*exits, *origin, *_PAGE_COLUMNS)
-
-
-def counts_recent(by: Sequence[str]) -> bool:
-    """Whether a grouping shows the attempts of the last five minutes: counts are kept of exit codes alone."""
-    return tuple(by) == ("exit_code",)
+    status = () if "http_status" in by else (_STATUS_COLUMN,)
+    message = () if "message" in by else (_MESSAGE_COLUMN,)
+    return (*exits, *origin, _URL_COLUMN, *status, *_PAGE_COLUMNS, *message, _TITLE_COLUMN)
 
 
 def group_columns(by: Sequence[str]) -> tuple[Column, ...]:
     """The columns of the groups for a grouping."""
-    titles = {"exit_code": Column("exit_code", "EXIT", None, 0, min_width=12), "origin": Column("origin", "ORIGIN")}
     return (
-        *(titles[name] for name in by),
-        Column("count", "PAGES", 7, 0, "right", min_width=5),
-        Column("recoverable", "RECOV", 6, 1, "right", min_width=4),
-        *((_RECENT_COLUMN,) if counts_recent(by) else ()),
-        Column("last", "LAST", 8, 2, "right"),
+        *(_KEYS[name] for name in by),
+        Column("count", "TOTAL", 7, 0, "right", min_width=5),
+        Column("recent", "5 MIN", 5, 3, "right"),
+        Column("recoverable", "RECOVERS", 8, 2, "right", min_width=6, short="RECOV"),
+        *(() if "origin" in by else (Column("origins", "ORIGINS", 7, 5, "right", 4, "ORIG"),)),
+        Column("trend", "TREND 1h", _TREND, 4),
+        Column("last", "LAST", 8, 6, "right"),
     )
 
 
 def grouping_words(by: Sequence[str]) -> str:
     """A grouping in words."""
-    return " × ".join(name.replace("_", " ") for name in by)
+    return " × ".join(_WORDS[name] for name in by)
 
 
 def group_name(group: FailureGroup) -> str:
     """A group as one line; raw text."""
-    return " · ".join(host_of(value) if name == "origin" else value for name, value in group.key)
+    return " · ".join(
+        host_of(value) if name == "origin" else value or _NONE.get(name, "none") for name, value in group.key
+    )
 
 
-def group_row(group: FailureGroup, now: int, recent: Mapping[str, int] | None = None) -> Row:
-    """A group as a row; its key is the group's key. `recent`: attempts of the last five minutes by exit code."""
+def counted_words(counted: CountedFailures) -> str:
+    """How many pages were counted, and of how many if not all."""
+    groups = counted.count.groups
+    total = sum(group.count for group in groups)
+    hope = sum(group.recoverable for group in groups)
+    if counted.count.looked_at < counted.count.failed:
+        return f"counted {count(total)} of {count(counted.count.failed)}, {count(hope)} recoverable"
+    return f"{plural(total, 'page')}, {count(hope)} recoverable" if total else ""
+
+
+def counted_at(at: str) -> str:
+    """When it was counted, where that is not done again by itself; `at` is the time of day."""
+    return f"as of {at} · u counts again"
+
+
+def group_row(group: FailureGroup, now: int) -> Row:
+    """A group as a row; its key is the group's key."""
     cells: list[Cell] = []
     for name, value in group.key:
-        if name == "exit_code":
-            cells.append(exit_cell(value))
-        else:
-            cells.append(Styled(host_of(value), "strong", short=bare_host(value)))
+        match name:
+            case "exit_code":
+                cells.append(exit_cell(value))
+            case "origin":
+                cells.append(Styled(host_of(value), "strong", short=bare_host(value)))
+            case "http_status" if value.isdecimal():
+                cells.append(status_cell(int(value)))
+            case _:
+                cells.append(Styled(value, "strong") if value else Styled(_NONE.get(name, "none"), "faint"))
     cells += [
-        Styled(count(group.count), "strong"),
-        Styled(count(group.recoverable), "ok" if group.recoverable else "faint"),
+        Styled(count(group.count), "strong", short=compact(group.count)),
+        Styled(count(group.recent), "" if group.recent else "faint", short=compact(group.recent)),
+        _recovers(group),
     ]
-    if recent is not None:
-        lately = recent.get(dict(group.key).get("exit_code", ""), 0)
-        cells.append(Styled(count(lately), "" if lately else "faint", short=compact(lately)))
-    cells.append(Styled(ago(now - group.last_at), "muted"))
+    if "origin" not in dict(group.key):
+        cells.append(Styled(count(len(group.origins)), "muted", short=compact(len(group.origins))))
+    cells += [Styled(sparkline(group.trend, _TREND), "accent"), Styled(ago(now - group.last_at), "muted")]
     return Row(group.key, tuple(cells))
+
+
+def _recovers(group: FailureGroup) -> Styled:
+    if not group.recoverable:
+        return Styled("no", "faint")
+    if group.recoverable == group.count:
+        return Styled("yes", "ok")
+    return Styled(f"{compact(group.recoverable)} yes", "ok")
 
 
 def page_row(page: PageView, now: int, by: Sequence[str]) -> Row:
@@ -89,22 +143,24 @@ def page_row(page: PageView, now: int, by: Sequence[str]) -> Row:
     if left <= 0:
         retry = Styled("no try left", "faint", short="no try")
     else:
-        retry = Styled(due(wait) if wait > 0 else "has tries", "waiting" if wait > 0 else "ok", short="tries")
+        retry = Styled(due(wait) if wait > 0 else "has tries", "waiting" if wait > 0 else "ok", short="has tries")
     cells: list[Cell] = []
     if "exit_code" not in by:
         cells.append(exit_cell(page.last_exit_code))
     if "origin" not in by:
         cells.append(Styled(host_of(page.origin), "muted", short=bare_host(page.origin)))
+    cells.append(path_of(page.url, page.origin))
+    if "http_status" not in by:
+        cells.append(status_cell(page.last_http_status))
     cells += [
-        path_of(page.url, page.origin),
-        status_cell(page.last_http_status),
         (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
-        Styled(ago(now - page.last_crawled_at), "muted"),
+        Styled(seconds(page.took_ms), "muted" if page.took_ms is not None else "faint"),
         retry,
-        page.message,
-        Styled(page.title, "muted"),
+        Styled(ago(now - page.last_crawled_at), "muted"),
     ]
-    return Row(page.page_id, tuple(cells))
+    if "message" not in by:
+        cells.append(page.message)
+    return Row(page.page_id, (*cells, Styled(page.title, "muted")))
 
 
 def page_lines(page: PageView | None) -> list[Line]:
@@ -117,3 +173,10 @@ def page_lines(page: PageView | None) -> list[Line]:
         (Styled(page.url, "strong"), Styled(f"  {page.title}" if page.title else "", "muted")),
         (exit_cell(page.last_exit_code), Styled(f"  {message}", ""), Styled(words, "muted")),
     ]
+
+
+def cluster_words(cluster: Cluster | None, shown: int) -> str:
+    """The pages that are alike, of so many that are shown; raw text, empty where none are."""
+    if cluster is None:
+        return ""
+    return f"cluster: {cluster.words} ({count(len(cluster.urls))} of {count(shown)})"

@@ -10,6 +10,7 @@ from tui_crawler.console.glyphs import Mark, state_mark
 from tui_crawler.console.present.chips import Chip, chip, fit_chips, pair
 from tui_crawler.console.present.line import Line, Split
 from tui_crawler.console.present.standing import TALLIES
+from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.eta import Eta, Limit
@@ -17,6 +18,8 @@ from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Group
 from tui_crawler.domain.view import RunView, TotalsView
 
 _LINE = 24
+FULL_HZ = 10
+"""Refreshes a second while the screen keeps up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,8 @@ def _pace(state: HeaderState) -> list[Chip]:
 
 def _health(state: HeaderState) -> list[Chip]:
     if state.idle:
-        return [chip(state.engine.label, state.engine.role, 10), chip(state.idle, "warning")]
+        droppable = 0 if state.engine.role == "error" else 10
+        return [chip(state.engine.label, state.engine.role, droppable), chip(state.idle, "warning")]
     chips = [chip(state.engine.label, state.engine.role, 10)]
     if any(value is not None for value in state.line):
         chips.append(chip(sparkline(state.line, _LINE), "active", 20))
@@ -142,10 +146,20 @@ def _refresh(state: HeaderState) -> list[Chip]:
         chips.append(chip("frozen", "paused bold"))
     if state.stale_ms:
         chips.append(chip(f"⚠ stale {state.stale_ms // 1000} s", "warning bold"))
+    elif state.hz < FULL_HZ:
+        chips.append(chip(f"↻ {state.hz}/s slowed", "warning", 9))
     else:
         chips.append(
             chip(
                 f"{state.hz}/s  {seconds(state.read_ms) if state.read_ms > 999 else f'{state.read_ms} ms'}", "faint", 55
             )
         )
-    return chips
+    return chips + _eta_limit(state.eta)
+
+
+def _eta_limit(eta: Eta | None) -> list[Chip]:
+    """What the ETA above it is decided by, and at which origin."""
+    if eta is None or eta.limit is Limit.none:
+        return []
+    where = [chip(host_of(eta.origin), "faint", 56)] if eta.origin else []
+    return [*where, chip(f"by {eta.limit.value}", "muted", 21)]

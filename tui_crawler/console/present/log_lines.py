@@ -6,13 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
+from enum import IntEnum
 from types import MappingProxyType
 
 from tui_crawler.console.format import ago, clock, date_time, seconds, size
-from tui_crawler.console.glyphs import Mark
 from tui_crawler.console.present.attempt_row import is_problem, note
+from tui_crawler.console.present.event_rows import action_mark
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.present.line import Line, Prose, fact
+from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
@@ -62,6 +64,19 @@ _GAVE_UP = "patience"
 _FINISHED = MappingProxyType({_GAVE_UP: "out of patience", "operator": "stopped by an operator"})
 _HIT = "accent bold underline"
 
+
+class Level(IntEnum):
+    """How much an entry matters."""
+
+    info = 0
+    warning = 1
+    error = 2
+
+
+LEVEL_WORDS: Mapping[Level, str] = MappingProxyType(
+    {Level.info: "everything", Level.warning: "warnings and errors", Level.error: "errors only"}
+)
+
 Source = AttemptView | ActivityView | ActionView
 Key = tuple[str, int]
 
@@ -76,6 +91,13 @@ class LogLine:
     problem: bool
     text: str
     source: Source
+
+    @property
+    def level(self) -> Level:
+        """Problems are warnings, those that are shown with ✗ are errors."""
+        if not self.problem:
+            return Level.info
+        return Level.error if _what(self).text.startswith("✗") else Level.warning
 
     @property
     def order(self) -> tuple[int, str, int]:
@@ -210,7 +232,7 @@ def log_lines(line: LogLine | None, zone: tzinfo) -> list[Line]:
             change = (Styled(action.before, "muted"), Styled(" → "), Styled(action.after))
             said: Line = Styled(action.error, "error") if action.error else change
             return [
-                (_what(line), Styled(f"  {action.target}", "strong")),
+                (_what(line), Styled(f"  {action.target}", "strong"), *_same_as(action)),
                 fact("changed", *said) if isinstance(said, tuple) else said,
                 (when, Styled(f"asked by {action.who} · {_fate(action)}", "muted")),
             ]
@@ -230,7 +252,7 @@ def _what(line: LogLine) -> Styled:
                 glyph, role = "✗", "error"
             return Styled(f"{glyph} {activity.event.replace('_', ' ')}", role)
         case ActionView() as action:
-            mark = _action_mark(action)
+            mark = action_mark(action)
             return Styled(f"{mark.glyph} {action.action.replace('_', ' ')}", mark.role)
 
 
@@ -248,21 +270,18 @@ def _happened(line: LogLine) -> tuple[Styled, ...]:
         case ActivityView(message=message):
             return (Styled(message if message != line.origin else ""),)
         case ActionView() as action:
-            end = Styled(action.error, "error") if action.error else Styled(_action_mark(action).word, "muted")
+            end = Styled(action.error, "error") if action.error else Styled(action_mark(action).word, "muted")
             about = path_of(action.target, line.origin) + "  " if action.target != line.origin else ""
             return (Styled(about), Styled(f"by {action.who}  ", "muted"), end)
 
 
-def _action_mark(action: ActionView) -> Mark:
-    if action.error:
-        return Mark("✗", "refused", "error")
-    if not action.applied:
-        return Mark("◷", "waits", "waiting")
-    return Mark("↻", "undone", "muted") if action.undone else Mark("✎", "done", "accent")
+def _same_as(action: ActionView) -> tuple[Styled, ...]:
+    same = command_line_of(action)
+    return (Styled(f"  same as: {same}", "muted"),) if same else ()
 
 
 def _fate(action: ActionView) -> str:
-    return "waits to be carried out" if not action.applied else _action_mark(action).word
+    return "waits to be carried out" if not action.applied else action_mark(action).word
 
 
 def empty_words(*, problems: bool, origin: str) -> str:

@@ -1,26 +1,37 @@
 """What is typed after `/`: words that a row has to have, fuzzy ones, patterns, fields, and their opposites. Pure.
 
-Words are separated by spaces and all have to hold. `~abc` is fuzzy (these characters in this order), `re:x+` a pattern
-(RE2), `exit:`, `state:`, `origin:` or another column with a colon looks there only, `!` before it all turns it round.
+Words are separated by spaces and all have to hold; "quotes" keep spaces in a word. `~abc` is fuzzy (these characters
+in this order), `re:x+` a pattern (RE2), `=abc` the whole text; `exit:`, `status:`, `depth:`, `state:`, `origin:` or
+another column with a colon looks there only, `!` before it all turns it round.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tui_crawler.domain.pattern import Pattern
 
-FIELDS = frozenset({"exit", "state", "origin"})
+FIELDS = frozenset({"exit", "state", "origin", "status", "depth"})
 """Fields that every table is asked for, whether it has such a column or not."""
-HINT = "text  ~fuzzy  re:pattern  exit: state: origin:  ! inverts"
+_ALIKE: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "exit": ("exit_code", "what"),
+    "state": ("status",),
+    "origin": ("url", "sample", "names"),
+})  # fmt: skip
+"""Where a field is looked for in a table that has no such column."""
+HINT = "text  ~fuzzy  re:pattern  =whole  exit: status: depth: origin: state:  ! inverts"
+_KINDS = (("~", "fuzzy"), ("re:", "pattern"), ("=", "whole"))
+_WORD = re.compile(r'(?:[^\s"]|"[^"]*(?:"|$))+')
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One word. `field` empty: any; `kind` is "text", "fuzzy" or "pattern"; `text` is folded unless a pattern."""
+    """One word. `field` empty: any; `kind` is "text", "whole", "fuzzy" or "pattern", whose `text` is not folded."""
 
     text: str
     field: str = ""
@@ -30,7 +41,7 @@ class Term:
 
     def holds(self, fields: Mapping[str, str]) -> bool:
         """Whether it holds for a row."""
-        looked_in = (fields.get(self.field, ""),) if self.field else fields.values()
+        looked_in = (_field(fields, self.field),) if self.field else fields.values()
         return any(map(self._found, looked_in)) is not self.inverted
 
     def _found(self, value: str) -> bool:
@@ -40,6 +51,8 @@ class Term:
                 return all(char in rest for char in self.text)
             case "pattern":
                 return self.pattern is not None and self.pattern.search(value)
+            case "whole":
+                return self.text == value.strip().casefold()
             case _:
                 return self.text in value.casefold()
 
@@ -60,14 +73,14 @@ def read_needle(text: str, columns: Set[str] = frozenset()) -> Needle:
     """Reads a filter as it was typed; `columns` are further fields. What is not finished yet keeps every row."""
     terms: list[Term] = []
     problem = ""
-    for word in text.split():
+    for word in _WORD.findall(text):
         rest = word.removeprefix("!")
         field, colon, value = rest.partition(":")
         if not (colon and (field in FIELDS or field in columns)):
             field, value = "", rest
-        kind = "fuzzy" if value.startswith("~") else "pattern" if value.startswith("re:") else "text"
-        value = value.removeprefix({"fuzzy": "~", "pattern": "re:"}.get(kind, ""))
-        if not value:
+        sign, kind = next((one for one in _KINDS if value.startswith(one[0])), ("", "text"))
+        value = _unquoted(value.removeprefix(sign))
+        if not value and (kind != "whole" or not field):
             continue
         pattern = None
         if kind == "pattern":
@@ -77,6 +90,24 @@ def read_needle(text: str, columns: Set[str] = frozenset()) -> Needle:
                 continue
         terms.append(Term(value.casefold(), field, kind, rest != word, pattern))
     return Needle(tuple(terms), problem)
+
+
+def needle_for(field: str, value: str) -> str:
+    """The word of a filter that keeps the rows whose `field` says `value`, and nothing else."""
+    if '"' in value:
+        text = "".join(f"\\x{{{ord(one):x}}}" if one.isspace() else re.escape(one) for one in value.strip())
+        return f"{field}:re:^\\s*{text}\\s*$"
+    bare = bool(value) and not any(char.isspace() for char in value)
+    return f"{field}:={value}" if bare else f'{field}:="{value.strip()}"'
+
+
+def _field(fields: Mapping[str, str], name: str) -> str:
+    """The text of a field, or of the column that says the same in this table."""
+    return next((fields[one] for one in (name, *_ALIKE.get(name, ())) if one in fields), "")
+
+
+def _unquoted(value: str) -> str:
+    return value[1:].removesuffix('"') if value.startswith('"') else value
 
 
 def _compile(text: str) -> tuple[Pattern | None, str]:

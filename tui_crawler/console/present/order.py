@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -48,10 +48,15 @@ def natural_direction(column: str) -> bool:
     return _KEYS[column][1]
 
 
-def arrange(origins: Iterable[OriginView], wanted: Arrangement) -> list[OriginView]:
-    """The origins that pass the filter, in order; equal ones by name, so that nothing jumps."""
+def arrange(
+    origins: Iterable[OriginView], wanted: Arrangement, suspects: Container[str] = frozenset()
+) -> list[OriginView]:
+    """The origins that pass the filter, in order; equal ones by name, so that nothing jumps.
+
+    `suspects` are origins that look like traps: they are problems, too.
+    """
     needle = read_needle(wanted.needle)
-    kept = [view for view in origins if _passes(view, needle, wanted.problems)]
+    kept = [view for view in origins if _passes(view, needle, wanted.problems and view.origin not in suspects)]
     kept.sort(key=lambda view: view.origin)
     key = _KEYS[wanted.sort][0]
     kept.sort(key=key, reverse=wanted.descending)  # type: ignore[arg-type]  # each key gives values of one kind

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 
-from tui_crawler.console.format import clock, compact, count, due, seconds, size
+from tui_crawler.console.format import compact, count, due, seconds, size
+from tui_crawler.console.origin_parts import TopUp
+from tui_crawler.console.present.contract_card import contract_lines
 from tui_crawler.console.present.exits import exit_cell, mark_of
 from tui_crawler.console.present.line import LABEL, Line, Prose, fact, heading
+from tui_crawler.console.present.origin_now import clock_line
+from tui_crawler.console.present.origin_past import delay_past, delay_source, patience_past
 from tui_crawler.console.present.origin_row import patience_cell
-from tui_crawler.console.present.summary import delay_line, eta_line, rate_line, robots_line
+from tui_crawler.console.present.summary import eta_line, rate_line, robots_line
+from tui_crawler.console.present.trap_lines import trap_lines
 from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.sparkline import bar
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.idle_reason import delay_words
-from tui_crawler.domain.view import AttemptView, ExitCountView, OriginHistory, OriginView, RefusedView, TodoView
+from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.trap import TrapSuspicion
+from tui_crawler.domain.view import ExitCountView, OriginHistory, OriginView, RefusedView, RunView, TodoView
 
 TODO_COLUMNS: tuple[Column, ...] = (
     Column("number", "#", 3, 2, "right"),
@@ -35,69 +41,60 @@ EXIT_COLUMNS: tuple[Column, ...] = (
 )
 NARROW_EXIT_COLUMNS: tuple[Column, ...] = (replace(EXIT_COLUMNS[0], min_width=14), *EXIT_COLUMNS[1:])
 """The same where there is no room for whole names."""
-_PATIENCE_SHOWN = 6
-_DELAYS_SHOWN = 6
 _REFUSED_SHOWN = 8
+_TRAP_HINT = "m on one of these URLs drafts a rule that skips them; nothing is refused by itself"
 
 
-def state_lines(
-    view: OriginView, history: OriginHistory, now: int, zone: tzinfo, line: Sequence[float | None]
-) -> list[Line]:
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is known of an origin beside its row: its history, who topped its patience up, and what it may rely on."""
+
+    history: OriginHistory
+    given: tuple[TopUp, ...] = ()
+    run: RunView | None = None
+    contract: Contract | None = None
+    suspicion: TrapSuspicion | None = None
+
+
+def state_lines(view: OriginView, past: Past, now: int, zone: tzinfo, line: Sequence[float | None]) -> list[Line]:
     """The state of an origin at `now` (epoch ms), newest changes first; `line` is its recent rate."""
+    history = past.history
     lines: list[Line] = [
         fact("patience", patience_cell(view), Styled(f" {view.patience} of {view.patience_max}", "muted")),
-        *_patience_history(history.patience, zone),
-        delay_line(view),
-        fact("", Styled(f"politeness {view.politeness}", "muted")),
-        *_delay_history(history.delays, zone),
+        *patience_past(history.patience, past.given, past.run, now, zone),
+        fact("delay", seconds(view.delay_ms), Styled(f" {delay_source(view)}", "muted"), *_own_delay(view)),
+        *delay_past(history.delays, past.run, zone),
+        clock_line(view, now, past.contract),
         robots_line(view, now),
-    ]
-    if view.crawl_delay_ms is not None:
-        lines.append(fact("", Styled(f"Crawl-delay {seconds(view.crawl_delay_ms)}", "muted")))
-    if view.operator_delay_ms:
-        lines.append(fact("", Styled(f"your delay {seconds(view.operator_delay_ms)}", "accent")))
-    lines += [
         rate_line(line),
         eta_line(view, now),
+        *trap_lines(past.suspicion, hint=_TRAP_HINT),
         "",
         fact("todo", count(view.todo), Styled(f" of {count(view.pending)} queued", "muted")),
-        fact("done", count(view.done), Styled(f"  {size(view.bytes)}", "muted")),
+        fact("done", count(view.done), Styled(f"  {size(view.bytes)}  +{count(view.discovered)} found", "muted")),
         fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
         fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
-        fact("found", count(view.discovered), Styled(" pages in this run", "muted")),
-        fact("requests", count(view.requests)),
+        fact("requests", count(view.requests), Styled(f"  politeness {view.politeness}", "muted")),
     ]
     if view.worker:
         lines.append(fact("worker", view.worker))
     if history.refused:
         lines += ["", heading("Links refused"), *map(_refused_line, history.refused[:_REFUSED_SHOWN])]
+    if past.contract is not None:
+        lines += ["", *contract_lines(past.contract, view, now, zone)]
     return lines
+
+
+def _own_delay(view: OriginView) -> tuple[Styled, ...]:
+    """The operator's own minimum, where another one decides."""
+    if not view.operator_delay_ms or view.delay_reason == "operator":
+        return ()
+    return (Styled(f"  yours {seconds(view.operator_delay_ms)}", "accent"),)
 
 
 def unknown_lines(origin: str) -> list[Line]:
     """What stands there when there is no such origin."""
     return [Prose(f"{origin} is not an origin of this crawl.", "muted")]
-
-
-def _patience_history(lost: Sequence[AttemptView], zone: tzinfo) -> list[Line]:
-    return [
-        (
-            Styled(f"  −{max(1, one.patience_before - one.patience_after)}".ljust(LABEL), "warning"),
-            Styled(f"{clock(one.ended_at, zone)}  ", "muted"),
-            exit_cell(one.exit_code, glyph=False),
-        )
-        for one in lost[:_PATIENCE_SHOWN]
-    ]
-
-
-def _delay_history(delays: Sequence[AttemptView], zone: tzinfo) -> list[Line]:
-    return [
-        (
-            Styled(f"  {seconds(one.delay_ms_after)}".ljust(LABEL)),
-            Styled(f"{clock(one.ended_at, zone)}  {delay_words(one.delay_reason) or 'as configured'}", "muted"),
-        )
-        for one in delays[:_DELAYS_SHOWN]
-    ]
 
 
 def _refused_line(refused: RefusedView) -> Line:

@@ -68,11 +68,21 @@ SORT_TITLES: tuple[tuple[str, str], ...] = (
 )
 
 
-def origin_row(view: OriginView, now: int, run: RunView | None, zone: tzinfo, *, narrow: bool, you: str = "") -> Row:
-    """An origin as a row of the overview at `now` (epoch ms); its key is the origin."""
+def origin_row(
+    view: OriginView,
+    now: int,
+    run: RunView | None,
+    zone: tzinfo,
+    *,
+    narrow: bool,
+    you: str = "",
+    suspected: bool = False,
+) -> Row:
+    """An origin as a row of the overview at `now` (epoch ms), perhaps `suspected` as a trap; its key is the origin."""
     mark = standing(view)
     done = view.state == "FINISHED"
-    origin = Styled(host_of(view.origin), "muted" if done else "strong", short=bare_host(view.origin))
+    name = Styled(host_of(view.origin), "muted" if done else "strong", short=bare_host(view.origin))
+    origin: Cell = (Styled("⚠ trap? ", "warning", short="⚠ "), name) if suspected else name
     fail = Styled(count(view.failed), "error" if view.failed else "faint", short=compact(view.failed))
     todo = Styled(count(view.todo), "" if view.todo else "faint", short=compact(view.todo))
     last: Cell = exit_cell(view.last_exit_code)
@@ -101,7 +111,10 @@ def origin_row(view: OriginView, now: int, run: RunView | None, zone: tzinfo, *,
         Styled(count(view.blocked), "blocked" if view.blocked else "faint", short=compact(view.blocked)),
         Styled(count(view.pending), "" if view.pending else "faint", short=compact(view.pending)),
         size(view.bytes),
-        Styled(idle_reason(view, now, run, zone=zone, you=you) or requesting(view), "muted"),
+        (
+            *((Styled("⚠ trap suspected  ", "warning"),) if suspected else ()),
+            Styled(idle_reason(view, now, run, zone=zone, you=you) or requesting(view), "muted"),
+        ),
     )
     return Row(view.origin, cells)
 

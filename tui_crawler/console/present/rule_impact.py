@@ -18,7 +18,12 @@ ASKED_FROM = 1_000
 """More URLs newly blocked than this: the number has to be typed before it is applied."""
 
 _ORIGINS, _SEEDS = 8, 4
-_STATES = {"waiting": "○", "done": "✓", "failed": "✗", "blocked": "⊘"}
+_STATES = {
+    "waiting": "○ of todo",
+    "done": "✓ of done (kept)",
+    "failed": "✗ of failed",
+    "blocked": "⊘ of blocked",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +75,8 @@ def _preview_lines(preview: Preview) -> list[Line]:
     lines += [
         Split(Styled("⊘ newly blocked", "blocked"), Styled(count(blocked), "strong" if blocked else "faint")),
         *(
-            Split(Styled(f"  {glyph} {name}", "muted"), Styled(count(numbers[name]), "muted"))
-            for name, glyph in _STATES.items()
+            Split(Styled(f"  {words}", "muted"), Styled(count(numbers[name]), "muted"))
+            for name, words in _STATES.items()
             if name in numbers
         ),
         Split(Styled("✓ newly allowed", "ok"), Styled(count(allowed), "strong" if allowed else "faint")),
@@ -146,6 +151,17 @@ def judged_lines(judged: Judged | None) -> list[Line]:
         (Styled(f"⊘ {judged.verdict}  ", "blocked"), judged.url),
         Styled(f"  {judged.decided_by}", "muted"),
     ]
+
+
+def draft_lines(judged: Judged) -> list[Line]:
+    """What a draft says of the URL of a trace, as a section of its own."""
+    lines: list[Line] = ["", Styled("With the draft of the rules", "accent bold")]
+    if judged.problem:
+        return [*lines, Prose(judged.problem, "muted")]
+    if judged.verdict == ALLOWED:
+        said = "; ".join(judged.settings)
+        return [*lines, Styled("✓ no rule refuses it", "ok"), *([Prose(said, "muted")] if said else [])]
+    return [*lines, Styled(f"⊘ {judged.verdict}", "blocked"), Prose(judged.decided_by, "")]
 
 
 def _more(number: int, noun: str) -> list[Line]:

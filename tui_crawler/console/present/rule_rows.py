@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import tzinfo
 
-from tui_crawler.console.format import count, date_time, plural
+from tui_crawler.console.format import clock, compact, count, date_time, plural
 from tui_crawler.console.present.line import Line, Prose, fact
 from tui_crawler.console.rule_draft import DraftRow, Entry, RuleDraft, section_word
+from tui_crawler.console.rule_firing import Firing, without_entry
+from tui_crawler.console.rule_parts import CountedRefusals
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY
+from tui_crawler.domain.refusal_view import RefusalCounts
 from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesetLine, Section, difference
 
 ENTRY_COLUMNS: tuple[Column, ...] = (
@@ -20,6 +23,13 @@ ENTRY_COLUMNS: tuple[Column, ...] = (
     Column("why", "WHY", 20, 3, min_width=18),
     Column("source", "WRITTEN", 12, 2, min_width=10),
 )
+RULE_COLUMNS: tuple[Column, ...] = (
+    *ENTRY_COLUMNS[:2],
+    Column("fired", "FIRED", 7, 1, "right", 6),
+    *ENTRY_COLUMNS[2:],
+)
+"""With how often each entry has refused a URL."""
+
 VERSION_COLUMNS: tuple[Column, ...] = (
     Column("version", "VER", 4, 0, "right"),
     Column("state", "", 10, 2),
@@ -68,6 +78,61 @@ def operator_rows(added: Sequence[Exclusion]) -> list[Row]:
         )
         for place, one in enumerate(added)
     ]
+
+
+def with_firing(row: Row, fired: Mapping[Hashable, Firing | None] | None, whole: bool) -> Row:
+    """A row of `ENTRY_COLUMNS` as one of `RULE_COLUMNS`. `fired` None: not counted yet; `whole`: in the whole log."""
+    return Row(row.key, (*row.cells[:2], _fired(row.key, fired, whole), *row.cells[2:]))
+
+
+def _fired(key: Hashable, fired: Mapping[Hashable, Firing | None] | None, whole: bool) -> Cell:
+    if fired is None:
+        return Styled("…", "faint")
+    one = fired.get(key)
+    if one is None:
+        return Styled("-", "faint")
+    if one.count:
+        return Styled(count(one.count), "strong", short=compact(one.count))
+    if one.links:
+        return Styled("links", "strong")
+    if one.links_in_all:
+        return Styled("?", "faint")
+    return Styled("∅ never" if whole else "∅ 0", "warning", short="∅")
+
+
+def firing_line(fired: Firing | None, counted: RefusalCounts | None, zone: tzinfo, *, query: bool) -> Line:
+    """What the log says of the entry under the cursor; `query`: it is a query policy."""
+    if counted is None:
+        return Styled("counting how often it refused a URL…", "muted")
+    if fired is None:
+        return Styled("how often it decided is not in the log: only what is refused is logged", "muted")
+    whole = counted.looked_at >= counted.known
+    of = "" if whole else f" among the newest {count(counted.looked_at)} of {plural(counted.known, 'attempt')}"
+    more = without_entry(counted) if query else 0
+    beside = f" · {plural(more, 'URL')} beside it: no query policy is for them" if more else ""
+    links = f"{plural(fired.links_in_all, 'link')} refused by entries of its kind, not counted one by one"
+    if not fired.count and fired.links:
+        return (Styled("refused links", "strong"), Styled(f" ({links}), for example ", "muted"), fired.sample_url)
+    if not fired.count and fired.links_in_all:
+        return Styled(f"refused nothing that was tried{of}; {links}", "muted")
+    if not fired.count:
+        return (Styled("∅ never fired", "warning"), Styled(f"{of}{beside}", "muted"))
+    first, last = fired.first_ruleset, fired.last_ruleset
+    by = f"version {last}" if first == last else f"versions {first}–{last}"
+    return (
+        Styled(f"fired {plural(fired.count, 'time')}", "strong"),
+        Styled(f"{of}, last {date_time(fired.last_at, zone)} by {by}{beside}: ", "muted"),
+        fired.sample_url,
+    )
+
+
+def counted_words(counted: CountedRefusals | None, zone: tzinfo) -> str:
+    """When and in how many attempts it was counted what fired; raw text."""
+    if counted is None:
+        return ""
+    counts = counted.counts
+    of = "" if counts.looked_at >= counts.known else f" of {count(counts.known)}"
+    return f"fired in {count(counts.looked_at)}{of} attempts, {clock(counted.at, zone)} · c counts again"
 
 
 def selected_exclusion(key: Hashable, added: Sequence[Exclusion]) -> Exclusion | None:
@@ -133,6 +198,16 @@ def difference_lines(one: Ruleset | None, before: Ruleset | None, lines: Sequenc
     if not lines:
         return [*head, Styled(f"The same as version {before.ruleset_id}.", "muted")]
     return [*head, *change_lines(lines)]
+
+
+def comparison_lines(older: Ruleset, newer: Ruleset, lines: Sequence[RulesetLine]) -> list[Line]:
+    """What two versions differ in, whatever lies between them."""
+    head: list[Line] = [
+        fact("from", Styled(f"version {older.ruleset_id}", "strong"), Styled(f"  {older.who}", "muted")),
+        fact("to", Styled(f"version {newer.ruleset_id}", "strong"), Styled(f"  {newer.who}", "muted")),
+        "",
+    ]
+    return [*head, *change_lines(lines)] if lines else [*head, Styled("They say the same.", "muted")]
 
 
 def change_lines(lines: Sequence[RulesetLine]) -> list[Line]:

@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from tui_crawler.domain.command import (
     AddSeeds,
+    ApplyRules,
+    BadCommand,
     Command,
+    Dripfeed,
+    Exclude,
+    LoadSegment,
     PauseOrigins,
+    ProbeUrls,
+    ReclaimPages,
+    RefetchRobots,
     ResumeOrigins,
     RetryPages,
+    SetDelay,
     SetJob,
+    StashPages,
     SteerJobs,
     StopOrigins,
+    TopUpPatience,
+    UnstashPages,
+    from_json,
 )
+from tui_crawler.domain.view import ActionView
 
 MOST_NAMES = 3
 PROGRAM = "tui-crawler"
+_ORIGIN_WORDS: Mapping[type[object], str] = MappingProxyType(
+    {
+        PauseOrigins: "pause",
+        ResumeOrigins: "resume",
+        StopOrigins: "stop",
+        TopUpPatience: "top-up",
+        RefetchRobots: "refetch",
+    }
+)
 
 
 def same_as(commands: Iterable[Command]) -> str:
@@ -29,14 +53,20 @@ def same_as(commands: Iterable[Command]) -> str:
     return "; ".join(lines) if all(lines) else ""
 
 
+def command_line_of(action: ActionView) -> str:
+    """The command line that does the same as an entry of the operator journal (raw text); empty when there is none."""
+    try:
+        return same_as((from_json(action.action, action.command),)) if action.command else ""
+    except BadCommand:
+        return ""
+
+
 def _line(command: Command) -> str:
     match command:
-        case PauseOrigins(origins=names):
-            return _words("pause", *_named(names))
-        case ResumeOrigins(origins=names):
-            return _words("resume", *_named(names))
-        case StopOrigins(origins=names):
-            return _words("stop", *_named(names))
+        case PauseOrigins() | ResumeOrigins() | StopOrigins() | TopUpPatience() | RefetchRobots():
+            return _words(_ORIGIN_WORDS[type(command)], *_named(command.origins))
+        case SetDelay(origin=origin, delay_ms=ms):
+            return _words("delay", origin, f"{ms}ms" if ms % 1_000 else f"{ms // 1_000}s")
         case AddSeeds(urls=urls, job="", pattern="", force=False, not_before=0):
             return _words("add", *_some(urls))
         case RetryPages(urls=urls, exit_codes=codes, origins=origins):
@@ -47,8 +77,38 @@ def _line(command: Command) -> str:
             return _words("jobs", order, *_some(jobs))
         case SetJob(job=job):
             return _job_line(job, command)
+        case Exclude(kind=kind, value=value, reason=reason, remove=remove):
+            return _words("exclude", kind, value, *_option("--reason", reason), *(("--remove",) if remove else ()))
+        case ApplyRules(job=job, note=note):
+            return _words("rules", "apply", "FILE", *_option("--job", job), *_option("--note", note))
+        case _:
+            return _pages_line(command)
+
+
+def _pages_line(command: Command) -> str:
+    match command:
+        case StashPages(name=name, urls=urls, origins=origins, pattern=pattern, job=job):
+            chosen = [word for origin in _some(origins) for word in ("--origin", origin)]
+            more = (*chosen, *_option("--pattern", pattern), *_option("--job", job))
+            return _words("pages", "stash", name, *_some(urls), *more)
+        case UnstashPages(name=name, limit=limit, job=job):
+            most = ("--limit", str(limit)) if limit else ()
+            return _words("pages", "unstash", name, *most, *_option("--job", job))
+        case Dripfeed(name=name, ready=ready, job=job):
+            return _words("pages", "dripfeed", name, str(ready), *_option("--job", job))
+        case ReclaimPages(reason=reason, urls=urls, older_ms=older):
+            age = ("--older", f"{older}ms") if older and not urls else ()
+            return _words("pages", "reclaim", *_some(urls), *age, "--reason", reason)
+        case ProbeUrls(urls=urls):
+            return _words("pages", "probe", *_some(urls))
+        case LoadSegment(path=path):
+            return _words("queue", "load", path)
         case _:
             return ""
+
+
+def _option(name: str, value: str) -> tuple[str, ...]:
+    return (name, value) if value else ()
 
 
 def _job_line(job: str, command: SetJob) -> str:

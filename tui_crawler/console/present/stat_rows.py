@@ -9,7 +9,9 @@ from heapq import nlargest
 
 from tui_crawler.console.format import ABSENT, clock, compact, count, date_time, duration, percent, size
 from tui_crawler.console.glyphs import Mark, state_mark
+from tui_crawler.console.present.action_rows import ACTION_COLUMNS
 from tui_crawler.console.present.exits import exit_cell, mark_of
+from tui_crawler.console.present.session_rows import SESSION_COLUMNS
 from tui_crawler.console.present.urls import bare_host, host_of
 from tui_crawler.console.sparkline import bar
 from tui_crawler.console.table_cells import Row, Styled
@@ -53,6 +55,8 @@ LEDGERS: tuple[tuple[str, str], ...] = (
     ("validation", "Validation"),
     ("runs", "Runs"),
     ("workers", "Workers"),
+    ("sessions", "Sessions"),
+    ("actions", "Actions of operators"),
 )
 """What the pane at the bottom shows, one at a time."""
 LEDGER_COLUMNS: dict[str, tuple[Column, ...]] = {
@@ -97,6 +101,8 @@ LEDGER_COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("todo", "TODO", 8, 2, "right", min_width=5),
         Column("names", "ITS ORIGINS", None, 0, min_width=16),
     ),
+    "sessions": SESSION_COLUMNS,
+    "actions": ACTION_COLUMNS,
 }
 NOTHING: dict[str, str] = {
     "refused": "no link was refused",
@@ -105,6 +111,8 @@ NOTHING: dict[str, str] = {
     "validation": "no document was validated",
     "runs": "no run yet",
     "workers": "no worker has an origin",
+    "sessions": "no process has held this database yet",
+    "actions": "no operator has asked for anything yet",
 }
 _ENDS = {"exhausted": "✓", "error": "✗"}
 _NAMED = 6

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import tzinfo
 
 from tui_crawler.console.format import ago, count, due, plural, seconds, size
-from tui_crawler.console.present.exits import exit_cell, status_cell
+from tui_crawler.console.origin_parts import Card
+from tui_crawler.console.present.exits import exit_cell, is_failure, status_cell
 from tui_crawler.console.present.header import eta_words
-from tui_crawler.console.present.line import Line, Prose, fact
+from tui_crawler.console.present.line import LABEL, Hanging, Line, Prose, fact
 from tui_crawler.console.present.origin_row import patience_cell, requesting
 from tui_crawler.console.present.standing import standing
 from tui_crawler.console.present.urls import path_of
@@ -19,6 +20,7 @@ from tui_crawler.domain.idle_reason import delay_words, idle_reason
 from tui_crawler.domain.view import OriginView, RunView
 
 _RATE = 18
+_EXITS = 6
 
 
 def why_line(view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str) -> Cell:
@@ -62,6 +64,18 @@ def summary_lines(
     return lines
 
 
+def card_lines(view: OriginView, card: Card) -> list[Line]:
+    """What comes next at the selected origin, and how its attempts ended in the newest run, worst first."""
+    lines: list[Line] = []
+    if card.next_url:
+        lines += ["", Hanging(Styled("next".ljust(LABEL), "muted"), LABEL, path_of(card.next_url, view.origin), most=2)]
+    worst = sorted(card.exits, key=lambda one: (not is_failure(one.exit_code), -one.run))
+    shown = [one for one in worst if one.run][:_EXITS]
+    if shown:
+        lines.append("")
+    return lines + [(exit_cell(one.exit_code), Styled(f" ×{count(one.run)}", "muted")) for one in shown]
+
+
 def _last_line(view: OriginView, now: int) -> Cell:
     words = Styled(f"{ago(now - view.last_attempt_at)}, took {seconds(view.last_response_ms)}", "muted")
     return words if view.last_http_status is None else (status_cell(view.last_http_status), Styled("  "), words)
@@ -91,8 +105,9 @@ def robots_line(view: OriginView, now: int) -> Cell:
         case _:
             return fact("robots", Styled("○ not asked yet", "muted"))
     left = view.robots_expires_at - now
-    until = f" until {due(left).lstrip('+')}" if left > 0 else " expired"
-    return fact("robots", state, Styled(until.replace("until", "for"), "muted"))
+    if view.robots_http_status is not None and view.robots_status != "parsed":
+        state = Styled(f"{state.text} ({view.robots_http_status})", state.role)
+    return fact("robots", state, Styled(f", {due(left).lstrip('+')} left" if left > 0 else ", due again", "muted"))
 
 
 def eta_line(view: OriginView, now: int) -> Cell:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import tzinfo
 
 from tui_crawler.console.format import clock, count, date_time, due, phase, plural, size
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
-from tui_crawler.console.present.line import LABEL, Hanging, Line, Prose, fact, heading, width_of
+from tui_crawler.console.present.line import LABEL, Hanging, Line, Prose, Split, fact, heading, width_of
 from tui_crawler.console.present.urls import path_of
-from tui_crawler.console.table_cells import Row, Styled
+from tui_crawler.console.refresh import MOST_LINKS
+from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.view import AttemptView, LinkView, PageDetail, PageView, RequestView
+from tui_crawler.domain.view import AttemptView, LinkEnd, LinkView, PageDetail, PageView, RequestView
 
 ATTEMPT_COLUMNS: tuple[Column, ...] = (
-    Column("number", "#", 3, 4, "right"),
+    Column("number", "#", 3, 6, "right"),
     Column("time", "TIME", 19, 0, min_width=8),
+    Column("rules", "RULES", 5, 8, "right"),
     Column("exit", "EXIT", 27, 0, min_width=14),
     Column("status", "ST", 3, 1, "right"),
-    Column("took", "TOOK", 7, 2, "right"),
-    Column("bytes", "BYTES", 7, 5, "right"),
-    Column("requests", "REQ", 3, 6, "right"),
-    Column("new", "NEW", 4, 7, "right"),
-    Column("patience", "PATIENCE", 8, 8),
-    Column("message", "MESSAGE", None, 3, min_width=30),
+    Column("head", "TTFB", 6, 4, "right"),
+    Column("total", "TOTAL", 6, 2, "right"),
+    Column("bytes", "BYTES", 6, 5, "right"),
+    Column("remote", "REMOTE", 21, 7, min_width=15),
+    Column("requests", "REQ", 3, 9, "right"),
+    Column("note", "NOTE", None, 3, min_width=26),
 )
 REQUEST_COLUMNS: tuple[Column, ...] = (
     Column("time", "SENT", 12, 0),
@@ -36,11 +37,17 @@ REQUEST_COLUMNS: tuple[Column, ...] = (
     Column("error", "ERROR", None, 4, min_width=14),
 )
 LINK_COLUMNS: tuple[Column, ...] = (
-    Column("kind", "KIND", 8, 2),
+    Column("kind", "KIND", 6, 3, min_width=4),
     Column("url", "URL", None, 0, min_width=18),
-    Column("text", "TEXT", 20, 1, min_width=12),
-    Column("note", "", 8, 3),
+    Column("title", "TITLE", None, 2, min_width=14),
+    Column("text", "TEXT", 20, 4, min_width=12),
+    Column("exit", "EXIT", 16, 1, min_width=12),
+    Column("seen", "SEEN", 16, 6, min_width=8),
+    Column("note", "", 8, 5),
 )
+_PATH, _INDENTED = 12, 6
+"""How many steps of a path are drawn, the last ones; and how many of them are indented further."""
+
 _HEADER_NAME = 32
 """How many cells the name of a header takes at most."""
 
@@ -49,6 +56,7 @@ def page_lines(page: PageView, now: int, zone: tzinfo) -> list[Line]:
     """What is known of a page at `now` (epoch ms)."""
     lines: list[Line] = [
         Prose(page.url, "strong", most=3),
+        *([fact("host", letters, Styled("  as it is written", "muted"))] if (letters := idn_of(page.url)) else []),
         Prose(page.title, "", most=2) if page.title else Styled("no title known", "faint"),
         "",
         fact("last", exit_cell(page.last_exit_code), " ", status_cell(page.last_http_status)),
@@ -81,21 +89,55 @@ def _next_try(page: PageView, now: int) -> str:
     return f"  next {due(wait)}" if wait > 0 else "  may run now"
 
 
-def path_lines(detail: PageDetail) -> list[Line]:
-    """How the URL was found: from a seed, link by link; and what else points at it."""
+def idn_of(url: str) -> str:
+    """The host of a URL in the letters its punycode stands for; empty where it has none. Raw text."""
+    host = url.partition("://")[2].split("/", 1)[0].rpartition("@")[2]
+    labels = host.split(".")
+    if not any(label.lower().startswith("xn--") for label in labels):
+        return ""
+    try:
+        return ".".join(
+            label[4:].encode("ascii").decode("punycode") if label.lower().startswith("xn--") else label
+            for label in labels
+        )
+    except (UnicodeError, ValueError, OverflowError):
+        return ""
+
+
+def path_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
+    """How the URL was found: the shortest path from a seed, link by link; and what else points at it."""
     page = detail.page
     lines: list[Line] = []
+    depths = detail.path_depths or tuple(range(1, len(detail.path) + 1))
     if detail.path:
-        lines.append((Styled("◆ ", "accent"), path_of(detail.path[0].from_url, page.origin), Styled("  seed", "muted")))
-        lines += [_step(depth, link, page) for depth, link in enumerate(detail.path, 1)]
+        first = (Styled("◆ ", "accent"), path_of(detail.path[0].from_url, page.origin), Styled("  seed", "muted"))
+        lines.append(Split(first, Styled("depth 0", "muted")))
+        hidden = max(0, len(detail.path) - _PATH)
+        if hidden:
+            lines.append(Styled(f"  … {plural(hidden, 'step')}", "faint"))
+        steps = list(zip(detail.path, depths, strict=True))[hidden:]
+        lines += [
+            _step(number, link, depth, page, zone, last=number == len(steps))
+            for number, (link, depth) in enumerate(steps, 1)
+        ]
     elif page.depth == 0:
-        lines.append((Styled("◆ ", "accent"), "a seed"))
+        lines.append(Split((Styled("◆ ", "accent"), "a seed"), Styled("depth 0", "muted")))
     else:
         lines.append(Styled("how it was found is not known", "muted"))
     lines.append("")
-    lines.append(fact("linked", f"from {plural(detail.inlink_count, 'page')}, to {count(detail.outlink_count)}"))
-    lines += redirect_lines(detail)[:4]
+    lines.append(fact("linked", f"from {_pages(detail.inlink_count)}, to {many_links(detail.outlink_count)}"))
+    redirects = redirect_lines(detail)
+    lines += redirects[:4] or [Styled("no redirect is known", "faint")]
     return lines
+
+
+def _pages(number: int) -> str:
+    return plural(number, "page") if number < MOST_LINKS else f"{many_links(number)} pages"
+
+
+def many_links(number: int) -> str:
+    """A number of links that is counted up to MOST_LINKS."""
+    return f"{count(MOST_LINKS)}+" if number >= MOST_LINKS else count(number)
 
 
 def redirect_lines(detail: PageDetail) -> list[Line]:
@@ -115,34 +157,41 @@ def redirect_lines(detail: PageDetail) -> list[Line]:
     return lines
 
 
-def _step(depth: int, link: LinkView, page: PageView) -> Line:
-    role = "strong" if link.to_url == page.url else ""
-    return (
-        Styled("  " * (depth - 1) + "↳ ", "muted"),
-        Styled(path_of(link.to_url, page.origin), role),
-        Styled(f"  <{link.kind}>", "muted"),
-        Styled(f" {link.text}" if link.text else "", "faint"),
+def _step(number: int, link: LinkView, depth: int, page: PageView, zone: tzinfo, *, last: bool) -> Line:
+    seen = clock(link.first_seen_at, zone)[:5] if link.first_seen_at else "-"
+    right = (
+        Styled(f"  <{link.kind}> {seen} depth {depth}", "muted"),
+        Styled(" ◀ shortest" if last else "", "accent"),
+    )
+    indent = "  " * min(number - 1, _INDENTED)
+    return Split(
+        (Styled(f"{indent}↳ ", "muted"), Styled(path_of(link.to_url, page.origin), "strong" if last else "")), right
     )
 
 
-def link_row(number: int, link: LinkView, origin: str, *, inward: bool) -> Row:
+def link_row(number: int, end: LinkEnd, origin: str, zone: tzinfo, *, inward: bool) -> Row:
     """A link as a row; its key is its number, the other end is what is shown."""
+    link = end.link
     other = link.from_url if inward else link.to_url
-    note = "nofollow" if link.nofollow else ""
     return Row(
         number,
         (
             Styled(link.kind, "muted"),
             path_of(other, origin).removeprefix("https://"),
+            Styled(end.title, "muted"),
             Styled(link.text, "faint"),
-            Styled(note, "warning"),
+            exit_cell(end.exit_code) if end.exit_code else Styled("not tried", "faint"),
+            Styled(date_time(link.first_seen_at, zone)[:16], "faint", short=clock(link.first_seen_at, zone)),
+            Styled("nofollow" if link.nofollow else "", "warning"),
         ),
     )
 
 
-def links_title(words: str, shown: int, whole: int) -> str:
-    """What a table of links shows: how many there are, and whether all of them."""
-    return f"{words} · {count(whole)}" if shown >= whole else f"{words} · first {count(shown)} of {count(whole)}"
+def links_title(words: str, first: int, shown: int, whole: int) -> str:
+    """What a table of links shows: how many there are, and which of them; `first` is the number of the first."""
+    if first == 1 and shown >= whole:
+        return f"{words} · {count(whole)}"
+    return f"{words} · {count(first)}–{count(first + shown - 1)} of {many_links(max(whole, first + shown - 1))}"
 
 
 def content_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
@@ -176,28 +225,50 @@ def content_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
     return lines
 
 
-def attempt_rows(attempts: Sequence[AttemptView], zone: tzinfo) -> list[Row]:
+def attempt_rows(detail: PageDetail, zone: tzinfo) -> list[Row]:
     """The attempts of a URL, newest first, numbered from the oldest; keys are attempt ids."""
-    return [_attempt_row(len(attempts) - index, one, zone) for index, one in enumerate(attempts)]
+    last = {request.attempt_id: request for request in detail.requests}
+    number = len(detail.attempts)
+    return [
+        _attempt_row(number - index, one, last.get(one.attempt_id), zone) for index, one in enumerate(detail.attempts)
+    ]
 
 
-def _attempt_row(number: int, one: AttemptView, zone: tzinfo) -> Row:
-    lost = one.patience_after != one.patience_before
+def _attempt_row(number: int, one: AttemptView, request: RequestView | None, zone: tzinfo) -> Row:
+    """`request` is the last one it made, which tells how long the head took and who answered."""
+    head = request.head_at - request.sent_at if request is not None and request.head_at is not None else None
+    total = request.ended_at - request.sent_at if request is not None else one.response_ms
     return Row(
         one.attempt_id,
         (
             Styled(str(number), "faint"),
             Styled(date_time(one.ended_at, zone), "muted", short=clock(one.ended_at, zone)),
+            Styled(str(one.ruleset_id) if one.ruleset_id else "-", "faint"),
             exit_cell(one.exit_code),
             status_cell(one.http_status),
-            phase(one.response_ms),
+            phase(head),
+            phase(total),
             Styled(size(one.bytes) if one.bytes else "-", "muted"),
-            str(one.requests),
-            Styled(f"+{count(one.new_pages)}" if one.new_pages else "", "ok"),
-            Styled(f"{one.patience_before}→{one.patience_after}" if lost else "", "warning"),
-            one.message or one.decided_by,
+            Styled(request.remote_address if request is not None else "", "muted"),
+            Styled(str(one.requests), "faint"),
+            _note(one),
         ),
     )
+
+
+def _note(one: AttemptView) -> Cell:
+    """What an attempt cost and brought, and why it ended so."""
+    parts: list[str | Styled] = []
+    if one.patience_after != one.patience_before:
+        parts.append(Styled(f"patience {one.patience_before}→{one.patience_after}  ", "warning"))
+    if one.kind != "page":
+        parts.append(Styled(f"{one.kind}  ", "muted"))
+    if one.new_pages:
+        parts.append(Styled(f"+{plural(one.new_pages, 'page')}  ", "ok"))
+    parts.append(one.message)
+    if one.decided_by:
+        parts.append(Styled(f"  {one.decided_by}" if one.message else one.decided_by, "muted"))
+    return tuple(parts)
 
 
 def request_row(request: RequestView, zone: tzinfo) -> Row:

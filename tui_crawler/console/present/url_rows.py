@@ -6,11 +6,12 @@ from datetime import tzinfo
 
 from tui_crawler.console.format import ABSENT, ago, coarse, count, date_time, due, plural, size
 from tui_crawler.console.glyphs import state_mark
+from tui_crawler.console.page_book import PageBook
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.present.line import Line
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.page_filter import PageState, PageWindow, state_of
+from tui_crawler.domain.page_filter import PageState, state_of
 from tui_crawler.domain.view import PageView
 
 URL_COLUMNS: tuple[Column, ...] = (
@@ -25,7 +26,7 @@ URL_COLUMNS: tuple[Column, ...] = (
     Column("last", "LAST", 7, 1, "right", 4),
     Column("size", "SIZE", 6, 8, "right"),
 )
-FILTER_HINT = "part of a URL · exit: status: depth: origin: state: re: · ! inverts"
+FILTER_HINT = "part of a URL · ~fuzzy · exit: status: depth: origin: state: re: · ! inverts"
 
 
 def url_row(page: PageView, now: int) -> Row:
@@ -91,26 +92,27 @@ def url_lines(page: PageView | None, now: int, zone: tzinfo) -> list[Line]:
     ]
 
 
-def window_words(window: PageWindow, first: int, filtered: bool) -> str:
-    """What a window shows, whose first row is number `first` of those that pass."""
-    shown = len(window.pages)
-    span = f"{count(first)}–{count(first + shown - 1)}" if shown else "none"
-    if not filtered:
-        return f"{span} of {count(max(window.known, first + shown - 1))}" if shown else "none known"
-    if window.ended:
-        return f"{span} of {count(first + shown - 1)}" if shown else "none"
-    if shown and window.pages[-1].page_id == window.last_id:  # it is full: it looked no further than it shows
-        return f"{span}, > goes on"
-    looked = plural(window.looked_at, "row")
-    return f"{span} · looked at {looked} of {count(window.known)}, > goes on"
+def position_words(book: PageBook, index: int) -> str:
+    """Which row of all the one at `index` of those held is, and how far was looked."""
+    held, total = len(book.pages), book.total
+    looked = "" if total is not None else f" · looked at {count(book.looked_at)} of {plural(book.known, 'row')}"
+    if not held:
+        return "none" + looked
+    if book.first is None:
+        where = f"row {count(held - index)} from the end" if book.at_last else f"{plural(held, 'row')} held"
+        return where + looked
+    row = f"row {'' if book.exact else '~'}{count(book.first + index)}"
+    if total is None:
+        return f"{row} of {count(book.first - 1 + held)} so far{looked}"
+    return f"{row} of {count(total)}"
 
 
-def nothing_words(window: PageWindow | None, filtered: bool) -> str:
+def nothing_words(book: PageBook) -> str:
     """What stands where there are no rows."""
-    if window is None:
+    if not book.started:
         return "reading…"
-    if not filtered:
+    if not book.narrowing.terms:
         return "No URLs yet.\n\na  add seeds      ?  keys"
-    if window.ended:
+    if book.at_first and book.at_last:
         return "No URL passes the filter.\n\n/  change it      ctrl+l  show all"
-    return f"Nothing among {count(window.looked_at)} of {count(window.known)} rows.\n\n>  look on"
+    return f"Nothing among {count(book.looked_at)} of {plural(book.known, 'row')} yet; looking on.\n\nctrl+l  stops it"

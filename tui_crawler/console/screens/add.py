@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Button, TextArea
 
 from tui_crawler.console.format import plural
@@ -23,6 +25,7 @@ class AddScreen(Dialog):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "add", "Add", show=False),
         Binding("escape", "cancel", "Cancel", show=False),
+        Binding("tab", "app.focus_next", "Next", show=False, priority=True),  # before the next key is looked at
     ]
 
     def __init__(self, text: str, known_origins: tuple[str, ...]) -> None:
@@ -30,7 +33,7 @@ class AddScreen(Dialog):
         super().__init__()
         self._text = text
         self._known = known_origins
-        self._seeds = Seeds()
+        self.seeds = Seeds()
 
     def compose(self) -> ComposeResult:
         """A field for many lines, what it would do, and the buttons."""
@@ -39,13 +42,18 @@ class AddScreen(Dialog):
             box.border_subtitle = Content("one URL per line · ctrl+s adds · esc leaves")
             yield PlainArea(self._text, id="seeds", compact=True, tab_behavior="focus", placeholder="https://…")
             yield Lines(id="seeds-preview")
+            yield from self.more()
             with Horizontal(classes="dialog-buttons"):
                 yield Button("Add", id="add", compact=True, variant="primary", disabled=True)
                 yield Button("Cancel", id="cancel", compact=True)
 
+    def more(self) -> Iterable[Widget]:
+        """What else is asked."""
+        return ()
+
     def on_mount(self) -> None:
         """Judges what stands there at first."""
-        self.query_one(Lines).can_focus = False
+        self.query_one("#seeds-preview").can_focus = False
         self.query_one(TextArea).focus()
         self._judge()
 
@@ -60,21 +68,21 @@ class AddScreen(Dialog):
         if event.button.id == "add":
             self.action_add()
         else:
-            self.dismiss(None)
+            self.action_cancel()
 
     def action_add(self) -> None:
         """Gives the seeds, if there are any."""
-        if self._seeds.urls:
-            self.dismiss(self._seeds.urls)
+        if self.seeds.urls:
+            self.dismiss(self.seeds.urls)
 
     def action_cancel(self) -> None:
         """Gives nothing."""
         self.dismiss(None)
 
     def _judge(self) -> None:
-        self._seeds = read_seeds(self.query_one(TextArea).text, self._known)
-        self.query_one(Lines).show(seeds_lines(self._seeds))
+        self.seeds = read_seeds(self.query_one(TextArea).text, self._known)
+        self.query_one("#seeds-preview", Lines).show(seeds_lines(self.seeds))
         button = self.query_one("#add", Button)
-        button.disabled = not self._seeds.urls
-        button.label = Content(f"Add {plural(len(self._seeds.urls), 'seed')}" if self._seeds.urls else "Add")
+        button.disabled = not self.seeds.urls
+        button.label = Content(f"Add {plural(len(self.seeds.urls), 'seed')}" if self.seeds.urls else "Add")
         button.refresh(layout=True)

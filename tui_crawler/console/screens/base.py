@@ -22,6 +22,7 @@ from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.table_filter import PURPOSE, TableFilter
+from tui_crawler.console.zoom import Zoom, panes_of, zoom_words
 from tui_crawler.domain.view import PageView
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def size_classes(size: Size) -> dict[str, bool]:
 
 def title(widget: Widget, text: str, subtitle: str = "") -> None:
     """Writes the titles of a pane's border; the texts are raw."""
-    widget.border_title = Content(safe(text, 200))
+    words = zoom_words(widget)
+    widget.border_title = Content(safe(f"{text} · {words}" if words else text, 200))
     words = widget.filter_words if isinstance(widget, CrawlTable) else ""
     widget.border_subtitle = Content(safe(subtitle or words, 200))
 
@@ -71,6 +73,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.frozen = False
         self.missed = 0
         self.table_filter = TableFilter(self)
+        self.zoom = Zoom(self)
 
     @property
     def console(self) -> CrawlerApp:
@@ -93,6 +96,10 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     @abstractmethod
     def wants(self) -> Wants:
         """What this screen shows, so that nothing else is read."""
+
+    def accepts(self, wants: Wants) -> bool:
+        """Whether what was read for `wants` is for this screen as it stands now."""
+        return wants == self.wants()
 
     @abstractmethod
     def take(self, shot: Snapshot) -> None:
@@ -131,6 +138,12 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Puts the focus where it was at first."""
         self.query(str(self.AUTO_FOCUS)).first().focus()
 
+    @property
+    def focused_pane(self) -> Widget | None:
+        """The pane that has the focus; the first one when none has."""
+        panes = panes_of(self)
+        return self.focused if self.focused in panes else next(iter(panes), None)
+
     def toggle_freeze(self) -> None:
         """Holds the picture still, or lets it go on."""
         self.frozen = not self.frozen
@@ -156,6 +169,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         filtered = self.table_filter.filtered if self.has_class("-narrow") else None  # else the border tells it
         crumbs = self.crumbs() if filtered is None else (f"/ {filtered.needle}",)
         self.query_one(FooterBar).tell(crumbs, keys)
+        self.zoom.mark_title()
 
     def on_mount(self) -> None:
         """Fits the first size."""
@@ -171,6 +185,21 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.fit(self.app.size)
         self.console.screen_came_up(self)
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The zoom goes with the focus."""
+        self.zoom.follow(event.widget)
+
+    def on_click(self, event: events.Click) -> None:
+        """Twice on the title of a pane: it grows by a step; at its largest everything goes back to its place."""
+        at = event.screen_offset
+        titles = [one for one in panes_of(self) if one.region.contains_point(at) and at.y == one.region.y]
+        if event.chain == 2 and titles:
+            event.stop()
+            self.set_focus(titles[0])
+            self.zoom.follow(titles[0])
+            self.zoom.cycle(titles[0])
+            self.tell_footer()
+
     def on_entry_line_changed(self, event: EntryLine.Changed) -> None:
         """Filters the table as one types."""
         if event.purpose == PURPOSE:
@@ -185,6 +214,11 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Takes the filter of the table off."""
         if event.purpose == PURPOSE:
             self.table_filter.entered("")
+
+    def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
+        """Orders by the column that was clicked; a second click turns the order round."""
+        if event.table.orders_itself:
+            event.table.toggle_order(event.column_id)
 
     def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
         """A key of the footer was clicked."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -12,6 +13,9 @@ from textual.content import Content
 
 from tui_crawler.console.crawl_table import Column, CrawlTable, Row
 from tui_crawler.console.screens.base import Dialog
+
+_FRAME = 4
+"""Lines of the screen that the list leaves free: the border of the dialog, and a little around it."""
 
 
 class ChooseScreen(Dialog):
@@ -32,6 +36,7 @@ class ChooseScreen(Dialog):
             box.border_title = Content(self._heading)
             table = CrawlTable([Column("text", "", None)], show_header=False)
             table.styles.height = len(self._options)
+            table.styles.max_height = max(1, self.app.size.height - _FRAME)
             yield table
 
     def on_mount(self) -> None:
@@ -40,6 +45,11 @@ class ChooseScreen(Dialog):
         table.set_rows([Row(key, (text,)) for key, text in self._options])
         table.move_cursor(key=self._current)
         table.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fits another size."""
+        for table in self.query(CrawlTable):
+            table.styles.max_height = max(1, event.size.height - _FRAME)
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Gives the chosen id."""

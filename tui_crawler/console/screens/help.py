@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 
 from tui_crawler.console.actions import Action, Group, Situation, Where, actions_at, why_not
 from tui_crawler.console.crawl_table import Column
+from tui_crawler.console.format import plural
 from tui_crawler.console.glyphs import state_mark
 from tui_crawler.console.keys import keys_of, table_keys
 from tui_crawler.console.present.line import Line
 from tui_crawler.console.screens.search import Entry, SearchDialog
 from tui_crawler.console.table_cells import Styled
+
+if TYPE_CHECKING:
+    from tui_crawler.console.key_presets import KeyMap
 
 _COLUMNS = (
     Column("key", "", 11, 0, min_width=8),
@@ -24,44 +29,113 @@ _ABOUT: Mapping[Where, str] = {
     Where.origin: "One origin: its state with what led to it, the pages of its next turns, and its attempts.",
     Where.failures: "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",
     Where.url: "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt.",
+    Where.urls: "All known URLs that pass the filter, in windows of the database.",
+    Where.why: "The whole decision chain of one URL, with the line that decided at each step.",
+    Where.rules: "The rules in force, their versions, and what differs between two of them.",
+    Where.rule_draft: "A draft of other rules and its impact on all known URLs; nothing holds until it is applied.",
     Where.logs: "Attempts, what happened beside them and what operators asked for, by time; it follows at its end.",
+    Where.robots: "The robots.txt of one origin as it was fetched, what it means here, and the contract it makes.",
+    Where.sql: "Questions in SQL that only read; the answer as a table, the row under the cursor in full.",
     Where.stats: "How attempts ended, the busiest origins, jobs and what can be done with them, and the ledgers.",
 }
+_LEGEND: tuple[Mapping[str, str], ...] = (
+    {
+        "crawling": "a request is under way",
+        "waiting": "its delay has not passed",
+        "ready": "its turn may come at any time",
+        "paused": "by an operator",
+        "impatient": "it has lost patience",
+        "gave up": "no patience is left",
+        "finished": "nothing is left to do",
+        "stopped": "for this run, by an operator",
+        "excluded": "its contract does not allow it",
+    },
+    {
+        "queued": "it waits for its turn",
+        "done": "it came, and was taken in",
+        "failed": "it is not tried again",
+        "retry": "it failed, and is tried again",
+        "blocked": "a rule or robots.txt does not allow it",
+        "skipped": "a rule leaves it out",
+    },
+)
+"""States of origins, states of pages."""
+_SIGNS = (
+    ("R", "delay of robots.txt"),
+    ("▲", "raised by answers"),
+    ("✎", "set by you"),
+    ("●○", "patience left, lost"),
+    ("◆", "marked"),
+)
 
 
 class HelpScreen(SearchDialog):
     """All keys of one screen."""
 
-    def __init__(self, situation: Situation, own_keys: Mapping[str, str]) -> None:
-        """`own_keys` is the operator's key map: action id -> keys."""
+    def __init__(self, situation: Situation, keymap: KeyMap | None) -> None:
+        """`keymap` None: all keys are those of the table of actions."""
         where = situation.where
         super().__init__(
             f"Keys · {where.value}",
             "part of a key, a word, an id",
             _COLUMNS,
-            help_entries(situation, own_keys),
-            _notes(where, len(own_keys)),
+            help_entries(situation, keymap),
+            _notes(where, keymap),
         )
 
+    def _choose(self, key: object) -> None:
+        """Does it; of what cannot be done now it says why."""
+        super()._choose(key)
+        entry = next((one for one in self._entries if one.key == key), None)
+        if entry is not None and not entry.possible and entry.refusal:
+            self.console.tell("no", entry.refusal, "muted")
 
-def help_entries(situation: Situation, own_keys: Mapping[str, str]) -> list[Entry]:
+
+def help_entries(situation: Situation, keymap: KeyMap | None) -> list[Entry]:
     """The lines of the help sheet, in the order of the groups."""
+    keys: Mapping[str, str] = keymap.keys if keymap is not None else {}
+    own = keymap.own if keymap is not None else frozenset()
     entries = []
     for group in Group:
         entries.append(Entry(f"group {group.name}", ("", Styled(group.value, "muted"), ""), "", possible=False))
         entries += [
-            _entry(action, why_not(action, situation), own_keys)
+            _entry(action, why_not(action, situation), keys, changed=action.id in own)
             for action in actions_at(situation.where)
             if action.group is group
         ]
         if group is Group.move:
-            entries += [_table_entry(binding, own_keys) for binding in table_keys()]
+            entries += [_table_entry(one, keys, changed=one.id in own) for one in table_keys()]
+    return [*entries, *_problem_entries(keymap), *_legend_entries()]
+
+
+def _problem_entries(keymap: KeyMap | None) -> list[Entry]:
+    """What is wrong with the keys of the configuration."""
+    if keymap is None or not keymap.problems:
+        return []
+    entries = [Entry("group problems", ("", Styled("Problems in keymap", "muted"), ""), "", possible=False)]
+    for number, (name, words) in enumerate(keymap.problems):
+        cells = (Styled("⚠", "warning"), Styled(name, "strong"), Styled(words, "warning"))
+        entries.append(Entry(f"problem {number}", cells, f"problem {name} {words}", possible=False))
     return entries
 
 
-def _entry(action: Action, reason: str, own_keys: Mapping[str, str]) -> Entry:
-    keys = " ".join(keys_of(action.id, action.keys, own_keys))
-    changed = "✎ " if action.id in own_keys else ""
+def _legend_entries() -> list[Entry]:
+    """The glyphs, also for a screen where there is no room for them under the list."""
+    entries = [Entry("group signs", ("", Styled("Signs", "muted"), ""), "", possible=False)]
+    for states in _LEGEND:
+        for word, meaning in states.items():
+            mark = state_mark(word)
+            cells = (Styled(mark.glyph, mark.role), Styled(word, mark.role), meaning)
+            words = f"sign {mark.glyph} {word} {meaning}"
+            entries.append(Entry(f"sign {word}", cells, words, possible=False, about=Styled(meaning, "muted")))
+    for sign, meaning in _SIGNS:
+        cells = (Styled(sign, "accent"), Styled("sign", "muted"), meaning)
+        entries.append(Entry(f"sign {sign}", cells, f"sign {sign} {meaning}", possible=False))
+    return entries
+
+
+def _entry(action: Action, reason: str, keymap: Mapping[str, str], *, changed: bool) -> Entry:
+    keys = _key_words(keys_of(action.id, action.keys, keymap), changed=changed)
     words = f"{keys} {action.label} {action.help} {action.id} {action.command}"
     about = [Styled(action.id, "accent")]
     if action.command:
@@ -69,26 +143,40 @@ def _entry(action: Action, reason: str, own_keys: Mapping[str, str]) -> Entry:
     if action.undo:
         about += [Styled("   z  ", "muted"), Styled(action.undo)]
     cells = (
-        Styled(changed + keys, "faint" if reason else "accent bold"),
+        Styled(keys, "faint" if reason else "accent bold"),
         Styled(action.label, "faint" if reason else "strong"),
         (Styled(f"— {reason}  " if reason else "", "warning"), Styled(action.help, "faint" if reason else "")),
     )
-    return Entry(action.id, cells, words, not reason, tuple(about))
+    return Entry(action.id, cells, words, not reason, tuple(about), f"{action.label}: {reason}" if reason else "")
 
 
-def _table_entry(binding: Binding, own_keys: Mapping[str, str]) -> Entry:
+def _table_entry(binding: Binding, keymap: Mapping[str, str], *, changed: bool) -> Entry:
     name = binding.id or binding.key
-    keys = " ".join(keys_of(name, binding.key, own_keys))
+    keys = _key_words(keys_of(name, binding.key, keymap), changed=changed)
     cells = (Styled(keys, "accent bold"), Styled("in lists", "strong"), binding.description)
-    return Entry(name, cells, f"{keys} {binding.description} {name}", possible=False, about=Styled(name, "accent"))
+    words = f"{keys} {binding.description} {name}"
+    return Entry(name, cells, words, possible=False, about=Styled(name, "accent"), refusal="this key acts in a list")
 
 
-def _notes(where: Where, changed: int) -> list[Line]:
+def _key_words(keys: Sequence[str], *, changed: bool) -> str:
+    words = " ".join(keys) or "no key"
+    return f"✎ {words}" if changed else words
+
+
+def _notes(where: Where, keymap: KeyMap | None) -> list[Line]:
     legend = []
-    for word in ("crawling", "waiting", "ready", "paused", "impatient", "gave up", "finished", "excluded"):
-        mark = state_mark(word)
-        legend += [Styled(mark.glyph, mark.role), Styled(f" {word}   ", "muted")]
-    letters = "delay: R from robots.txt   ▲ raised by the server's answers   ✎ raised by you"
-    if changed:
-        letters += f"     keys changed by you: ✎ {changed}"
-    return [tuple(legend), Styled(letters, "muted"), Styled(_ABOUT[where], "")]
+    for states in _LEGEND:
+        line: list[Styled] = []
+        for word in states:
+            mark = state_mark(word)
+            line += [Styled(mark.glyph, mark.role), Styled(f" {word}  ", "muted")]
+        legend.append(tuple(line))
+    signs = tuple(piece for sign, word in _SIGNS for piece in (Styled(sign, "accent"), Styled(f" {word}  ", "muted")))
+    below: list[Styled] = [Styled("f1", "accent"), Styled(" explains the pane", "muted")]
+    if keymap is not None and keymap.own:
+        below.append(Styled(f"   changed keys: ✎ {len(keymap.own)}", "accent"))
+    if keymap is not None and keymap.preset != "default":
+        below.append(Styled(f"   keys of {keymap.preset}", "muted"))
+    if keymap is not None and keymap.problems:
+        below.append(Styled(f"   ⚠ {plural(len(keymap.problems), 'problem')} in keymap", "warning"))
+    return [Styled(_ABOUT.get(where, ""), ""), *legend, signs, tuple(below)]

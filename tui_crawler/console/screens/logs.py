@@ -18,9 +18,12 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.log_book import KEPT, LogBefore, LogBook, LogWindow
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.present.log_histogram import histogram
 from tui_crawler.console.present.log_lines import (
+    LEVEL_WORDS,
     LOG_COLUMNS,
     NARROW_LOG_COLUMNS,
+    Level,
     LogLine,
     empty_words,
     log_lines,
@@ -58,7 +61,9 @@ class LogsScreen(ConsoleScreen):
         self._table = CrawlTable(LOG_COLUMNS, placeholder="reading…", id="log", classes="pane")
         self._info = Lines(id="log-info", classes="pane")
         self._info.can_focus = False
-        yield Vertical(self._table, self._info, id="body")
+        self._graph = Lines(id="log-graph")
+        self._graph.can_focus = False
+        yield Vertical(self._graph, self._table, self._info, id="body")
 
     def on_mount(self) -> None:
         """Names the panes."""
@@ -113,6 +118,7 @@ class LogsScreen(ConsoleScreen):
         """Short names when narrow."""
         super().fit(size)
         self._table.set_columns(NARROW_LOG_COLUMNS if self.has_class("-narrow") else LOG_COLUMNS)
+        self.call_after_refresh(self._show_graph)
 
     def _show(self, *, following: bool) -> None:
         lines = self._book.lines
@@ -125,9 +131,14 @@ class LogsScreen(ConsoleScreen):
             rows.append(row)
         self._table.placeholder = empty_words(problems=self._book.problems_only, origin=self._book.origin)
         self._table.set_rows(rows, cursor="last" if following else "pin")
+        self._show_graph()
         self._count_hits()
         self._show_entry()
         self._show_titles()
+
+    def _show_graph(self) -> None:
+        room = self._graph.scrollable_content_region.width
+        self._graph.show([histogram(self._book.lines, room, self.console.clock.zone)])
 
     def _remake(self) -> None:
         """Makes all rows anew: what is underlined or how time is shown has changed."""
@@ -149,7 +160,7 @@ class LogsScreen(ConsoleScreen):
             count(len(book.lines)),
         ]
         if book.problems_only:
-            parts.append("problems only")
+            parts.append(LEVEL_WORDS[book.level])
         if book.origin:
             parts.append(host_of(book.origin))
         if self._needle:
@@ -201,14 +212,31 @@ class LogsScreen(ConsoleScreen):
         match action_id:
             case "nav.open":
                 self._open()
-            case "view.problems":
-                self._begin(LogBook(self._book.origin, problems_only=not self._book.problems_only))
-            case "log.next_error" | "log.previous_error":
-                self._go_to_problem(older=action_id == "log.next_error")
-            case "log.search":
-                self._open_search(argument)
+            case "log.next_error" | "log.next_warning":
+                self._go_to(Level[action_id.removeprefix("log.next_")], older=True)
+            case "log.previous_error" | "log.previous_warning":
+                self._go_to(Level[action_id.removeprefix("log.previous_")], older=False)
             case "log.next_hit" | "log.previous_hit":
                 self._go_to_hit(older=action_id == "log.next_hit")
+            case "log.newest":
+                self._to_the_end()
+            case "nav.back" if self._needle:
+                self._search("")
+            case _:
+                return self._look_otherwise(action_id, argument)
+        return True
+
+    def _look_otherwise(self, action_id: str, argument: str) -> bool:
+        """Does an action that shows other entries, or these in another way."""
+        match action_id:
+            case "view.problems":
+                self._begin(LogBook(self._book.origin, level=Level(not self._book.problems_only)))
+            case "log.level":
+                self._begin(LogBook(self._book.origin, level=Level((self._book.level + 1) % len(Level))))
+            case "log.filter":
+                self.table_filter.do("filter.open", argument)
+            case "log.search":
+                self._open_search(argument)
             case "log.origin":
                 self._narrow(argument)
             case "log.time":
@@ -217,10 +245,6 @@ class LogsScreen(ConsoleScreen):
             case "log.older":
                 self._wanted = self._book.before
                 self.console.read_soon()
-            case "log.newest":
-                self._to_the_end()
-            case "nav.back" if self._needle:
-                self._search("")
             case _:
                 return False
         return True
@@ -236,7 +260,7 @@ class LogsScreen(ConsoleScreen):
 
     def _to_the_end(self) -> None:
         if self._book.cut:
-            self._begin(LogBook(self._book.origin, problems_only=self._book.problems_only))
+            self._begin(LogBook(self._book.origin, level=self._book.level))
         else:
             self._table.action_move_last()
 
@@ -256,12 +280,13 @@ class LogsScreen(ConsoleScreen):
             if not origin and not self._book.origin:
                 self.console.tell("no", "this entry is of no origin", "muted")
                 return
-        self._begin(LogBook(origin, problems_only=self._book.problems_only))
+        self._begin(LogBook(origin, level=self._book.level))
 
-    def _go_to_problem(self, *, older: bool) -> None:
-        wanted = (line.key for line in self._ahead(older=older) if line.problem)
+    def _go_to(self, level: Level, *, older: bool) -> None:
+        """Goes to the next entry of a level."""
+        wanted = (line.key for line in self._ahead(older=older) if line.level is level)
         if not self._table.move_cursor(key=next(wanted, None), index=None):
-            self.console.tell("no", "there is no further problem in this list", "muted")
+            self.console.tell("no", f"there is no further {level.name} in this list", "muted")
 
     def _go_to_hit(self, *, older: bool) -> None:
         if not self._needle:
@@ -273,8 +298,10 @@ class LogsScreen(ConsoleScreen):
 
     def _ahead(self, *, older: bool) -> Iterable[LogLine]:
         """The entries on one side of the cursor, the nearest first."""
-        lines, here = self._book.lines, self._table.cursor_index
-        return reversed(lines[: max(here, 0)]) if older else iter(lines[here + 1 :])
+        here = self._table.cursor_index
+        keys = self._table.row_order
+        ahead = reversed(keys[: max(here, 0)]) if older else iter(keys[here + 1 :])
+        return (line for line in map(self._book.line, ahead) if line is not None)
 
     def _open(self) -> None:
         line = self._line()
@@ -350,6 +377,12 @@ class LogsScreen(ConsoleScreen):
         self._show_entry()
         self._show_titles()
         self.tell_footer()
+
+    def on_crawl_table_edge_reached(self, event: CrawlTable.EdgeReached) -> None:
+        """Above the first entry held, older ones are read and joined."""
+        if not event.bottom and not self.table_filter.filtered and self._table.order is None:
+            self._wanted = self._book.before
+            self.console.read_soon()
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens it."""

@@ -15,23 +15,27 @@ from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.format import count
 from tui_crawler.console.keys import only_at
-from tui_crawler.console.panes.events import go_to_problem
+from tui_crawler.console.origin_parts import ContractOf, TopUp, TopUpsOf
+from tui_crawler.console.panes.events import go_to_problem, problems_of
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.attempt_row import LOG_COLUMNS, log_row
 from tui_crawler.console.present.origin_detail import (
     EXIT_COLUMNS,
     NARROW_EXIT_COLUMNS,
     TODO_COLUMNS,
+    Past,
     exit_row,
     state_lines,
     todo_row,
     unknown_lines,
 )
-from tui_crawler.console.present.summary import why_line
+from tui_crawler.console.present.origin_now import head_line
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import WINDOW, AttemptWindow, OriginDetail, Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, size_classes, title
 from tui_crawler.console.screens.origin_actions import act_on_origins
+from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.trap import TrapSuspicion, suspect
 from tui_crawler.domain.view import OriginView
 
 RATE_WIDTH = 20
@@ -56,6 +60,9 @@ class OriginScreen(ConsoleScreen):
         self._held: OriginDetail | None = None
         self._window = AttemptWindow()
         self._before: tuple[int, ...] = ()
+        self._contract: Contract | None = None
+        self._given: tuple[TopUp, ...] = ()
+        self._suspicion: TrapSuspicion | None = None
 
     def body(self) -> Iterable[Widget]:
         """State and exit codes at the left, todo list above the attempts."""
@@ -84,10 +91,17 @@ class OriginScreen(ConsoleScreen):
 
     def wants(self) -> Wants:
         """This origin."""
-        return Wants(origin=self._origin, attempts=self._window)
+        return Wants(
+            origin=self._origin, attempts=self._window, parts=(ContractOf(self._origin), TopUpsOf(self._origin))
+        )
 
     def take(self, shot: Snapshot) -> None:
         """Takes the parts that changed."""
+        contract, given = shot.parts.get(ContractOf(self._origin)), shot.parts.get(TopUpsOf(self._origin))
+        if isinstance(contract, Contract):
+            self._contract = contract
+        if isinstance(given, tuple) and not self.frozen:
+            self._given = given
         if shot.origin is None or shot.origin is self._detail:
             return
         if self.frozen:
@@ -123,6 +137,8 @@ class OriginScreen(ConsoleScreen):
             following = self._attempts.cursor_index <= 0
             rows = [log_row(attempt, zone) for attempt in detail.attempts]
             self._attempts.set_rows(rows, cursor="first" if following else "pin")
+            if self._window == AttemptWindow():
+                self._suspicion = suspect(self._origin, detail.history.refused, detail.attempts)
         if before is None or detail.exits is not before.exits:
             most = max((item.run for item in detail.exits), default=0)
             self._exits.set_rows([exit_row(item, most) for item in detail.exits])
@@ -139,9 +155,11 @@ class OriginScreen(ConsoleScreen):
         now, zone = console.clock.wall_ms(), console.clock.zone
         meter = console.picture.meters.get(view.origin)
         line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
-        self._why.show([why_line(view, now, console.picture.run, zone, console.who)])
+        run = console.picture.run
+        self._why.show([head_line(view, now, run, zone, console.who, self._contract)])
         if self._detail is not None:
-            self._state.show(state_lines(view, self._detail.history, now, zone, line))
+            past = Past(self._detail.history, self._given, run, self._contract, self._suspicion)
+            self._state.show(state_lines(view, past, now, zone, line))
 
     def _show_titles(self) -> None:
         view = self._view()
@@ -208,7 +226,7 @@ class OriginScreen(ConsoleScreen):
                 self._look(replace(self._window, problems_only=not self._window.problems_only, before_id=0), ())
             case "log.next_error" | "log.previous_error":
                 attempts = self._detail.attempts if self._detail is not None else ()
-                if not go_to_problem(self._attempts, attempts, older=action_id == "log.next_error"):
+                if not go_to_problem(self._attempts, problems_of(attempts), older=action_id == "log.next_error"):
                     self.console.tell("no", "there is no further problem in this list", "muted")
             case "list.older":
                 attempts = self._detail.attempts if self._detail is not None else ()

@@ -22,6 +22,8 @@ def act_on_origins(console: CrawlerApp, action_id: str, targets: tuple[OriginVie
             console.wishes.ask(intents.retry_failed(targets))
         case "origin.top_up":
             console.wishes.carry_out(intents.top_up(targets))
+        case "robots.refetch":
+            console.wishes.carry_out(intents.refetch_robots(targets))
         case "delay.up":
             console.wishes.carry_out_each(intents.slower, targets)
         case "delay.down":

@@ -16,22 +16,26 @@ from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.format import count
 from tui_crawler.console.glyphs import ASCENDING, DESCENDING
 from tui_crawler.console.keys import only_at
+from tui_crawler.console.origin_parts import Card, CardOf, RecentActions, Suspicions
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.events import EventsPane
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.needle import HINT, read_needle
 from tui_crawler.console.present.order import Arrangement, arrange, fields_of, natural_direction
 from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT_TITLES, counts_down, origin_row
-from tui_crawler.console.present.summary import no_origin_lines, summary_lines, why_line
+from tui_crawler.console.present.summary import card_lines, no_origin_lines, summary_lines, why_line
+from tui_crawler.console.present.trap_lines import trap_lines
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.screens.live_filter import LiveFilterScreen
 from tui_crawler.console.screens.origin_actions import act_on_origins
-from tui_crawler.domain.view import OriginView
+from tui_crawler.domain.trap import TrapSuspicion
+from tui_crawler.domain.view import ActionView, OriginView
 
-ORDER_MS = 1_000
+ORDER_MS, MINUTE_MS = 1_000, 60_000
+_ACTIONS, _SUSPICIONS = RecentActions(), Suspicions()
 RATE_WIDTH = 20
 
 
@@ -50,6 +54,10 @@ class OverviewScreen(LiveFilterScreen):
         self._missed: set[str] = set()
         self._ordered_at = -ORDER_MS
         self._sought = ""
+        self._told_at = -1
+        self._suspicions: dict[str, TrapSuspicion] = {}
+        self._actions: tuple[ActionView, ...] = ()
+        self._cards: dict[str, object] = {}
 
     def body(self) -> Iterable[Widget]:
         """Origins beside the selected one, events below."""
@@ -72,12 +80,19 @@ class OverviewScreen(LiveFilterScreen):
     # what is shown
 
     def wants(self) -> Wants:
-        """Origins and events."""
-        return Wants(origins=True, events=True)
+        """Origins and events, and more of the selected origin."""
+        view = self._selected() if self.is_mounted and not self.has_class("-narrow") else None
+        selected = (CardOf(view.origin),) if view is not None else ()
+        return Wants(origins=True, events=True, parts=(_ACTIONS, _SUSPICIONS, *selected))
+
+    def accepts(self, wants: Wants) -> bool:
+        """Rows and events are for it whichever origin was selected then."""
+        return wants.origins and wants.events
 
     def take(self, shot: Snapshot) -> None:
-        """Takes changed origins and new events."""
+        """Takes changed origins, new events, what operators did, and which origins look like traps."""
         self._events.take(shot.events, hold=self.frozen)
+        self._take_parts(shot)
         if self.frozen:
             self._missed.update(view.origin for view in shot.changed)
             self.missed = len(self._missed)
@@ -85,15 +100,39 @@ class OverviewScreen(LiveFilterScreen):
             return
         self._dirty.update(view.origin for view in shot.changed)
         self._put_visible()
+        self._tell_given_up()
         now = self.console.clock.mono_ms()
         if self._ordered_at < 0 or (now - self._ordered_at >= ORDER_MS and self.console.idle_ms() >= ORDER_MS):
             self._order()
         self._show_selected()
 
+    def _tell_given_up(self) -> None:
+        """Tells of origins that gave up, all those of the last minute in one notice."""
+        gave_up, now = self.console.picture.gave_up, self.console.clock.mono_ms()
+        if not gave_up or gave_up[-1][0] <= self._told_at:
+            return
+        self._told_at = gave_up[-1][0]
+        recent = [origin for at, origin in gave_up if now - at < MINUTE_MS]
+        more = f" ×{len(recent)} in 60 s" if len(recent) > 1 else ""
+        self.console.tell("gave up", f"✗ gave up: {host_of(recent[-1])}{more} – ! shows problems", "warning")
+
+    def _take_parts(self, shot: Snapshot) -> None:
+        if self.frozen:
+            return
+        actions, suspicions = shot.parts.get(_ACTIONS), shot.parts.get(_SUSPICIONS)
+        if isinstance(actions, tuple):
+            self._actions = actions
+        self._events.take_others(self._actions, self.console.troubles)
+        self._cards = {part.origin: card for part, card in shot.parts.items() if isinstance(part, CardOf)}
+        if isinstance(suspicions, dict) and suspicions is not self._suspicions:
+            self._dirty |= suspicions.keys() ^ self._suspicions.keys()
+            self._suspicions = suspicions
+
     def tick(self) -> None:
         """Countdowns of the rows in view, the order, the selected origin."""
         if self.frozen:
             return
+        self._events.take_others(self._actions, self.console.troubles)
         now = self.console.clock.wall_ms()
         origins = self.console.picture.origins
         visible = [origins[str(key)] for key in self._table.visible_keys if key in origins]
@@ -135,7 +174,8 @@ class OverviewScreen(LiveFilterScreen):
         now, zone, run = console.clock.wall_ms(), console.clock.zone, console.picture.run
         narrow = self.has_class("-narrow")
         for view in views:
-            row = origin_row(view, now, run, zone, narrow=narrow, you=console.who)
+            suspected = view.origin in self._suspicions
+            row = origin_row(view, now, run, zone, narrow=narrow, you=console.who, suspected=suspected)
             self._rows[view.origin] = row
             self._dirty.discard(view.origin)
             self._table.update_row(row)
@@ -146,7 +186,7 @@ class OverviewScreen(LiveFilterScreen):
         if not console.picture.known or self.frozen:
             return
         self._ordered_at = console.clock.mono_ms()
-        views = arrange(console.picture.origins.values(), self._wanted)
+        views = arrange(console.picture.origins.values(), self._wanted, self._suspicions)
         self._put(view for view in views if view.origin not in self._rows)
         if [view.origin for view in views] != list(self._table.row_order) or not views:
             self._table.placeholder = self._nothing()
@@ -191,7 +231,11 @@ class OverviewScreen(LiveFilterScreen):
         meter = console.picture.meters.get(view.origin)
         line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
         title(self._summary, host_of(view.origin))
-        self._summary.show(summary_lines(view, now, run, zone, console.who, line))
+        card = self._cards.get(view.origin)
+        suspicion = (card.suspicion if isinstance(card, Card) else None) or self._suspicions.get(view.origin)
+        state, words, *more = summary_lines(view, now, run, zone, console.who, line)
+        lines = [state, words, *trap_lines(suspicion), *more]
+        self._summary.show([*lines, *(card_lines(view, card) if isinstance(card, Card) else ())])
         self._why.show([why_line(view, now, run, zone, console.who)])
 
     # what is selected
@@ -218,7 +262,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         """An origin, or an attempt."""
-        return self.console.picture.origins.get(str(key)) if table is self._table else self._events.attempt(key)
+        return self.console.picture.origins.get(str(key)) if table is self._table else self._events.record(key)
 
     def bring_up_to_date(self, table: CrawlTable) -> None:
         """All origins that changed, also those out of view."""
@@ -248,9 +292,9 @@ class OverviewScreen(LiveFilterScreen):
                 self._go_to_match(forward=action_id == "filter.next")
             case "filter.clear" if not self._events.needle:
                 self._arrange(replace(self._wanted, needle="", problems=False))
-            case "sort.pick":
+            case "sort.pick" if self.focused is not self._events:
                 self._pick_sort(argument)
-            case "sort.reverse":
+            case "sort.reverse" if self.focused is not self._events:
                 self._arrange(replace(self._wanted, descending=not self._wanted.descending))
             case "view.problems":
                 self._arrange(replace(self._wanted, problems=not self._wanted.problems))
@@ -311,9 +355,11 @@ class OverviewScreen(LiveFilterScreen):
         self.tell_footer()
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """Opens an origin, or the URL of an event."""
+        """Opens an origin, or the URL of an event; of an action or an error all is told."""
         if event.table is self._table:
             self.console.dispatcher.go_to_origin(str(event.key))
+        elif words := self._events.words_of(event.key):
+            self.console.tell("event", words)
         else:
             self.console.dispatcher.go_to_url(self._events.url_of(event.key))
 

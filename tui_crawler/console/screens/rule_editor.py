@@ -47,7 +47,7 @@ from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.type_count import TypeCountScreen
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.policy import EMPTY
+from tui_crawler.domain.policy import EMPTY, PolicySet
 from tui_crawler.domain.ruleset import Ruleset, RulesetChange, same_rules
 
 ENTRY_HINT = "skip: /calendar/ · exclusion: host: a.example · do_not_crawl: path: {prefix: /x/} · query: allow: [page]"
@@ -205,6 +205,12 @@ class RuleEditorScreen(ConsoleScreen):
         draft = self._draft
         return draft if draft is None or self._typed is None else draft.added(self._typed)
 
+    @property
+    def drafted(self) -> PolicySet | None:
+        """All that would decide if the draft were applied now; None while it changes nothing."""
+        draft = self._candidate() if self._dirty or self._typed is not None else None
+        return None if draft is None else with_exclusions(draft.policies, self._added())
+
     def _added(self) -> tuple[Exclusion, ...]:
         return self._in_force.added if self._in_force is not None else ()
 
@@ -241,6 +247,8 @@ class RuleEditorScreen(ConsoleScreen):
                 entry = self._entry()
                 if self._draft is not None and isinstance(entry, Entry):
                     self._set(replace(self._draft.toggled(entry.key), returns_to=0))
+            case "rule.up" | "rule.down":
+                self._move(-1 if action_id == "rule.up" else 1)
             case "rules.apply":
                 self._apply()
             case "rules.test":
@@ -255,6 +263,17 @@ class RuleEditorScreen(ConsoleScreen):
             case _:
                 return False
         return True
+
+    def _move(self, by: int) -> None:
+        """Moves the entry: of rules that match the last one wins."""
+        entry, draft = self._entry(), self._draft
+        if draft is not None and isinstance(entry, Entry):
+            moved = draft.moved(entry.key, by)
+            if moved == draft:
+                self.console.tell("no", "it is at the end of its section, or not in the draft", "muted")
+                return
+            self._set(replace(moved, returns_to=0))
+            self._entries.move_cursor(key=entry.key)
 
     def _write(self, text: str) -> None:
         """Opens the line for a new entry."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -16,24 +16,29 @@ from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.rule_impact import judge, judged_lines
 from tui_crawler.console.present.rule_rows import (
-    ENTRY_COLUMNS,
+    RULE_COLUMNS,
     VERSION_COLUMNS,
+    comparison_lines,
+    counted_words,
     difference_lines,
     entry_lines,
     entry_row,
+    firing_line,
     heading_of,
     no_rules_lines,
     operator_rows,
     selected_exclusion,
     version_row,
+    with_firing,
 )
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.rule_draft import DraftRow, Entry, entries_of, with_exclusions
-from tui_crawler.console.rule_parts import HistoryPart, RulesInForce, RulesPart
+from tui_crawler.console.rule_firing import Firing, firings
+from tui_crawler.console.rule_parts import CountedRefusals, HistoryPart, RefusalsPart, RulesInForce, RulesPart
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen, Start
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.policy import EMPTY, PolicySet
+from tui_crawler.domain.policy import EMPTY, PolicySet, QueryPolicy
 from tui_crawler.domain.ruleset import Ruleset, difference, same_rules
 
 URL_HINT = "any URL: what the rules in force say of it"
@@ -53,11 +58,14 @@ class RulesScreen(ConsoleScreen):
         self._history: tuple[Ruleset, ...] | None = None
         self._by_key: dict[Hashable, Entry] = {}
         self._job = ""
+        self._asked = 0
+        self._counted: CountedRefusals | None = None
+        self._fired: Mapping[Hashable, Firing | None] | None = None
         self._held: Snapshot | None = None
 
     def body(self) -> Iterable[Widget]:
         """Entries, versions, the difference, and the entry under the cursor."""
-        self._entries = CrawlTable(ENTRY_COLUMNS, placeholder="no rules", id="rules-entries", classes="pane")
+        self._entries = CrawlTable(RULE_COLUMNS, placeholder="no rules", id="rules-entries", classes="pane")
         self._versions = CrawlTable(VERSION_COLUMNS, placeholder="no versions", id="rules-versions", classes="pane")
         self._difference = Lines(id="rules-difference", classes="pane")
         self._info = Lines(id="rules-info", classes="pane")
@@ -75,7 +83,7 @@ class RulesScreen(ConsoleScreen):
         """The rules in force, and the versions of the job that is shown."""
         now = self._current()
         history = (HistoryPart(now.job, now.ruleset_id),) if now is not None else ()
-        return Wants(parts=(RulesPart(), *history))
+        return Wants(parts=(RulesPart(), RefusalsPart(self._asked), *history))
 
     def take(self, shot: Snapshot) -> None:
         """Takes what changed."""
@@ -87,7 +95,11 @@ class RulesScreen(ConsoleScreen):
             self._held = shot
             self._show_titles()
             return
-        if in_force != self._in_force:
+        counted = shot.parts.get(RefusalsPart(self._asked))
+        counted_anew = isinstance(counted, CountedRefusals) and counted is not self._counted
+        if isinstance(counted, CountedRefusals):
+            self._counted = counted
+        if in_force != self._in_force or counted_anew:
             self._in_force = in_force
             self._show_entries()
             self.console.read_soon()
@@ -112,26 +124,51 @@ class RulesScreen(ConsoleScreen):
         now = self._current()
         entries = entries_of(now.policies if now is not None else EMPTY)
         self._by_key = {entry.key: entry for entry in entries}
-        self._entries.set_rows([*(entry_row(DraftRow(entry)) for entry in entries), *operator_rows(self._added())])
+        counts = self._counted.counts if self._counted is not None else None
+        self._fired = self._firings(entries)
+        whole = counts is not None and counts.looked_at >= counts.known
+        rows = [*(entry_row(DraftRow(entry)) for entry in entries), *operator_rows(self._added())]
+        self._entries.set_rows([with_firing(row, self._fired, whole) for row in rows])
         self._show_entry()
         self._show_titles()
 
+    def _firings(self, entries: tuple[Entry, ...]) -> Mapping[Hashable, Firing | None] | None:
+        counted = self._counted
+        return None if counted is None else firings(entries, self._added(), counted.counts, counted.links)
+
     def _show_titles(self) -> None:
         held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
+        held = held or counted_words(self._counted, self.console.clock.zone)
         title(self._entries, heading_of(self._current(), self._entries.row_count), held)
-        title(self._versions, "Versions")
+        title(self._versions, "Versions", "space marks one to compare with")
         title(self._info, "Entry")
-        one = self._version()
-        title(self._difference, f"What version {one.ruleset_id} changed" if one is not None else "Difference")
+        one, pair = self._version(), self._compared()
+        words = f"What version {one.ruleset_id} changed" if one is not None else "Difference"
+        if pair is not None:
+            words = f"From version {pair[0].ruleset_id} to {pair[1].ruleset_id}"
+        title(self._difference, words)
 
     def _show_entry(self) -> None:
         title(self._info, "Entry")
         if self._in_force is not None and self._current() is None and not self._added():
             self._info.show(no_rules_lines())
             return
-        self._info.show(entry_lines(self._entry()))
+        entry = self._entry()
+        lines = entry_lines(entry)
+        if lines:
+            fired = self._fired.get(self._entries.cursor_key) if self._fired is not None else None
+            counts = self._counted.counts if self._counted is not None else None
+            query = isinstance(entry, Entry) and isinstance(entry.value, QueryPolicy)
+            lines.insert(1, firing_line(fired, counts, self.console.clock.zone, query=query))
+        self._info.show(lines)
 
     def _show_difference(self) -> None:
+        pair = self._compared()
+        if pair is not None:
+            older, newer = pair
+            self._difference.show(comparison_lines(older, newer, difference(older.policies, newer.policies)))
+            self._show_titles()
+            return
         one = self._version()
         before = self._before(one)
         policies = one.policies if one is not None else EMPTY
@@ -159,6 +196,16 @@ class RulesScreen(ConsoleScreen):
     def _version(self) -> Ruleset | None:
         key = self._versions.cursor_key
         return next((one for one in self._history or () if one.ruleset_id == key), None)
+
+    def _compared(self) -> tuple[Ruleset, Ruleset] | None:
+        """The two versions that are marked, the older one first; or the marked one and the one under the cursor."""
+        marked = [one for one in self._history or () if one.ruleset_id in self._versions.marked]
+        here = self._version()
+        chosen = marked if len(marked) > 1 or here is None or here in marked else [*marked, here]
+        if len(chosen) != 2:
+            return None
+        newer, older = sorted(chosen, key=lambda one: -one.ruleset_id)
+        return older, newer
 
     def _before(self, one: Ruleset | None) -> Ruleset | None:
         wanted = one.parent_id if one is not None else 0
@@ -192,6 +239,9 @@ class RulesScreen(ConsoleScreen):
                     self._edit(Start(deletes=entry.key))
             case "rules.bring_back":
                 self._bring_back()
+            case "rules.count":
+                self._asked += 1
+                self.console.read_soon()
             case "rules.job":
                 self._next_job()
             case "rules.test":
@@ -267,6 +317,11 @@ class RulesScreen(ConsoleScreen):
         else:
             self._show_entry()
         self.tell_footer()
+
+    def on_crawl_table_marks_changed(self, event: CrawlTable.MarksChanged) -> None:
+        """Two versions are compared, or no longer."""
+        if event.table is self._versions:
+            self._show_difference()
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens it."""

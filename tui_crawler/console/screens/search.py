@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -19,12 +20,16 @@ from tui_crawler.console.present.line import Line
 from tui_crawler.console.screens.base import Dialog
 from tui_crawler.console.table_cells import Cell
 
+ROOMY = 30
+"""Lines of a screen on which all notes have room."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One thing to choose. `words` is what the filter looks in; not `possible`: it can only be looked at.
 
-    `about` is shown under the list while the cursor is on it. An entry without words is a heading: no filter keeps it.
+    `about` is shown under the list while the cursor is on it, `refusal` says why it is not possible. An entry without
+    words is a heading: no filter keeps it.
     """
 
     key: str
@@ -32,6 +37,7 @@ class Entry:
     words: str
     possible: bool = True
     about: Cell = ""
+    refusal: str = ""
 
 
 class SearchDialog(Dialog):
@@ -67,13 +73,17 @@ class SearchDialog(Dialog):
             yield table
             notes = Lines(id="notes")
             notes.can_focus = False
-            notes.styles.height = len(self._notes) + 2
             yield notes
 
     def on_mount(self) -> None:
         """Shows everything."""
         self._filter("")
         self.query_one(Input).focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """On a low screen the list needs the lines more than the notes do: the last one stays."""
+        super().on_resize(event)
+        self._tell(self.query_one(CrawlTable).cursor_key)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Keeps what has all the words."""
@@ -122,7 +132,10 @@ class SearchDialog(Dialog):
 
     def _tell(self, key: object) -> None:
         entry = next((one for one in self._entries if one.key == key), None)
-        self.query_one("#notes", Lines).show(["", entry.about if entry is not None else "", *self._notes])
+        notes = self._notes if self.app.size.height >= ROOMY else self._notes[-1:]
+        pane = self.query_one("#notes", Lines)
+        pane.styles.height = len(notes) + 2
+        pane.show(["", entry.about if entry is not None else "", *notes])
 
     def _choose(self, key: object) -> None:
         entry = next((one for one in self._entries if one.key == key), None)

@@ -31,6 +31,7 @@ from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import Part, Snapshot, Wants
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.base import ConsoleScreen, size_classes, title
+from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.stat_parts import ExitCounts, Jobs
 from tui_crawler.domain.view import ExitCountView, JobView
 
@@ -55,11 +56,12 @@ class StatsScreen(ConsoleScreen):
     HERE = frozenset({"view.stats"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.stats)]
     AUTO_FOCUS = "#jobs"
+    _names = tuple(name for name, _ in ORDERS)
 
     def __init__(self) -> None:
         """Makes it with nothing read yet."""
         super().__init__()
-        self._order = 0
+        self._order = ORDERS[0][0]
         self._ordered_at = -ORDER_MS
         self._origin = ""
         self._jobs: tuple[JobView, ...] = ()
@@ -146,8 +148,9 @@ class StatsScreen(ConsoleScreen):
         if waits and self._ordered_at >= 0:
             return
         self._ordered_at = now if console.picture.known else -ORDER_MS
-        order = ORDERS[self._order][0]
-        self._top.set_rows(origin_rows(top_origins(console.picture.origins.values(), order), order))
+        views = top_origins(console.picture.origins.values(), self._order)
+        self._top.set_rows(origin_rows(views, self._order))
+        self._top.sort = (self._order, True)
         self._point_at_origin()
 
     def _show_titles(self) -> None:
@@ -155,7 +158,7 @@ class StatsScreen(ConsoleScreen):
         title(self._all_exits, "Exit codes · this run", frozen)
         title(self._own_exits, f"Exit codes · {host_of(self._origin)}" if self._origin else "Exit codes · no origin")
         title(self._job_table, f"Jobs · {count(len(self._jobs))}")
-        title(self._top, f"Origins by {ORDERS[self._order][1]}")
+        title(self._top, f"Origins by {dict(ORDERS)[self._order]}")
         title(self._ledger, *self._ledger.titles(self.console.picture.run))
 
     # what is selected
@@ -175,6 +178,8 @@ class StatsScreen(ConsoleScreen):
         """The job or origin as it was read."""
         if table is self._job_table:
             return next((job for job in self._jobs if job.job == key), None)
+        if table is self._ledger:
+            return self._ledger.record(key)
         return self.console.picture.origins.get(str(key)) if table is self._top else None
 
     def crumbs(self) -> tuple[str, ...]:
@@ -205,12 +210,10 @@ class StatsScreen(ConsoleScreen):
             case "stats.count":
                 self._ledger.count_again()
                 self._after_turning()
-            case "stats.order":
-                self._order = (self._order + 1) % len(ORDERS)
-                self._ordered_at = -ORDER_MS
-                self._order_origins()
-                self._top.move_cursor(index=0)
-                self._show_titles()
+            case "sort.pick" if self.focused is self._top:
+                self._pick_order(argument)
+            case "sort.reverse" if self.focused is self._top:
+                self._order_by(ORDERS[(self._names.index(self._order) + 1) % len(ORDERS)][0])
             case _:
                 return False
         return True
@@ -223,6 +226,20 @@ class StatsScreen(ConsoleScreen):
         elif isinstance(self.focused, CrawlTable) and self.focused.id in {"all-exits", "own-exits"}:
             code = str(self.focused.cursor_key or "")
             self.console.tell("exit", f"{code}: {meaning(code)}")
+
+    def _pick_order(self, argument: str) -> None:
+        """The origins are the first by one of a few numbers, so that only these can be chosen."""
+        if argument in self._names:
+            self._order_by(argument)
+        else:
+            self.console.push_screen(ChooseScreen("Origins by", ORDERS, self._order), self._order_by)
+
+    def _order_by(self, order: object) -> None:
+        if isinstance(order, str) and order in self._names:
+            self._order, self._ordered_at = order, -ORDER_MS
+            self._order_origins()
+            self._top.move_cursor(index=0)
+            self._show_titles()
 
     def _after_turning(self) -> None:
         self._show_titles()
@@ -276,6 +293,11 @@ class StatsScreen(ConsoleScreen):
         """Opens an origin, or the URL of an entry."""
         event.table.focus()
         self._open()
+
+    def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
+        """Of the origins, the first by another number."""
+        if event.table is self._top:
+            self._order_by(event.column_id)
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         """Actions are about other jobs now."""

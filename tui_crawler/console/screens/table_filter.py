@@ -28,11 +28,12 @@ class TableFilter:
 
     @property
     def table(self) -> CrawlTable | None:
-        """The table that has the focus, else the one that a screen begins with."""
+        """The table that has the focus, else the one that a screen begins with, else the first there is."""
         focused = self._screen.focused
         if isinstance(focused, CrawlTable):
             return focused
-        return next(iter(self._screen.query(str(self._screen.AUTO_FOCUS)).results(CrawlTable)), None)
+        first = self._screen.query(str(self._screen.AUTO_FOCUS)).results(CrawlTable)
+        return next(first, None) or next(iter(self._screen.query(CrawlTable)), None)
 
     @property
     def filtered(self) -> CrawlTable | None:
@@ -55,6 +56,11 @@ class TableFilter:
             case _:
                 return False
         return True
+
+    def narrow(self, table: CrawlTable, text: str) -> None:
+        """Filters a table."""
+        self._table = table
+        self._filter(text)
 
     def leave(self) -> bool:
         """What `esc` does first: takes a filter off. False when there was none."""

@@ -12,12 +12,12 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import BY_ID, Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.format import count, size
+from tui_crawler.console.format import size
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.long_lines import LongLines
 from tui_crawler.console.panes.tabs import Tab, TabBar
-from tui_crawler.console.present.line import Line
+from tui_crawler.console.present.line import Line, heading
 from tui_crawler.console.present.stored_body import hex_lines, looks_binary, text_lines
 from tui_crawler.console.present.url_detail import (
     ATTEMPT_COLUMNS,
@@ -27,6 +27,7 @@ from tui_crawler.console.present.url_detail import (
     content_lines,
     link_row,
     links_title,
+    many_links,
     page_lines,
     path_lines,
     received_lines,
@@ -37,12 +38,12 @@ from tui_crawler.console.present.url_detail import (
 )
 from tui_crawler.console.present.urls import host_of, path_of
 from tui_crawler.console.present.why import short_trace_lines
-from tui_crawler.console.refresh import Snapshot, Wants
+from tui_crawler.console.refresh import WINDOW, Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.table_cells import Styled
-from tui_crawler.console.url_parts import BodyOf, StoredBody
+from tui_crawler.console.url_parts import BodyOf, LinksOf, StoredBody
 from tui_crawler.domain.explanation import Explanation
-from tui_crawler.domain.view import AttemptView, LinkView, PageDetail, PageView, RequestView
+from tui_crawler.domain.view import AttemptView, LinkEnd, LinkView, PageDetail, PageView, RequestView
 
 TABS = ("why", "attempts", "headers", "links", "body")
 _FOCUS = {
@@ -76,6 +77,10 @@ class UrlScreen(ConsoleScreen):
         self._body: StoredBody | None = _NOT_READ
         self._raw: bool | None = None
         self._held: Snapshot | None = None
+        self._windows = (LinksOf(url, True), LinksOf(url, False))
+        self._before: tuple[list[LinksOf], list[LinksOf]] = ([], [])
+        self._ends: list[tuple[LinkEnd, ...]] = [(), ()]
+        self._read_ends: list[object] = [None, None]
 
     def body(self) -> Iterable[Widget]:
         """The tabs, and all their panes."""
@@ -124,6 +129,7 @@ class UrlScreen(ConsoleScreen):
         """Chooses what fits."""
         super().fit(size)
         self._show_tabs()
+        self._show_trace()
         self.call_after_refresh(self._show_body)
 
     # what is shown
@@ -131,7 +137,8 @@ class UrlScreen(ConsoleScreen):
     def wants(self) -> Wants:
         """This URL, its trace where that is shown, and its body where that is."""
         trace = self.console.inquiry.parts(self._url) if self._tab == "why" else ()
-        return Wants(url=self._url, parts=(*trace, *self._body_parts()))
+        links = self._windows if self._tab == "links" else ()
+        return Wants(url=self._url, parts=(*trace, *links, *self._body_parts()))
 
     def _body_parts(self) -> tuple[BodyOf, ...]:
         known = self._tab == "body" and self._detail is not None
@@ -145,6 +152,7 @@ class UrlScreen(ConsoleScreen):
                 self._body = body if isinstance(body, StoredBody) else None
                 self._show_body()
         self._take_trace(shot)
+        self._take_links(shot)
         if not shot.page_read or (shot.page is not None and shot.page is self._detail):
             return
         if self.frozen:
@@ -160,7 +168,22 @@ class UrlScreen(ConsoleScreen):
             read = shot.parts.get(part)
             if isinstance(read, Explanation) and read is not self._explanation and not self.frozen:
                 self._explanation = read
-                self._trace.show(short_trace_lines(read))
+                self._show_trace()
+
+    def _show_trace(self) -> None:
+        """The trace; where there is one column only, with the path from a seed below it."""
+        lines = short_trace_lines(self._explanation) if self._explanation is not None else []
+        if self.has_class("-narrow") and self._detail is not None:
+            lines += ["", heading("Why is it here?"), *path_lines(self._detail, self.console.clock.zone)]
+        self._trace.show(lines)
+
+    def _take_links(self, shot: Snapshot) -> None:
+        for place, window in enumerate(self._windows):
+            read = shot.parts.get(window)
+            if isinstance(read, tuple) and read is not self._read_ends[place] and not self.frozen:
+                self._read_ends[place] = read
+                self._ends[place] = read
+                self._show_links()
 
     def thaw(self) -> None:
         """Shows what came meanwhile."""
@@ -177,10 +200,11 @@ class UrlScreen(ConsoleScreen):
             return
         clock = self.console.clock
         self._page.show(page_lines(detail.page, clock.wall_ms(), clock.zone))
-        self._path.show(path_lines(detail))
-        self._attempts.set_rows(attempt_rows(detail.attempts, clock.zone))
+        self._path.show(path_lines(detail, clock.zone))
+        self._show_trace()
+        self._attempts.set_rows(attempt_rows(detail, clock.zone))
         self._content.show(content_lines(detail, clock.zone))
-        self._show_links(detail)
+        self._show_links()
         self._show_requests()
 
     def _show_tabs(self) -> None:
@@ -188,7 +212,7 @@ class UrlScreen(ConsoleScreen):
         notes = {}
         if detail is not None:
             notes["attempts"] = str(len(detail.attempts))
-            notes["links"] = f"{count(detail.inlink_count)} in, {count(detail.outlink_count)} out"
+            notes["links"] = f"{many_links(detail.inlink_count)} in, {many_links(detail.outlink_count)} out"
             notes["body"] = size(detail.page.size) if detail.page.size else ""
         tabs = []
         for name in TABS:
@@ -197,17 +221,45 @@ class UrlScreen(ConsoleScreen):
             tabs.append(Tab(action.id, key, name.capitalize(), notes.get(name, "")))
         self._tabs.tell(tabs, f"url.tab_{self._tab}")
 
-    def _show_links(self, detail: PageDetail) -> None:
-        for table, links, whole, inward in (
-            (self._inlinks, detail.inlinks, detail.inlink_count, True),
-            (self._outlinks, detail.outlinks, detail.outlink_count, False),
-        ):
-            rows = [link_row(number, link, detail.page.origin, inward=inward) for number, link in enumerate(links)]
-            table.set_rows(rows)
-            title(table, links_title("Links to it" if inward else "Links from it", len(links), whole))
+    def _show_links(self) -> None:
+        detail, zone = self._detail, self.console.clock.zone
+        if detail is None:
+            return
+        tables = (
+            (self._inlinks, detail.inlink_count, "Links to it"),
+            (self._outlinks, detail.outlink_count, "Links from it"),
+        )
+        for place, (table, whole, words) in enumerate(tables):
+            ends = self._ends[place][:WINDOW]
+            if self._read_ends[place] is None and whole:
+                table.placeholder = "reading…"
+            table.set_rows(
+                [link_row(number, end, detail.page.origin, zone, inward=place == 0) for number, end in enumerate(ends)]
+            )
+            title(table, links_title(words, len(self._before[place]) * WINDOW + 1, len(ends), whole))
         redirects = redirect_lines(detail)
         self._redirects.show(redirects)
         self._redirects.display = bool(redirects)
+
+    def _turn_links(self, *, on: bool) -> None:
+        """The next or the former window of the links that have the focus."""
+        place = self._links_place()
+        former, shown = self._before[place], self._ends[place]
+        if on and len(shown) > WINDOW:
+            former.append(self._windows[place])
+            window = LinksOf(self._url, place == 0, shown[WINDOW - 1].after)
+        elif not on and former:
+            window = former.pop()
+        else:
+            return
+        self._windows = (window, self._windows[1]) if place == 0 else (self._windows[0], window)
+        self._ends[place], self._read_ends[place] = (), None
+        self._show_links()
+        (self._inlinks, self._outlinks)[place].move_cursor(index=0)
+        self.console.read_soon()
+
+    def _links_place(self) -> int:
+        return 1 if self.focused is self._outlinks else 0
 
     def _show_requests(self) -> None:
         detail = self._detail
@@ -248,7 +300,14 @@ class UrlScreen(ConsoleScreen):
 
     def situation(self) -> Situation:
         """This URL."""
-        return Situation(Where.url, urls=(self._url,) if self._detail is not None else ())
+        place = self._links_place()
+        links = self._tab == "links"
+        return Situation(
+            Where.url,
+            urls=(self._url,) if self._detail is not None else (),
+            older=links and len(self._ends[place]) > WINDOW,
+            newer=links and bool(self._before[place]),
+        )
 
     def record(self, table: CrawlTable, key: Hashable) -> AttemptView | RequestView | LinkView | None:
         """The attempt, request or link of a row, as it was read."""
@@ -259,8 +318,8 @@ class UrlScreen(ConsoleScreen):
             return next((one for one in detail.attempts if one.attempt_id == key), None)
         if table is self._requests:
             return next((one for one in detail.requests if one.request_id == key), None)
-        links = detail.inlinks if table is self._inlinks else detail.outlinks
-        return links[key] if isinstance(key, int) and key < len(links) else None
+        ends = self._ends[0 if table is self._inlinks else 1]
+        return ends[key].link if isinstance(key, int) and key < len(ends) else None
 
     def page_of(self, url: str) -> PageView | None:
         """The page that is shown."""
@@ -280,6 +339,8 @@ class UrlScreen(ConsoleScreen):
         match action_id:
             case "url.tab_why" | "url.tab_attempts" | "url.tab_headers" | "url.tab_links" | "url.tab_body":
                 self._open_tab(action_id.removeprefix("url.tab_"))
+            case "list.older" | "list.newer":
+                self._turn_links(on=action_id == "list.older")
             case "url.raw":
                 body = self._body
                 shown = looks_binary(body.data) if body is not None and self._raw is None else bool(self._raw)

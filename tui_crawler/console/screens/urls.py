@@ -1,9 +1,9 @@
-"""View 3: every known page, in windows by id, narrowed by a filter that the database answers."""
+"""View 3: every known page in one list that scrolls without end, narrowed by a filter that the database answers."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -11,24 +11,34 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.crawl_table import CrawlTable, CursorRule, Row
+from tui_crawler.console.format import count
 from tui_crawler.console.keys import only_at
+from tui_crawler.console.page_book import PageBook
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.url_rows import (
     FILTER_HINT,
     URL_COLUMNS,
     nothing_words,
+    position_words,
     url_lines,
     url_row,
-    window_words,
 )
-from tui_crawler.console.refresh import Snapshot, Wants
+from tui_crawler.console.refresh import Part, Snapshot, Wants
 from tui_crawler.console.screens.base import title
+from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.screens.live_filter import LiveFilterScreen
+from tui_crawler.console.screens.url_pivot import UrlPivot
+from tui_crawler.console.table_cells import LateRow
 from tui_crawler.console.url_parts import UrlWindow
 from tui_crawler.domain.page_filter import FilterProblem, PageFilter, PageWindow, read_page_filter
 from tui_crawler.domain.view import PageView
+
+AHEAD = 100
+"""So many rows before the edge of what is held its neighbours are read; of a filtered list only what is in view."""
+
+_ORDERS = (("@found", "the order found · all rows"), ("@newest", "newest first · all rows"))
 
 
 class UrlsScreen(LiveFilterScreen):
@@ -44,17 +54,21 @@ class UrlsScreen(LiveFilterScreen):
         super().__init__()
         self._text = ""
         self._problem = ""
-        self._window = UrlWindow()
-        self._before: tuple[tuple[int, int], ...] = ()  # of the windows before: where they began, their first number
-        self._first = 1
-        self._shown: PageWindow | None = None
-        self._held: PageWindow | None = None
-        self._turned = True  # the rows shown are still those of the window before
+        self._book = PageBook()
+        self._edge: UrlWindow | None = None  # the neighbours that are awaited
+        self._parts: tuple[Part, ...] = ()
+        self._seen: dict[Part, object] = {}  # what was read for a part last
+        self._held: dict[UrlWindow, PageWindow] = {}  # what came while the picture is held still
+        self._rows: dict[int, tuple[PageView, Row]] = {}
+        self._cursor: CursorRule = "first"  # where the cursor goes with the first rows of a book
+        self._turned = True  # the rows shown are still those of the book before
         self._marked: dict[Hashable, str] = {}
+        self._pivot = UrlPivot(self)
 
     def body(self) -> Iterable[Widget]:
         """Pages, and the one under the cursor in full."""
-        self._table = CrawlTable(URL_COLUMNS, placeholder=nothing_words(None, False), id="urls", classes="pane")
+        self._table = CrawlTable(URL_COLUMNS, placeholder=nothing_words(self._book), id="urls", classes="pane")
+        self._table.pins_top = True
         self._info = Lines(id="url-info", classes="pane")
         self._info.can_focus = False
         yield Vertical(self._table, self._info, id="body")
@@ -67,45 +81,98 @@ class UrlsScreen(LiveFilterScreen):
     # what is shown
 
     def wants(self) -> Wants:
-        """One window."""
-        return Wants(parts=(self._window,))
+        """The rows in view anew, and what comes next where the view comes near an edge."""
+        if self._edge is None or self._edge not in self._parts:
+            self._parts = tuple(dict.fromkeys((*self._windows(), *self._pivot.parts)))
+        return Wants(parts=self._parts)
+
+    def _windows(self) -> Iterable[UrlWindow]:
+        book, table = self._book, self._table
+        if not book.started:
+            yield book.begin
+            return
+        keys = table.visible_keys
+        for key in (table.cursor_key, *keys[:1]):
+            if key is not None and key in keys and (again := book.again(key)) is not None:
+                yield again
+        top = round(table.scroll_y)
+        bottom = top + len(keys) - 1
+        if book.end_again is not None and bottom >= table.row_count - 1:
+            yield book.end_again
+        self._edge = None
+        if table.order is None and not table.needle:
+            ahead = self._table.size.height if book.narrowing.terms else AHEAD
+            if bottom + ahead >= table.row_count:
+                self._edge = book.below
+            if self._edge is None and top < ahead:
+                self._edge = book.above
+        if self._edge is not None:
+            yield self._edge
 
     def take(self, shot: Snapshot) -> None:
-        """Takes the window when it was read anew."""
-        window = shot.parts.get(self._window)
-        if not isinstance(window, PageWindow) or window is self._shown or window is self._held:
-            return
-        if self.frozen and self._shown is not None:
-            self.missed += 1
-            self._held = window
-            self._show_title()
-            return
-        self._show(window)
+        """Takes the windows that were read anew."""
+        changed = False
+        for part in self._parts:
+            value = shot.parts.get(part)
+            if value is None or (part != self._edge and self._seen.get(part) is value):
+                continue
+            if not isinstance(part, UrlWindow) or not isinstance(value, PageWindow):
+                self._pivot.take(part, value)
+            elif self.frozen and self._book.started and part != self._edge:
+                self.missed += 1
+                self._held[part] = value
+                self._show_title()
+            else:
+                changed |= self._join(part, value)
+        self._seen = {part: shot.parts[part] for part in self._parts if part in shot.parts}
+        if changed:
+            self._show()
+
+    def _join(self, part: UrlWindow, window: PageWindow) -> bool:
+        if part == self._edge:
+            self._edge = None
+            self.console.read_soon()
+        return self._book.take(part, window)
 
     def thaw(self) -> None:
         """Shows what came meanwhile."""
-        held, self._held = self._held, None
-        if held is not None:
-            self._show(held)
+        held, self._held = self._held, {}
+        changed = [self._book.take(part, window) for part, window in held.items()]
+        if any(changed):
+            self._show()
         self._show_title()
 
     def tick(self) -> None:
         """How long ago, and when due, of the rows in view."""
-        if self.frozen or self._shown is None:
+        if self.frozen:
             return
         now = self.console.clock.wall_ms()
-        visible = set(self._table.visible_keys)
-        for page in self._shown.pages:
-            if page.page_id in visible:
+        for page in map(self._book.page, self._table.visible_keys):
+            if page is not None:
                 self._table.update_row(url_row(page, now))
 
-    def _show(self, window: PageWindow) -> None:
-        self._shown = window
+    def _show(self) -> None:
+        """Shows what is held. The cursor stays on its page; when that is let go, it goes to the nearest in view."""
+        book, table = self._book, self._table
         now = self.console.clock.wall_ms()
-        self._table.placeholder = nothing_words(window, self._filtered)
-        rows = [url_row(page, now) for page in window.pages]
-        follows = self._window.newest_first and not self._before and self._table.cursor_index <= 0
-        self._table.set_rows(rows, cursor="first" if self._turned or follows else "pin", keep_marks=True)
+        kept, self._rows = self._rows, {}
+        for page in book.pages:
+            had = kept.get(page.page_id)
+            self._rows[page.page_id] = (
+                had
+                if had is not None and had[0] == page
+                else (page, LateRow(page.page_id, partial(url_row, page, now)))
+            )
+        visible = table.visible_keys
+        if visible and not self._turned and table.cursor_key not in (*visible, *self._rows):
+            top = round(table.scroll_y)
+            table.move_cursor(index=top if table.cursor_index < top else top + len(visible) - 1)
+        follows = book.newest_first and book.at_first and table.cursor_index <= 0
+        rule: CursorRule = "first" if follows else "pin"
+        table.placeholder = nothing_words(book)
+        if self._turned or not table.row_count:
+            rule = self._cursor
+        table.set_rows([row for _, row in self._rows.values()], cursor=rule, keep_marks=True)
         self._turned = False
         self._show_title()
         self._show_page()
@@ -115,45 +182,53 @@ class UrlsScreen(LiveFilterScreen):
         self._info.show(url_lines(self._page(), clock.wall_ms(), clock.zone))
 
     def _show_title(self) -> None:
-        shown = self._shown
-        parts = ["URLs", window_words(shown, self._first, self._filtered) if shown is not None else "reading…"]
-        if self._window.newest_first:
+        book, table = self._book, self._table
+        parts = ["URLs", self._place() if book.started else "reading…"]
+        if table.order is not None or table.needle:
+            parts.append(f"only the {count(len(table.held_rows()))} rows held")
+        elif book.newest_first:
             parts.append("newest first")
+        if self._marked:
+            parts.append(f"{count(len(self._marked))} marked")
         if self._problem:
             parts.append(f"filter not understood: {self._problem}")
         elif self._text:
             parts.append(f"filter: {self._text}")
-        title(self._table, " · ".join(parts), f"‖ frozen · {self.missed} changes" if self.frozen else "")
+        title(table, " · ".join(parts), f"‖ frozen · {self.missed} changes" if self.frozen else "")
+
+    def _place(self) -> str:
+        if self._table.order is not None or self._table.needle:
+            return f"row {count(self._table.cursor_index + 1)}"
+        return position_words(self._book, max(self._table.cursor_index, 0))
 
     # what is selected
 
-    @property
-    def _filtered(self) -> bool:
-        return bool(self._window.narrowing.terms)
-
     def _page(self) -> PageView | None:
-        return self.record(self._table, self._table.cursor_key)
+        return self._book.page(self._table.cursor_key)
 
     def situation(self) -> Situation:
-        """The marked pages, also those of other windows, or the one under the cursor."""
+        """The marked pages, also those that are not held any more, or the one under the cursor."""
         page = self._page()
         selected = (page.url,) if page is not None else ()
-        return Situation(
-            Where.urls,
-            urls=tuple(self._marked.values()) or selected,
-            older=self._shown is not None and not self._shown.ended,
-            newer=bool(self._before),
-            filtered=bool(self._text),
-        )
+        return Situation(Where.urls, urls=tuple(self._marked.values()) or selected, filtered=bool(self._text))
 
     def record(self, table: CrawlTable, key: Hashable) -> PageView | None:
         """The page of a row, as it was read."""
-        pages = self._shown.pages if self._shown is not None else ()
-        return next((page for page in pages if page.page_id == key), None)
+        return self._book.page(key)
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
         return ("URLs",)
+
+    @property
+    def filter_text(self) -> str:
+        """The filter as it was typed."""
+        return self._text
+
+    @property
+    def narrowing(self) -> PageFilter:
+        """What the filter means."""
+        return self._book.narrowing
 
     # what is done
 
@@ -166,35 +241,47 @@ class UrlsScreen(LiveFilterScreen):
                 self._open_filter(argument)
             case "filter.clear":
                 self._filter("")
-            case "sort.reverse":
-                self._look(UrlWindow(self._window.narrowing, newest_first=not self._window.newest_first))
-            case "list.older":
-                self._older()
-            case "list.newer":
-                self._newer()
+            case "sort.pick":
+                self._pick_sort(argument)
+            case "sort.reverse" if self._table.order is None:
+                self._look(PageBook(self._book.narrowing, newest_first=not self._book.newest_first))
+            case "table.pivot":
+                return self._pivot.open(self._table.current_column or "")
             case "nav.back" if self._text:
                 self._filter("")
             case _:
                 return False
         return True
 
-    def _older(self) -> None:
-        if self._shown is not None and not self._shown.ended:
-            before = (*self._before, (self._window.after_id, self._first))
-            first = self._first + len(self._shown.pages)
-            self._look(replace(self._window, after_id=self._shown.last_id), before, first)
+    def _pick_sort(self, argument: str) -> None:
+        columns = [(column.id, f"{column.title} · rows held") for column in URL_COLUMNS]
+        options = (*_ORDERS, *columns)
+        here = self._table.order[0] if self._table.order is not None else _ORDERS[self._book.newest_first][0]
+        if argument in dict(options):
+            self._sort_by(argument)
+        else:
+            self.console.push_screen(ChooseScreen("Order by", options, here), self._sort_by)
 
-    def _newer(self) -> None:
-        if self._before:
-            after_id, first = self._before[-1]
-            self._look(replace(self._window, after_id=after_id), self._before[:-1], first)
+    def _sort_by(self, chosen: object) -> None:
+        """All rows in an order that the database keeps, or those held by any column."""
+        if not isinstance(chosen, str):
+            return
+        names = [name for name, _ in _ORDERS]
+        if chosen in names:
+            self._table.order_by(None)
+            newest_first = chosen == names[1]
+            if newest_first is not self._book.newest_first:
+                self._look(PageBook(self._book.narrowing, newest_first=newest_first))
+        else:
+            self._table.order_by(chosen)
+        self._show_title()
 
-    def _look(self, window: UrlWindow, before: tuple[tuple[int, int], ...] = (), first: int = 1) -> None:
-        """Goes to another window; it is read with the next beat."""
-        self._window, self._before, self._first = window, before, first
-        self._shown = self._held = None
-        self._turned = True
-        self._table.placeholder = nothing_words(None, False)
+    def _look(self, book: PageBook) -> None:
+        """Goes elsewhere; it is read with the next beat."""
+        self._book, self._edge, self._parts = book, None, ()
+        self._seen, self._held, self._rows = {}, {}, {}
+        self._cursor, self._turned = "last" if book.from_end else "first", True
+        self._table.placeholder = nothing_words(book)
         self._show_title()
         self.console.read_soon()
 
@@ -210,16 +297,24 @@ class UrlsScreen(LiveFilterScreen):
         self._text = text.strip()
         narrowing = read_page_filter(text)
         self._problem = narrowing.message if isinstance(narrowing, FilterProblem) else ""
-        if isinstance(narrowing, PageFilter) and narrowing != self._window.narrowing:
-            self._look(UrlWindow(narrowing, newest_first=self._window.newest_first))
+        if isinstance(narrowing, PageFilter) and narrowing != self._book.narrowing:
+            self._look(PageBook(narrowing, newest_first=self._book.newest_first))
         self._show_title()
         self.tell_footer()
 
     # messages
 
+    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
+        """The first or the last row of all, not only of those held."""
+        book = self._book
+        there = book.at_last if event.bottom else book.at_first
+        if event.table is self._table and self._table.order is None and book.started and not there:
+            self._look(PageBook(book.narrowing, newest_first=book.newest_first, from_end=event.bottom))
+
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         """Another page."""
         self._show_page()
+        self._show_title()
         self.tell_footer()
 
     def on_crawl_table_row_selected(self, _event: CrawlTable.RowSelected) -> None:
@@ -229,8 +324,8 @@ class UrlsScreen(LiveFilterScreen):
             self.console.dispatcher.go_to_url(page.url)
 
     def on_crawl_table_marks_changed(self, event: CrawlTable.MarksChanged) -> None:
-        """Keeps the URLs of marked pages, whatever window they are in."""
-        pages = self._shown.pages if self._shown is not None else ()
-        known = self._marked | {page.page_id: page.url for page in pages}
+        """Keeps the URLs of marked pages, also when they are let go."""
+        known = self._marked | {page.page_id: page.url for page in self._book.pages}
         self._marked = {key: url for key, url in known.items() if key in event.marked}
+        self._show_title()
         self.tell_footer()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,10 +17,15 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.present.line import Prose
+from tui_crawler.console.present.rule_impact import draft_lines, judge
 from tui_crawler.console.present.why import standing_lines, trace_lines
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, Dialog, title
 from tui_crawler.domain.explanation import Explanation
+from tui_crawler.domain.policy import PolicySet
+
+if TYPE_CHECKING:
+    from tui_crawler.console.app import CrawlerApp
 
 NOBODY = "Nobody can be asked here."
 
@@ -70,7 +75,16 @@ class WhyScreen(ConsoleScreen):
             else:
                 self._shown = read
                 self._trace.show(trace_lines(read))
-                self._standing.show(standing_lines(read, self.console.clock.zone))
+                self._show_standing()
+
+    def _show_standing(self) -> None:
+        """Where the URL stands; and what the draft of the rules says of it, if there is one below."""
+        if self._shown is not None:
+            drafted = drafted_policies(self.console)
+            judged = judge(self._url, drafted) if drafted is not None else None
+            self._standing.show(
+                [*standing_lines(self._shown, self.console.clock.zone), *(draft_lines(judged) if judged else [])]
+            )
 
     def thaw(self) -> None:
         """Asks again."""
@@ -102,6 +116,16 @@ class WhyScreen(ConsoleScreen):
         """Opens the page, if it is one."""
         for url in self.situation().urls:
             self.console.dispatcher.go_to_url(url)
+
+
+def drafted_policies(console: CrawlerApp) -> PolicySet | None:
+    """The rules as an open draft would have them; None without a draft that changes anything."""
+    for screen in console.screen_stack:
+        if isinstance(screen, ConsoleScreen) and screen.WHERE is Where.rule_draft:
+            from tui_crawler.console.screens.rule_editor import RuleEditorScreen  # noqa: PLC0415  it is loaded by now
+
+            return screen.drafted if isinstance(screen, RuleEditorScreen) else None
+    return None
 
 
 class AskUrlScreen(Dialog):

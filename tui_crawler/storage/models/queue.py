@@ -151,7 +151,8 @@ class Page(Row):
 
     `todo_order` is its place on the todo list, 0 for none. `ignored_run` is the run on whose ignore list it is.
     `failed` and `beyond_depth` say which indices and counters it stands in. `found_on_page_id` is the page of its
-    shortest discovery path, NULL for seeds. `stash` is the stash it is in or came out of.
+    shortest discovery path, NULL for seeds. `stash` is the stash it is in or came out of. `unscanned`: it redirects or
+    is noindex, and what it names was not read by the offline mode.
     """
 
     id: Any = peewee.BigAutoField()
@@ -186,6 +187,7 @@ class Page(Row):
     stash: Any = text()
     found_on: Any = reference("self", "found_on_page_id", null=True)
     created_at: Any = number()
+    unscanned: Any = flag()
 
     class Meta:
         table_name = "page"
@@ -240,6 +242,7 @@ Page.add_index(Page.index(Page.origin, Page.id, name="page_failed_origin", where
 Page.add_index(Page.index(Page.last_exit_code, Page.id, name="page_failed_code", where=Page.failed == 1))
 Page.add_index(Page.index(Page.job, Page.stash, Page.id, name="page_stash", where=_stashed))
 Page.add_index(Page.index(Page.job, Page.stash, name="page_dripped", where=_dripped))
+Page.add_index(Page.index(Page.id, name="page_unscanned", where=Page.unscanned == 1))
 
 
 class Dripfeed(Row):

@@ -1,0 +1,45 @@
+"""`check` judges the section `keymap` as the console will: what is wrong is told, and stops nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.cli.conftest import Said
+
+Say = Callable[..., Said]
+TEXT = """seeds: [https://example.org/]
+user_agent: example-crawler (for https://example.org/why)
+keymap:
+  preset: emacs
+  origin.stop: p
+  origin.halt: x
+  theme.next: ctrl+h
+"""
+
+
+class TestKeymap:
+    def test_conflicts_are_warnings_with_their_line(self, say: Say, tmp_path: Path) -> None:
+        file = tmp_path / "my.yaml"
+        file.write_text(TEXT)
+        said = say("check", str(file))
+        assert said.status == 0
+        lines = [line for line in said.err.splitlines() if "keymap" in line]
+        assert [line.split(": ", 2)[0] for line in lines] == ["warning"] * 3
+        assert f"{file}:5:1: keymap.origin.stop: p is taken from origin.toggle_pause (on Overview)" in said.err
+        assert f"{file}:6:1: keymap.origin.halt: there is no action origin.halt" in said.err
+        assert f"{file}:7:1: keymap.theme.next: a terminal cannot tell ctrl+h from backspace" in said.err
+        document = say("check", str(file), "--json").document
+        assert document["ok"]
+        assert [one["key"] for one in document["warnings"]] == [
+            "keymap.origin.halt",
+            "keymap.theme.next",
+            "keymap.origin.stop",
+        ]
+
+    def test_keys_that_hold_are_not_spoken_of(self, say: Say, tmp_path: Path) -> None:
+        file = tmp_path / "my.yaml"
+        file.write_text(TEXT.split("  origin.stop", maxsplit=1)[0] + "  origin.stop: x\n")
+        said = say("check", str(file))
+        assert said.status == 0
+        assert "warning" not in said.err

@@ -1,0 +1,103 @@
+"""The views of failures and of one URL read a real database as they read the stand-in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.console.support import Stage, stage
+from tests.storage.bench import SqliteBench
+from tests.storage.making import T0, A, crawled, failed, fill_of, plan, refusal
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.failure_parts import CountedFailures, FailureGroups, FailureWindow, RetryOf
+from tui_crawler.console.rule_parts import RefusalsPart
+from tui_crawler.console.url_parts import LinksOf
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.wiring.console_reports import ConsoleReports
+
+ITEMS = (("pattern", "/items/{n}"),)
+
+
+class OpenReports(ConsoleReports):
+    """Reports of a real database, with what the stage holds of its stand-in."""
+
+    gate = None
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Path]:
+    """A page that was crawled and links to four items, three of which failed; the fourth is refused by a rule."""
+    path = tmp_path / "crawl.db"
+    open_writable(path, OpenSettings()).close()
+    bench = SqliteBench(path)
+    store = bench.open()
+    await store.begin_run(plan(f"{A}/"))
+    (home,) = (await store.candidates(A, T0, 10, True)).pages
+    await store.fill(fill_of((home,)))
+    await store.settle(crawled(home, T0 + 10, *(f"{A}/items/{n}" for n in range(4))))
+    *wrong, last = (await store.candidates(A, T0, 10, False)).pages
+    for number, page in enumerate(wrong):
+        await store.settle(failed(page, T0 + 20 + number, ExitCode.request_timeout))
+    one = refusal(last, T0 + 30, ExitCode.skipped_by_rule)
+    log = replace(one.attempt, message="rule /items/3: skip true", decided_by="main.yaml:3", ruleset_id=1)
+    await store.settle(replace(one, attempt=log))
+    yield path
+    bench.close()
+
+
+@pytest.fixture
+def reports(database: Path) -> OpenReports:
+    return OpenReports(database, now=lambda: T0 + 100)
+
+
+async def test_groups_windows_and_what_putting_back_means(reports: OpenReports) -> None:
+    counted = FailureGroups(("pattern",)).read(reports, T0 + 100)
+    assert isinstance(counted, CountedFailures)
+    (group,) = counted.count.groups
+    assert (counted.at, group.key, group.count, group.recent, group.origins) == (T0 + 100, ITEMS, 3, 3, ((A, 3),))
+    window = FailureWindow(ITEMS).read(reports, T0)
+    assert ([page.url for page in window.pages], window.ended) == ([f"{A}/items/{n}" for n in range(3)], True)
+    plan_of_it = RetryOf(ITEMS, group.origins, 1).read(reports, T0)
+    assert plan_of_it.urls == tuple(f"{A}/items/{n}" for n in range(3))
+    assert plan_of_it.origins[A].delay_ms == 1_000
+    run = reports.run()
+    assert run is not None
+    assert run.tries == 3
+    reports.close()
+
+
+async def test_links_and_refusals(reports: OpenReports) -> None:
+    (inward,) = LinksOf(f"{A}/items/1", True).read(reports, T0)
+    assert (inward.link.from_url, inward.title, inward.exit_code) == (f"{A}/", "a title", "file_ingested")
+    assert len(LinksOf(f"{A}/", False).read(reports, T0)) == 4
+    (row,) = RefusalsPart().read(reports, T0).counts.rows
+    assert (row.message, row.count, row.sample_url) == ("rule /items/3: skip true", 1, f"{A}/items/3")
+    reports.close()
+
+
+async def test_from_a_group_to_a_page_to_the_page_that_links_to_it(reports: OpenReports) -> None:
+    shown: Any = reports
+    async with stage((140, 45), reports=shown, explains=None) as held:
+        await held.press("2", "c", "c", "c", "c", rounds=3)
+        assert "/items/{n} · 1–3 of 3" in held.text()
+        assert "cluster: /items/* (3 of 3)" in held.text()
+        await held.press("enter", "enter", rounds=3)
+        assert f"{A}/items/0" in held.text()
+        assert "depth 1 ◀ shortest" in held.text()
+        await held.press("L", rounds=3)
+        assert first_of(held, "#url-inlinks") == ["a", "/", "a title"]
+        await held.press("enter", rounds=3)
+        assert held.app.screen._url == f"{A}/"  # type: ignore[attr-defined]
+
+
+def first_of(held: Stage, name: str) -> list[str]:
+    """The first three cells of the first row."""
+    table = held.app.screen.query_one(name, CrawlTable)
+    row = table.row(table.row_order[0])
+    assert row is not None
+    return [cell if isinstance(cell, str) else cell.text for cell in row.cells[:3] if not isinstance(cell, tuple)]

@@ -1,0 +1,124 @@
+"""The events: attempts beside what operators asked for, with the command line that does the same, and errors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.console.sample_crawl import API, NOW, WHO
+from tests.console.support import Stage, stage
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.notice import TROUBLES_KEPT, Trouble, add_trouble
+from tui_crawler.console.present.same_as import command_line_of, same_as
+from tui_crawler.domain.command import (
+    ApplyRules,
+    Dripfeed,
+    Exclude,
+    LoadSegment,
+    PauseOrigins,
+    ProbeUrls,
+    ReclaimPages,
+    RefetchRobots,
+    SetDelay,
+    SetJob,
+    StashPages,
+    TopUpPatience,
+    UnstashPages,
+    to_json,
+)
+from tui_crawler.domain.view import ActionView
+
+PAUSED = ActionView(
+    30, NOW - 500, WHO, "pause", API, "{}", "{}", undone=False, applied=True, command=to_json(PauseOrigins((API,)))
+)
+
+
+def events(held: Stage) -> CrawlTable:
+    return held.app.screen.query_one("#events", CrawlTable)
+
+
+async def test_actions_stand_among_the_attempts_by_time_with_their_command_line() -> None:
+    async with stage((200, 50)) as held:
+        held.reports.asked_for = (PAUSED, *held.reports.asked_for)
+        held.reports.commit()
+        await held.settle(12)
+        assert list(events(held).row_order)[:3] == [400, ("action", 30), ("action", 9)]
+        line = next(line for line in held.text().splitlines() if f"tui-crawler pause {API}" in line)
+        assert "✎ pause" in line
+        assert f"by {WHO}  done" in line
+        assert "tui-crawler retry 'https://api.example.org/v2/items?" in held.text()
+
+
+async def test_an_action_changes_its_row_when_something_becomes_of_it() -> None:
+    async with stage((200, 50)) as held:
+        held.reports.asked_for = (replace(PAUSED, applied=False),)
+        held.reports.commit()
+        await held.settle(12)
+        assert "◷ pause" in held.text()
+        held.reports.asked_for = (replace(PAUSED, error="it has finished"),)
+        held.reports.commit()
+        await held.settle(12)
+        assert "✗ pause" in held.text()
+        assert "it has finished" in held.text()
+        assert len([key for key in events(held).row_order if key == ("action", 30)]) == 1
+
+
+async def test_an_error_that_was_told_stays_in_the_events_and_is_found_by_e() -> None:
+    async with stage((160, 50)) as held:
+        held.clock.move(60_000)
+        held.app.tell("disk", "the disk is full", "error")
+        held.clock.move(60_000)
+        await held.settle(12)
+        assert held.app.notices == ()
+        assert "the disk is full" in held.text()
+        assert events(held).row_order[0] == ("trouble", 1)
+        await held.press("e", rounds=0)
+        assert events(held).cursor_key == ("trouble", 1)
+        await held.press("e", rounds=0)
+        assert events(held).cursor_key == 400
+
+
+async def test_enter_tells_the_whole_of_an_action_or_an_error() -> None:
+    async with stage((120, 50)) as held:
+        text = "the disk is full, and what this console wants to write has to wait until there is room"
+        held.app.tell("disk", text, "error")
+        held.clock.move(60_000)
+        await held.settle(12)
+        assert text not in held.text()
+        await held.press("tab", "tab", "g", "enter", rounds=0)
+        assert text in held.text()
+        events(held).move_cursor(key=("action", 9))
+        await held.press("enter", rounds=0)
+        assert "tui-crawler retry 'https://api.example.org/v2/items?page=3'" in held.text()
+
+
+def test_troubles_are_numbered_and_bounded() -> None:
+    troubles: tuple[Trouble, ...] = ()
+    for number in range(TROUBLES_KEPT + 5):
+        troubles = add_trouble(troubles, NOW, str(number))
+    assert len(troubles) == TROUBLES_KEPT
+    assert (troubles[0].number, troubles[-1].number) == (6, TROUBLES_KEPT + 5)
+
+
+def test_what_the_command_line_has_for_each_action() -> None:
+    lines = {
+        Exclude("host", "a.example", "owner asked"): "exclude host a.example --reason 'owner asked'",
+        Exclude("host", "a.example", remove=True): "exclude host a.example --remove",
+        ApplyRules("{}", 3, "news", "why"): "rules apply FILE --job news --note why",
+        StashPages("later", (), (API,), "/x"): f"pages stash later --origin {API} --pattern /x",
+        UnstashPages("later", 9): "pages unstash later --limit 9",
+        Dripfeed("later", 5, "news"): "pages dripfeed later 5 --job news",
+        ReclaimPages("worker died", older_ms=60_000): "pages reclaim --older 60000ms --reason 'worker died'",
+        ProbeUrls((f"{API}/x",)): f"pages probe {API}/x",
+        LoadSegment("/tmp/one.seg"): "queue load /tmp/one.seg",
+        SetDelay(API, 5_000): f"delay {API} 5s",
+        SetDelay(API, 1_500): f"delay {API} 1500ms",
+        SetDelay(API, 0): f"delay {API} 0s",
+        TopUpPatience((API,)): f"top-up {API}",
+        RefetchRobots(): "refetch --all",
+    }
+    for command, line in lines.items():
+        assert same_as((command,)) == f"tui-crawler {line}"
+    assert same_as((SetJob("news", tag="night"),)) == ""
+    assert command_line_of(PAUSED) == f"tui-crawler pause {API}"
+    assert command_line_of(replace(PAUSED, command="damaged")) == ""
+    assert command_line_of(replace(PAUSED, action="of a newer version")) == ""

@@ -1,0 +1,271 @@
+"""View 2: failed pages in groups of any kind, clusters among them, and what putting them back costs in time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.widgets import Input
+
+from tests.console.fake_reports import FakeReports
+from tests.console.rule_stage import editor
+from tests.console.sample_crawl import API, NOW, WWW, failed_pages, origin, page
+from tests.console.support import Stage, stage
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.failure_parts import ONCE_MS, FailureGroups, RetryOf
+from tui_crawler.console.present.failure_rows import GROUPINGS, cluster_words, group_columns, group_row, page_columns
+from tui_crawler.console.present.failure_rows import page_row as row_of
+from tui_crawler.console.present.retry_cost import RetryCost, cost_words, pages_by_origin, retry_cost
+from tui_crawler.console.rule_pattern import clusters_of
+from tui_crawler.console.screens.choose import ChooseScreen
+from tui_crawler.console.screens.confirm import ConfirmScreen
+from tui_crawler.console.screens.failures import FailuresScreen
+from tui_crawler.console.screens.url import UrlScreen
+from tui_crawler.console.table_cells import cell_text
+from tui_crawler.domain.command import RetryPages
+from tui_crawler.domain.origin import HELD
+
+
+def table(held: Stage, name: str) -> CrawlTable:
+    return held.app.screen.query_one(f"#{name}", CrawlTable)
+
+
+async def group_by(held: Stage, name: str) -> None:
+    """Opens the view and goes round to a grouping."""
+    await held.press("2", rounds=2)
+    while (name,) != held.app.screen._by:  # type: ignore[attr-defined]
+        await held.press("c", rounds=2)
+
+
+# what it costs
+
+
+def test_a_retry_takes_a_turn_per_page_and_as_many_again_per_try() -> None:
+    views = {API: origin(API, delay_ms=4_000, last_response_ms=1_000, next_request_at=NOW + 2_000)}
+    cost = retry_cost({API: 10}, views, 3, NOW)
+    assert (cost.low_ms, cost.high_ms) == (52_000, 152_000)
+    assert (cost.origin, cost.pages, cost.turn_ms, cost.origins, cost.held) == (API, 10, 5_000, 1, 0)
+    assert cost_words(cost) == "Takes 52s–3m: api.example.org, 10 turns of 5.0s."
+
+
+def test_origins_take_their_turns_beside_each_other_and_the_slowest_is_named() -> None:
+    views = {
+        API: origin(API, delay_ms=1_000, last_response_ms=0, next_request_at=0),
+        WWW: origin(WWW, delay_ms=1_000, operator_delay_ms=9_000, last_response_ms=0, next_request_at=0),
+    }
+    cost = retry_cost({API: 20, WWW: 3}, views, 1, NOW)
+    assert (cost.low_ms, cost.high_ms, cost.origin) == (27_000, 27_000, WWW)
+    assert cost_words(cost) == "Takes 27s: www.example.com, 3 turns of 9.0s, the longest of 2 origins."
+
+
+def test_pages_of_origins_that_take_no_turns_would_wait() -> None:
+    held = [
+        origin("https://a.example", paused=True),
+        origin("https://b.example", asleep_until=HELD),
+        origin("https://c.example", state="FINISHED", finish_reason="patience"),
+        origin("https://d.example", state="FINISHED", finish_reason="exhausted"),
+    ]
+    cost = retry_cost({view.origin: 2 for view in held}, {view.origin: view for view in held}, 2, NOW)
+    assert (cost.held, cost.origins, cost.origin) == (6, 1, "https://d.example")
+    assert cost_words(cost).endswith("6 pages would wait: their origins are paused, stopped or out of patience.")
+    assert cost_words(retry_cost({"https://unknown.example": 4}, {}, 2, NOW)) == ""
+    assert cost_words(RetryCost(0, 0)) == ""
+
+
+@given(st.lists(st.tuples(st.integers(1, 500), st.integers(0, 90_000), st.integers(0, 9_000)), max_size=6))
+def test_a_range_is_never_upside_down_and_more_pages_never_take_less(turns: list[tuple[int, int, int]]) -> None:
+    views = {
+        f"https://{n}.example": origin(f"https://{n}.example", delay_ms=delay, last_response_ms=took)
+        for n, (_, delay, took) in enumerate(turns)
+    }
+    pages = {name: turns[n][0] for n, name in enumerate(views)}
+    cost = retry_cost(pages, views, 3, NOW)
+    more = retry_cost({name: number + 1 for name, number in pages.items()}, views, 3, NOW)
+    assert cost.low_ms <= cost.high_ms
+    assert (cost.low_ms, cost.high_ms) <= (more.low_ms, more.high_ms)
+    assert bool(cost.origin) == bool(turns)
+
+
+def test_urls_are_counted_by_origin() -> None:
+    assert pages_by_origin((f"{API}/a", f"{API}/b?c=/", f"{WWW}/")) == {API: 2, WWW: 1}
+
+
+# clusters
+
+
+def test_urls_that_differ_in_numbers_are_a_cluster() -> None:
+    urls = [*(f"{API}/v2/items?page={n}" for n in range(8)), f"{API}/about", f"{WWW}/v2/items?page=1"]
+    (found,) = clusters_of(urls)
+    assert (found.words, found.urls) == ("/v2/items?page=*", tuple(urls[:8]))
+    assert cluster_words(found, 10) == "cluster: /v2/items?page=* (8 of 10)"
+    assert clusters_of(urls[8:]) == clusters_of(()) == ()
+    assert cluster_words(None, 10) == ""
+
+
+async def test_the_largest_cluster_is_named_and_becomes_a_rule() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("2", rounds=3)
+        assert "cluster: /v2/user/* (7 of 9) · m makes a rule" in held.text()
+        await held.press("m", rounds=3)
+        assert editor(held).query_one(Input).value == r"skip: ^https://api\.example\.org/v2/user/[0-9]+$"
+
+
+async def test_among_the_pages_it_is_the_cluster_of_the_one_under_the_cursor() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("2", "enter", rounds=3)
+        await held.press("j", rounds=1)
+        assert "cluster: /v2/items?page=* (2 of 9)" in held.text()
+        await held.press("G", rounds=1)
+        assert "cluster: /v2/user/* (7 of 9)" in held.text()
+
+
+async def test_in_one_column_the_title_of_the_pages_names_the_cluster() -> None:
+    async with stage((80, 24)) as held:
+        await held.press("2", rounds=3)
+        assert "request_timeout · 1–9 of 9 · cluster: /v2/user/* (7 of 9)" in held.text()
+
+
+# groupings
+
+
+def test_every_grouping_has_as_many_cells_as_columns() -> None:
+    reports = FakeReports()
+    for by in GROUPINGS:
+        for group in reports.failure_count(by, 99, NOW).groups:
+            assert len(group_row(group, NOW).cells) == len(group_columns(by))
+        for one in failed_pages():
+            assert len(row_of(one, NOW, by).cells) == len(page_columns(by))
+
+
+async def test_status_pattern_and_message_have_groups_and_pages_of_their_own() -> None:
+    async with stage((160, 40)) as held:
+        await group_by(held, "http_status")
+        assert [dict(key)["http_status"] for key in table(held, "groups").row_order] == ["", "404", "503"]  # type: ignore[call-overload]
+        assert "no status · 1–13 of 13" in held.text()
+        await held.press("j", rounds=3)
+        assert "404 · 1–1 of 1" in held.text()
+        await group_by(held, "pattern")
+        assert "/v2/user/{n} · 1–7 of 7" in held.text()
+        await group_by(held, "message")
+        assert "no response head within 30.0 s · 1–9 of 9" in held.text()
+        assert "failure_window(no response head within 30.0 s, 0)" in held.reports.asked
+
+
+async def test_a_grouping_can_be_chosen_from_a_list() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("2", rounds=3)
+        await held.press("C", rounds=0)
+        assert isinstance(held.app.screen, ChooseScreen)
+        await held.press("j", "j", "j", "j", "enter", rounds=3)
+        assert "By path pattern" in held.text()
+
+
+async def test_groups_show_recent_ones_origins_and_a_trend_of_an_hour() -> None:
+    async with stage((180, 40)) as held:
+        await held.press("2", rounds=3)
+        row = table(held, "groups").row((("exit_code", "request_timeout"),))
+        assert row is not None
+        total, recent, recovers, origins, trend, last = map(cell_text, row.cells[1:])
+        assert (total, recent, recovers, origins) == ("9", "2", "yes", "1")
+        assert len(trend) == 12
+        assert trend.endswith("█")
+        assert last == "now"
+        other = table(held, "groups").row((("exit_code", "file_not_found"),))
+        assert other is not None
+        assert cell_text(other.cells[3]) == "no"
+
+
+async def test_pages_tell_tries_the_last_duration_and_the_next_try() -> None:
+    waiting = replace(failed_pages()[1], not_before=NOW + 120_000)
+    async with stage((200, 40), reports=FakeReports(pages=(waiting,))) as held:
+        await held.press("2", rounds=3)
+        row = table(held, "pages").row(waiting.page_id)
+        assert row is not None
+        cells = dict(
+            zip((column.id for column in table(held, "pages").columns), map(cell_text, row.cells), strict=True)
+        )
+        assert (cells["tries"], cells["took"], cells["retry"]) == ("3/5", "30.0s", "+2m")
+        assert cells["title"] == "Items page 18"
+
+
+# many failures
+
+
+def test_the_more_were_counted_the_less_often_that_is_done() -> None:
+    few, some, many = (FailureGroups(("origin",), 0, number).every_ms for number in (10, 10_000, 100_000))
+    assert few < some < many == ONCE_MS
+    assert FailureGroups(("origin",), 0, 1) == FailureGroups(("origin",), 0, 2) != FailureGroups(("origin",), 1, 1)
+
+
+async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:
+    reports = FakeReports(counted=200_000, failed=1_204_331)
+    async with stage((160, 40), reports=reports) as held:
+        await held.press("2", rounds=3)
+        assert "counted 15 of 1 204 331, 10 recoverable" in held.text()
+        assert "as of 10:41:0" in held.text()
+        await held.settle(4, move_ms=30_000)
+        assert reports.asked.count("failure_count(exit_code)") == 1
+        await held.press("u", rounds=2)
+        assert reports.asked.count("failure_count(exit_code)") == 2
+
+
+# putting them back
+
+
+async def test_a_group_that_no_command_names_is_put_back_by_its_pages() -> None:
+    async with stage((160, 40)) as held:
+        await group_by(held, "pattern")
+        await held.press("R", rounds=2)
+        assert isinstance(held.app.screen, ConfirmScreen)
+        assert "Retry 7 failed pages?" in held.text()
+        assert "7 turns of 34.0s" in " ".join(held.text().replace("│", " ").split())
+        await held.press("y")
+        await held.decided()
+        assert held.journal.sent == [RetryPages(urls=tuple(f"{API}/v2/user/{n}" for n in range(7)))]
+
+
+def test_only_so_many_pages_are_named_and_origins_looked_at() -> None:
+    pages = tuple(page(n, f"{WWW}/p/{n}", "request_timeout") for n in range(1, 2_100))
+    reports = FakeReports(pages=pages)
+    plan = RetryOf((("pattern", "/p/{n}"),), ((WWW, 2_099),), 1).read(reports, NOW)
+    assert (len(plan.urls), plan.pages, set(plan.origins)) == (2_000, ((WWW, 2_000),), {WWW})
+    named = RetryOf((("exit_code", "request_timeout"),), ((WWW, 2_099),), 1).read(reports, NOW)
+    assert (named.urls, named.pages) == ((), ((WWW, 2_099),))
+
+
+async def test_one_page_is_put_back_at_once() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("2", "enter", rounds=3)
+        await held.press("r", rounds=0)
+        await held.decided()
+        assert held.journal.sent == [RetryPages(urls=(f"{API}/v2/items?page=3",))]
+
+
+# holding still, going on
+
+
+async def test_a_frozen_view_counts_only_what_is_another_one() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("2", rounds=3)
+        await held.press("f", rounds=1)
+        await held.settle(3, move_ms=1_100)
+        assert "‖ frozen · 0 changes" in held.text()
+        held.reports.pages = (*failed_pages(), page(900, f"{API}/late", "request_timeout"))
+        held.reports.commit()
+        await held.settle(2, move_ms=1_100)
+        assert "‖ frozen · 1 changes" in held.text()
+        assert "/late" not in held.text()
+        await held.press("f", rounds=1)
+        assert "/late" in held.text()
+
+
+async def test_the_view_keeps_its_place_when_a_page_was_opened() -> None:
+    async with stage((140, 40)) as held:
+        await group_by(held, "pattern")
+        await held.press("enter", "j", "enter", rounds=3)
+        assert isinstance(held.app.screen, UrlScreen)
+        await held.press("escape", rounds=2)
+        assert isinstance(held.app.screen, FailuresScreen)
+        assert "/v2/user/{n} · 1–7 of 7" in held.text()
+        assert table(held, "pages").cursor_index == 1

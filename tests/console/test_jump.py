@@ -1,0 +1,118 @@
+"""The jump overlay: a letter for every pane, the keys of tabs and views; one key or a click goes there."""
+
+from __future__ import annotations
+
+import pytest
+from textual.geometry import Region
+
+from tests.console.support import Stage, stage
+from tui_crawler.console.screens.jump import LETTERS, JumpBox, JumpLabel, JumpScreen, targets_of
+from tui_crawler.console.zoom import panes_of
+
+SIZES = ((40, 10), (60, 20), (80, 24), (120, 40), (200, 60))
+
+
+def labels(held: Stage) -> dict[str, Region]:
+    return {label.target.key: label.region for label in held.app.screen.query(JumpLabel)}
+
+
+def test_there_are_letters_enough_and_each_is_one() -> None:
+    assert len(LETTERS) == len(set(LETTERS)) == 26
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_every_pane_has_a_letter_that_can_be_read(size: tuple[int, int]) -> None:
+    async with stage(size) as held:
+        screen = held.app.console_screen
+        assert screen is not None
+        panes = panes_of(screen)
+        await held.press("ctrl+o", rounds=0)
+        assert isinstance(held.app.screen, JumpScreen)
+        shown = labels(held)
+        assert list(shown) == list(LETTERS[: len(panes)])
+        whole = Region(0, 0, *size)
+        for pane, region in zip(panes, shown.values(), strict=True):
+            assert region.area
+            assert region in whole
+            assert region in pane.region
+        assert held.app.screen.query_one(JumpBox).region in whole
+        for words in ("1 overview", "2 failures", "6 stats"):
+            assert words in held.text()
+
+
+async def test_a_letter_goes_to_its_pane() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("ctrl+o", "d", rounds=0)
+        screen = held.app.console_screen
+        assert screen is held.app.screen
+        assert screen.focused is screen.query_one("#events")
+        await held.press("ctrl+o", "A", rounds=0)  # with caps lock, too
+        assert screen.focused is screen.query_one("#origins")
+
+
+async def test_a_number_goes_to_its_view_and_esc_leaves() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("ctrl+o", "escape", rounds=0)
+        assert held.app.screen is held.app.console_screen
+        await held.press("ctrl+o", "m", rounds=0)
+        assert isinstance(held.app.screen, JumpScreen)  # nothing is there
+        await held.press("2", rounds=1)
+        assert held.app.screen.query("#groups")
+
+
+async def test_tabs_have_their_keys() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("2", "tab", "enter", rounds=1)
+        await held.press("ctrl+o", rounds=0)
+        assert {"W", "A", "H", "L", "B"} <= set(labels(held))
+        await held.press("L", rounds=1)
+        assert held.app.screen.query_one("#url-links").display
+        assert held.app.screen.query_one("#body").has_class("tab-links")
+
+
+async def test_a_click_jumps_and_a_click_beside_leaves() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("ctrl+o", rounds=0)
+        x, y = labels(held)["d"].center
+        await held.pilot.click(offset=(int(x), int(y)))
+        await held.quiet()
+        screen = held.app.console_screen
+        assert held.app.screen is screen
+        assert screen is not None
+        assert screen.focused is screen.query_one("#events")
+        await held.press("ctrl+o", rounds=0)
+        await held.pilot.click(offset=(2, 30))
+        await held.quiet()
+        assert held.app.screen is screen
+        await held.press("ctrl+o", rounds=0)
+        box = held.app.screen.query_one(JumpBox)
+        line = held.text().splitlines()[box.region.y + 1]
+        await held.pilot.click(offset=(line.index("failures"), box.region.y + 1))
+        await held.quiet()
+        await held.settle()
+        assert held.app.screen.query("#groups")
+
+
+async def test_panes_behind_an_enlarged_one_stand_in_the_box_and_the_zoom_goes_along() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("+", "ctrl+o", rounds=1)
+        assert list(labels(held)) == ["a"]
+        assert "d Events" in held.text()
+        await held.press("d", rounds=1)
+        screen = held.app.console_screen
+        assert screen is not None
+        assert screen.focused is screen.query_one("#events")
+        assert "zoom full" in held.text()
+
+
+async def test_keys_of_views_are_the_operators() -> None:
+    async with stage((120, 40), keymap={"view.failures": "F2"}) as held:
+        assert held.app.own_keys == {}  # there is no such key: the usual one holds
+        assert "there is no key F2" in held.text()
+    async with stage((120, 40), keymap={"view.failures": "f2"}) as held:
+        screen = held.app.console_screen
+        assert screen is not None
+        found = {target.key: target.goal for target in targets_of(screen, held.app.own_keys)}
+        assert found["f2"] == "view.failures"
+        await held.press("ctrl+o", "f2", rounds=1)
+        assert held.app.screen.query("#groups")

@@ -1,0 +1,200 @@
+"""Key maps: presets without clashes that a terminal can send, the operator's keys on top, and what is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from textual import events
+from textual._xterm_parser import XTermParser
+
+from tests.console.sample_crawl import WWW
+from tests.console.support import stage
+from tui_crawler.config.kinds import KEY_PRESETS
+from tui_crawler.console.actions import ACTIONS, BY_ID, Where, actions_at
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.key_presets import PRESETS, is_key, read_keymap
+from tui_crawler.console.keys import canonical, key_name, table_keys
+
+BYTES = {
+    "ctrl+f": "\x06",
+    "ctrl+v": "\x16",
+    "ctrl+n": "\x0e",
+    "ctrl+@": "\x00",
+    "ctrl+underscore": "\x1f",
+    "ctrl+circumflex_accent": "\x1e",
+    "alt+v": "\x1bv",
+    "alt+x": "\x1bx",
+    "alt+w": "\x1bw",
+    "apostrophe": "'",
+    "less_than_sign": "<",
+    "V": "V",
+}
+"""Keys of presets as an old terminal sends them."""
+
+
+def test_the_presets_are_those_the_configuration_takes() -> None:
+    assert tuple(PRESETS) == KEY_PRESETS
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("where", Where)
+def test_no_key_means_two_things_on_one_screen(preset: str, where: Where) -> None:
+    keymap = read_keymap({"preset": preset})
+    keys: Counter[str] = Counter()
+    for action in actions_at(where):
+        keys.update(canonical(PRESETS[preset].get(action.id, action.keys)))
+    for binding in table_keys():
+        keys.update(canonical(PRESETS[preset].get(binding.id or "", binding.key)))
+    assert [key for key, number in keys.items() if number > 1] == []
+    assert keymap.problems == ()
+    assert keymap.own == frozenset()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_presets_name_actions_and_keys_that_exist_and_leave_no_action_without_one(preset: str) -> None:
+    known = {*BY_ID, *(binding.id for binding in table_keys())}
+    for name, keys in PRESETS[preset].items():
+        assert name in known
+        assert all(map(is_key, canonical(keys))), (name, keys)
+    assert "" not in read_keymap({"preset": preset}).keys.values()
+
+
+@pytest.mark.parametrize("key", BYTES)
+def test_keys_of_presets_are_what_a_terminal_sends(key: str) -> None:
+    parser = XTermParser()
+    sent = [*parser.feed(BYTES[key]), *parser.feed("")]
+    assert [event.key for event in sent if isinstance(event, events.Key)] == [key]
+
+
+def test_every_key_of_the_table_is_a_key() -> None:
+    for action in ACTIONS:
+        assert all(map(is_key, canonical(action.keys))), action.id
+    assert not is_key("foo")
+    assert not is_key("hold+p")
+    assert is_key("ctrl+alt+p")
+
+
+def test_the_operators_keys_win_and_the_loser_is_named() -> None:
+    keymap = read_keymap({"origin.stop": "p"})
+    assert keymap.keys["origin.stop"] == "p"
+    assert keymap.keys["origin.toggle_pause"] == ""
+    assert keymap.own == {"origin.stop"}
+    assert keymap.problems == (
+        ("origin.stop", "p is taken from origin.toggle_pause (on Overview), which has no key now"),
+    )
+    assert keymap.for_textual()["origin.toggle_pause"] != ""
+
+
+def test_a_key_that_meets_nobody_is_no_conflict() -> None:
+    assert BY_ID["rules.test"].where.isdisjoint(BY_ID["origin.stop"].where)
+    keymap = read_keymap({"rules.test": "x"})
+    assert keymap.problems == ()
+    assert set(keymap.keys) == {"rules.test"}
+
+
+def test_two_actions_may_change_places() -> None:
+    keymap = read_keymap({"origin.stop": "p", "origin.toggle_pause": "x"})
+    assert keymap.problems == ()
+    assert (keymap.keys["origin.stop"], keymap.keys["origin.toggle_pause"]) == ("p", "x")
+
+
+def test_the_same_key_twice_is_told_and_the_first_has_it() -> None:
+    keymap = read_keymap({"origin.stop": "X", "origin.add": "X,a"})
+    assert keymap.problems == (("origin.stop", "X is given to origin.add too (on Overview); origin.stop has it"),)
+    assert "origin.add" not in keymap.keys  # it has a, as before
+    everywhere = read_keymap({"view.freeze": "X", "theme.next": "X"})
+    assert "(everywhere)" in everywhere.problems[0][1]
+
+
+def test_what_is_no_action_no_key_no_preset_is_told() -> None:
+    keymap = read_keymap(
+        {"preset": "nano", "origin.halt": "p", "view.freeze": "foo", "sort.pick": "ctrl+i", "sort.reverse": "none"}
+    )
+    assert [name for name, _ in keymap.problems] == ["preset", "origin.halt", "view.freeze", "sort.pick"]
+    assert "a terminal cannot tell ctrl+i from tab" in dict(keymap.problems)["sort.pick"]
+    assert keymap.keys == {"sort.reverse": ""}
+    assert keymap.preset == "default"
+
+
+def test_own_keys_lie_over_a_preset() -> None:
+    keymap = read_keymap({"preset": "vim", "journal.undo": "ctrl+y", "view.freeze": "ctrl+e"})
+    assert keymap.keys["journal.undo"] == "ctrl+y"
+    assert keymap.keys["view.freeze"] == "ctrl+e"
+    assert keymap.own == {"journal.undo", "view.freeze"}
+    assert keymap.problems == ()
+
+
+def test_names_of_keys() -> None:
+    assert [key_name(key) for key in ("alt+less_than_sign", "plus", "underscore", "+", "ctrl+underscore")] == [
+        "alt+<",
+        "+",
+        "_",
+        "+",
+        "ctrl+_",
+    ]
+    assert [key_name(key) for key in ("space", "f1", "ctrl+@", "tab", "apostrophe")] == [
+        "space",
+        "f1",
+        "ctrl+@",
+        "tab",
+        "'",
+    ]
+
+
+async def test_emacs_moves_and_leaves_the_letters_alone() -> None:
+    async with stage(keymap={"preset": "emacs"}) as held:
+        table = held.app.screen.query_one("#origins", CrawlTable)
+        await held.press("ctrl+n", "ctrl+n", rounds=0)
+        assert table.cursor_index == 2
+        await held.press("ctrl+p", rounds=0)
+        assert table.cursor_index == 1
+        await held.press("j", rounds=0)
+        assert table.cursor_index == 1
+        await held.press("alt+greater_than_sign", rounds=0)
+        assert table.cursor_index == table.row_count - 1
+        await held.press("alt+less_than_sign", rounds=0)
+        assert table.cursor_index == 0
+        await held.press("alt+x", rounds=0)
+        assert "Palette" in held.text()
+        await held.press("escape", rounds=0)
+        await held.press("enter", rounds=2)
+        await held.press("ctrl+g", rounds=2)
+        assert "Origins" in held.text()
+
+
+async def test_vim_undoes_with_u() -> None:
+    async with stage(keymap={"preset": "vim"}) as held:
+        table = held.app.screen.query_one("#origins", CrawlTable)
+        table.move_cursor(key=WWW)
+        await held.press("p", rounds=0)
+        await held.decided()
+        await held.press("u", rounds=0)
+        await held.decided()
+        assert [type(command).__name__ for command in held.journal.sent] == ["PauseOrigins", "ResumeOrigins"]
+
+
+async def test_an_action_without_a_key_is_still_in_the_help_sheet_and_does_nothing_by_key() -> None:
+    async with stage((120, 40), keymap={"view.freeze": "p", "delay.up": "d,U"}) as held:
+        assert "keymap: p is taken from origin.toggle_pause" in held.text()
+        assert "keymap: p is taken from job.toggle_pause" in held.text()
+        await held.press("?", rounds=0)
+        await held.type("toggle_pause")
+        assert "no key" in held.text()
+        await held.press(*["backspace"] * 12, rounds=0)
+        await held.type("view.freeze")
+        assert "✎ p" in held.text()
+        assert "changed keys: ✎ 2" in held.text()
+        assert "2 problems in keymap" in held.text()
+        await held.press(*["backspace"] * 11, rounds=0)
+        await held.type("problem")
+        assert "p is taken from job.toggle_pause" in held.text()
+        await held.press("escape", rounds=0)
+        await held.press("p", rounds=0)
+        assert held.app.screen.frozen  # type: ignore[attr-defined]
+
+
+async def test_the_footer_names_the_keys_that_hold() -> None:
+    async with stage(keymap={"origin.toggle_pause": "ctrl+b", "help.keys": "f2"}) as held:
+        assert "ctrl+b pause" in held.text()
+        assert "f2 help" in held.text()

@@ -1,0 +1,116 @@
+"""Help of a pane: one text per pane, one meaning per column, its keys; and what the help sheet says besides keys."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.console.support import stage
+from tests.console.test_sizes import SCREENS
+from tui_crawler.console.actions import Where
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.glyphs import STATES
+from tui_crawler.console.pane_help import COLUMNS, OF_PANE, PANES, column_meaning, text_of
+from tui_crawler.console.present.stat_rows import LEDGER_COLUMNS
+from tui_crawler.console.screens.help import _ABOUT, _LEGEND
+
+SOURCES = Path(__file__).parents[2] / "tui_crawler" / "console"
+WRITTEN = sorted(
+    {
+        name
+        for folder in ("screens", "panes")
+        for path in (SOURCES / folder).glob("*.py")
+        for name in re.findall(r'id="([a-z-]+)",\s*classes="pane"', path.read_text())
+    }
+)
+
+
+@pytest.mark.parametrize("pane", WRITTEN)
+def test_every_pane_has_a_text(pane: str) -> None:
+    assert pane in PANES
+    assert PANES[pane].shows.endswith(".")
+
+
+def test_no_text_is_of_a_pane_that_is_gone() -> None:
+    assert set(PANES) <= set(WRITTEN)
+    assert {pane for pane, _ in OF_PANE} <= set(WRITTEN)
+
+
+@pytest.mark.parametrize("name", SCREENS)
+async def test_every_column_of_every_screen_has_a_meaning(name: str) -> None:
+    keys, _ = SCREENS[name]
+    async with stage((120, 40)) as held:
+        await held.press(*keys, rounds=1)
+        screen = held.app.console_screen
+        assert screen is not None
+        for table in screen.query(CrawlTable):
+            for column in table.columns:
+                assert column_meaning(table.id or "", column.id), (table.id, column.id)
+
+
+def test_every_column_of_every_ledger_has_a_meaning() -> None:
+    for columns in LEDGER_COLUMNS.values():
+        for column in columns:
+            assert column_meaning("ledger", column.id), column.id
+
+
+def test_meanings_are_short() -> None:
+    assert all(len(meaning) < 100 for meaning in (*COLUMNS.values(), *OF_PANE.values()))
+    assert text_of("no-such-pane").shows
+
+
+async def test_f1_explains_the_pane_with_the_focus() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("tab", "tab", "f1", rounds=0)
+        text = held.text()
+        assert "Events · Overview" in text
+        assert "Every attempt of the crawl as it ends" in text
+        assert "LAST EXIT" not in held.app.screen.query_one("#pane-help").text  # type: ignore[attr-defined]
+        assert "enter         opens the URL" in text
+        await held.press("escape", rounds=0)
+        assert held.app.screen is held.app.console_screen
+        await held.press("shift+tab", "f1", rounds=0)
+        assert "The origin under the cursor in short" in held.text()
+        await held.press("?", rounds=0)
+        assert "Keys · Overview" in held.text()
+
+
+async def test_f1_says_why_a_key_does_nothing_and_names_the_operators_keys() -> None:
+    async with stage((120, 60), keymap={"origin.stop": "X"}) as held:
+        await held.press("f1", rounds=0)
+        assert "you have not raised it" in held.text()
+        assert re.search(r"X\s+Finish the origin", held.text())
+
+
+async def test_enter_on_a_grey_entry_of_the_help_sheet_says_why() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("?", rounds=0)
+        await held.type("journal.undo")
+        await held.press("enter", rounds=0)
+        assert "Keys · Overview" in held.text()
+        assert held.app.notices[-1].text == "undo: nothing to undo"
+
+
+async def test_enter_in_the_help_sheet_does_it() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("?", rounds=0)
+        await held.type("zoom.in")
+        await held.press("enter", rounds=1)
+        assert "zoom full" in held.text()
+
+
+@pytest.mark.parametrize("size", [(120, 40), (60, 20)], ids=["large", "small"])
+async def test_the_legend_is_there_at_every_size(size: tuple[int, int]) -> None:
+    async with stage(size) as held:
+        await held.press("?", rounds=0)
+        assert ("impatient" in held.text()) is (size == (120, 40))
+        await held.type("sign impatient")
+        assert "it has lost patience" in held.text()
+        assert "f1 explains the pane" in held.text()
+
+
+def test_the_legend_names_states_that_exist_and_every_screen_is_explained() -> None:
+    assert {word for states in _LEGEND for word in states} <= set(STATES)
+    assert set(Where) - {Where.welcome} <= set(_ABOUT)

@@ -1,0 +1,180 @@
+"""The robots.txt panel: the text with the group in force, the line that decides, and the refetch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.console.sample_crawl import API, NOW
+from tests.console.support import FakeReports, Stage, stage
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.origin_parts import robots_sheet
+from tui_crawler.console.panes.robots_text import RobotsText
+from tui_crawler.console.present.robots_lines import decide, wanted_url
+from tui_crawler.console.screens.origin import OriginScreen
+from tui_crawler.console.screens.robots import RobotsScreen
+from tui_crawler.domain.command import RefetchRobots
+from tui_crawler.domain.contract import Contract
+
+
+async def open_robots(held: Stage, *keys: str) -> None:
+    held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+    await held.press(*keys, "b", rounds=3)
+    assert isinstance(held.app.screen, RobotsScreen)
+
+
+def shown_text(held: Stage) -> str:
+    return held.app.screen.query_one(RobotsText).text
+
+
+async def test_the_group_in_force_and_the_line_that_decides_are_marked_with_their_numbers() -> None:
+    async with stage((120, 40)) as held:
+        await open_robots(held, "enter")
+        text = held.text()
+        assert " 3    Disallow: /" in text
+        assert " 5  ● User-agent: example-net-crawler" in text
+        assert " 7 ▸● Allow: /v2/" in text
+        assert "✓ allowed by line 7" in text
+        assert "fetched  12m ago" in text
+        assert "again    in 18m" in text
+        assert "225 B" in text
+        assert "2.0s between requests" in text
+        assert "https://api.example.org/sitemap.xml" in text
+        assert "asks as  example-net-crawler" in text
+        await held.press("escape", rounds=1)
+        assert isinstance(held.app.screen, OriginScreen)
+
+
+async def test_any_url_or_path_of_the_origin_can_be_tried() -> None:
+    async with stage((120, 40)) as held:
+        await open_robots(held)
+        assert "ctrl+t tries a URL" in held.text()
+        for path, line in (("/v2/?sort=a", 9), ("/v2/user/7", 8)):
+            await held.press("ctrl+t", rounds=0)
+            await held.type(path)
+            await held.press("enter", rounds=1)
+            assert f"⊘ refused by line {line}" in held.text()
+        assert " 8 ▸● Disallow: /v2/user/" in held.text()
+        held.app.dispatcher.do("robots.test", "https://elsewhere.example/x")
+        await held.quiet()
+        assert "is no URL of api.example.org" in held.text()
+        assert "⊘ refused by line 8" in held.text()
+        held.app.dispatcher.do("robots.test", f"{API}/about")
+        await held.quiet()
+        assert "✓ allowed: no line is about it" in held.text()
+
+
+async def test_a_refetch_goes_through_the_journal_and_the_new_file_is_shown() -> None:
+    async with stage((120, 40)) as held:
+        await open_robots(held)
+        await held.press("B")
+        await held.decided()
+        assert held.journal.sent == [RefetchRobots((API,))]
+        assert "✓ fetch robots.txt of api.example.org again" in held.text()
+        view = held.reports.rows[API]
+        held.reports.commit(replace(view, robots_expires_at=0))
+        await held.settle(3)
+        assert "due now, after the delay" in held.text()
+        held.reports.robots = b"User-agent: *\nDisallow: /new/\n"
+        held.reports.commit(replace(view, robots_fetched_at=NOW, robots_expires_at=NOW + 1_800_000))
+        await held.settle(4)
+        assert "2  ● Disallow: /new/" in held.text()
+
+
+async def test_what_stands_there_without_a_file() -> None:
+    reports = FakeReports(robots=None)
+    view = reports.rows[API]
+    async with stage((120, 40), reports=reports) as held:
+        await open_robots(held)
+        assert "robots.txt has not been fetched." in held.text()
+        held.reports.commit(replace(view, robots_status="unavailable"))
+        await held.settle(3)
+        assert "There is no robots.txt: everything is allowed." in held.text()
+        held.reports.commit(replace(view, robots_status="unreachable", robots_http_status=503))
+        await held.settle(3)
+        assert "⚠ unreachable: nothing is crawled" in held.text()
+        assert "HTTP 503" in held.text()
+
+
+async def test_rules_of_an_earlier_file_are_not_shown_as_in_force_when_there_is_none_now() -> None:
+    reports = FakeReports()
+    reports.commit(replace(reports.rows[API], robots_status="unavailable"))
+    async with stage((120, 40), reports=reports) as held:
+        await open_robots(held, "enter")
+        assert "✓ allowed: there is no robots.txt" in held.text()
+        assert "rules in force" not in held.text()
+        assert "▸" not in shown_text(held)
+        assert "●" not in shown_text(held)
+
+
+async def test_a_file_of_half_a_million_bytes_is_shown_without_laying_out_what_is_not_seen() -> None:
+    rules = b"".join(b"Disallow: /area-%d/*.html\n" % number for number in range(19_000))
+    reports = FakeReports(robots=b"User-agent: *\n" + rules)
+    made: list[int] = []
+    async with stage((120, 40), reports=reports) as held:
+        await open_robots(held)
+        pane = held.app.screen.query_one(RobotsText)
+        row = pane._row
+        pane._row = lambda index: (made.append(index), row(index))[1]  # type: ignore[method-assign]  # counts
+        pane.scroll_end(animate=False)
+        await held.settle(2)
+        assert "Disallow: /area-18999/*.html" in held.text()
+        assert len(set(made)) < 300
+        held.app.dispatcher.do("robots.test", "/area-12000/x.html")
+        await held.quiet()
+        await held.settle(2)
+        assert "⊘ refused by line 12002" in held.text()
+        assert "12002 ▸● Disallow: /area-12000/*.html" in held.text()
+
+
+async def test_what_is_cut_or_made_stricter_is_said() -> None:
+    sheet = robots_sheet(b"User-agent: *\nDisallow: /a\nDisallow: /b\n", Contract("bot", robots_max_bytes=30))
+    assert sheet.rules.truncated
+    assert len(sheet.lines) == 4
+    assert sheet.in_force == {1, 2}
+    allowed = decide(sheet, "https://h.example/b")
+    assert allowed is not None
+    assert allowed.allowed
+    assert decide(sheet, "http://[") is None
+
+
+def test_a_typed_path_is_completed_and_another_origin_refused() -> None:
+    assert wanted_url(API, "v2/x?y=1") == f"{API}/v2/x?y=1"
+    assert wanted_url(API, f"{API}/v2/x#f") == f"{API}/v2/x"
+    assert wanted_url(API, "https://other.example/") == ""
+    assert wanted_url(API, "http://[") == ""
+
+
+async def test_from_a_list_of_urls_the_selected_one_is_judged() -> None:
+    for keys in (("2", "tab"), ("3",), ("i", "enter")):
+        async with stage((120, 40)) as held:
+            held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+            await held.press(*keys, rounds=3)
+            screen = held.app.console_screen
+            assert screen is not None
+            url = screen.situation().urls[0]
+            await held.press("b", rounds=3)
+            robots = held.app.screen
+            assert isinstance(robots, RobotsScreen)
+            assert robots.situation().urls == (url,)
+            assert ("allowed" in held.text()) or ("refused by line" in held.text())
+
+
+async def test_an_origin_that_is_none_of_the_crawl_says_so() -> None:
+    async with stage((120, 40)) as held:
+        held.app.push_screen(RobotsScreen("https://nowhere.example"))
+        await held.settle(3)
+        assert "nowhere.example is not an origin of this crawl." in held.text()
+        await held.press("B")
+        assert "refetch: no origin is selected" in held.text()
+
+
+async def test_a_frozen_panel_holds_still() -> None:
+    async with stage((120, 40)) as held:
+        await open_robots(held)
+        await held.press("f")
+        held.reports.robots = b"User-agent: *\nDisallow: /new/\n"
+        held.reports.commit(replace(held.reports.rows[API], robots_fetched_at=NOW))
+        await held.settle(3)
+        assert "/new/" not in held.text()
+        await held.press("f", rounds=3)
+        assert "/new/" in held.text()

@@ -1,0 +1,267 @@
+"""Which entries of the rules have ever refused a URL, two versions compared, and a draft asked about any URL."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from datetime import UTC
+
+from tests.console.fake_reports import FakeReports
+from tests.console.rule_stage import counted, editor
+from tests.console.sample_crawl import API, NOW, WWW
+from tests.console.sample_failures import refusal_counts
+from tests.console.sample_rules import ADDED, FIRST, THIRD, versions
+from tests.console.support import Stage, stage
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.panes.lines import Lines, lay_out_line
+from tui_crawler.console.present.line import Line
+from tui_crawler.console.present.rule_rows import firing_line
+from tui_crawler.console.rule_draft import RuleDraft, entries_of
+from tui_crawler.console.rule_firing import Firing, firings, without_entry
+from tui_crawler.console.screens.why import WhyScreen
+from tui_crawler.console.table_cells import cell_text
+from tui_crawler.domain.command import ApplyRules
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Test
+from tui_crawler.domain.refusal_view import RefusalCount, RefusalCounts
+from tui_crawler.domain.ruleset import from_json
+from tui_crawler.domain.view import RefusedView
+
+NONE = RefusalCounts((), 10, 10)
+
+
+def text_of(line: Line, width: int = 200) -> str:
+    return "".join(text for text, _ in lay_out_line(line, width)[0]).rstrip()
+
+
+def by_words(policies: PolicySet, counts: RefusalCounts, *links: RefusedView) -> dict[str, Firing | None]:
+    """What each entry has done, by its words."""
+    entries = entries_of(policies)
+    found = firings(entries, (), counts, links)
+    return {entry.line.text: found[entry.key] for entry in entries}
+
+
+def fired(held: Stage) -> dict[Hashable, str]:
+    """The column FIRED by the words of the entry."""
+    table = held.app.screen.query_one("#rules-entries", CrawlTable)
+    rows = (table.row(key) for key in table.row_order)
+    return {cell_text(row.cells[1]): cell_text(row.cells[2]) for row in rows if row is not None}
+
+
+# what the log tells
+
+
+def test_refusals_are_counted_for_the_entry_whose_words_they_carry() -> None:
+    said = by_words(THIRD, refusal_counts())
+    assert {words: one and one.count for words, one in said.items()} == {
+        'path begins with "/admin/"': 1_204,
+        'page where path begins with "/v2/items"': 89,  # one of them a seed
+        r"id like ^\d+$ everywhere": 0,
+        "/feed/: ua special": None,
+        "/calendar/: skip true": 310,
+        "^/v2/user/: skip true": 0,
+        "domain example.net, owner asked (asked by the owner)": 0,
+        "domain *.example.org": None,
+    }
+    items = said['page where path begins with "/v2/items"']
+    assert items is not None
+    assert (items.first_ruleset, items.last_ruleset, items.last_at) == (11, 13, NOW - 60_000)
+    assert without_entry(refusal_counts()) == 40
+
+
+def test_an_exclusion_that_an_operator_added_is_counted_by_its_place() -> None:
+    found = firings((), ADDED, refusal_counts())
+    assert found["operator", 0] == Firing(212, NOW - 5 * 60_000, f"{API}/refused/5", 11, 13)
+
+
+def test_query_policies_of_one_place_cannot_be_told_apart() -> None:
+    twins = PolicySet(
+        url_query_parameters=tuple(QueryPolicy(None, frozenset({name}), source="console") for name in "ab")
+    )
+    assert set(by_words(twins, NONE).values()) == {None}
+    single = PolicySet(url_query_parameters=(QueryPolicy(None, frozenset({"a"}), source="console"),))
+    assert set(by_words(single, NONE).values()) == {Firing()}
+
+
+def test_words_that_only_begin_alike_are_of_another_entry() -> None:
+    policies = PolicySet(
+        do_not_crawl=(DoNotCrawl(Test("path", "prefix", "/a"), "x:1"),),
+        exclusions=(Exclusion("host", "a.example", source="x:2"),),
+        rules=(Rule("/a", skip=True, source="x:3"),),
+    )
+    rows = tuple(
+        RefusalCount(code, "x", message, 5, NOW, "https://u/", 1, 1)
+        for code, message in (
+            ("blocked_url_by_local_policy", 'do_not_crawl: path begins with "/ab"'),
+            ("blocked_by_exclusion_list", "exclusion list: host a.example.org"),
+            ("skipped_by_rule", "rule /a/b: skip true"),
+            ("blocked_by_robots_txt", "rule /a: skip true"),
+        )
+    )
+    assert {one and one.count for one in by_words(policies, RefusalCounts(rows, 9, 9)).values()} == {0}
+
+
+def test_a_link_that_an_exclusion_or_an_accept_rule_refused_shows_that_it_fired() -> None:
+    policies = PolicySet(
+        exclusions=(Exclusion("host", "a.example"), Exclusion("host", "b.example")),
+        rules=(Rule("/never/", accept=False), Rule("/closed/", accept=False), Rule("/open/", accept=True)),
+    )
+    links = (
+        RefusedView(API, "exclusion", 7, "https://b.example/x"),
+        RefusedView(WWW, "exclusion", 3, "https://b.example/y"),
+        RefusedView(API, "rule_accept", 2, f"{API}/closed/1"),
+        RefusedView(API, "rule_accept", 2, "not a url"),
+        RefusedView(API, "scope", 900, "https://a.example/"),
+    )
+    said = by_words(policies, NONE, *links)
+    assert {words: one and (one.links, one.links_in_all, one.sample_url) for words, one in said.items()} == {
+        "/never/: accept false": (False, 4, ""),
+        "/closed/: accept false": (True, 4, f"{API}/closed/1"),
+        "/open/: accept true": None,
+        "host a.example": (False, 10, ""),
+        "host b.example": (True, 10, "https://b.example/x"),
+    }
+
+
+def test_rules_that_cannot_be_compiled_are_no_reason_to_fail() -> None:
+    bad = PolicySet(exclusions=(Exclusion("pattern", "("),))
+    (one,) = by_words(bad, NONE, RefusedView(API, "exclusion", 7, "https://b.example/x")).values()
+    assert one == Firing(links_in_all=7)
+
+
+def test_the_line_of_an_entry_says_what_is_known_and_what_is_not() -> None:
+    assert "counting" in text_of(firing_line(None, None, UTC, query=False))
+    assert "not in the log" in text_of(firing_line(None, NONE, UTC, query=False))
+    assert text_of(firing_line(Firing(), NONE, UTC, query=False)) == "∅ never fired"
+    some = RefusalCounts((), 200_000, 1_204_331)
+    assert text_of(firing_line(Firing(), some, UTC, query=False)) == (
+        "∅ never fired among the newest 200 000 of 1 204 331 attempts"
+    )
+    once = Firing(1, NOW, f"{API}/x", 12, 12)
+    assert text_of(firing_line(once, NONE, UTC, query=False)) == (
+        f"fired 1 time, last 2026-01-05 10:41:07 by version 12: {API}/x"
+    )
+    assert "40 URLs beside it: no query policy is for them" in text_of(
+        firing_line(once, refusal_counts(), UTC, query=True)
+    )
+    links = Firing(links=True, links_in_all=3, sample_url=f"{API}/y")
+    assert text_of(firing_line(links, NONE, UTC, query=False)).endswith(f"for example {API}/y")
+    assert "refused nothing that was tried" in text_of(firing_line(replace(links, links=False), NONE, UTC, query=False))
+
+
+# the view
+
+
+async def test_the_view_marks_entries_that_never_fired() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", rounds=3)
+        said = fired(held)
+        assert said['path begins with "/admin/"'] == "1 204"
+        assert said["^/v2/user/: skip true"] == "∅ never"
+        assert said["/feed/: ua special"] == "-"
+        assert said["host private.example.org"] == "212"
+        assert "fired in 106 000 attempts, 10:41:07 · c counts again" in held.text()
+        assert "fired 1 204 times, last 2026-01-05 10:41:07 by versions 11–13" in held.text()
+
+
+async def test_it_is_counted_once_and_again_when_asked() -> None:
+    reports = FakeReports(refusals=replace(refusal_counts(), known=900_000))
+    async with stage((160, 40), reports=reports) as held:
+        await held.press("4", rounds=3)
+        held.reports.commit()
+        await held.settle(3, move_ms=5_000)
+        assert reports.asked.count("refusal_counts(200000)") == 1
+        assert fired(held)["^/v2/user/: skip true"] == "∅ 0"
+        assert "fired in 106 000 of 900 000 attempts" in held.text()
+        reports.refusals = NONE
+        await held.press("c", rounds=2)
+        assert reports.asked.count("refusal_counts(200000)") == 2
+        assert fired(held)['path begins with "/admin/"'] == "∅ never"
+
+
+async def test_two_marked_versions_are_compared() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", rounds=3)
+        await held.press("tab", "space", "j", rounds=1)
+        text = held.app.screen.query_one("#rules-difference", Lines).text
+        assert "From version 11 to 13" in held.text()
+        assert '− do_not_crawl  path ends with ".zip"' in text
+        assert "+ rule  ^/v2/user/: skip true" in text
+        await held.press("space", "g", rounds=1)
+        assert "From version 11 to 13" in held.text()
+        await held.press("ctrl+backslash", rounds=1)
+        assert "What version 13 changed" in held.text()
+
+
+async def test_versions_that_say_the_same_are_told_so() -> None:
+    newest, middle, oldest = versions()
+    same = replace(newest, policies=FIRST)
+    async with stage((160, 40), reports=FakeReports(versions=(same, middle, oldest))) as held:
+        await held.press("4", rounds=3)
+        await held.press("tab", "space", "j", rounds=1)
+        assert "They say the same." in held.app.screen.query_one("#rules-difference", Lines).text
+
+
+# a draft
+
+
+async def test_what_if_also_asks_the_open_draft() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", "e", rounds=2)
+        await held.type("skip: /products/")
+        await held.press("enter", rounds=1)
+        await counted(held)
+        assert editor(held).drafted is not None
+        await held.press("i", rounds=0)
+        await held.type(f"{WWW}/products/7")
+        await held.press("enter", rounds=3)
+        assert isinstance(held.app.screen, WhyScreen)
+        text = held.app.screen.query_one("#why-standing", Lines).text
+        assert "With the draft of the rules" in text
+        assert "⊘ rule_skip" in text
+        assert "rule /products/: skip true (console)" in text
+        await held.press("escape", rounds=1)
+        assert "Draft" in held.text()
+
+
+async def test_without_a_draft_the_trace_is_about_the_rules_in_force_alone() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", "e", rounds=2)
+        await held.press("escape", rounds=1)
+        await held.press("i", rounds=0)
+        await held.type(f"{WWW}/products/7")
+        await held.press("enter", rounds=3)
+        assert "With the draft" not in held.app.screen.query_one("#why-standing", Lines).text
+
+
+def test_an_entry_moves_within_its_section_only() -> None:
+    draft = RuleDraft(versions()[0], THIRD)
+    first, second, third = (entry for entry in entries_of(THIRD) if entry.section == "rules")
+    moved = draft.moved(first.key, 1)
+    assert [rule.match for rule in moved.policies.rules] == ["/calendar/", "/feed/", "^/v2/user/"]
+    assert moved.dirty
+    assert moved.moved(first.key, -1).policies == THIRD
+    assert draft.moved(first.key, -1) == draft.moved(third.key, 1) == draft.moved("no such key", 1) == draft
+    assert [rule.match for rule in draft.moved(second.key, 1).policies.rules][-1] == "/calendar/"
+
+
+async def test_a_rule_is_moved_in_the_draft_and_applied_in_its_new_place() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", "e", rounds=2)
+        await held.press("escape", rounds=1)
+        table = editor(held).query_one("#draft-entries", CrawlTable)
+        key = next(entry.key for entry in entries_of(THIRD) if entry.line.text.startswith("/calendar/"))
+        table.move_cursor(key=key)
+        await held.press("J", rounds=1)
+        assert table.cursor_key == key
+        assert [rule.match for rule in editor(held)._draft.policies.rules][-1] == "/calendar/"  # type: ignore[union-attr]
+        await held.press("J", rounds=1)
+        assert "it is at the end of its section" in held.text()
+        await held.press("K", "K", rounds=1)
+        assert next(rule.match for rule in editor(held)._draft.policies.rules) == "/calendar/"  # type: ignore[union-attr]
+        await counted(held)
+        await held.press("A", rounds=0)
+        await held.decided()
+        (command,) = held.journal.sent
+        assert isinstance(command, ApplyRules)
+        assert [rule.match for rule in from_json(command.rules).rules] == ["/calendar/", "/feed/", "^/v2/user/"]

@@ -1,0 +1,333 @@
+"""SQL in the console: asked beside everything else, cancelled, completed, remembered; hostile answers are text."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import unicodedata
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from tests.console.fake_queries import SCHEMA, FakeQueries, sample_answer
+from tests.console.sample_crawl import API
+from tests.console.support import Stage, stage
+from tests.console.test_injection import CASES, FORBIDDEN, WORST, assert_clean
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.panes.lines import lay_out_line
+from tui_crawler.console.panes.sql_editor import SqlEditor
+from tui_crawler.console.ports import QueryAnswer
+from tui_crawler.console.present.sql_rows import (
+    answer_columns,
+    answer_lines,
+    answer_record,
+    answer_rows,
+    answer_words,
+)
+from tui_crawler.console.present.sql_words import complete
+from tui_crawler.console.query_desk import MOST_KEPT, QueryDesk
+from tui_crawler.console.screens.sql import SqlScreen
+from tui_crawler.console.session import Memory
+from tui_crawler.console.view_export import as_json
+
+
+def editor(held: Stage) -> SqlEditor:
+    return held.app.screen.query_one(SqlEditor)
+
+
+def table(held: Stage) -> CrawlTable:
+    return held.app.screen.query_one("#sql-rows", CrawlTable)
+
+
+async def answered(held: Stage) -> None:
+    """Waits until nothing is being asked any more."""
+    asked = [worker for worker in held.app.workers if worker.group == "sql"]
+    if asked:
+        await held.app.workers.wait_for_complete(asked)
+    await held.settle(2)
+
+
+async def ask(held: Stage, text: str) -> None:
+    """Types a question over what stands there and asks it."""
+    await held.press(";")
+    await answered(held)
+    editor(held).select_all()
+    await held.type(text)
+    await held.press("enter")
+    await answered(held)
+
+
+async def test_a_question_is_answered_in_a_table_and_its_rows_open_and_leave() -> None:
+    queries = FakeQueries()
+    async with stage((140, 44), queries=queries) as held:
+        await ask(held, "select url from v_page")
+        assert queries.asked == ["select url from v_page"]
+        text = held.text()
+        assert "Answer · 40 rows · 12 ms" in text
+        assert f"{API}/p/0" in text
+        assert "NULL" in text
+        assert "2026-" in text, "a time is read in the row that is shown in full"
+        assert held.app.focused is editor(held)
+        await held.press("tab", "j", rounds=1)
+        assert held.app.focused is table(held)
+        screen = held.app.console_screen
+        assert screen is not None
+        assert screen.situation().urls == (f"{API}/p/1",)
+        row = table(held).row(1)
+        assert row is not None
+        assert json.loads(as_json(table(held).columns, row, screen.record(table(held), 1)))["body"] == "001b"
+        await held.press("enter", rounds=2)
+        assert held.app.screen.WHERE.value == "URL"
+        await held.press("escape", rounds=1)
+        assert isinstance(held.app.screen, SqlScreen)
+        await held.press("escape", rounds=1)
+        assert held.app.focused is editor(held)
+        await held.press("escape", rounds=1)
+        assert held.app.screen.WHERE.value == "Overview"
+
+
+async def test_the_answer_is_exported_and_copied_as_every_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with stage((140, 44), memory=Memory(tmp_path / "state", "/data/crawl.db")) as held:
+        await ask(held, "select 1")
+        held.app.screen.set_focus(table(held))
+        held.app.dispatcher.do("filter.open", 'note:="text 3"')
+        for kind in ("jsonl", "csv"):
+            held.app.dispatcher.do("view.export", kind)
+        (lines,) = (tmp_path / "exports").glob("*.jsonl")
+        found = [json.loads(line) for line in lines.read_text().splitlines()]
+        assert [one["url"] for one in found] == [f"{API}/p/{n}" for n in range(3, 40, 4)]
+        assert found[0]["body"] is None
+        (cells,) = (tmp_path / "exports").glob("*.csv")
+        assert cells.read_text().splitlines()[0] == "url,depth,ended_at,body,note"
+        await held.press("space", "space", rounds=0)
+        held.app.dispatcher.do("copy.pick", "url")
+        await held.quiet()
+        told = [notice.text for notice in held.app.notices]
+        assert any("2 × URL" in text for text in told), told
+
+
+async def test_keys_typed_after_the_semicolon_are_the_beginning_of_a_question() -> None:
+    async with stage((140, 44)) as held:
+        await held.type(";q1 /:t")
+        assert isinstance(held.app.screen, SqlScreen)
+        assert editor(held).text == "q1 /:t"
+
+
+async def test_a_question_typed_as_a_command_is_asked_at_once() -> None:
+    queries = FakeQueries()
+    async with stage((140, 44), queries=queries) as held:
+        held.app.dispatcher.do_typed("sql SELECT 1")
+        await held.settle(1)
+        await answered(held)
+        assert queries.asked == ["SELECT 1"]
+        held.app.dispatcher.do_typed("sql SELECT 2")
+        await answered(held)
+        assert queries.asked == ["SELECT 1", "SELECT 2"]
+        assert editor(held).text == "SELECT 2"
+
+
+async def test_esc_cancels_what_is_being_answered_and_nothing_else_waits_for_it() -> None:
+    queries = FakeQueries(holds=True)
+    async with stage((140, 44), queries=queries) as held:
+        held.app.dispatcher.do_typed("sql SELECT for ever")
+        await held.settle(6)
+        assert "asking… 00:00:00 · esc cancels" in held.text()
+        await held.press("enter")
+        assert "a question is being answered; esc cancels it" in held.text()
+        await held.press("escape", rounds=0)
+        await answered(held)
+        assert queries.cancels == 1
+        assert "✗ cancelled" in held.text()
+        assert isinstance(held.app.screen, SqlScreen)
+
+
+async def test_leaving_cancels_too() -> None:
+    queries = FakeQueries(holds=True)
+    async with stage((140, 44), queries=queries) as held:
+        held.app.dispatcher.do_typed("sql SELECT for ever")
+        await held.settle(2)
+        held.app.dispatcher.show_view("view.stats")
+        await held.quiet()
+        assert queries.cancels >= 1
+        await answered(held)
+        assert held.app.is_running
+
+
+@pytest.mark.parametrize("failure", [None, RuntimeError("odd [/] \x1b]52;c;x\x07")])
+async def test_what_went_wrong_is_one_line(failure: Exception | None) -> None:
+    answer = QueryAnswer(problem="only reading is possible here: DROP is refused, nothing was changed")
+    async with stage((140, 44), queries=FakeQueries(answer=answer, failure=failure)) as held:
+        await ask(held, "DROP TABLE page")
+        text = held.text()
+        assert "Answer · no answer" in text
+        assert ("DROP is refused" in text) is (failure is None)
+        assert ("RuntimeError: odd [/] " in text) is (failure is not None)
+        assert "\x1b" not in text
+        assert table(held).row_count == 0
+
+
+async def test_words_are_completed_from_the_views_and_their_columns() -> None:
+    async with stage((140, 44)) as held:
+        await held.press(";")
+        await answered(held)
+        await held.type("select x from v_p")
+        await held.press("tab", rounds=0)
+        assert editor(held).text == "select x from v_page"
+        await held.type(" where de")
+        assert "depth" in held.text(), "what it may become is told"
+        await held.press("tab", rounds=0)
+        assert editor(held).text == "select x from v_page where depth"
+        await held.type(" = 1 and x.")
+        await held.press("ctrl+j", rounds=0)
+        await held.type("order by v_")
+        await held.press("tab", rounds=0)
+        first = editor(held).text
+        await held.press("tab", rounds=0)
+        assert editor(held).text != first
+        assert editor(held).text.count("\n") == 1
+        assert held.app.focused is editor(held)
+
+
+def test_completion_knows_where_it_stands() -> None:
+    def words(text: str) -> tuple[str, ...]:
+        return complete(text, len(text), SCHEMA).words
+
+    assert words("select * from ") == ("v_page", "v_origin", "v_attempt")
+    assert words("SELECT * FROM v_page JOIN v_o") == ("v_origin",)
+    assert words("select p.ur from v_page p where p.u") == ("url",)
+    assert words("select p.u from v_page AS p where p.st") == ("status",)
+    assert words("select * from v_attempt where exit") == ("exit_code",)
+    assert words("sel") == ("select",)
+    assert words("SEL") == ("SELECT",)
+    assert words("select 'v_p") == ()
+    assert words("select ") == ()
+    assert complete("select or from v_page", 9, SCHEMA).start == 7
+    assert complete("select or from v_page", 9, SCHEMA).words[0] == "origin"
+
+
+async def test_what_was_asked_comes_back_also_the_next_time(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, "/data/crawl.db")
+    async with stage((140, 44), memory=memory) as held:
+        await ask(held, "SELECT 1")
+        editor(held).select_all()
+        await held.type("SELECT 2")
+        await held.press("enter")
+        await answered(held)
+        await held.type(" or so")
+        await held.press("up", rounds=0)
+        assert editor(held).text == "SELECT 2"
+        await held.press("up", rounds=0)
+        assert editor(held).text == "SELECT 1"
+        await held.press("up", rounds=0)
+        assert "there is no further question" in held.text()
+        await held.press("down", "down", rounds=0)
+        assert editor(held).text == "SELECT 2 or so"
+    async with stage((140, 44), memory=memory) as held:
+        await held.press(";")
+        await answered(held)
+        assert editor(held).text == "SELECT 2"
+        await held.press("up", "up", rounds=0)
+        assert editor(held).text == "SELECT 1"
+
+
+def test_a_question_cancelled_before_its_thread_has_begun_is_not_asked() -> None:
+    queries = FakeQueries()
+    desk = QueryDesk(lambda: queries, None)
+    desk.remember("SELECT 1")
+    desk.cancel()
+    assert desk.ask("SELECT 1").problem == "cancelled"
+    assert queries.asked == []
+    desk.remember("SELECT 2")
+    assert desk.ask("SELECT 2").rows
+    assert desk.schema() == SCHEMA
+
+
+def test_the_history_is_bounded_and_a_strange_file_is_no_fault(tmp_path: Path) -> None:
+    desk = QueryDesk(FakeQueries, tmp_path)
+    for number in range(MOST_KEPT + 20):
+        desk.remember(f"SELECT {number}")
+    desk.remember(f"SELECT {MOST_KEPT}")
+    assert len(desk.asked) == MOST_KEPT
+    assert desk.asked[-1] == f"SELECT {MOST_KEPT}"
+    assert desk.asked.count(f"SELECT {MOST_KEPT}") == 1
+    assert QueryDesk(FakeQueries, tmp_path).asked == desk.asked
+    (file,) = tmp_path.glob("*.json")
+    for strange in (b"\xff\xfe", b"[1, null, {}]", b'{"a": 1}', b"[" * 100_000):
+        file.write_bytes(strange)
+        assert QueryDesk(FakeQueries, tmp_path).asked == ()
+
+
+async def test_nothing_can_be_asked_where_there_is_no_database() -> None:
+    async with stage() as held:
+        held.app.queries = None
+        await held.press(";")
+        assert "there is no database to be asked" in held.text()
+
+
+def test_columns_fit_what_stands_in_them_and_names_stay_apart() -> None:
+    answer = QueryAnswer(("n", "n", "text"), ((1, 2.5, "x" * 100), (None, -3, "y")), True, 2, 1_234)
+    first, second, text = answer_columns(answer)
+    assert [first.id, second.id, text.id] == ["n", "n 2", "text"]
+    assert (first.align, text.align, text.width) == ("right", "left", None)
+    assert answer_record(answer, 0) == {"n": 1, "n 2": 2.5, "text": "x" * 100}
+    assert answer_record(answer, "0") is None
+    assert answer_words(answer) == "the first 2 rows, there are more · 2 long values cut · 1.2s"
+    assert answer_words(sample_answer(1)) == "1 row · 12 ms"
+
+
+async def test_many_columns_to_sort_by_are_scrolled_to_on_a_low_terminal() -> None:
+    names = tuple(f"column_{n}" for n in range(40))
+    queries = FakeQueries(answer=QueryAnswer(names, (tuple(range(40)), tuple(range(40, 0, -1)))))
+    async with stage((80, 20), queries=queries) as held:
+        await ask(held, "select 1")
+        held.app.screen.set_focus(table(held))
+        await held.press("s", "G", rounds=0)
+        assert "column_39" in held.text()
+        await held.press("enter", rounds=0)
+        assert table(held).order == ("column_39", True)
+        assert list(table(held).row_order) == [0, 1]
+
+
+@pytest.mark.parametrize("size", [(200, 60), (120, 40), (80, 24), (60, 20)])
+async def test_it_is_usable_at_every_size(size: tuple[int, int]) -> None:
+    async with stage(size) as held:
+        await ask(held, "select 1")
+        assert f"{API}/p/0"[:14] in held.text()
+        assert table(held).content_region.height >= 4
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_a_hostile_answer_is_plain_characters(name: str) -> None:
+    payload = CASES[name]
+    answer = QueryAnswer((payload, "_at"), ((payload, payload), (payload.encode("utf-8", "replace"), None)))
+    lines = [*answer_lines(answer, 0, UTC), *answer_lines(answer, 1, UTC)]
+    lines += [cell for row in answer_rows(answer) for cell in row.cells]
+    for line in lines:
+        for pieces in lay_out_line(line, 50):
+            text = "".join(text for text, _ in pieces)
+            assert not [char for char in text if unicodedata.category(char) in FORBIDDEN], (name, text)
+
+
+@pytest.mark.parametrize("payload", WORST)
+async def test_hostile_names_values_and_problems_on_the_screen(payload: str) -> None:
+    values = ((payload, payload), (None, payload))
+    queries = FakeQueries(answer=QueryAnswer((payload, f"url{payload}"), values))
+    async with stage((120, 40), queries=queries) as held:
+        await ask(held, "select 1")
+        assert_clean(held, payload)
+        held.app.screen.set_focus(table(held))
+        for key in ("F", "escape", "s", "escape", "j"):
+            await held.press(key, rounds=0)
+            assert_clean(held, payload)
+        queries.answer = QueryAnswer(problem=payload)
+        await held.press("escape", "enter", rounds=0)
+        await answered(held)
+        assert_clean(held, payload)
+        editor(held).put(payload)
+        await held.quiet()
+        assert_clean(held, payload)

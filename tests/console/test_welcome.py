@@ -1,0 +1,319 @@
+"""The welcome: what it offers in a folder, how a crawl begins from it, and that a mistake costs nothing."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
+
+from tests.console.pty_child import CASES
+from tui_crawler.config.problem import ConfigErrors
+from tui_crawler.console.first_step import (
+    FirstStep,
+    Found,
+    FoundFile,
+    FromConfiguration,
+    FromDatabase,
+    FromDemo,
+    FromSeeds,
+    Left,
+)
+from tui_crawler.console.keys import keys_markdown
+from tui_crawler.console.screens.begin import FileScreen, FirstSeedsScreen
+from tui_crawler.console.welcome_actions import WELCOME
+from tui_crawler.console.welcome_app import WelcomeApp
+from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.wiring.welcome import Folder
+
+FOUND = Found(
+    (FoundFile("a.yaml", "1 seed → a.db"), FoundFile("b.yaml", "2 problems", usable=False)),
+    (FoundFile("one.db", "run 7 exhausted"), FoundFile("two.db", "cannot be opened", usable=False)),
+)
+
+
+class FakeFolder:
+    """A folder with these files; `problems` are wrong with every step, and a check waits for `gate`."""
+
+    folder = "~/crawls"
+
+    def __init__(self, found: Found = FOUND, problems: tuple[str, ...] = ()) -> None:
+        self.found = found
+        self.problems = problems
+        self.checked: list[FirstStep] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.failure: Exception | None = None
+
+    def look(self) -> Found:
+        if self.failure is not None:
+            raise self.failure
+        return self.found
+
+    def check(self, step: FirstStep) -> tuple[str, ...]:
+        self.checked.append(step)
+        self.gate.wait(20)
+        if self.failure is not None:
+            raise self.failure
+        return self.problems
+
+
+class Welcomed:
+    """A running welcome."""
+
+    def __init__(self, app: WelcomeApp, pilot: Pilot[Any]) -> None:
+        self.app, self.pilot = app, pilot
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.worked()
+
+    async def paste(self, text: str) -> None:
+        self.app.post_message(events.Paste(text))
+        await self.pilot.pause()
+
+    async def worked(self) -> None:
+        await self.app.workers.wait_for_complete()
+        await self.pilot.pause()
+
+    def text(self) -> str:
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+
+@asynccontextmanager
+async def welcome(folder: Any = None, size: tuple[int, int] = (100, 30)) -> AsyncIterator[Welcomed]:
+    app = WelcomeApp(folder or FakeFolder())
+    async with app.run_test(size=size) as pilot:
+        held = Welcomed(app, pilot)
+        await pilot.pause()
+        await held.worked()
+        yield held
+
+
+async def test_it_offers_every_way_and_says_what_was_found() -> None:
+    async with welcome() as held:
+        text = held.text()
+        for words in ("Add seeds", "Load a configuration", "2 configurations here: a.yaml, b.yaml", "Demo", "~/crawls"):
+            assert words in text
+        assert "2 databases here: one.db, two.db" in text
+    async with welcome(FakeFolder(Found())) as held:
+        assert "type where it is" in held.text()
+        assert "There is no database" in held.text()
+        await held.press("o")
+        assert held.app.screen is held.app.screen_stack[0]
+
+
+@pytest.mark.parametrize("size", [(40, 10), (60, 20), (80, 24), (120, 40), (200, 60)])
+async def test_every_way_is_in_view_at_every_size(size: tuple[int, int]) -> None:
+    async with welcome(size=size) as held:
+        lines = held.text().splitlines()
+        for action in WELCOME:
+            assert any(action.label in line for line in lines), (action.label, held.text())
+        assert ("▶ ── ○" in held.text()) == (size[0] > 80)
+
+
+async def test_sizes_may_change_at_any_time() -> None:
+    async with welcome() as held:
+        for keys in ((), ("a",), ("escape", "l"), ("escape", "o")):
+            await held.press(*keys)
+            for size in ((1, 1), (250, 70), (39, 9), (40, 10), (100, 30)):
+                await held.pilot.resize_terminal(*size)
+        assert "one.db" in held.text()
+        await held.press("escape")
+        await held.pilot.resize_terminal(39, 9)
+        assert held.text().strip() == "too small: 40×10 needed"
+
+
+async def test_keys_arrows_and_the_mouse_lead_to_the_same() -> None:
+    async with welcome() as held:
+        await held.press("D")
+        assert held.app.return_value == FromDemo()
+    async with welcome() as held:
+        await held.press("j", "down", "enter")
+        assert held.app.return_value == FromDemo()
+    async with welcome() as held:
+        await held.pilot.click("#welcome-demo")
+        assert held.app.return_value == FromDemo()
+    async with welcome() as held:
+        await held.press("up", "enter")
+        assert held.app.return_value == Left(0)
+    async with welcome() as held:
+        await held.press("l", "enter")
+        assert held.app.return_value == FromConfiguration("a.yaml")
+    async with welcome() as held:
+        await held.press("o", "enter")
+        assert held.app.return_value == FromDatabase("one.db")
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+q", "ctrl+c"])
+async def test_it_is_left_without_having_begun(key: str) -> None:
+    async with welcome() as held:
+        await held.press(key)
+        assert held.app.return_value == Left(0)
+
+
+async def test_seeds_are_pasted_once_and_begin_with_who_crawls() -> None:
+    folder = FakeFolder()
+    async with welcome(folder) as held:
+        await held.press("a")
+        await held.paste("example.org\nhttps://b.example/\x1b[2J\nhttps://a.example/")
+        assert held.app.screen.query_one(TextArea).text == "example.org\nhttps://b.example/[2J\nhttps://a.example/"
+        assert "3 seeds of 3 origins" in held.text()
+        await held.press("tab", *"me", "enter")
+    assert held.app.return_value == FromSeeds(
+        ("https://example.org/", "https://b.example/[2J", "https://a.example/"), "me"
+    )
+    assert folder.checked == [held.app.return_value]
+
+
+async def test_what_is_wrong_is_shown_and_nothing_typed_is_lost() -> None:
+    folder = FakeFolder(problems=("user_agent: not \x1b[2Jthat",))
+    async with welcome(folder) as held:
+        await held.press("a", "ctrl+s")
+        assert folder.checked == []  # there is no seed yet
+        await held.paste("example.org")
+        await held.press("tab", "m", "ctrl+s")
+        assert "✗ user_agent: not \\x1b[2Jthat" in held.text()
+        await held.press("escape")
+        assert held.app.is_running
+        await held.press("a")
+        assert held.app.screen.query_one(TextArea).text == "example.org"
+        assert held.app.screen.query_one("#who", Input).value == "m"
+        await held.press("ctrl+c", "a")
+        assert isinstance(held.app.screen, FirstSeedsScreen)
+        folder.problems = ()
+        await held.press("ctrl+s")
+        assert held.app.return_value == FromSeeds(("https://example.org/",), "m")
+
+
+async def test_a_configuration_with_problems_shows_their_places_and_another_path_can_be_typed() -> None:
+    folder = FakeFolder(problems=("b.yaml:3:1: crawll: unknown key; did you mean crawl?", "b.yaml:9:2: delay: no"))
+    async with welcome(folder) as held:
+        await held.press("l", "down", "enter")
+        assert "b.yaml:3:1: crawll: unknown key" in held.text()
+        assert "b.yaml:9:2" in held.text()
+        await held.press("tab", "end", "x")
+        assert "unknown key" not in held.text()
+        assert held.app.screen.query_one(Input).value == "b.yamlx"
+        folder.problems = ()
+        await held.press("enter")
+        assert held.app.return_value == FromConfiguration("b.yamlx")
+
+
+async def test_a_check_that_fails_is_words_and_one_that_hangs_can_be_left() -> None:
+    folder = FakeFolder()
+    async with welcome(folder) as held:
+        folder.failure = OSError("the disk is gone")
+        await held.press("o", "enter")
+        assert "OSError: the disk is gone" in held.text()
+        folder.failure = None
+        folder.gate.clear()
+        await held.pilot.press("enter")
+        await held.pilot.press("escape")
+        await held.pilot.pause()
+        assert not isinstance(held.app.screen, FileScreen)
+        folder.gate.set()
+        await held.pilot.press("q")
+        assert held.app.return_value == Left(0)
+
+
+async def test_a_folder_that_cannot_be_looked_into_can_be_left() -> None:
+    folder = FakeFolder()
+    folder.failure = PermissionError("no")
+    async with welcome(folder) as held:
+        assert "Add seeds" in held.text()
+        await held.press("l")
+        assert "PermissionError: no" in held.text()
+
+
+async def test_names_of_files_are_hostile() -> None:
+    found = Found(
+        tuple(FoundFile(f"{case}.yaml", case) for case in CASES), tuple(FoundFile(f"{case}.db", case) for case in CASES)
+    )
+    folder = FakeFolder(found, tuple(CASES))
+    folder.folder = CASES[0]
+    async with welcome(folder) as held:
+        for keys in ((), ("l",), ("G", "enter"), ("escape", "o", "G", "enter")):
+            await held.press(*keys)
+            assert all(char.isprintable() or char == "\n" for char in held.text())
+
+
+async def test_the_theme_changes() -> None:
+    async with welcome() as held:
+        before = held.app.theme
+        await held.press("t")
+        assert held.app.theme != before
+
+
+def test_the_page_of_keys_names_its_actions() -> None:
+    for action in WELCOME:
+        assert f"| {action.id} | {action.help} | Welcome |" in keys_markdown()
+
+
+class TestAFolder:
+    """What really lies in a folder."""
+
+    @pytest.fixture
+    def here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.chdir(tmp_path)
+        return tmp_path
+
+    def test_it_is_looked_into_and_nothing_is_written(self, here: Path) -> None:
+        (here / "good.yaml").write_text("seeds: [https://a.example/, https://b.example/]\n")
+        (here / "bad.yml").write_text("seedss: []\n")
+        (here / "folder.yaml").mkdir()
+        (here / "other.db").write_bytes(b"no database at all")
+        open_writable(here / "empty.db", OpenSettings()).close()
+        before = {path: path.read_bytes() for path in here.iterdir() if path.is_file()}
+        found = Folder(here).look()
+        assert found.configurations[1] == FoundFile("good.yaml", "2 seeds → good.db")
+        assert (found.configurations[0].name, found.configurations[0].usable) == ("bad.yml", False)
+        assert found.databases == (
+            FoundFile("empty.db", "nothing was crawled yet"),
+            FoundFile("other.db", "cannot be opened; enter says why", usable=False),
+        )
+        assert {path: path.read_bytes() for path in before} == before
+
+    def test_steps_are_checked(self, here: Path) -> None:
+        folder = Folder(here)
+        (here / "bad.yaml").write_text("seeds: [https://a.example/]\ncrawll: 1\n")
+        (here / "good.yaml").write_text("seeds: [https://a.example/]\n")
+        (here / "else.db").write_bytes(b"no database at all" * 100)
+        assert folder.check(FromDemo()) == ()
+        assert folder.check(FromConfiguration("good.yaml")) == ()
+        (problem,) = folder.check(FromConfiguration("bad.yaml"))
+        assert problem == "bad.yaml:2:1: crawll: unknown key; did you mean crawl?"
+        assert "no.yaml" in folder.check(FromConfiguration("no.yaml"))[0]
+        assert folder.check(FromConfiguration("~nobody-of-that-name/x.yaml"))
+        assert "no such file" in folder.check(FromDatabase("no.db"))[0]
+        assert "folder" in folder.check(FromDatabase("."))[0]
+        assert "else.db" in folder.check(FromDatabase("else.db"))[0]
+        assert "user_agent" in folder.check(FromSeeds(("https://a.example/",), "ü"))[0]
+        assert folder.check(FromSeeds(("https://a.example/",), "me")) == ()
+        assert not (here / "a.example.db").exists()
+
+    def test_seeds_get_a_database_that_nobody_has(self, here: Path) -> None:
+        folder = Folder(here)
+        config, database, text = folder.config_for(FromSeeds(("https://a.example/x",), "me (for https://a.example/)"))
+        assert database == here / "a.example.db"
+        assert config.user_agent == "me (for https://a.example/)"
+        assert json.loads(text)["user_agent"] == config.user_agent
+        database.touch()
+        assert folder.config_for(FromSeeds(("https://a.example/x",)))[1] == here / "a.example-2.db"
+        with pytest.raises(ConfigErrors):
+            folder.config_for(FromSeeds(("nonsense",)))
+
+    def test_a_folder_of_ones_own_is_short(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOME", str(here))
+        (here / "sub").mkdir()
+        assert Folder(here / "sub").folder == "~/sub"
+        assert Folder(here).folder == "~"
+        assert Folder(Path("/")).folder == "/"

@@ -1,0 +1,143 @@
+"""Zoom: the pane with the focus gets half of the body, all of it, and its place again, on every screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.console.support import Stage, stage
+from tests.console.test_sizes import SCREENS
+from tui_crawler.console.screens.base import ConsoleScreen
+from tui_crawler.console.zoom import FULL, HALF, NORMAL, panes_of
+
+SIZES = ((60, 20), (80, 24), (120, 40), (200, 60))
+
+
+def screen_of(held: Stage) -> ConsoleScreen:
+    screen = held.app.console_screen
+    assert screen is not None
+    return screen
+
+
+def regions(held: Stage) -> dict[str, tuple[int, int]]:
+    """How wide and high each pane is; (0, 0): not on the screen."""
+    return {pane.id or "": (pane.region.width, pane.region.height) for pane in panes_of(screen_of(held))}
+
+
+async def test_a_pane_grows_to_half_and_to_all_and_shrinks_again() -> None:
+    async with stage((120, 40)) as held:
+        before = regions(held)
+        body = screen_of(held).query_one("#body").region
+        await held.press("tab", "tab", rounds=0)
+        assert screen_of(held).focused is screen_of(held).query_one("#events")
+        await held.press("+", rounds=1)
+        assert screen_of(held).zoom.level == HALF
+        half = regions(held)
+        assert before["events"][1] < half["events"][1] < body.height
+        assert half["events"][0] == body.width
+        assert half["origins"][1] > 0
+        assert "Events · 8 problems · zoom half" in held.text()
+        await held.press("+", rounds=1)
+        assert regions(held)["events"] == body.size
+        assert "zoom full" in held.text()
+        assert "Origins" not in held.text()
+        await held.press("_", rounds=1)
+        assert regions(held) == half
+        await held.press("_", rounds=1)
+        assert regions(held) == before
+        assert "zoom" not in held.text().replace("+ zoom", "")
+
+
+async def test_a_pane_that_has_half_anyway_gets_all_at_once() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("+", rounds=1)
+        assert screen_of(held).zoom.level == FULL
+        assert "Events" not in held.text()
+        await held.press("+", rounds=0)
+        assert "the pane has the whole screen" in held.text()
+        await held.press("_", rounds=1)
+        assert screen_of(held).zoom.level == NORMAL
+        await held.press("_", rounds=0)
+        assert "no pane is enlarged" in held.text()
+
+
+async def test_esc_leaves_the_zoom_before_anything_else() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("2", "/", *"exit:timeout", "enter", rounds=1)
+        assert screen_of(held).table_filter.filtered is not None
+        await held.press("+", "+", "escape", rounds=1)
+        assert screen_of(held).zoom.level == NORMAL
+        assert screen_of(held).table_filter.filtered is not None
+        await held.press("escape", rounds=1)
+        assert screen_of(held).table_filter.filtered is None
+        assert screen_of(held).WHERE.value == "Failures"
+
+
+async def test_the_zoom_goes_with_the_focus() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("+", rounds=1)
+        await held.press("tab", rounds=1)
+        screen = screen_of(held)
+        assert screen.focused is screen.query_one("#summary")
+        assert screen.zoom.level == FULL
+        assert screen.query_one("#summary").region == screen.query_one("#body").region
+        assert "zoom full" in held.text()
+        await held.press("tab", "tab", rounds=1)
+        assert screen.focused is screen.query_one("#origins")
+        assert "Origins · 11 · by fail ▼ · zoom full" in held.text()
+
+
+async def test_rows_that_come_in_leave_the_title_marked() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("tab", "tab", "+", rounds=3)
+        held.reports.commit(*held.reports.rows.values())
+        await held.settle(3)
+        assert "zoom half" in held.text()
+
+
+async def test_a_pane_that_the_layout_takes_away_takes_its_zoom_along() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("tab", "+", "+", rounds=1)
+        await held.pilot.resize_terminal(60, 20)
+        await held.quiet()
+        await held.settle(2)
+        assert "shop.example.n" in held.text()
+        screen = screen_of(held)
+        assert screen.focused in panes_of(screen)
+        assert ("zoom full" in held.text()) is (screen.zoom.level == FULL)
+
+
+async def test_two_clicks_on_a_title_do_the_same() -> None:
+    async with stage((120, 40)) as held:
+        events = screen_of(held).query_one("#events")
+        for level in (HALF, FULL, NORMAL):
+            at = (events.region.x + 6, events.region.y)
+            await held.pilot.click(offset=at, times=2)
+            await held.quiet(2)
+            assert screen_of(held).zoom.level == level
+        assert screen_of(held).focused is events
+
+
+CASES = [*((name, SIZES[number % 4]) for number, name in enumerate(SCREENS)), *(("stats", size) for size in SIZES)]
+
+
+@pytest.mark.parametrize(("name", "size"), sorted(set(CASES)))
+async def test_every_pane_of_every_screen_fills_the_body_and_gives_it_back(name: str, size: tuple[int, int]) -> None:
+    keys, _ = SCREENS[name]
+    async with stage(size) as held:
+        await held.press(*keys, rounds=1)
+        screen = screen_of(held)
+        before = regions(held)
+        for pane in panes_of(screen):
+            screen.set_focus(pane)
+            screen.zoom.grow()
+            await held.quiet(2)
+            if screen.zoom.level == HALF:
+                has, had = regions(held)[pane.id or ""], before[pane.id or ""]
+                assert has[0] * has[1] >= had[0] * had[1]
+                screen.zoom.grow()
+                await held.quiet(2)
+            assert pane.region == screen.query_one("#body").region
+            screen.zoom.leave()
+        await held.quiet(2)
+        after = regions(held)
+        assert {name: wide for name, (wide, _) in after.items()} == {name: wide for name, (wide, _) in before.items()}

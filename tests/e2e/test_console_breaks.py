@@ -1,0 +1,280 @@
+"""What breaks under a console, in real pseudo terminals: whatever it is, the way out works, nothing is a traceback, the
+terminal is as it was, and what is printed is true."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import struct
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.served import read_access_log, value
+from tests.support.terminal import PATIENT_S, Terminal, in_terminal
+from tui_crawler.demo.configuration import demo_config
+from tui_crawler.demo.process import DemoProcess
+from tui_crawler.storage.database import integrity_problems
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are of POSIX")
+
+SHOWN_AT_REST = frozenset({7, 25})
+"""Private modes that a terminal has set: wrapping, the cursor."""
+SHM_LOCKS, SHM_LOCK_COUNT = 120, 8
+"""Where SQLite locks the index of its write-ahead log: all of them shut out readers and writers."""
+
+
+@pytest.fixture(autouse=True)
+def state_folder(tmp_path, monkeypatch):
+    """Consoles of these tests keep nothing in the home of whoever runs them."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    """One demo web for all of them, and its access log."""
+    log = tmp_path_factory.mktemp("web") / "access.log"
+    with DemoProcess.start(access_log=log, pace=0.3) as web:
+        yield web, log
+
+
+@pytest.fixture
+def config(web, tmp_path) -> Path:
+    path = tmp_path / "demo.yaml"
+    path.write_text(demo_config(web[0].seeds, str(tmp_path / "demo.db")), encoding="utf-8")
+    return path
+
+
+def console(*words: object):
+    """The console in a terminal of its own."""
+    return in_terminal([sys.executable, "-m", "tui_crawler", *map(str, words)])
+
+
+def own(config: Path, name: str) -> tuple[object, ...]:
+    """The words for a database beside the others."""
+    return (config, "--db", config.with_name(name), "--ignore-database-name")
+
+
+def at_rest() -> list[object]:
+    """How a terminal is set before anybody has used it."""
+    master, slave = pty.openpty()
+    try:
+        return termios.tcgetattr(slave)
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def assert_given_back(terminal: Terminal) -> None:
+    """The terminal is as it was before: modes, keyboard, line discipline; and nothing was a traceback."""
+    raw = bytes(terminal.raw)
+    assert b"Traceback" not in raw
+    assert b"unexpected error" not in raw
+    modes: dict[int, bool] = {}
+    for numbers, switch in re.findall(rb"\x1b\[\?([\d;]+)([hl])", raw):
+        modes.update(dict.fromkeys(map(int, numbers.split(b";")), switch == b"h"))
+    assert {mode for mode, on in modes.items() if on} <= SHOWN_AT_REST
+    assert modes[1049] is modes[1003] is modes[2004] is False
+    assert modes[25]
+    assert len(re.findall(rb"\x1b\[>\d*u", raw)) == len(re.findall(rb"\x1b\[<\d*u", raw))
+    assert termios.tcgetattr(terminal.master) == at_rest()
+
+
+def summary(terminal: Terminal) -> str:
+    """What was printed after the screen was given back."""
+    return bytes(terminal.raw).rpartition(b"\x1b[?1049l")[2].decode().replace("\r\n", "")
+
+
+def resize(terminal: Terminal, width: int, height: int) -> None:
+    fcntl.ioctl(terminal.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+
+
+@contextmanager
+def silent_server() -> Iterator[tuple[str, socket.socket]]:
+    """A URL of a server that takes connections and never answers, and its socket."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(16)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/", listening
+
+
+def test_every_way_out_of_a_crawl_gives_the_terminal_back(config):
+    ways = {"q": 0, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGINT: 130}
+    with ExitStack() as stack:
+        terminals = {way: stack.enter_context(console(*own(config, f"{way}.db"))) for way in ways}
+        for terminal in terminals.values():
+            terminal.read_until("◷ waiting")
+        for way, terminal in terminals.items():
+            if isinstance(way, str):
+                terminal.press(way)
+            else:
+                terminal.child.send_signal(way)
+        while any(terminal.child.poll() is None for terminal in terminals.values()):
+            for terminal in terminals.values():  # who leaves waits only a moment for a terminal that takes nothing
+                terminal._read(0.05)
+        for way, status in ways.items():
+            assert terminals[way].read_to_end() == status
+            assert_given_back(terminals[way])
+            assert "Run 1 of demo: interrupted" in summary(terminals[way])
+            assert value(config.with_name(f"{way}.db"), "SELECT count(*) FROM v_run WHERE finish_reason <> ''") == 1
+
+
+def test_a_request_without_an_answer_is_waited_for_and_q_again_cancels_it(tmp_path):
+    database = tmp_path / "silent.db"
+    with silent_server() as (seed, server), console("crawl", seed, "--db", database) as terminal:
+        terminal.read_while(lambda: not select.select([server], [], [], 0)[0])
+        terminal.read_until("▶ running")
+        terminal.press("q")
+        terminal.read_until("Finishing 1 request…")
+        terminal.press("q")
+        assert terminal.read_to_end() == 0
+        assert_given_back(terminal)
+        assert "stopped by force" in summary(terminal)
+    assert integrity_problems(database) == ()
+
+
+def test_a_database_that_is_deleted_or_replaced_is_told_and_nothing_more_is_asked(web, config):
+    words = {"gone.db": "deleted or moved away", "other.db": "replaced by another file"}
+    foreign = b"another file " * 500
+    with ExitStack() as stack:
+        terminals = {name: stack.enter_context(console(*own(config, name))) for name in words}
+        for terminal in terminals.values():
+            terminal.read_until("◷ waiting")
+        config.with_name("gone.db").unlink()
+        config.with_name("foreign").write_bytes(foreign)
+        config.with_name("foreign").replace(config.with_name("other.db"))
+        for name, terminal in terminals.items():
+            terminal.read_until(words[name])
+        asked = len(read_access_log(web[1]))
+        for name, terminal in terminals.items():
+            terminal.read_until("✗ engine failed")
+            terminal.press("2")
+            terminal.read_until(" Failures ")
+            terminal.press("q")
+            assert terminal.read_to_end() == 3
+            assert_given_back(terminal)
+            assert words[name] in summary(terminal)
+    in_flight = len(terminals) * len(web[0].sites)
+    assert len(read_access_log(web[1])) <= asked + in_flight  # of each origin at most the one under way
+    assert config.with_name("other.db").read_bytes() == foreign
+    assert not config.with_name("gone.db").exists()
+
+
+def test_a_database_that_is_overwritten_is_told_and_can_be_left(config):
+    with console(config) as terminal:
+        terminal.read_until("◷ waiting")
+        config.with_name("demo.db").write_bytes(b"another file " * 50_000)
+        terminal.read_until("is damaged")
+        terminal.press("2")
+        terminal.read_until(" Failures ")
+        terminal.press("q")
+        assert terminal.read_to_end() in {1, 3}
+        assert_given_back(terminal)
+
+
+def test_a_locked_database_is_stale_and_goes_on_when_the_lock_is_given_back(web, config):
+    with console(config) as terminal:
+        terminal.read_until("◷ waiting")
+        with config.with_name("demo.db-shm").open("r+b") as index:
+            fcntl.lockf(index, fcntl.LOCK_EX, SHM_LOCK_COUNT, SHM_LOCKS)
+            terminal.read_until("⚠ stale")
+            asked = len(read_access_log(web[1]))
+            terminal.press("2")
+            terminal.read_until("Failures ")
+            terminal.press("1")
+            fcntl.lockf(index, fcntl.LOCK_UN, SHM_LOCK_COUNT, SHM_LOCKS)
+        terminal.read_until_gone("⚠ stale")
+        terminal.read_while(lambda: len(read_access_log(web[1])) < asked + 10)
+        terminal.press("q")
+        assert terminal.read_to_end() == 0
+        assert_given_back(terminal)
+    assert value(config.with_name("demo.db"), "SELECT count(*) FROM v_attempt WHERE exit_code = 'database_error'") == 0
+
+
+def test_a_full_disk_is_told_and_the_crawl_goes_on_when_there_is_room(web, config, tmp_path):
+    full = tmp_path / "full"
+    child = [sys.executable, "-m", "tests.e2e.full_disk_child", str(full), str(config)]
+    with in_terminal(child) as terminal:
+        terminal.read_until("◷ waiting")
+        full.touch()
+        terminal.read_until("the disk is full")
+        running = "SELECT count(*) FROM v_run WHERE finish_reason = ''"
+        terminal.read_while(lambda: value(config.with_name("demo.db"), running) == 1)
+        asked = len(read_access_log(web[1]))
+        full.unlink()
+        terminal.press("T")
+        terminal.read_while(lambda: len(read_access_log(web[1])) < asked + 2)
+        terminal.read_until("▶ running")
+        terminal.press("q")
+        assert terminal.read_to_end() == 0  # the run was continued, and with it every origin
+        assert_given_back(terminal)
+    assert integrity_problems(config.with_name("demo.db")) == ()
+
+
+def test_an_engine_that_raises_is_a_state_and_the_console_is_left_as_ever():
+    with in_terminal([sys.executable, "-m", "tests.console.pty_child", "failing"]) as terminal:
+        terminal.read_until("✗ engine failed")
+        terminal.read_until("ZeroDivisionError: a bug of the engine")
+        terminal.press("2")
+        terminal.read_until("Failures ")
+        terminal.press("q")
+        assert terminal.read_to_end() == 3
+        assert_given_back(terminal)
+        assert "The engine failed: ZeroDivisionError" in summary(terminal)
+
+
+VIEWS = {
+    ("1", "Origins · "): {"?": "Keys · Overview", "s": "Order by", "a": "Add seeds", ":": "an action by its word"},
+    ("2", " Failures "): {"\x10": "Palette"},
+    ("3", " URLs "): {"i": "Why is a URL"},
+    ("4", " Rules "): {"?": "Keys · Rules"},
+    ("5", " Logs "): {"?": "Keys · Logs"},
+    ("6", " Stats "): {"\x03": "Quit?"},
+}
+"""Key and words of views; keys and words of what is opened over each."""
+ESCAPE = "\x1b[27u"
+"""The key as a terminal spells it that never leaves its end open."""
+SIZES = ((1, 1), (500, 200), (2, 60), (40, 10), (120, 40))
+
+
+def storm(terminal: Terminal) -> None:
+    """Many sizes in a row, some of them before the last one is painted."""
+    for width, height in SIZES:
+        resize(terminal, width, height)
+        terminal._read(0.1)
+
+
+def press_until(terminal: Terminal, key: str, reached: Callable[[], bool]) -> None:
+    """Presses a key, and again when it came too soon: while a dialog closes, it still takes the keys."""
+    deadline = time.monotonic() + PATIENT_S
+    while not reached():
+        terminal.press(key)
+        until = time.monotonic() + 1.5
+        while not reached() and time.monotonic() < until:
+            terminal._read(0.1)
+        assert time.monotonic() < deadline, f"{key!r} leads nowhere:\n{terminal.text()}"
+
+
+def test_a_storm_of_sizes_on_every_view_and_dialog_raises_nothing():
+    with in_terminal([sys.executable, "-m", "tests.console.pty_child"]) as terminal:
+        terminal.read_until("running")
+        for (view, title), dialogs in VIEWS.items():
+            press_until(terminal, view, lambda title=title: title in terminal.text())
+            storm(terminal)
+            for dialog, words in dialogs.items():
+                press_until(terminal, dialog, lambda words=words: words in terminal.text())
+                storm(terminal)
+                press_until(terminal, ESCAPE, lambda words=words: words not in terminal.text())
+        press_until(terminal, "q", lambda: terminal.child.poll() is not None)
+        assert terminal.read_to_end() in {0, 1}
+        assert_given_back(terminal)

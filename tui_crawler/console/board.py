@@ -1,0 +1,62 @@
+"""What is written around the rows of every screen: the header, and short messages in the corner."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, Trouble, add_notice, add_trouble, still_shown
+from tui_crawler.console.panes.bars import HeaderBar, NoticeBox
+
+if TYPE_CHECKING:
+    from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.screens.base import ConsoleScreen
+
+HEADER_MS = 250
+
+
+class Board:
+    """Writes header and messages of one console."""
+
+    def __init__(self, app: CrawlerApp) -> None:
+        """Nothing is written yet."""
+        self._app = app
+        self._header_at = 0
+        self.notices: tuple[Notice, ...] = ()
+        self.troubles: tuple[Trouble, ...] = ()
+
+    def beat(self, screen: ConsoleScreen, now: int) -> None:
+        """Four times a second the header. `now` is monotonic ms."""
+        if now - self._header_at >= HEADER_MS:
+            self.show_header(screen, now)
+
+    def show_header(self, screen: ConsoleScreen, now: int) -> None:
+        """Brings the header up to date. `now` is monotonic ms."""
+        if not screen.is_mounted:
+            return
+        self._header_at = now
+        app = self._app
+        state = app.picture.header(
+            app.crawl_name or (app.picture.run.config_name if app.picture.run else ""),
+            app.room.standing(app.picture.run, app.rounds.failure),
+            hz=app.rounds.pace.hz,
+            stale_ms=app.rounds.look_at_age(app.picture.age_ms()),
+            readonly=app.readonly,
+        )
+        screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
+
+    def tell(self, kind: str, text: str, role: str) -> None:
+        """Shows a short message (raw text)."""
+        clock, screen = self._app.clock, self._app.console_screen
+        shown = ERROR_SHOWN_MS if role == "error" else SHOWN_MS
+        if role == "error":
+            self.troubles = add_trouble(self.troubles, clock.wall_ms(), text)
+        self.notices = add_notice(self.notices, Notice(kind, text, role, clock.mono_ms() + shown))
+        if screen is not None:
+            self.show_notices(screen)
+
+    def show_notices(self, screen: ConsoleScreen) -> None:
+        """Shows the messages whose time has not passed."""
+        self.notices = still_shown(self.notices, self._app.clock.mono_ms())
+        if screen.is_mounted:
+            screen.query_one(NoticeBox).tell(self.notices)

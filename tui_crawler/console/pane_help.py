@@ -1,0 +1,271 @@
+"""What `f1` says of a pane: what it shows, what enter does there, and what its columns mean. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class PaneText:
+    """`shows` in one or two sentences; `enter` is what enter does (empty: nothing)."""
+
+    shows: str
+    enter: str = ""
+
+
+PANES: Mapping[str, PaneText] = MappingProxyType(
+    {
+        # 1 overview
+        "origins": PaneText(
+            "Every origin of the crawl with its state and counters. Rows change as they are; their order is made anew "
+            "once a second, and never within a second of a key.",
+            "opens the origin",
+        ),
+        "summary": PaneText(
+            "The origin under the cursor in short: why it does what it does, patience, delay and who set it, "
+            "robots.txt, rate, the next page, and how its last attempts ended."
+        ),
+        "events": PaneText(
+            "Every attempt of the crawl as it ends, the newest first. It follows while the cursor is on the first row.",
+            "opens the URL",
+        ),
+        # one origin
+        "state": PaneText(
+            "One origin: patience and every point lost, the delay and every change of it with its reason, robots.txt, "
+            "what stands in its lists, links that were refused."
+        ),
+        "todo": PaneText("The next pages of the origin in the order of its turns.", "opens the URL"),
+        "exits": PaneText("How attempts at this origin ended: in this run, and in the last five minutes."),
+        "attempts": PaneText(
+            "Every attempt at this origin, the newest first, in windows: > shows the next older one.", "opens the URL"
+        ),
+        # robots.txt
+        "robots-text": PaneText(
+            "The robots.txt of the origin as it was fetched, with the lines that hold for this crawler and the line "
+            "that decides on the page one came from."
+        ),
+        "robots-facts": PaneText(
+            "When robots.txt was fetched and how, until when it holds, its delay, its sitemaps, and what that means."
+        ),
+        # 2 failures
+        "groups": PaneText(
+            "Failed pages in groups; c changes what they are grouped by. The pages of the group under the cursor "
+            "stand beside.",
+            "goes to the pages of the group",
+        ),
+        "pages": PaneText(
+            "The pages of the group under the cursor, in windows: > shows the next one. What they have in common as a "
+            "group is left out of the columns.",
+            "opens the URL",
+        ),
+        "page-info": PaneText("The page under the cursor: what failed, what it was told, and whether it is tried on."),
+        # 3 URLs
+        "urls": PaneText(
+            "All known URLs that pass the filter, however many: rows are read where one scrolls to, g and G go to the "
+            "first and the last of all. A sort by a column holds for the rows held.",
+            "opens the URL",
+        ),
+        "url-info": PaneText("The page under the cursor: state, title, last attempt, when it is due."),
+        # one URL
+        "url-page": PaneText("The page: its state, its place in the queue, its last answer."),
+        "url-path": PaneText("Why it is here: the way from the seed, link by link, and other pages that link to it."),
+        "url-trace": PaneText("Every filter and policy with the line that decided, in short; i shows it in full."),
+        "url-attempts": PaneText(
+            "Every attempt at this URL, the newest first; requests and headers below belong to the one under the "
+            "cursor.",
+            "goes to its requests",
+        ),
+        "url-requests": PaneText("The exchanges of one attempt: redirects and retries among them.", "shows headers"),
+        "url-sent": PaneText("The request as it was sent."),
+        "url-received": PaneText("The answer as it came: status and headers."),
+        "url-inlinks": PaneText("Links from other pages to this one.", "opens the page the link is on"),
+        "url-outlinks": PaneText("Links of this page.", "opens where the link goes"),
+        "url-redirects": PaneText("Where this page sends its reader: redirects, refreshes, canonical."),
+        "url-content": PaneText("What the document is: type, size, directives, validation, data that rules found."),
+        "url-body": PaneText("The stored body as text; b shows it as bytes, or as text again."),
+        # why
+        "why-trace": PaneText(
+            "The whole decision chain: normalisation, origin, every filter and policy with the line that decided, "
+            "robots.txt, when it is due and where it stands in the queue."
+        ),
+        "why-standing": PaneText("What is known of the URL: its state, its attempts, the way from the seed."),
+        # 4 rules
+        "rules-entries": PaneText(
+            "The rules in force, entry by entry; of all that match a URL the last value given holds."
+        ),
+        "rules-versions": PaneText(
+            "Every version of the rules. Attempts keep the version they were made under.", "shows what differs"
+        ),
+        "rules-difference": PaneText("What differs between the version under the cursor and the one before."),
+        "rules-info": PaneText("The entry under the cursor in full, or what the rules say of a URL that is typed."),
+        "draft-entries": PaneText(
+            "The entries of the draft; nothing holds until it is applied. + and − mark what is new and what goes.",
+            "goes to the impact",
+        ),
+        "draft-impact": PaneText(
+            "What the draft would change among all known URLs: newly blocked, newly allowed, seeds among them, and "
+            "examples with the rules that decided."
+        ),
+        # 5 logs
+        "log": PaneText(
+            "Attempts, what happened beside them and what operators asked for, by time, the newest last. It follows "
+            "while the cursor is on the last row.",
+            "opens the URL, or the origin",
+        ),
+        "log-info": PaneText("The entry under the cursor in full."),
+        # 6 statistics
+        "all-exits": PaneText(
+            "How attempts of this run ended, with their share, and in the last five minutes.", "says what a code means"
+        ),
+        "own-exits": PaneText("The same for the origin under the cursor of the origins.", "says what a code means"),
+        "jobs": PaneText("The jobs of this database; lower niceness comes first.", "nothing; keys act on the marked"),
+        "top-origins": PaneText("The busiest origins; s orders them by requests, bytes or failures.", "opens it"),
+        "ledger": PaneText(
+            "One ledger at a time; c shows the next: refused links, limbo, stashes, validation, runs, workers, "
+            "sessions, actions of operators.",
+            "opens the URL, where there is one",
+        ),
+        # SQL
+        "sql-editor": PaneText(
+            "A question in SQL that only reads; the views of docs/views.md are there, and every table.", "asks it"
+        ),
+        "sql-rows": PaneText("The answer, row by row.", "opens the URL of the row, if it has one"),
+        "sql-info": PaneText("The row under the cursor in full."),
+    }
+)
+"""Pane id -> its text."""
+
+COLUMNS: Mapping[str, str] = MappingProxyType(
+    {
+        "action": "what was asked for",
+        "age": "how long ago a worker took it and has not settled it",
+        "at": "when",
+        "bar": "the same as a bar",
+        "beat": "how long ago it gave a sign of life",
+        "blocked": "pages that rules or robots.txt do not allow",
+        "bytes": "bytes received",
+        "claimed": "pages a worker has taken and not settled",
+        "concurrency": "pages in flight at once at most",
+        "config": "the configuration it began with",
+        "count": "how many there are",
+        "delay": "time left alone after a request; R from robots.txt, ▲ raised by answers, ✎ raised by you",
+        "depth": "links away from the nearest seed",
+        "done": "pages that ended well",
+        "dripfeed": "how many pages the stash keeps ready",
+        "due": "when it is next asked for",
+        "end": "how it ended",
+        "entry": "the entry as it is written",
+        "error": "what went wrong, in words",
+        "exit": "the exit code of the last attempt",
+        "exit_code": "the exit code of the last attempt",
+        "fail": "pages that failed",
+        "failed": "pages that failed",
+        "fired": "how often the entry has refused a URL",
+        "flight": "requests under way",
+        "from": "how it was found: seed, link, sitemap, redirect, retry",
+        "head": "time to the head of the answer",
+        "http_status": "the HTTP status of the last answer",
+        "invalid": "documents the validator found faults in",
+        "job": "the job it belongs to",
+        "kind": "what kind it is",
+        "last": "when it was last tried",
+        "message": "what went wrong, in words",
+        "method": "the HTTP method",
+        "names": "the origins it works on",
+        "new": "links found that were not known before",
+        "next": "time to its next request",
+        "nice": "niceness; lower comes first",
+        "note": "what is worth knowing beside",
+        "number": "its place in the list",
+        "origin": "scheme, host and port",
+        "origins": "how many origins it is about",
+        "pages": "how many pages it holds",
+        "patience": "what is left of the origin's patience; at none it is given up for this run",
+        "pattern": "the path with what varies put as *",
+        "pending": "pages that wait, in all",
+        "place": "the machine and the process",
+        "ready": "pages that could go now",
+        "reason": "the filter that refused it",
+        "recent": "of the last five minutes",
+        "recoverable": "pages that a retry may save",
+        "remote": "the address that answered",
+        "requests": "requests sent",
+        "retry": "when it is tried again, or that it is not",
+        "rules": "the version of the rules it was made under",
+        "ruleset": "the version of the rules",
+        "run": "of this run",
+        "same": "the same on the command line",
+        "sample": "one of them",
+        "section": "the section of the configuration it stands in",
+        "seen": "when it was first seen",
+        "share": "its part of all",
+        "since": "when it began",
+        "size": "size of the stored body",
+        "source": "where it was written",
+        "started": "when it began",
+        "stash": "the name of the stash",
+        "state": "its state as glyph and word",
+        "status": "the HTTP status",
+        "tag": "the tag of the job",
+        "target": "what it is about",
+        "text": "the text of the link",
+        "time": "when it ended",
+        "title": "the title of the page",
+        "todo": "pages in the origin's own list",
+        "took": "how long it took",
+        "total": "time to the end of the answer",
+        "trend": "the last hour, oldest first",
+        "tries": "attempts so far, of how many",
+        "url": "the URL, or its path where the origin is known",
+        "valid": "documents without a fault",
+        "validator": "who looked at the documents",
+        "value": "a value of the column",
+        "version": "the number of the version",
+        "what": "exit code, event or action",
+        "who": "who did it",
+        "why": "why, in words",
+        "worker": "the worker that has it",
+    }
+)
+"""Column id -> what it means, where `OF_PANE` says nothing else."""
+
+OF_PANE: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("origins", "pending"): "pages of the origin that wait in the queue",
+        ("origins", "why"): "why nothing moves there, or what it does",
+        ("log", "text"): "what happened",
+        ("rules-versions", "state"): "whether it is in force",
+        ("rules-entries", "why"): "the reason that was written with it",
+        ("draft-entries", "why"): "the reason that was written with it",
+        ("jobs", "status"): "running, paused, aborted, finished",
+        ("jobs", "depth"): "how many links away from a seed the job goes",
+        ("groups", "count"): "failed pages of the group",
+        ("url-requests", "time"): "when it was sent",
+        ("url-attempts", "number"): "the number of the attempt",
+        ("ledger", "count"): "links that were refused",
+        ("ledger", "job"): "the job",
+        ("ledger", "run"): "the number of the run",
+        ("ledger", "place"): "the host it ran on, and its process id",
+        ("ledger", "since"): "when it began",
+        ("ledger", "beat"): "its last sign of life",
+        ("ledger", "end"): "how it ended, or who ended it",
+        ("ledger", "state"): "what became of it",
+        ("ledger", "target"): "what it was about",
+        ("ledger", "same"): "the command line that does the same; before it, why it was refused",
+    }
+)
+"""(Pane id, column id) -> what it means there."""
+
+
+def text_of(pane_id: str) -> PaneText:
+    """The text of a pane; one without a text (a newer pane) says only that it can be scrolled."""
+    return PANES.get(pane_id) or PaneText("A pane of this screen; arrow keys move in it.")
+
+
+def column_meaning(pane_id: str, column_id: str) -> str:
+    """What a column of a pane means; empty when nothing is written of it."""
+    if pane_id == "sql-rows":
+        return "a column of the answer"
+    return OF_PANE.get((pane_id, column_id)) or COLUMNS.get(column_id, "")

@@ -1,0 +1,262 @@
+"""Questions in SQL that only read: an editor with history and completion, the answer as a table, a row in full."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.crawl_table import Column, CrawlTable
+from tui_crawler.console.format import elapsed
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.sql_editor import SqlEditor
+from tui_crawler.console.ports import QueryAnswer
+from tui_crawler.console.present.sql_rows import (
+    answer_columns,
+    answer_lines,
+    answer_record,
+    answer_rows,
+    answer_words,
+)
+from tui_crawler.console.present.sql_words import Schema
+from tui_crawler.console.query_desk import QueryDesk
+from tui_crawler.console.refresh import Snapshot, Wants
+from tui_crawler.console.screens.base import ConsoleScreen, title
+from tui_crawler.console.table_cells import Styled
+
+_FIRST = "SELECT origin, todo, done, failed FROM v_origin ORDER BY failed DESC"
+_HINT = "enter asks · ctrl+j new line · tab completes · ↑ ↓ what was asked · only reading is possible"
+
+
+class SqlScreen(ConsoleScreen):
+    """Asks one question at a time, in a thread, while everything else goes on."""
+
+    WHERE = Where.sql
+    HERE = frozenset({"sql.open"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.sql)]
+    AUTO_FOCUS = "#sql-editor"
+
+    class Answered(Message):
+        """A question was answered; `number` says which."""
+
+        def __init__(self, number: int, answer: QueryAnswer) -> None:
+            super().__init__()
+            self.number = number
+            self.answer = answer
+
+    class SchemaRead(Message):
+        """The views and their columns."""
+
+        def __init__(self, schema: Schema) -> None:
+            super().__init__()
+            self.schema = schema
+
+    def __init__(self, desk: QueryDesk, question: str = "") -> None:
+        """`question` is asked at once."""
+        super().__init__()
+        self._desk = desk
+        self._question = question
+        self._answer = QueryAnswer()
+        self._asked = 0
+        self._waits = False
+        self._since = 0
+        self._cancelled = False
+        self._back = 0  # so many questions back in what was asked
+
+    def body(self) -> Iterable[Widget]:
+        """The editor, a line that tells, the answer, a row of it in full."""
+        text = self._question or self._desk.draft or (self._desk.asked[-1] if self._desk.asked else _FIRST)
+        self._editor = SqlEditor(text, id="sql-editor", classes="pane")
+        self._hint = Lines(id="sql-hint")
+        self._hint.can_focus = False
+        self._table = CrawlTable((Column("answer", "", None),), placeholder="", id="sql-rows", classes="pane")
+        self._info = Lines(id="sql-info", classes="pane")
+        yield Vertical(self._editor, self._hint, self._table, self._info, id="body")
+
+    def on_mount(self) -> None:
+        """Names the panes, reads what can be completed, asks what was brought along."""
+        title(self._editor, "SQL · read-only")
+        title(self._info, "Row")
+        self._hint.show([Styled(_HINT, "muted")])
+        if self._question:
+            self._editor.move_cursor(self._editor.document.end)
+        else:
+            self._editor.select_all()  # so that typing begins another question
+        self._show_title()
+        self.console.run_worker(self._read_schema, name="schema", group="sql", thread=True, exit_on_error=False)
+        if self._question:
+            self._ask(self._question)
+
+    def on_unmount(self) -> None:
+        """Nobody waits for an answer any more."""
+        if self._waits:
+            self._desk.cancel()
+
+    def on_sql_editor_offered(self, event: SqlEditor.Offered) -> None:
+        """Shows what the word may become."""
+        words = "  ".join(event.words[:40])
+        self._hint.show([Styled(words, "accent") if words else Styled(_HINT, "muted")])
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """Nothing of the crawl but what the header shows."""
+        return Wants()
+
+    def take(self, shot: Snapshot) -> None:
+        """An answer stays as it was given."""
+
+    def tick(self) -> None:
+        """How long the answer is waited for."""
+        if self._waits:
+            self._show_title()
+
+    def _show_title(self) -> None:
+        if self._waits:
+            ms = self.console.clock.mono_ms() - self._since
+            words = f"cancelling… {elapsed(ms)}" if self._cancelled else f"◷ asking… {elapsed(ms)} · esc cancels"
+        elif self._answer.problem:
+            words = "no answer"
+        elif self._answer.columns:
+            words = answer_words(self._answer)
+        else:
+            words = "nothing was asked yet"
+        title(self._table, f"Answer · {words}")
+
+    def _show(self, answer: QueryAnswer) -> None:
+        self._answer = answer
+        table = self._table
+        table.keep_only("")
+        table.order_by(None)
+        table.clear_marks()
+        table.placeholder = f"✗ {answer.problem}" if answer.problem else "the answer has no rows"
+        table.set_columns(answer_columns(answer) or (Column("answer", "", None),))
+        table.set_rows(answer_rows(answer), cursor="first")
+        self._hint.show([Styled(f"✗ {answer.problem}", "error") if answer.problem else Styled(_HINT, "muted")])
+        self._show_row()
+        self._show_title()
+        self.tell_footer()
+
+    def _show_row(self) -> None:
+        key = self._table.cursor_key
+        self._info.show(answer_lines(self._answer, key, self.console.clock.zone))
+        title(self._info, "Row" if key is None else f"Row {self._table.cursor_index + 1}")
+
+    # what is selected
+
+    def situation(self) -> Situation:
+        """The URL of the row under the cursor, if it has one."""
+        record = answer_record(self._answer, self._table.cursor_key) or {}
+        url = next((str(value) for name, value in record.items() if _is_url(name, value)), "")
+        return Situation(Where.sql, urls=(url,) if url else ())
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        """The row by the names of its columns."""
+        return answer_record(self._answer, key) if table is self._table else None
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Where one is."""
+        return ("SQL",)
+
+    # what is done
+
+    def do(self, action_id: str, argument: str = "") -> bool:
+        """Does an action of this screen."""
+        match action_id:
+            case "sql.open":
+                if argument:
+                    self._editor.put(argument)
+                    self._ask(argument)
+                self._editor.focus()
+            case "nav.open":
+                self._open()
+            case "nav.back" if self._waits:
+                self._cancelled = True
+                self._desk.cancel()
+                self._show_title()
+            case "nav.back" if self.focused in {self._table, self._info}:
+                self._editor.focus()
+            case "nav.back":
+                self._desk.draft = self._editor.text
+                return False
+            case _:
+                return False
+        return True
+
+    def _open(self) -> None:
+        """Opens the URL of the row, or asks what stands in the editor."""
+        urls = self.situation().urls
+        if self.focused is self._editor:
+            self._ask(self._editor.text)
+        elif urls:
+            self.console.dispatcher.go_to_url(urls[0])
+        else:
+            self.console.tell("no", "this row has no column that holds a URL", "muted")
+
+    def _ask(self, text: str) -> None:
+        if self._waits:
+            self.console.tell("no", "a question is being answered; esc cancels it", "muted")
+            return
+        self._asked += 1
+        self._waits, self._cancelled, self._back = True, False, 0
+        self._since = self.console.clock.mono_ms()
+        self._desk.remember(text)
+        number, desk = self._asked, self._desk
+
+        def work() -> None:
+            answer = desk.ask(text)
+            self.post_message(self.Answered(number, answer))
+
+        self.console.run_worker(work, name="sql", group="sql", thread=True, exit_on_error=False)
+        self._show_title()
+
+    def _read_schema(self) -> None:
+        self.post_message(self.SchemaRead(self._desk.schema()))
+
+    # messages
+
+    def on_sql_screen_answered(self, event: Answered) -> None:
+        """Shows the answer."""
+        if event.number == self._asked:
+            self._waits = False
+            self._show(event.answer)
+
+    def on_sql_screen_schema_read(self, event: SchemaRead) -> None:
+        """From now on words can be completed."""
+        self._editor.schema = event.schema
+
+    def on_sql_editor_asked(self, event: SqlEditor.Asked) -> None:
+        """Asks what was typed."""
+        self._ask(event.text)
+
+    def on_sql_editor_recalled(self, event: SqlEditor.Recalled) -> None:
+        """Brings back what was asked before."""
+        asked = self._desk.asked
+        back = min(max(self._back - event.step, 0), len(asked))
+        if back == self._back:
+            self.console.tell("no", "there is no further question" if back else "this is the newest one", "muted")
+            return
+        if self._back == 0:
+            self._desk.draft = self._editor.text
+        self._back = back
+        self._editor.put(asked[-back] if back else self._desk.draft)
+
+    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
+        """Another row."""
+        self._show_row()
+        self.tell_footer()
+
+    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Opens the URL of the row."""
+        event.table.focus()
+        self._open()
+
+
+def _is_url(name: str, value: object) -> bool:
+    return "url" in name.casefold() and isinstance(value, str) and value.startswith(("http://", "https://"))

@@ -1,0 +1,26 @@
+"""What actions depend on: what the screen on top stands on, and what the console as a whole does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tui_crawler.console.actions import Situation
+    from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.screens.base import ConsoleScreen
+
+
+def situation_of(app: CrawlerApp, screen: ConsoleScreen) -> Situation:
+    """The situation of a screen, with what only the console knows."""
+    found = screen.situation()
+    return replace(
+        found,
+        readonly=app.readonly,
+        undo=app.wishes.undo_stack.next_undo,
+        redo=app.wishes.undo_stack.next_redo,
+        hindrance=app.way_out.hindrance,
+        queries=app.queries is not None,
+        zoom=screen.zoom.level,
+        filtered=found.filtered or screen.table_filter.filtered is not None,
+    )

@@ -1,0 +1,56 @@
+"""What a crawl promises an origin: who asks, how often at most, and by whose word. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from tui_crawler.domain.delay import DelaySettings
+from tui_crawler.domain.view import OriginView
+
+_ADDRESS = re.compile(r"https?://[^\s()<>;,\"']+|[^\s()<>;,\"'@]+@[^\s()<>;,\"'@]+\.[^\s()<>;,\"'@]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What the configuration of the newest run says about one origin; times are ms.
+
+    `delay_from` says where the plain delay comes from: "delay.default", or "hosts" for one of this host alone.
+    `total_timeout_ms` bounds a whole exchange. Of robots.txt `robots_max_bytes` are read.
+    """
+
+    user_agent: str = ""
+    delay: DelaySettings = field(default_factory=DelaySettings)
+    delay_from: str = "delay.default"
+    politeness_key: str = "origin"
+    total_timeout_ms: int = 60_000
+    read_timeout_ms: int = 30_000
+    robots_expiry_ms: int = 1_800_000
+    robots_max_bytes: int = 512_000
+
+
+@dataclass(frozen=True, slots=True)
+class LeastDelay:
+    """The delay that no operator can go below (ms), and what sets it: config, robots, floor, or rate_limit."""
+
+    ms: int
+    source: str
+
+
+def least_delay(contract: Contract, origin: OriginView) -> LeastDelay:
+    """The least delay of an origin (CRAWL.md section 4): Crawl-delay up to its cap, else the configured one, at least
+    the floor. What rate limits add is only known while they decide the present delay."""
+    settings = contract.delay
+    if origin.crawl_delay_ms is None:
+        ms, source = settings.default_ms, "config"
+    else:
+        cap = settings.crawl_delay_cap_ms
+        ms = origin.crawl_delay_ms if cap is None else min(origin.crawl_delay_ms, cap)
+        source = "robots"
+    return LeastDelay(settings.floor_ms, "floor") if ms < settings.floor_ms else LeastDelay(ms, source)
+
+
+def contact_of(user_agent: str) -> str:
+    """The page or address that a user agent names for complaints; empty when it names none."""
+    found = _ADDRESS.search(user_agent)
+    return found[0].lstrip("+") if found else ""

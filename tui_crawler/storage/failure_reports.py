@@ -1,0 +1,203 @@
+"""Reports on failed pages: in groups, counted on demand up to a bound, and the pages of one group in windows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page_filter import PageWindow
+from tui_crawler.domain.view import FailureCount, FailureGroup, PageView
+from tui_crawler.storage.origin_reports import exit_name
+from tui_crawler.storage.page_reports import OF_ORIGIN, PAGES, is_recoverable, page_view, pages_of_ids
+from tui_crawler.storage.reader import Reader
+from tui_crawler.storage.transaction import Row
+
+GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
+TREND_SPANS, SPAN_MS = 12, 300_000
+LOOKED_AT = 100_000
+"""How many failed pages one window looks at where no index knows the group."""
+
+_STEP = 5_000
+_VARYING = re.compile(
+    r"(?P<octet>%[0-9a-f]{2})"
+    r"|(?P<id>(?<![0-9a-z])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,})(?![0-9a-z]))"
+    r"|(?P<number>[0-9]+)",
+    re.IGNORECASE,
+)
+"""What differs between URLs of one pattern; an escaped octet is none of it."""
+
+_COLUMNS = """p.id, p.last_exit_code, p.last_http_status, o.origin, u.href, COALESCE(a.message, ''), p.last_crawled_at
+FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id
+    LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
+FAILED = f"SELECT {_COLUMNS} WHERE p.failed = 1 ORDER BY p.id LIMIT ?"
+
+GroupKey = Sequence[tuple[str, str]]
+"""What makes a group: names out of GROUPINGS, and values."""
+
+
+def _now(at: int) -> tuple[int, int]:
+    """When the present span of five minutes is, as its number, and when the last five minutes began (epoch ms)."""
+    return at // SPAN_MS, at - SPAN_MS
+
+
+@dataclass(slots=True)
+class _Group:
+    sample_url: str
+    first_at: int
+    count: int = 0
+    recoverable: int = 0
+    recent: int = 0
+    last_at: int = 0
+    trend: list[int] = field(default_factory=lambda: [0] * TREND_SPANS)
+    origins: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: Row, span: int, since: int) -> None:
+        """One more page; `span` is the present one, `since` when the last five minutes began."""
+        _, code, http_status, origin, _, _, at = row
+        self.count += 1
+        self.recoverable += is_recoverable(code, http_status)
+        self.recent += at > since
+        self.first_at, self.last_at = min(self.first_at, at), max(self.last_at, at)
+        self.origins[origin] += 1
+        back = span - at // SPAN_MS
+        if 0 <= back < TREND_SPANS:
+            self.trend[-1 - back] += 1
+
+
+def failure_count(reader: Reader, by: Sequence[str], limit: int | None, now: int) -> FailureCount:
+    """Failed pages in groups, the largest first. `by` names what makes a group, out of GROUPINGS; `limit` bounds how
+    many pages are looked at (None: all); `now` (epoch ms) ends the trend. Raises ValueError for an unknown name."""
+    unknown = [name for name in by if name not in GROUPINGS]
+    if unknown:
+        raise ValueError(f"cannot group by {', '.join(unknown)} (known: {', '.join(GROUPINGS)})")
+    makers = [_MAKERS[name] for name in by]
+    groups: dict[tuple[str, ...], _Group] = {}
+    span, since = _now(now)
+    looked_at = 0
+    for row in reader.stream(FAILED, (-1 if limit is None else limit,)):
+        looked_at += 1
+        key = tuple(make(row) for make in makers)
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = _Group(row[4], row[6])
+        group.add(row, span, since)
+    largest = sorted(groups.items(), key=lambda item: (-item[1].count, item[0]))
+    failed: int = reader.all("SELECT COALESCE(SUM(failed), 0) FROM origin")[0][0]
+    return FailureCount(
+        tuple(_group(tuple(zip(by, key, strict=True)), group) for key, group in largest), looked_at, failed
+    )
+
+
+def failure_pages(reader: Reader, exit_code: str, origin: str, after_id: int, limit: int) -> tuple[PageView, ...]:
+    """Failed pages by age; `exit_code` (a name) and `origin` narrow them where they are not empty."""
+    named = (("exit_code", exit_code), ("origin", origin))
+    where, values = _way([(name, value) for name, value in named if value])
+    rows = reader.all(f"{PAGES} WHERE {where} AND p.id > ? ORDER BY p.id LIMIT ?", (*values, after_id, limit))
+    return tuple(page_view(row) for row in rows)
+
+
+def failure_window(reader: Reader, key: GroupKey, after_id: int, limit: int) -> PageWindow:
+    """Pages of one group by age, at most `limit`, after a page id. One window looks at LOOKED_AT pages at most; it says
+    how far it came."""
+    ids: list[int] = []
+    looked_at, last_id, ended = 0, after_id, False
+    for row in _looked_through(reader, key, after_id, limit + 1, LOOKED_AT):
+        if row is None:
+            ended = True
+            break
+        looked_at += 1
+        if _belongs(row, key):
+            ids.append(row[0])
+        if len(ids) > limit:
+            break
+        last_id = row[0]
+    more = len(ids) > limit
+    shown = ids[:limit]
+    pages = pages_of_ids(reader, shown)
+    return PageWindow(pages, looked_at, looked_at, shown[-1] if more else last_id, ended and not more)
+
+
+def failure_urls(reader: Reader, key: GroupKey, limit: int) -> tuple[tuple[str, str], ...]:
+    """URL and origin of pages of one group by age: at most `limit`, among the first LOOKED_AT of those that failed."""
+    found: list[tuple[str, str]] = []
+    for row in _looked_through(reader, key, 0, _STEP, LOOKED_AT):
+        if row is None or len(found) >= limit:
+            break
+        if _belongs(row, key):
+            found.append((row[4], row[3]))
+    return tuple(found)
+
+
+def _looked_through(reader: Reader, key: GroupKey, after_id: int, size: int, most: int) -> Iterator[Row | None]:
+    """Failed pages by age, in steps, at most `most`; None at the end of all. What an index knows is passed over."""
+    where, values = _way(key)
+    text = f"SELECT {_COLUMNS} WHERE {where} AND p.id > ? ORDER BY p.id LIMIT ?"
+    step = size if all(name in _INDEXED for name, _ in key) else _STEP
+    looked_at = 0
+    while looked_at < most:
+        rows = reader.all(text, (*values, after_id, step))
+        yield from rows
+        if len(rows) < step:
+            yield None
+            return
+        looked_at += len(rows)
+        after_id = rows[-1][0]
+
+
+def _way(key: GroupKey) -> tuple[str, list[Any]]:
+    """The conditions that an index serves, and their values."""
+    conditions, values = ["p.failed = 1"], []
+    for name, value in key:
+        if name in _INDEXED:
+            conditions.append(_INDEXED[name])
+            values.append(_code_of(value) if name == "exit_code" else value)
+    return " AND ".join(conditions), values
+
+
+def _belongs(row: Row, key: GroupKey) -> bool:
+    return all(name in _INDEXED or _MAKERS[name](row) == value for name, value in key)
+
+
+def _group(key: tuple[tuple[str, str], ...], group: _Group) -> FailureGroup:
+    return FailureGroup(
+        key,
+        group.count,
+        group.recoverable,
+        group.sample_url,
+        group.first_at,
+        group.last_at,
+        group.recent,
+        tuple(group.trend),
+        tuple(group.origins.most_common()),
+    )
+
+
+def _pattern(url: str, origin: str) -> str:
+    """The path of a URL with every number as {n} and every UUID or digest as {id}."""
+    path = url.removeprefix(origin).partition("?")[0]
+    return _VARYING.sub(_placeholder, path)
+
+
+def _placeholder(found: re.Match[str]) -> str:
+    return found["octet"] or ("{id}" if found["id"] else "{n}")
+
+
+def _code_of(name: str) -> int | None:
+    """The number of an exit code; that of a newer program is its name."""
+    if name.isdecimal():
+        return int(name)
+    return ExitCode[name].value if name in ExitCode.__members__ else None
+
+
+_INDEXED = {"exit_code": "p.last_exit_code = ?", "origin": OF_ORIGIN}
+_MAKERS: dict[str, Callable[[Row], str]] = {
+    "exit_code": lambda row: exit_name(row[1]),
+    "origin": lambda row: str(row[3]),
+    "pattern": lambda row: _pattern(row[4], row[3]),
+    "http_status": lambda row: "" if row[2] is None else str(row[2]),
+    "message": lambda row: str(row[5]),
+}

@@ -1,0 +1,168 @@
+"""The folder in which a crawl may begin: what lies there, whether a first step can be done, and its configuration."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from tui_crawler.config.load import config_from_seeds, load_config
+from tui_crawler.config.not_yet import blocking
+from tui_crawler.config.problem import ConfigErrors
+from tui_crawler.config.schema import Config
+from tui_crawler.console.first_step import (
+    FirstStep,
+    Found,
+    FoundFile,
+    FromConfiguration,
+    FromDatabase,
+    FromDemo,
+    FromSeeds,
+    Left,
+)
+from tui_crawler.console.format import plural
+from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.storage.database import FileState, examine
+from tui_crawler.storage.reports import Reports
+
+_MOST = 30  # files of each kind that are looked into
+
+
+class Folder:
+    """Fits the console's Threshold. Paths that are typed are meant from this folder on; `~` is the home folder."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @property
+    def folder(self) -> str:
+        """The folder, short where it lies in the home folder."""
+        with contextlib.suppress(ValueError, RuntimeError):
+            return f"~/{self._path.relative_to(Path.home())}".removesuffix("/.")
+        return str(self._path)
+
+    def look(self) -> Found:
+        """The first configurations and databases by name."""
+        configurations = self._files(("*.yaml", "*.yml"))
+        databases = self._files(("*.db",))
+        return Found(
+            tuple(_configuration(path) for path in configurations[:_MOST]),
+            tuple(_database(path) for path in databases[:_MOST]),
+            max(0, len(configurations) - _MOST) + max(0, len(databases) - _MOST),
+        )
+
+    def check(self, step: FirstStep) -> tuple[str, ...]:
+        """What keeps a step from being done."""
+        match step:
+            case FromSeeds():
+                return self._check_seeds(step)
+            case FromConfiguration(path=path):
+                return self._check_configuration(path)
+            case FromDatabase(path=path):
+                return self._check_database(path)
+            case FromDemo():
+                return ()
+
+    def file(self, typed: str) -> Path:
+        """The file that is meant by what was typed."""
+        with contextlib.suppress(RuntimeError):  # there is no such user
+            return self._path / Path(typed).expanduser()
+        return self._path / typed
+
+    def config_for(self, step: FromSeeds) -> tuple[Config, Path, str]:
+        """The configuration of these seeds, a new database of this folder, and the text to be kept in it.
+
+        Raises ConfigErrors.
+        """
+        database = self._new_database(step.urls[0])
+        own = {"user_agent": step.user_agent} if step.user_agent else {}
+        config = config_from_seeds(step.urls, database, name=database.stem, overrides=own)
+        return config, database, json.dumps({"name": config.name, "seeds": list(config.seeds), **own})
+
+    def _files(self, patterns: Iterable[str]) -> list[Path]:
+        found = (path for pattern in patterns for path in self._path.glob(pattern))
+        return sorted(path for path in found if path.is_file())
+
+    def _new_database(self, seed: str) -> Path:
+        """A name after the seed's host that no file has yet."""
+        url = normalise(seed)
+        host = url.host if isinstance(url, CrawlUrl) else "crawl"
+        stem = "".join(char if char.isalnum() or char in ".-" else "_" for char in host)
+        number, path = 1, self._path / f"{stem}.db"
+        while path.exists():
+            number += 1
+            path = self._path / f"{stem}-{number}.db"
+        return path
+
+    def _check_seeds(self, step: FromSeeds) -> tuple[str, ...]:
+        try:
+            self.config_for(step)
+        except ConfigErrors as errors:
+            return tuple(
+                f"{one.key}: {one.message}" + (f"; {one.suggestion}" if one.suggestion else "")
+                for one in errors.problems
+            )
+        return _writable(self._path)
+
+    def _check_configuration(self, typed: str) -> tuple[str, ...]:
+        path = self.file(typed)
+        try:
+            config = load_config(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+        except ConfigErrors as errors:
+            return tuple(str(problem) for problem in errors.problems)
+        refused = blocking(config)
+        if refused:
+            return tuple(f"{typed}: {reason}" for reason in refused)
+        database = Path(config.database.location)
+        return self._check_database(str(database)) if database.exists() else ()
+
+    def _check_database(self, typed: str) -> tuple[str, ...]:
+        path = self.file(typed)
+        if not path.exists():
+            return (f"{typed}: there is no such file",)
+        if path.is_dir():
+            return (f"{typed}: this is a folder, not a database",)
+        try:
+            if examine(path) is FileState.current:
+                with contextlib.closing(Reports(path)) as reports:
+                    reports.run()
+        except StorageFailure as failure:
+            return (str(failure),)
+        return ()
+
+
+def open_welcome(folder: Path) -> FirstStep | Left:
+    """The welcome screen; answers the step that was chosen, checked a moment ago (blocking)."""
+    from tui_crawler.console.welcome_app import WelcomeApp  # noqa: PLC0415  not before it is wanted
+
+    return WelcomeApp(Folder(folder)).run_to_end()
+
+
+def _configuration(path: Path) -> FoundFile:
+    try:
+        config = load_config(path)
+    except ConfigErrors as errors:
+        return FoundFile(path.name, f"{plural(len(errors.problems), 'problem')}; enter shows them", usable=False)
+    database = Path(config.database.location).name
+    return FoundFile(path.name, f"{plural(len(config.seeds), 'seed')} → {database}")
+
+
+def _database(path: Path) -> FoundFile:
+    try:
+        if examine(path) is FileState.older:
+            return FoundFile(path.name, "of an earlier version; opening it brings it up to date")
+        with contextlib.closing(Reports(path)) as reports:
+            run, totals = reports.run(), reports.totals()
+    except StorageFailure:
+        return FoundFile(path.name, "cannot be opened; enter says why", usable=False)
+    if run is None:
+        return FoundFile(path.name, "nothing was crawled yet")
+    state = "running now" if run.live else run.finish_reason.replace("_", " ") or "interrupted"
+    return FoundFile(path.name, f"{run.config_name} · run {run.run_id} {state} · {plural(totals.done, 'page')} done")
+
+
+def _writable(folder: Path) -> tuple[str, ...]:
+    return () if os.access(folder, os.W_OK | os.X_OK) else (f"{folder}: this folder cannot be written",)
