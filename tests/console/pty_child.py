@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 import os
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
+from tests.console.fake_queries import FakeQueries
+from tests.console.poison import CASES as NAMED
+from tests.console.poison import OWN, HostileFolder, PoisonedExplainer, PoisonedReports, PoisonedRules, poison
 from tests.console.sample_crawl import WHO, WWW
 from tests.console.support import FakeHost, FakeJournal, FakeReports
-from tests.console.test_injection import PoisonedReports, poison
 from tui_crawler.console.app import CrawlerApp
+from tui_crawler.console.first_step import Found, FoundFile
+from tui_crawler.console.ports import QueryAnswer
+from tui_crawler.console.welcome_app import WelcomeApp
+from tui_crawler.domain.contract import Contract
 
-CASES = [
-    case["text"]
-    for case in json.loads((Path(__file__).parent / "corpora" / "terminal_injection.json").read_text())["cases"]
-]
+CASES = list(NAMED.values())
+ALL = " ".join(one for one in CASES if "\n" not in one)
+BAD = f"no such thing: {OWN['worst']}"
 
 
 class CyclingReports(PoisonedReports):
@@ -38,6 +41,51 @@ class CyclingReports(PoisonedReports):
             for one in dataclasses.fields(value)
         }
         return dataclasses.replace(value, **changes)
+
+    def robots_text(self, origin: str) -> bytes | None:
+        lines = (one.encode("utf-8", "replace").replace(b"\n", b" ").replace(b"\r", b" ") for one in CASES)
+        return b"User-agent: *\n" + b"".join(b"Disallow: /%b # \xc2\x9b\n" % line for line in lines)
+
+    def contract(self, origin: str) -> Contract:
+        return Contract(ALL, delay_from=ALL)
+
+    def body(self, url: str) -> bytes | None:
+        return "\n".join(CASES).encode("utf-8", "replace")
+
+
+class CyclingQueries(FakeQueries):
+    """Answers with every case, as name of a column, as text and as bytes; `fail` is refused with all of them."""
+
+    def ask(self, text: str) -> QueryAnswer:
+        if text == "fail":
+            return QueryAnswer(problem=ALL)
+        rows = tuple((one, one.encode("utf-8", "surrogatepass"), one, f"https://x/{one}") for one in CASES)
+        return QueryAnswer((CASES[0], CASES[3], CASES[8], "url"), rows, took_ms=12)
+
+    def schema(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        return (("v_page", CASES), (ALL, CASES))  # type: ignore[return-value]  # a list is as good
+
+
+class CyclingFolder(HostileFolder):
+    """A file for every case."""
+
+    def look(self) -> Found:
+        files = tuple(FoundFile(one, one, usable=bool(number % 2)) for number, one in enumerate(CASES))
+        return Found(files, files[::-1])
+
+
+class CrashingApp(CrawlerApp):
+    """Fails with hostile words as soon as it is up."""
+
+    def beat(self) -> None:
+        raise ValueError(BAD)
+
+
+class CrashingWelcome(WelcomeApp):
+    """Fails with hostile words as soon as it is up."""
+
+    def _begin(self) -> None:
+        raise ValueError(BAD)
 
 
 class RestlessReports(FakeReports):
@@ -58,13 +106,33 @@ class PoliteHost(FakeHost):
             self.in_flight = 0
 
 
+def welcome(mode: str) -> None:
+    """Runs the welcome and ends with its status."""
+    kind = CrashingWelcome if mode.startswith("crashing") else WelcomeApp
+    answer = kind(CyclingFolder(ALL)).run_to_end()
+    sys.exit(getattr(answer, "exit_status", 0))
+
+
 def main() -> None:
     """Runs the console, prints its summary, and ends with its status."""
     mode = sys.argv[1] if len(sys.argv) > 1 else ""
+    if mode.endswith("welcome"):
+        welcome(mode)
     reports = {"poison": CyclingReports, "restless": RestlessReports}.get(mode, FakeReports)()
     failure = ZeroDivisionError("a bug of the engine") if mode == "failing" else None
     host = PoliteHost(obeys=mode != "stubborn", failure=failure)
-    app = CrawlerApp(lambda: reports, lambda: FakeJournal(reports), host, name="my-index", who=WHO)
+    rules = PoisonedRules()
+    rules.payload = ALL
+    app = (CrashingApp if mode == "crashing" else CrawlerApp)(
+        lambda: reports,
+        lambda: FakeJournal(reports),
+        host,
+        name="my-index",
+        who=WHO,
+        rules=rules if mode == "poison" else None,
+        explainer_factory=PoisonedExplainer if mode == "poison" else None,
+        queries_factory=CyclingQueries if mode == "poison" else None,
+    )
     summary = app.run_to_end()
     for line in summary.lines():
         print(line)

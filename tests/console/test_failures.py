@@ -24,7 +24,7 @@ from tui_crawler.console.screens.failures import FailuresScreen
 from tui_crawler.console.screens.url import UrlScreen
 from tui_crawler.console.table_cells import cell_text
 from tui_crawler.domain.command import RetryPages
-from tui_crawler.domain.origin import HELD
+from tui_crawler.domain.moment import HELD
 
 
 def table(held: Stage, name: str) -> CrawlTable:

@@ -15,7 +15,7 @@ from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.origin_now import clock_line, head_line, turn_of
 from tui_crawler.console.present.origin_past import delay_past, delay_source, patience_past, timeline
 from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.origin import HELD
+from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.view import ActionView, OriginView
 
 CONTRACT = Contract("bot-crawler (for https://example.net/why)")

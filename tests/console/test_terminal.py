@@ -11,6 +11,7 @@ import struct
 import sys
 import termios
 import time
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, ExitStack
 
 import pytest
@@ -35,42 +36,94 @@ def text_of(written: bytes) -> str:
     return codecs.getincrementaldecoder("utf-8")().decode(written.lstrip(bytes(range(0x80, 0xC0))))
 
 
-def test_no_payload_byte_reaches_the_terminal_on_any_screen_nor_after_it() -> None:
+TOUR = (
+    ("\r", "Links refused"),
+    ("\x1b[Z\r", "Why is it here?"),
+    ("H", "Received"),
+    ("L", "Links to it"),
+    ("B", "Stored body"),
+    ("b", "Stored body"),
+    ("\x1b", "-Stored body"),
+    ("b", "What it means"),
+    ("\x14", "URL or path"),
+    ("/x\r", "-URL or path"),
+    ("2", "1–15 of 15"),
+    ("\t\r", "Why is it here?"),
+    ("?", "Keys ·"),
+    ("\x1b", "-Keys ·"),
+    ("\x1bOP", "Keys here"),
+    ("\x1b", "-Keys here"),
+    ("\x0f", "Jump"),
+    ("\x1b", "-Jump"),
+    ("3", "URLs ·"),
+    ("F", "enter keeps its rows"),
+    ("\x1b", "-enter keeps its rows"),
+    ("4", "in force"),
+    ("D", "newly"),
+    ("\x1b", "Discard"),
+    ("y", "in force"),
+    ("5", "Log"),
+    ("6", "Refused links"),
+    *(("c", words) for words in ("Limbo", "Stashes", "Validat", "Runs", "Workers", "Sessions", "Actions")),
+    (";", "nothing was asked yet"),
+    ("\r", "35 rows"),
+    ("fail\r", "no answer"),
+    ("select u\t\t\t", "select u"),
+    ("\x1b", "-SQL · read-only"),
+    ("1", "Origins"),
+    ("x", "Stop "),
+    ("n", "-Stop "),
+    ("\x10", "Palette"),
+    ("\x1b", "-Palette"),
+    ("p", "✓ pause"),
+)
+"""Keys, and the words that are seen after them (with `-`: are gone)."""
+
+
+def go(terminal: Terminal, tour: Iterable[tuple[str, str]]) -> None:
+    """Presses keys, and waits for what each of them shows."""
+    for keys, words in tour:
+        terminal.press(keys)
+        if words.startswith("-"):
+            terminal.read_until_gone(words[1:])
+        else:
+            terminal.read_until(words)
+
+
+def assert_unheard(written: bytes) -> None:
+    """Nothing of what is hostile was written."""
     hostile = [case for case in CASES if not case.isprintable() and not OWN_COLOUR.startswith(case)]
     assert len(hostile) > 20
+    text = text_of(written)
+    for case in hostile:
+        assert case not in text
+    assert not [char for char in text if 0x7F <= ord(char) <= 0x9F or ord(char) in HIDDEN]
+
+
+def test_no_payload_byte_reaches_the_terminal_on_any_screen_nor_after_it() -> None:
     with console("poison") as terminal:
         terminal.read_until("running")
         began = len(terminal.raw)
-        for keys, words in (
-            ("\r", "Links refused"),
-            ("\x1b[Z\r", "Why is it here?"),
-            ("\x1b", "-Why is it here?"),
-            ("2", "1–15 of 15"),
-            ("\t\r", "Why is it here?"),
-            ("?", "Keys ·"),
-            ("\x1b", "-Keys ·"),
-            ("1", "Origins"),
-            ("x", "Stop "),
-            ("n", "-Stop "),
-            ("\x10", "Palette"),
-            ("\x1b", "-Palette"),
-            ("p", "✓ pause"),
-        ):
-            terminal.press(keys)
-            if words.startswith("-"):
-                terminal.read_until_gone(words[1:])
-            else:
-                terminal.read_until(words)
+        go(terminal, TOUR)
         during = bytes(terminal.raw[began:])
         terminal.press("q")
         assert terminal.read_to_end() in {0, 1}
         after = bytes(terminal.raw).rpartition(b"\x1b[?1049l")[2]
         assert b"Run 7 of" in after
         for written in (during, after):
-            text = text_of(written)
-            for case in hostile:
-                assert case not in text
-            assert not [char for char in text if 0x7F <= ord(char) <= 0x9F or ord(char) in HIDDEN]
+            assert_unheard(written)
+
+
+def test_no_payload_byte_reaches_the_terminal_in_the_welcome() -> None:
+    with console("welcome") as terminal:
+        terminal.read_until("configurations here")
+        began = len(terminal.raw)
+        loads = (("l", "Path:"), ("\r", "✗"), ("\x1b", "-Path:"))
+        opens = (("o", "Path:"), ("\x1b", "-Path:"))
+        go(terminal, (*loads, *opens, ("a", "Who crawls?"), ("\x1b", "-Who crawls?")))
+        assert_unheard(bytes(terminal.raw[began:]))
+        terminal.press("q")
+        assert terminal.read_to_end() == 0
 
 
 def test_a_signal_drains_restores_the_terminal_and_decides_the_status() -> None:

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.delay import DelayReason, DelaySettings, Pace
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.moment import HELD, Moment
 from tui_crawler.domain.origin import (
-    HELD,
     Check,
     CrawlSettings,
     FinishReason,

@@ -8,27 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tui_crawler import __version__
-from tui_crawler.cli import (
-    audit_command,
-    check_command,
-    completion_command,
-    console_command,
-    database_command,
-    demo_command,
-    exclude_command,
-    export_command,
-    failures_command,
-    jobs_command,
-    links_command,
-    log_command,
-    pages_command,
-    queue_command,
-    rules_command,
-    run_command,
-    status_command,
-    steer_command,
-    why_command,
-)
+from tui_crawler.cli import console_command
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import (
     COMPLETION_VARIABLE,
@@ -46,6 +26,7 @@ A terminal console for polite web crawling. Without a command it opens the conso
 holds the database the console attaches to it, else it carries the run out itself. Where there is
 neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways to begin.
 """
+_CONFIG_ENDS = (".yaml", ".yml")
 _EPILOG = """\
 exit status: 0 finished or stopped by the operator, 1 some origin ended by patience or database_error,
 2 usage or configuration error, 3 could not run, 130 SIGINT, 143 SIGTERM, 129 SIGHUP
@@ -59,10 +40,12 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     """
     if COMPLETION_VARIABLE in os.environ:
         return argparse.Namespace(quiet=False, execute=_complete)
-    root, commands = _root()
     word = _first_word(words)
+    asked = [word for word in words if word in {"-h", "--help", "--version"}]
+    if not asked and (word is None or word.endswith(_CONFIG_ENDS)):
+        return _console_parser().parse_args(words)  # the other commands need not be declared for it
+    root, commands = _root()
     if word is None or (word not in commands.names and _is_config(word)):
-        asked = [word for word in words if word in {"-h", "--help", "--version"}]
         return root.parse_args(asked) if asked else _console_parser().parse_args(words)
     if word not in commands.names:
         raise UsageProblem(
@@ -89,6 +72,27 @@ def completed_by(words: Sequence[str]) -> CommandParser:
 
 
 def _root() -> tuple[CommandParser, CommandSet]:
+    from tui_crawler.cli import (
+        audit_command,
+        check_command,
+        completion_command,
+        database_command,
+        demo_command,
+        exclude_command,
+        export_command,
+        failures_command,
+        jobs_command,
+        links_command,
+        log_command,
+        pages_command,
+        queue_command,
+        rules_command,
+        run_command,
+        status_command,
+        steer_command,
+        why_command,
+    )
+
     parser = CommandParser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [CONFIG] [--db PATH] [--readonly]\n       {PROGRAM} COMMAND [options]",
@@ -150,6 +154,6 @@ def _first_word(words: Sequence[str]) -> str | None:
 def _is_config(word: str) -> bool:
     """Whether a first word is meant as a configuration file."""
     try:
-        return word.endswith((".yaml", ".yml")) or Path(word).is_file()
+        return word.endswith(_CONFIG_ENDS) or Path(word).is_file()
     except OSError:  # a name no file can have
         return False

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from tui_crawler.domain.view import JobView, OriginView
+if TYPE_CHECKING:
+    from tui_crawler.domain.view import JobView, OriginView
 
 LARGEST = 2
 """The zoom of a pane that has the whole screen."""

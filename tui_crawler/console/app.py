@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import App
@@ -16,23 +15,19 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-from tui_crawler.console.actions import Situation
 from tui_crawler.console.appearance import Appearance, without_colour
 from tui_crawler.console.board import Board
 from tui_crawler.console.clock import ConsoleClock, SystemClock
-from tui_crawler.console.departure import Detacher
+from tui_crawler.console.crash_report import in_plain_characters
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.engine_room import EngineEnd, EngineRoom, host_engine
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.inquiry import Inquiry
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.keys import OPENS_ENTRY, everywhere
-from tui_crawler.console.notice import Notice, Trouble
 from tui_crawler.console.pace import BEAT_MS
-from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.picture import Picture
 from tui_crawler.console.poller import Answer, ReadFailed
-from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RulesDesk
 from tui_crawler.console.query_desk import QueryDesk
 from tui_crawler.console.rounds import Rounds
 from tui_crawler.console.screens.base import ConsoleScreen
@@ -43,6 +38,15 @@ from tui_crawler.console.terminal import Outlet, PatientDriver, catch_signals, p
 from tui_crawler.console.theme import role_variables
 from tui_crawler.console.way_out import WayOut
 from tui_crawler.console.wishes import Wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tui_crawler.console.actions import Situation
+    from tui_crawler.console.departure import Detacher
+    from tui_crawler.console.notice import Notice, Trouble
+    from tui_crawler.console.panes.entry import EntryLine
+    from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RulesDesk
 
 TICK_MS = 500
 
@@ -143,6 +147,11 @@ class CrawlerApp(App[ExitSummary]):
         if summary is None:
             summary = replace(self.way_out.summary(), crashed=True)
         return replace(summary, terminal_lost=self.terminal_lost)
+
+    def _print_error_renderables(self) -> None:
+        """Textual prints what ended the app after the screen is gone; what was crawled may stand in it."""
+        self._exit_renderables = in_plain_characters(self.error_console, self._exit_renderables)
+        super()._print_error_renderables()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colour roles, for themes that have none."""
@@ -245,7 +254,7 @@ class CrawlerApp(App[ExitSummary]):
                     screen.take(answer)
                     screen.tell_footer()
                 if answer is not None or self.rounds.stale:
-                    self.show_header(screen, self.clock.mono_ms())
+                    self.board.was_read(screen, self.clock.mono_ms())
         self.rounds.end(read_ms, painted=taken)
         self._start_engine()
         if self.way_out.leaving:

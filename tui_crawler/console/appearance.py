@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
@@ -11,6 +10,8 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from tui_crawler.console.theme import DARK, THEME_NAMES, THEMES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.key_presets import KeyMap
     from tui_crawler.console.session import Session

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.intent import Intent
 from tui_crawler.domain.command import ActionResult, ApplyRules, Command
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.console.intent import Intent
 
 
 class AppliedVersions:

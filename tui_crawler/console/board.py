@@ -22,6 +22,7 @@ class Board:
         """Nothing is written yet."""
         self._app = app
         self._header_at = 0
+        self._has_read = False
         self.notices: tuple[Notice, ...] = ()
         self.troubles: tuple[Trouble, ...] = ()
 
@@ -29,6 +30,14 @@ class Board:
         """Four times a second the header. `now` is monotonic ms."""
         if now - self._header_at >= HEADER_MS:
             self.show_header(screen, now)
+
+    def was_read(self, screen: ConsoleScreen, now: int) -> None:
+        """A reading was taken in: the header shows the first one and the end of a delay at once, others with its beat."""
+        if not self._has_read or self._app.rounds.stale:
+            self._has_read = True
+            self.show_header(screen, now)
+        else:
+            self.beat(screen, now)
 
     def show_header(self, screen: ConsoleScreen, now: int) -> None:
         """Brings the header up to date. `now` is monotonic ms."""

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.session import write_privately
 from tui_crawler.domain.url import CrawlUrl, normalise
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MOST_BYTES = 64_000
 """More is written to the file only: terminals drop what is longer."""

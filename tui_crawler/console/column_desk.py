@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.present.needle import needle_for
 from tui_crawler.console.present.pivot import pivot_of
-from tui_crawler.console.screens.base import ConsoleScreen
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.crawl_table import CrawlTable
+    from tui_crawler.console.screens.base import ConsoleScreen
 
 _AS_IT_COMES = "@given"
 

@@ -7,8 +7,7 @@ and mouse.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -23,6 +22,9 @@ from tui_crawler.console.table_order import begins_with_the_greatest, ordered
 from tui_crawler.console.table_paint import Sort
 from tui_crawler.console.table_rows import CursorRule
 from tui_crawler.console.table_view import TableView
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Sequence
 
 __all__ = ["Cell", "Column", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"]
 

@@ -9,10 +9,10 @@ from tui_crawler.console.frame import Frame
 from tui_crawler.console.history import History
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.rule_pattern import pattern_of
-from tui_crawler.console.screens.base import ConsoleScreen
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.screens.base import ConsoleScreen
 
 
 class Dispatcher:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.glyphs import Mark, state_mark
 from tui_crawler.console.picture import EngineStanding
-from tui_crawler.console.ports import EngineHost
 from tui_crawler.domain.command import AddSeeds, Command, ResumeOrigins, RetryPages, TopUpPatience
-from tui_crawler.domain.view import RunView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tui_crawler.console.ports import EngineHost
+    from tui_crawler.domain.view import RunView
 
 DRAIN_MS = 5_000
 GRACE_MS = 3_000

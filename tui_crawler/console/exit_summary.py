@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.departure import Departure
 from tui_crawler.console.format import count, elapsed, plural, size
 from tui_crawler.console.safe_text import safe
-from tui_crawler.domain.view import RunView, TotalsView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tui_crawler.console.departure import Departure
+    from tui_crawler.domain.view import RunView, TotalsView
 
 _WORDS: Mapping[str, str] = MappingProxyType(
     {"": "stopped", "operator": "stopped", "exhausted": "finished, nothing is left", "interrupted": "interrupted"}

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.ports import Reports
 from tui_crawler.console.refresh import SLOW_MS, WINDOW
-from tui_crawler.domain.page_filter import PageWindow
-from tui_crawler.domain.view import FailureCount, OriginView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.page_filter import PageWindow
+    from tui_crawler.domain.view import FailureCount, OriginView
 
 MOST_PAGES = 200_000
 """How many failed pages are looked at for one count: about a second."""

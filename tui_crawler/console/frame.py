@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from tui_crawler.console.screens.base import ConsoleScreen
-
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.screens.base import ConsoleScreen
 
 # ruff: noqa: PLC0415  dialogs are loaded when they are first wanted
 

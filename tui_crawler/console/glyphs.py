@@ -6,9 +6,12 @@ monospace fonts. Roles are names of `theme.ROLES`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MARKED = "◆"
 CURSOR = "▸"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.console.screens.overview import OverviewScreen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.screens.base import ConsoleScreen
 
 MOST = 100
 

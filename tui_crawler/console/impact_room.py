@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.failure_words import failure_words
-from tui_crawler.console.ports import RulesDesk
-from tui_crawler.console.rule_draft import RuleDraft
-from tui_crawler.domain.preview import Preview
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tui_crawler.console.ports import RulesDesk
+    from tui_crawler.console.rule_draft import RuleDraft
+    from tui_crawler.domain.preview import Preview
 
 _TELL_EVERY = 20_000
 """So many URLs are judged between two signs of life."""

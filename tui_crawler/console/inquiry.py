@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.ports import Explainer, Reports
-
 if TYPE_CHECKING:  # what explains takes long to load, and is not needed before the first question
+    from collections.abc import Callable
+
+    from tui_crawler.console.ports import Explainer, Reports
     from tui_crawler.domain.explanation import Explanation
 
 TRACE_MS = 2_000

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, plural, seconds
 from tui_crawler.console.present.urls import host_of
@@ -20,7 +20,11 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.view import FailureGroup, JobView, OriginView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.domain.view import FailureGroup, JobView, OriginView
 
 _STEPS_MS = tuple(round(s * 1_000) for s in (1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600))
 

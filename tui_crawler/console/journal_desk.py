@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.failure_words import failure_words
-from tui_crawler.console.intent import Intent
-from tui_crawler.console.ports import Journal
-from tui_crawler.domain.command import ActionResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tui_crawler.console.intent import Intent
+    from tui_crawler.console.ports import Journal
+    from tui_crawler.domain.command import ActionResult
 
 WATCH_MS = 5_000
 _LOOK_MS = 100

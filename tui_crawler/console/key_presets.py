@@ -6,14 +6,17 @@ on a key, on some screen, does not have that key any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from textual.keys import Keys
 
 from tui_crawler.console.actions import ACTIONS, Where
 from tui_crawler.console.keys import canonical, character_of, key_name, table_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 PRESET = "preset"
 """The key of `keymap` that names a preset; all others are ids of actions."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 from textual.keys import REPLACED_KEYS, key_to_character
@@ -10,6 +10,9 @@ from textual.keys import REPLACED_KEYS, key_to_character
 from tui_crawler.console.actions import ACTIONS, Action, Group, Where, actions_at
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.welcome_actions import WELCOME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 OPENS_ENTRY = frozenset({"filter.open", "cmd.prompt", "log.search", "job.nice", "job.depth", "job.concurrency"}) | {
     "rule.add",

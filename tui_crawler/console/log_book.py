@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.ports import Reports
 from tui_crawler.console.present.log_lines import (
     Key,
     Level,
@@ -16,7 +15,12 @@ from tui_crawler.console.present.log_lines import (
     concerns,
 )
 from tui_crawler.console.refresh import COUNTER_MS, SLOW_MS
-from tui_crawler.domain.view import ActionView, ActivityView, AttemptView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.view import ActionView, ActivityView, AttemptView
 
 KEPT = 2_000
 """How many entries are held at most."""

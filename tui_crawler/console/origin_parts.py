@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.ports import Reports
 from tui_crawler.console.refresh import SLOW_MS
 
 if TYPE_CHECKING:  # robots.txt takes long to load, and nothing needs it before the first paint
+    from tui_crawler.console.ports import Reports
     from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.robots import RobotsRules
     from tui_crawler.domain.trap import TrapSuspicion

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.refresh import WINDOW
 from tui_crawler.console.url_parts import UrlWindow
 from tui_crawler.domain.page_filter import PageFilter, PageWindow
-from tui_crawler.domain.view import PageView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.domain.view import PageView
 
 KEPT = 2_000
 """How many pages are held at most, besides the window joined last: whole spans far away are let go. At least three

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.clock import ConsoleClock
-from tui_crawler.console.glyphs import Mark
 from tui_crawler.console.present.header import HeaderState
 from tui_crawler.console.present.rates import OriginMeters, RateMeter
 from tui_crawler.console.present.standing import counted_as
-from tui_crawler.console.refresh import Snapshot
 from tui_crawler.domain.eta import Eta, estimate_run
 from tui_crawler.domain.idle_reason import idle_reason_of_run
-from tui_crawler.domain.view import OriginView, RunView, TotalsView
+
+if TYPE_CHECKING:
+    from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.glyphs import Mark
+    from tui_crawler.console.refresh import Snapshot
+    from tui_crawler.domain.view import OriginView, RunView, TotalsView
 
 SLOW_MS = 1_000
 LINE_WIDTH = 32

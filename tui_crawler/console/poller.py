@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.clock import ConsoleClock
 from tui_crawler.console.failure_words import failure_words
-from tui_crawler.console.ports import Reports
 from tui_crawler.console.refresh import Reader, Snapshot, Wants
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.ports import Reports
 
 
 @dataclass(frozen=True, slots=True)

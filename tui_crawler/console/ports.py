@@ -6,11 +6,12 @@ never from the screen's event loop, and each from one thread at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # they take long to load, and nothing needs them before the first paint
+    from collections.abc import Callable
+
     from tui_crawler.domain.command import ActionResult, Command
     from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.exclusion import Exclusion

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.ports import Queries, QueryAnswer
 from tui_crawler.console.session import write_privately
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 MOST_KEPT = 200
 MOST_BYTES = 262_144

@@ -6,22 +6,24 @@ another connection has committed, or when it depends on the time. What a reading
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.clock import ConsoleClock
-from tui_crawler.console.ports import Reports
-from tui_crawler.domain.view import (
-    AttemptView,
-    ExitCountView,
-    OriginHistory,
-    OriginView,
-    PageDetail,
-    RunView,
-    TodoView,
-    TotalsView,
-)
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.view import (
+        AttemptView,
+        ExitCountView,
+        OriginHistory,
+        OriginView,
+        PageDetail,
+        RunView,
+        TodoView,
+        TotalsView,
+    )
 
 WINDOW = 200
 """How many rows a list shows at most; the next ones are another window."""
@@ -111,7 +113,6 @@ class Snapshot:
 
 
 _NOTHING = Snapshot(Wants(), 0, None, None)
-_NO_HISTORY = OriginHistory((), ())
 
 
 class Reader:
@@ -215,8 +216,10 @@ class Reader:
         return shot
 
     def _read_origin(self, shot: Snapshot, wants: Wants, now: int) -> Snapshot:
+        from tui_crawler.domain.view import OriginHistory  # noqa: PLC0415  not before the first paint
+
         reports, name = self._reports, wants.origin
-        before = shot.origin or OriginDetail(None, _NO_HISTORY, (), (), ())
+        before = shot.origin or OriginDetail(None, OriginHistory((), ()), (), (), ())
         detail = before
         if self._due("origin", FAST_MS, now):
             detail = replace(detail, view=reports.origin(name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,8 @@ from tui_crawler.console.pace import STALE_MS, Pace
 from tui_crawler.console.poller import Answer, Poller, ReadFailed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.ports import Reports
     from tui_crawler.console.screens.base import ConsoleScreen

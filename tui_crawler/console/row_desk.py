@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.console import clipboard, view_export
-from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.format import plural
-from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.domain.view import LinkView, PageView
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.crawl_table import CrawlTable
+    from tui_crawler.console.screens.base import ConsoleScreen
 
 EXPORT_FOLDER = Path("exports")
 _NAMES = {"url": "URL", "curl": "curl command", "json": "JSON", "row": "row"}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tui_crawler.console.format import plural
 from tui_crawler.console.intent import Intent
@@ -21,6 +20,9 @@ from tui_crawler.domain.ruleset import (
     same_rules,
     to_json,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
 
 SECTIONS: tuple[Section, ...] = ("do_not_crawl", "url_query_parameters", "rules", "exclusions", "whitelist")
 

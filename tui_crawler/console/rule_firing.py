@@ -8,16 +8,20 @@ entry allows and what it sets is not logged: of those entries nothing is said.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.rule_draft import Entry
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import BadPattern, CompiledPolicies, DoNotCrawl, PolicySet, QueryPolicy, Rule, describe
-from tui_crawler.domain.refusal_view import RefusalCount, RefusalCounts
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Refusal
-from tui_crawler.domain.view import RefusedView
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+    from tui_crawler.console.rule_draft import Entry
+    from tui_crawler.domain.refusal_view import RefusalCount, RefusalCounts
+    from tui_crawler.domain.view import RefusedView
 
 MOST_SAMPLES = 2_000
 LINK_REASONS = frozenset({str(Refusal.exclusion), str(Refusal.rule_accept)})

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _VARYING = re.compile(r"(?P<kept>%[0-9A-Fa-f]{2}|/v[0-9]+(?=[/?]|$))|[0-9]+")

@@ -59,6 +59,24 @@ def safe(text: str, limit: int = 512) -> str:
     return "".join(pieces) + ELLIPSIS
 
 
+def without_unseen(text: str) -> str:
+    """Return `text` without the characters that `safe` would spell out, and with at most `MAX_MARKS` on one.
+
+    For places where text is edited, and what is seen must be what is there: line ends are lost, too, and other
+    spaces become a space.
+    """
+    kept: list[str] = []
+    marks = 0
+    for char in text:
+        shown, is_mark = _shown(char)
+        if char != "\\" and shown.startswith("\\"):
+            continue
+        marks = marks + 1 if is_mark else 0
+        if marks <= MAX_MARKS:
+            kept.append(shown)
+    return "".join(kept)
+
+
 def clip(text: str, cells: int) -> str:
     """Return `text` (already safe) in at most `cells` terminal cells; what is cut off ends in `…`."""
     if cells <= 0:

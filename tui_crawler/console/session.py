@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +21,8 @@ from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.console.screens.overview import OverviewScreen
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tui_crawler.console.app import CrawlerApp
 
 MOST_BYTES = 16_384

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.ports import Reports, SessionView, ValidationTotals
 from tui_crawler.console.present.stat_rows import RefusedReason, by_reason
 from tui_crawler.console.refresh import SLOW_MS
-from tui_crawler.domain.view import ActionView, ExitCountView, JobView, LimboView, RunView, StashView
+
+if TYPE_CHECKING:
+    from tui_crawler.console.ports import Reports, SessionView, ValidationTotals
+    from tui_crawler.domain.view import ActionView, ExitCountView, JobView, LimboView, RunView, StashView
 
 RUNS_SHOWN = 200
 ACTIONS_SHOWN = 1_000

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from tui_crawler.console.safe_text import ELLIPSIS, Align, clip, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.safe_text import Align
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.console.safe_text import Align
 
 FLEXIBLE_MINIMUM = 8
 """The least width of a flexible column that names none, in cells."""

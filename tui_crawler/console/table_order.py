@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.table_cells import Row, cell_text
-from tui_crawler.console.table_columns import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tui_crawler.console.table_columns import Column
 
 OrderKey = tuple[int, float, str]
 """What two cells are compared by: nothing before numbers before words."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -16,8 +16,12 @@ from textual.strip import Strip
 from tui_crawler.console.glyphs import ASCENDING, CURSOR, DESCENDING, MARKED
 from tui_crawler.console.safe_text import clip, fit, safe
 from tui_crawler.console.table_cells import Cell, Piece, Row, lay_out
-from tui_crawler.console.table_columns import Layout, Place
 from tui_crawler.console.theme import role_colours
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping
+
+    from tui_crawler.console.table_columns import Layout, Place
 
 Sort = tuple[str, bool]
 """The id of the column the rows are ordered by, and whether the order is descending."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from tui_crawler.console.table_cells import Row
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Sequence
+
+    from tui_crawler.console.table_cells import Row
 
 CursorRule = Literal["pin", "first", "last"]
 """Where the cursor goes when all rows are replaced: stays on its key, or to the first or last row."""

@@ -6,8 +6,7 @@ line marked for painting; painted rows are kept until their value, the width or 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
 from textual import events
@@ -15,10 +14,14 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tui_crawler.console.table_cells import Cell, Row
 from tui_crawler.console.table_columns import Column, arrange
 from tui_crawler.console.table_paint import Palette, Sort, TablePainter, role_styles
 from tui_crawler.console.table_rows import CursorRule, TableRows
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Sequence
+
+    from tui_crawler.console.table_cells import Cell, Row
 
 
 class TableView(ScrollView, can_focus=True, inherit_bindings=False):

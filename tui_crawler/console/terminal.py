@@ -10,14 +10,15 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
 
 from textual.drivers.linux_driver import LinuxDriver
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
     from textual.app import App
 
 LOOK_S = 0.25

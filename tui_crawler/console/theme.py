@@ -7,11 +7,14 @@ background, on panels and on both cursors, in the two themes of high contrast of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from textual.theme import Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _DARK_ROLES = MappingProxyType(
     {

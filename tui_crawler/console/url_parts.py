@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.ports import PageCounts, Reports
 from tui_crawler.console.refresh import SLOW_MS, WINDOW
 from tui_crawler.domain.page_filter import PageFilter, PageWindow
-from tui_crawler.domain.view import LinkEnd
+
+if TYPE_CHECKING:
+    from tui_crawler.console.ports import PageCounts, Reports
+    from tui_crawler.domain.view import LinkEnd
 
 FIELDS_MS, SCAN_MS = 3_000, 10_000
 """How long a window holds that had to look at many rows: for fields, and for the text of URLs."""

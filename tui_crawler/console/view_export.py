@@ -12,10 +12,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.table_cells import Cell, Row, cell_text
-from tui_crawler.console.table_columns import Column
+
+if TYPE_CHECKING:
+    from tui_crawler.console.table_columns import Column
 
 FORMATS: tuple[tuple[str, str], ...] = (
     ("csv", "CSV, for a spreadsheet"),
@@ -72,10 +75,15 @@ def _text(cell: Cell) -> str:
     return safe(cell_text(cell), _LONGEST).strip()
 
 
+def _name(column: Column) -> str:
+    """The title of a column, which in an answer to SQL is whatever the question or the database calls it."""
+    return safe(column.title or column.id, _LONGEST).strip()
+
+
 def _as_csv(table: TableText) -> str:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([column.title or column.id for column in table.columns])
+    writer.writerow([_guarded(_name(column)) for column in table.columns])
     writer.writerows([_guarded(cell) for cell in _texts(row)] for row in table.rows)
     return text.getvalue()
 
@@ -92,5 +100,9 @@ def _as_markdown(table: TableText) -> str:
         return f"| {' | '.join(texts)} |\n"
 
     rules = ("---:" if column.align == "right" else "---" for column in table.columns)
-    head = line(column.title or column.id for column in table.columns) + line(rules)
-    return head + "".join(line(_MARKDOWN.sub(r"\\\g<0>", text) for text in _texts(row)) for row in table.rows)
+    head = line(_escaped(_name(column)) for column in table.columns) + line(rules)
+    return head + "".join(line(_escaped(text) for text in _texts(row)) for row in table.rows)
+
+
+def _escaped(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\g<0>", text)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.action import Action, Group, Where
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _HERE = frozenset({Where.welcome})
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from tui_crawler.console.appearance import dress
+from tui_crawler.console.crash_report import in_plain_characters
 from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.first_step import FirstStep, Found, FoundFile, FromDemo, FromSeeds, Left, Threshold
 from tui_crawler.console.screens.begin import FileScreen, FirstSeedsScreen, SeedsDraft
@@ -20,6 +20,9 @@ from tui_crawler.console.screens.welcome import WelcomeScreen
 from tui_crawler.console.terminal import PatientDriver, catch_signals, patient_driver
 from tui_crawler.console.theme import DARK, LIGHT, role_variables
 from tui_crawler.console.way_out import HANGUP_STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 _LOOK_S = 0.5
 _CRASHED = 3  # the exit status of what could not run
@@ -49,6 +52,11 @@ class WelcomeApp(App[FirstStep | Left]):
         """Runs it until something was chosen (blocking)."""
         answer = self.run()
         return Left(_CRASHED) if answer is None else answer
+
+    def _print_error_renderables(self) -> None:
+        """Textual prints what ended the app after the screen is gone; what was crawled may stand in it."""
+        self._exit_renderables = in_plain_characters(self.error_console, self._exit_renderables)
+        super()._print_error_renderables()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colour roles, for themes that have none."""

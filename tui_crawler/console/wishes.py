@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.applied_versions import AppliedVersions
@@ -10,11 +9,13 @@ from tui_crawler.console.intent import Intent, Question, add_seeds, retry_named,
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.present.same_as import same_as
 from tui_crawler.console.undo import UndoStack
-from tui_crawler.domain.command import Command
-from tui_crawler.domain.view import OriginView
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.domain.command import Command
+    from tui_crawler.domain.view import OriginView
 
 
 class Wishes:

@@ -7,18 +7,22 @@ walks all of them with the same code, for the people who ask why.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.matcher import describe
 from tui_crawler.domain.pattern import BadPattern, Pattern
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet, Rule, RuleSettings
-from tui_crawler.domain.robots import RobotsRules
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 from tui_crawler.domain.verdict import Admitted, Cleared, Denied, Refusal, Refused, Step, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
+    from tui_crawler.domain.robots import RobotsRules
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,24 +6,28 @@ It is decided from the steps of the chain (domain.explanation) and from where th
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from enum import StrEnum
 from shlex import quote
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.page import PageStatus
-from tui_crawler.domain.robots import RobotsRules
 from tui_crawler.domain.standing import PageStanding, UrlStanding, date_time, due_step, is_due
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 from tui_crawler.domain.verdict import Refusal, Step
-from tui_crawler.domain.view import OriginView, RefusedView, RunView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tui_crawler.domain.admission import Admission
+    from tui_crawler.domain.robots import RobotsRules
+    from tui_crawler.domain.url import CrawlUrl, InvalidUrl
+    from tui_crawler.domain.view import OriginView, RefusedView, RunView
 
 
 class Answer(StrEnum):

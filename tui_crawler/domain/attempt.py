@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import NewPage, PageStatus
-from tui_crawler.domain.url import CrawlUrl
+if TYPE_CHECKING:
+    from tui_crawler.domain.exit_code import ExitCode
+    from tui_crawler.domain.page import NewPage, PageStatus
+    from tui_crawler.domain.url import CrawlUrl
 
 Headers = tuple[tuple[str, str], ...]
 

@@ -13,9 +13,12 @@ clock, each rounded on its own, so a gap may read `TOLERANCE_MS` short; a clock 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 TOLERANCE_MS = 1
 """Rounding of stored times: this much under the promise, or of overlap, is none."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tui_crawler.domain.delay import DelaySettings
-from tui_crawler.domain.view import OriginView
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.view import OriginView
 
 _ADDRESS = re.compile(r"https?://[^\s()<>;,\"']+|[^\s()<>;,\"'@]+@[^\s()<>;,\"'@]+\.[^\s()<>;,\"'@]+")
 

@@ -6,12 +6,16 @@ still be found, at the rate of this run; when every page brings another one, the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from tui_crawler.domain.origin import HELD
-from tui_crawler.domain.view import OriginView
+from tui_crawler.domain.moment import HELD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tui_crawler.domain.view import OriginView
 
 MOST_GROWTH = 0.95
 """New pages per crawled page from which on no end is in sight."""

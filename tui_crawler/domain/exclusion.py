@@ -5,13 +5,15 @@ It overrides everything, also for redirects, robots.txt hops and the address a c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Literal, assert_never
+from typing import TYPE_CHECKING, Literal, assert_never
 
 from tui_crawler.domain.pattern import BadPattern, PatternSet
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ExclusionKind = Literal["domain", "host", "cidr", "pattern"]
 

@@ -5,10 +5,13 @@ Everything else is made from it: the settle step, colours, filters and docs/exit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class ExitCode(IntEnum):

@@ -6,8 +6,8 @@ the chain with the same code that decides while crawling. The command `why` and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tui_crawler.domain.admission import Found
 from tui_crawler.domain.answer import (
@@ -22,7 +22,11 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.standing import Hop, Referral, date_time, page_steps
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 from tui_crawler.domain.verdict import Admitted, Refusal, Step, Verdict
-from tui_crawler.domain.view import AttemptView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tui_crawler.domain.view import AttemptView
 
 
 @dataclass(frozen=True, slots=True)

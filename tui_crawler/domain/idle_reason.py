@@ -5,13 +5,17 @@ Times come in as epoch milliseconds. A time of day is shown in `zone`, a wait as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from tui_crawler.domain.delay import DelayReason
-from tui_crawler.domain.origin import HELD
-from tui_crawler.domain.view import OriginView, RunView
+from tui_crawler.domain.moment import HELD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tui_crawler.domain.view import OriginView, RunView
 
 SOON_MS = 1_000
 """A request that is due sooner than this counts as moving."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tui_crawler.domain.admission import Admission, Found
 from tui_crawler.domain.attempt import LinkKind, Reading, RefusedCount
 from tui_crawler.domain.page import NewPage, TodoPage
-from tui_crawler.domain.robots import RobotsRules
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.domain.verdict import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from tui_crawler.domain.robots import RobotsRules
 
 _MOST_SITEMAPS = 500  # of those that one robots.txt names
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.policy import Rule
+if TYPE_CHECKING:
+    from tui_crawler.domain.page import NewPage
+    from tui_crawler.domain.policy import Rule
 
 
 class JobStatus(Enum):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, assert_never
+from typing import TYPE_CHECKING, Literal, assert_never
 
 from tui_crawler.domain.pattern import PatternSet, escape, glob
-from tui_crawler.domain.url import CrawlUrl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.domain.url import CrawlUrl
 
 Field = Literal["scheme", "host", "port", "origin", "path", "query", "fragment", "url"]
 Op = Literal["equals", "prefix", "suffix", "contains", "glob", "regex"]

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HELD = 2**62
+"""`asleep_until` of an origin that has nothing but pages of paused jobs: until somebody says so."""
 
 _MS = 1_000_000  # ns
 _CLOSE_NS = _MS // 2

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from tui_crawler.domain.attempt import OriginRecord, RequestRecord, RobotsRecord
 from tui_crawler.domain.delay import DelayReason, DelaySettings, Pace, minimum
-from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.robots import RobotsRules
-from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.domain.moment import HELD, Moment
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.page import TodoPage
+    from tui_crawler.domain.robots import RobotsRules
+    from tui_crawler.domain.url import CrawlUrl
 
 DAY_MS = 86_400_000
-HELD = 2**62
-"""`asleep_until` of an origin that has nothing but pages of paused jobs: until somebody says so."""
 
 
 class FinishReason(Enum):

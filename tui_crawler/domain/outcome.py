@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tui_crawler.domain.attempt import (
     AttemptKind,
@@ -21,11 +22,13 @@ from tui_crawler.domain.attempt import (
 )
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, attempts_left, retries_in_run
 from tui_crawler.domain.intake import Find, Intake, Queue, admit, linked, listed
-from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import Check, OriginState, record_of
 from tui_crawler.domain.page import PageStatus, TodoPage
 from tui_crawler.domain.recrawl import fresh_until
-from tui_crawler.domain.url import CrawlUrl
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.moment import Moment
+    from tui_crawler.domain.url import CrawlUrl
 
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
 _PERMANENT = frozenset({ExitCode.permanent_redirect})

@@ -8,15 +8,19 @@ characters in this order, `!` in front of a word means "not". A page is kept whe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from tui_crawler.domain.exit_code import BLOCKED, DISPOSITIONS, FAILURES, ExitCode
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.pattern import BadPattern, Pattern
-from tui_crawler.domain.view import PageView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tui_crawler.domain.view import PageView
 
 _MOST_TERMS = 20
 _LARGEST = 2**31

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex, ExclusionKind, host_name
@@ -22,7 +23,9 @@ from tui_crawler.domain.matcher import (
     matches,
 )
 from tui_crawler.domain.pattern import BadPattern, Pattern, PatternSet, escape, glob
-from tui_crawler.domain.url import CrawlUrl
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.url import CrawlUrl
 
 __all__ = [
     "EMPTY",

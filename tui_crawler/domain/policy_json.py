@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar, assert_never, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, assert_never, get_args
 
 from tui_crawler.domain.policy import (
     All,
@@ -22,6 +21,9 @@ from tui_crawler.domain.policy import (
     Test,
     Whitelist,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_DEPTH = 64
 """How many levels of all, any and not a matcher may have; a configuration cannot write that many."""

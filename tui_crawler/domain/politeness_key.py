@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from ipaddress import ip_address
-from typing import Literal, assert_never
+from typing import TYPE_CHECKING, Literal, assert_never
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PolitenessMode = Literal["origin", "host", "registrable_domain", "ip"]
 

@@ -6,9 +6,8 @@ whitelist, query policy, rule `skip`, rule `accept`. Scope, traps and robots.txt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex
@@ -19,6 +18,9 @@ from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, PolicySet, Q
 from tui_crawler.domain.ruleset import change_between
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 ALLOWED = "allowed"
 """The verdict on a URL that no rule refuses; the others are names of stages."""

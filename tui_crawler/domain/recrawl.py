@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
+from typing import TYPE_CHECKING
 
-from tui_crawler.domain.attempt import Headers
-from tui_crawler.domain.page import TodoPage
+if TYPE_CHECKING:
+    from tui_crawler.domain.attempt import Headers
+    from tui_crawler.domain.page import TodoPage
 
 NEVER = 2**62  # later than any time
 MAX_FRESHNESS_MS = 365 * 86_400_000  # a server cannot put a page off for longer than a year

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from protego import Protego
 
@@ -23,7 +24,9 @@ from tui_crawler.domain.robots_text import (
     index_page,
     upper_escapes,
 )
-from tui_crawler.domain.url import CrawlUrl
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.url import CrawlUrl
 
 MAX_BYTES = 512_000  # RFC 9309 asks for at least 500 KiB
 _ROBOTS_PATH = "/robots.txt"

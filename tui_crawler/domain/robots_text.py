@@ -8,9 +8,12 @@ itself but the text that `protego_text` writes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SHOWN = 300  # characters of a line that are kept for the eye

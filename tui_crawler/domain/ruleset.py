@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tui_crawler.domain.policy import (
     DoNotCrawl,
@@ -18,6 +17,9 @@ from tui_crawler.domain.policy import (
     describe,
 )
 from tui_crawler.domain.policy_json import BadRuleset, from_json, to_document, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
 
 __all__ = [
     "BadRuleset",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from tui_crawler.domain.attempt import OriginRecord
-from tui_crawler.domain.job import JobPlan, JobState
-from tui_crawler.domain.page import NewPage, TodoPage
 from tui_crawler.domain.policy import EMPTY, PolicySet
-from tui_crawler.domain.ruleset import Ruleset
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.attempt import OriginRecord
+    from tui_crawler.domain.job import JobPlan, JobState
+    from tui_crawler.domain.page import NewPage, TodoPage
+    from tui_crawler.domain.ruleset import Ruleset
 
 
 class RunReason(Enum):

@@ -5,15 +5,18 @@ Times are epoch ms, 0 or None: none. A moment is shown in a time zone that is pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.verdict import Step, Verdict
-from tui_crawler.domain.view import AttemptView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tui_crawler.domain.view import AttemptView
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = ((604_800_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))

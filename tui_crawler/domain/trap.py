@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tui_crawler.domain.view import AttemptView, RefusedView
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tui_crawler.domain.view import AttemptView, RefusedView
 
 LEAST_PAGES = 30
 """So many pages of one pattern have to be seen before it is suspected."""

@@ -6,15 +6,14 @@ state. The same input gives the same turn.
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from tui_crawler.domain.delay import Answer, Delay, DelayReason, after_request, minimum
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, PatienceChange
-from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.moment import HELD, Moment
 from tui_crawler.domain.origin import (
-    HELD,
     Check,
     CrawlSettings,
     FinishReason,
@@ -23,8 +22,12 @@ from tui_crawler.domain.origin import (
     RobotsState,
     RobotsStatus,
 )
-from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from tui_crawler.domain.page import TodoPage
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.url import CrawlUrl
+if TYPE_CHECKING:
+    from tui_crawler.domain.exit_code import ExitCode
+    from tui_crawler.domain.url import CrawlUrl
 
 
 class Refusal(StrEnum):

@@ -6,8 +6,10 @@ Strings are raw as stored (hostile); whoever draws them passes them through `saf
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from tui_crawler.domain.attempt import DataValue, Validation
+if TYPE_CHECKING:
+    from tui_crawler.domain.attempt import DataValue, Validation
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import tzinfo
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.wiring.options import RunOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import tzinfo
+    from pathlib import Path
+
     from tui_crawler.config.schema import Config
     from tui_crawler.console.first_step import FirstStep, FromSeeds, Left
     from tui_crawler.domain.command import ActionResult, Command

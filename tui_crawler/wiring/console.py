@@ -8,19 +8,20 @@ import getpass
 import os
 import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.app import CrawlerApp
 from tui_crawler.console.clock import SystemClock
-from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.session import Memory, state_folder
 from tui_crawler.wiring.console_rules import ConsoleRules
 from tui_crawler.wiring.options import RunOptions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tui_crawler.config.schema import Config
     from tui_crawler.console import ports
+    from tui_crawler.console.exit_summary import ExitSummary
     from tui_crawler.wiring.detach import DetachedRun
     from tui_crawler.wiring.host import ThreadHost
 

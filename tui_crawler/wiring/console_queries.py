@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.ports import QueryAnswer
 from tui_crawler.storage.query_room import QueryProblem, QueryRoom
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class ConsoleQueries:

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.ports import PageCounts, SessionView, ValidationTotals
-from tui_crawler.domain.page_filter import PageFilter
 from tui_crawler.domain.view import RunView
 from tui_crawler.storage import page_counts, session_reports
 from tui_crawler.storage.reports import Reports
@@ -16,6 +15,7 @@ from tui_crawler.storage.reports import Reports
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.contract import Contract
+    from tui_crawler.domain.page_filter import PageFilter
 
 _RUN_COLUMNS = ("run_id", "started_at", "finished_at", "finish_reason", "requests", "user_agent", "config_name")
 

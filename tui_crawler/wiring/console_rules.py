@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.ruleset import RulesetChange
-
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from tui_crawler.domain.preview import Preview
+    from tui_crawler.domain.ruleset import RulesetChange
 
 SOURCE = "console"
 """What stands as the place where an entry was written."""
@@ -93,6 +93,8 @@ def _entries(change: RulesetChange) -> tuple[object, ...]:
 
 def _typed(change: RulesetChange) -> RulesetChange:
     """The change, its entries written in the console instead of in a line of a document."""
+    from tui_crawler.domain.ruleset import RulesetChange  # noqa: PLC0415  the screen does not wait for it
+
     return RulesetChange(
         do_not_crawl=change.do_not_crawl and tuple(replace(each, source=SOURCE) for each in change.do_not_crawl),
         url_query_parameters=change.url_query_parameters

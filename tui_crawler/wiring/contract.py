@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from tui_crawler.config.schema import Config
+from typing import TYPE_CHECKING
+
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.wiring.origin_settings import settings_by_origin
+
+if TYPE_CHECKING:
+    from tui_crawler.config.schema import Config
 
 
 def contract_of(config: Config, origin: str, user_agent: str) -> Contract:

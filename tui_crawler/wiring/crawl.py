@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tui_crawler.config.schema import Config
-from tui_crawler.domain.event import Event
 from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.run import RunReason, StorageFailure
 from tui_crawler.engine.clock import SystemClock
 from tui_crawler.engine.engine import Engine
-from tui_crawler.engine.ports import Clock, Listener
 from tui_crawler.storage.database import Durability, OpenSettings
 from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.wiring.options import RunOptions
 from tui_crawler.wiring.settings import admission_of, engine_settings, fetcher_of, seed_urls, sites
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tui_crawler.config.schema import Config
+    from tui_crawler.domain.event import Event
+    from tui_crawler.engine.ports import Clock, Listener
+    from tui_crawler.wiring.options import RunOptions
 
 DRAIN_MS = 5_000  # running requests may end for so long after a stop
 _LOOK_S = 1.0  # how often the database is looked for in its folder

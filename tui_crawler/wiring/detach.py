@@ -8,14 +8,18 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tui_crawler.config.schema import Config
 from tui_crawler.console.departure import CannotDetach, Departure
 from tui_crawler.domain.run import StorageFailure
 from tui_crawler.storage.journal import Journal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.config.schema import Config
 
 START_S = 30.0
 """So long the new process has to take the database."""

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING
 
-from tui_crawler.config.schema import Config
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.answer import Question, RobotsKnown
 from tui_crawler.domain.explanation import Explanation, explain
 from tui_crawler.domain.origin import RobotsStatus
 from tui_crawler.domain.robots import ALLOW_ALL, parse_robots, product_token
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
-from tui_crawler.domain.verdict import Step
-from tui_crawler.domain.view import OriginView, RefusedView, RunView
-from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.rules import RulesInForce, rules_in_force, stored_config
 from tui_crawler.wiring.settings import admission_of
+
+if TYPE_CHECKING:
+    from tui_crawler.config.schema import Config
+    from tui_crawler.domain.verdict import Step
+    from tui_crawler.domain.view import OriginView, RefusedView, RunView
+    from tui_crawler.storage.reports import Reports
 
 
 class Explainer:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tui_crawler.config.schema import Config
 from tui_crawler.domain.run import RunReason
-from tui_crawler.engine.ports import Listener
 from tui_crawler.wiring.crawl import DRAIN_MS, Crawl, Ended
-from tui_crawler.wiring.options import RunOptions
 from tui_crawler.wiring.workers import Workers, end_with_stdin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tui_crawler.config.schema import Config
+    from tui_crawler.engine.ports import Listener
+    from tui_crawler.wiring.options import RunOptions
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.config.schema import Config
 from tui_crawler.domain.run import RunReason
-from tui_crawler.wiring.options import RunOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tui_crawler.config.schema import Config
     from tui_crawler.wiring.crawl import Crawl, Ended
+    from tui_crawler.wiring.options import RunOptions
 
 
 class ThreadHost:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tui_crawler.config.problem import ConfigProblem, Mark, problem_at
-from tui_crawler.config.schema import Config
+
+if TYPE_CHECKING:
+    from tui_crawler.config.schema import Config
 
 
 def keymap_problems(config: Config) -> tuple[ConfigProblem, ...]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.config.schema import Config
 from tui_crawler.domain.admission import Admission, Scope
 from tui_crawler.domain.attempt import LinkKind
 from tui_crawler.domain.ruleset import same_rules
@@ -23,6 +21,12 @@ from tui_crawler.storage.segment_files import publish, read_head
 from tui_crawler.storage.segments import Shelf
 from tui_crawler.wiring.rules import overlaid, rules_in_force
 from tui_crawler.wiring.settings import admission_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tui_crawler.config.schema import Config
 
 
 @dataclass(frozen=True, slots=True)

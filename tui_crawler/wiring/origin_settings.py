@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from tui_crawler.config.schema import Config
 from tui_crawler.config.web_kinds import is_loopback
 from tui_crawler.domain.delay import DelaySettings
 from tui_crawler.domain.origin import CrawlSettings
 from tui_crawler.domain.url import InvalidUrl, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tui_crawler.config.schema import Config
 
 POLITE_FLOOR_MS = 1_000
 

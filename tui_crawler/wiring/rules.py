@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.config.schema import Config
 from tui_crawler.domain.answer import JUDGEMENT_CODES
 from tui_crawler.domain.command import ApplyRules
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet, RuleSettings
 from tui_crawler.domain.preview import Comparison, Impact, Preview, RuleSide
 from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesetLine, change_between, difference, to_json
 from tui_crawler.domain.run import NoSuchJob
-from tui_crawler.domain.url import CrawlUrl
-from tui_crawler.domain.view import RunView
-from tui_crawler.storage.reports import Reports
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.exit_code import ExitCode
+    from tui_crawler.domain.url import CrawlUrl
+    from tui_crawler.domain.view import RunView
+    from tui_crawler.storage.reports import Reports
 
 WINDOW = 5_000
 """So many known URLs are read at once: a read never lasts longer than a few hundredths of a second."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from publicsuffixlist import PublicSuffixList
 
-from tui_crawler.config.schema import Config
-from tui_crawler.config.sections import JobConfig
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.attempt import LinkKind
 from tui_crawler.domain.job import JobPlan
@@ -22,8 +19,14 @@ from tui_crawler.engine.roster import EngineSettings
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.wiring.options import RunOptions
 from tui_crawler.wiring.origin_settings import settings_by_origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tui_crawler.config.schema import Config
+    from tui_crawler.config.sections import JobConfig
+    from tui_crawler.wiring.options import RunOptions
 
 _PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "never": False}
 

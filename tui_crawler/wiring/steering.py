@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.config.schema import Config
-from tui_crawler.domain.command import ActionResult, Command
 from tui_crawler.domain.run import NotTakenUp, RunHeld
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.crawl import Crawl, Silence
 from tui_crawler.wiring.options import RunOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tui_crawler.domain.command import ActionResult, Command
 
 PATIENCE_S = 3.0
 """A live run looks at the journal several times a second."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tui_crawler.config.load import config_from_seeds, load_config
 from tui_crawler.config.not_yet import blocking
 from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.config.schema import Config
 from tui_crawler.console.first_step import (
     FirstStep,
     Found,
@@ -27,6 +26,11 @@ from tui_crawler.domain.run import StorageFailure
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.storage.database import FileState, examine
 from tui_crawler.storage.reports import Reports
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tui_crawler.config.schema import Config
 
 _MOST = 30  # files of each kind that are looked into
 

@@ -11,11 +11,14 @@ import contextlib
 import json
 import os
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.event import Event
-from tui_crawler.engine.ports import Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tui_crawler.engine.ports import Listener
 
 GRACE_S = 10.0  # a worker that was told to end has so long to cancel, commit and go
 _FIELDS = frozenset({"at", "event", "origin", "url", "exit_code"})

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
 
-from tui_crawler.console.notice import Notice
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.footer import Zone, footer_line
 from tui_crawler.console.present.header import HeaderState, header_lines
 from tui_crawler.console.present.line import width_of
 from tui_crawler.console.table_cells import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.console.notice import Notice
 
 
 class HeaderBar(Lines, can_focus=False):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence, Set
-from datetime import tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -11,15 +9,18 @@ from textual.content import Content
 
 from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.format import plural
-from tui_crawler.console.notice import Trouble
 from tui_crawler.console.present.attempt_row import EVENT_COLUMNS, event_row, is_problem
 from tui_crawler.console.present.event_rows import action_row, trouble_row
 from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.table_cells import LateRow
-from tui_crawler.domain.view import ActionView, AttemptView
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence, Set
+    from datetime import tzinfo
+
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.notice import Trouble
+    from tui_crawler.domain.view import ActionView, AttemptView
 
 KEPT = 500
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.format import clock, count
-from tui_crawler.console.ports import SessionView
 from tui_crawler.console.present.action_rows import action_row
 from tui_crawler.console.present.session_rows import session_row
 from tui_crawler.console.present.stat_rows import (
@@ -23,7 +21,6 @@ from tui_crawler.console.present.stat_rows import (
     worker_loads,
     worker_row,
 )
-from tui_crawler.console.refresh import Part
 from tui_crawler.console.stat_parts import (
     Actions,
     Limbo,
@@ -35,10 +32,14 @@ from tui_crawler.console.stat_parts import (
     ValidationCount,
     Validations,
 )
-from tui_crawler.domain.view import ActionView, LimboView, RunView
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.ports import SessionView
+    from tui_crawler.console.refresh import Part
+    from tui_crawler.domain.view import ActionView, LimboView, RunView
 
 _COUNTED = frozenset({"stashes", "validation"})
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -19,6 +18,9 @@ from tui_crawler.console.present.line import Hanging, Line, Prose, Split, width_
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.table_cells import Piece, Styled, lay_out
 from tui_crawler.console.table_paint import role_styles
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "reverse"})
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.geometry import Size
 
-from tui_crawler.console.origin_parts import RobotsSheet
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.long_lines import LongLines
 from tui_crawler.console.present.robots_lines import text_line
 from tui_crawler.console.table_cells import Piece, Styled
+
+if TYPE_CHECKING:
+    from tui_crawler.console.origin_parts import RobotsSheet
 
 
 class RobotsText(LongLines):

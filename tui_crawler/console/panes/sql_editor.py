@@ -107,7 +107,7 @@ class SqlEditor(PlainArea):
 
     def _put_in(self, start: int, word: str) -> None:
         line, column = self.cursor_location
-        self.replace(word, (line, column - (self._at - start)), (line, column))
+        self.replace(plain_text(word), (line, column - (self._at - start)), (line, column))
 
 
 def _shared(words: tuple[str, ...]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.geometry import Region
@@ -12,6 +12,9 @@ from textual.message import Message
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.line import width_of
 from tui_crawler.console.table_cells import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)

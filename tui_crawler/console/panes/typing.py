@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from textual import events
 from textual.widgets import Input, TextArea
 
+from tui_crawler.console.safe_text import without_unseen
+
 
 def plain_text(text: str) -> str:
-    """`text` without controls, format characters and lone surrogates; line ends become `\\n`, tabs a space."""
-    lines = "\n".join(text.splitlines()).replace("\t", " ")
-    return "".join(char for char in lines if char == "\n" or unicodedata.category(char)[0] != "C")
+    """`text` without controls and whatever else is not seen; line ends become `\\n`, tabs a space."""
+    return "\n".join(without_unseen(line.replace("\t", " ")) for line in text.splitlines())
 
 
 class PlainInput(Input):

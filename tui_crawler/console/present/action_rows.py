@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import clock
 from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.view import ActionView
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.domain.view import ActionView
 
 ACTION_COLUMNS: tuple[Column, ...] = (
     Column("at", "WHEN", 8, 1),

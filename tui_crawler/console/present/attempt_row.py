@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import clock, count, seconds, size
 from tui_crawler.console.present.exits import exit_cell, is_failure, status_cell
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.view import AttemptView
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.domain.view import AttemptView
 
 EVENT_COLUMNS: tuple[Column, ...] = (
     Column("time", "TIME", 8, 1),

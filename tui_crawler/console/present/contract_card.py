@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import clock, seconds
 from tui_crawler.console.present.line import LABEL, Hanging, Line, heading
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.contract import Contract, contact_of, least_delay
-from tui_crawler.domain.view import OriginView
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.domain.view import OriginView
 
 _KEYS = {"origin": "this origin", "host": "this host", "registrable_domain": "this domain", "ip": "this address"}
 

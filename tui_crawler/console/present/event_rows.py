@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import clock
 from tui_crawler.console.glyphs import Mark
-from tui_crawler.console.notice import Trouble
 from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.present.urls import bare_host, host_of
 from tui_crawler.console.table_cells import Row, Styled
-from tui_crawler.domain.view import ActionView
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.notice import Trouble
+    from tui_crawler.domain.view import ActionView
 
 
 def action_mark(action: ActionView) -> Mark:

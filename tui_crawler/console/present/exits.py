@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.glyphs import Mark, exit_mark
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.exit_code import DISPOSITIONS, FAILURES, ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _SHORT: Mapping[str, str] = MappingProxyType(
     {

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.failure_parts import CountedFailures
 from tui_crawler.console.format import ago, compact, count, due, plural, seconds
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
-from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
-from tui_crawler.console.rule_pattern import Cluster
 from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.view import FailureGroup, PageView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.console.failure_parts import CountedFailures
+    from tui_crawler.console.present.line import Line
+    from tui_crawler.console.rule_pattern import Cluster
+    from tui_crawler.domain.view import FailureGroup, PageView
 
 GROUPINGS: tuple[tuple[str, ...], ...] = (
     ("exit_code",),

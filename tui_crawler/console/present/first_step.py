@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tui_crawler.console.first_step import Found, FoundFile
 from tui_crawler.console.format import plural
 from tui_crawler.console.present.line import Line, Prose
 from tui_crawler.console.table_cells import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.console.first_step import Found, FoundFile
 
 ART: tuple[Line, ...] = (
     (Styled("       ╭── ", "faint"), Styled("✓", "ok"), Styled(" ──┬── ", "faint"), Styled("✓", "ok")),

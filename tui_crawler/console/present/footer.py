@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tui_crawler.console.present.line import Line
 from tui_crawler.console.safe_text import clip, safe
 from tui_crawler.console.table_cells import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.console.present.line import Line
 
 _KEPT = ("help.keys", "app.quit")
 """Actions that are named last to be dropped."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import compact, count, elapsed, percent, rate, seconds, size, span
 from tui_crawler.console.glyphs import Mark, state_mark
@@ -15,7 +15,11 @@ from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Group
-from tui_crawler.domain.view import RunView, TotalsView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tui_crawler.domain.view import RunView, TotalsView
 
 _LINE = 24
 FULL_HZ = 10

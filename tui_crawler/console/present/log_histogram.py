@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from tui_crawler.console.format import clock, plural
-from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.log_lines import Level, LogLine
 from tui_crawler.console.sparkline import LEVELS
 from tui_crawler.console.table_cells import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from tui_crawler.console.present.line import Line
 
 _BARS, _FEWEST_BARS = 80, 8  # cells
 _ROLES = {Level.info: "accent", Level.warning: "warning", Level.error: "error"}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
 from enum import IntEnum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import ago, clock, date_time, seconds, size
 from tui_crawler.console.present.attempt_row import is_problem, note
@@ -19,6 +18,10 @@ from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.view import ActionView, ActivityView, AttemptView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import tzinfo
 
 LOG_COLUMNS: tuple[Column, ...] = (
     Column("time", "TIME", 12, 0, min_width=8),

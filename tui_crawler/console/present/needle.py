@@ -8,12 +8,13 @@ another column with a colon looks there only, `!` before it all turns it round.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Set
+
     from tui_crawler.domain.pattern import Pattern
 
 FIELDS = frozenset({"exit", "state", "origin", "status", "depth"})

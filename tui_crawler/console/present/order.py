@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.present.needle import Needle, read_needle
 from tui_crawler.console.present.standing import is_problem, severity, standing
-from tui_crawler.domain.view import OriginView
 
-SortKey = Callable[[OriginView], object]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Mapping
+
+    from tui_crawler.domain.view import OriginView
+
+    SortKey = Callable[[OriginView], object]
 
 _KEYS: Mapping[str, tuple[SortKey, bool]] = MappingProxyType(
     {

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import compact, count, due, seconds, size
-from tui_crawler.console.origin_parts import TopUp
 from tui_crawler.console.present.contract_card import contract_lines
 from tui_crawler.console.present.exits import exit_cell, mark_of
 from tui_crawler.console.present.line import LABEL, Line, Prose, fact, heading
@@ -20,9 +18,15 @@ from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.sparkline import bar
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.trap import TrapSuspicion
-from tui_crawler.domain.view import ExitCountView, OriginHistory, OriginView, RefusedView, RunView, TodoView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from tui_crawler.console.origin_parts import TopUp
+    from tui_crawler.domain.contract import Contract
+    from tui_crawler.domain.trap import TrapSuspicion
+    from tui_crawler.domain.view import ExitCountView, OriginHistory, OriginView, RefusedView, RunView, TodoView
 
 TODO_COLUMNS: tuple[Column, ...] = (
     Column("number", "#", 3, 2, "right"),

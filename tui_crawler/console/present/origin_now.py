@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import due, seconds
 from tui_crawler.console.present.line import fact
 from tui_crawler.console.present.standing import standing
 from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.table_cells import Cell, Styled
-from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.idle_reason import idle_reason
-from tui_crawler.domain.origin import HELD
-from tui_crawler.domain.view import OriginView, RunView
+from tui_crawler.domain.moment import HELD
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.domain.contract import Contract
+    from tui_crawler.domain.view import OriginView, RunView
 
 CLOCK_MS = 10_000
 """Below this a wait is shown in tenths of a second."""

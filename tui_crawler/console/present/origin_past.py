@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import tzinfo
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import clock, seconds
-from tui_crawler.console.origin_parts import TopUp
 from tui_crawler.console.present.exits import exit_cell
 from tui_crawler.console.present.line import LABEL, Hanging, Line, fact
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.idle_reason import delay_words
-from tui_crawler.domain.view import AttemptView, OriginView, RunView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from tui_crawler.console.origin_parts import TopUp
+    from tui_crawler.domain.view import AttemptView, OriginView, RunView
 
 LOST, GIVEN, NOTHING = "○", "●", "·"
 _TIMELINE = 20

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import tzinfo
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import compact, count, due, seconds, size
 from tui_crawler.console.present.exits import exit_cell
@@ -14,8 +13,13 @@ from tui_crawler.console.sparkline import patience_dots
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.idle_reason import idle_reason
-from tui_crawler.domain.origin import HELD
-from tui_crawler.domain.view import OriginView, RunView
+from tui_crawler.domain.moment import HELD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import tzinfo
+
+    from tui_crawler.domain.view import OriginView, RunView
 
 CLOCK_MS = 10_000
 """Below this a wait is shown in tenths of a second and counts down."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import compact, count, percent, plural
 from tui_crawler.console.sparkline import bar
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PIVOT_COLUMNS: tuple[Column, ...] = (
     Column("value", "VALUE", None, 0, min_width=14),

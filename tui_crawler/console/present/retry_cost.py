@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, plural, seconds, span
 from tui_crawler.console.present.urls import host_of
-from tui_crawler.domain.origin import HELD
-from tui_crawler.domain.view import OriginView
+from tui_crawler.domain.moment import HELD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tui_crawler.domain.view import OriginView
 
 
 @dataclass(frozen=True, slots=True)

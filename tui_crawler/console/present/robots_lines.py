@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import ago, clock, count, due, plural, seconds
 from tui_crawler.console.glyphs import CURSOR
-from tui_crawler.console.origin_parts import RobotsSheet
 from tui_crawler.console.present.line import LABEL, Hanging, Line, fact
 from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.table_cells import Styled
-from tui_crawler.domain.robots import RobotsDecision
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
-from tui_crawler.domain.view import OriginView
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.origin_parts import RobotsSheet
+    from tui_crawler.domain.robots import RobotsDecision
+    from tui_crawler.domain.view import OriginView
 
 IN_FORCE = "●"
 _SITEMAPS = 5

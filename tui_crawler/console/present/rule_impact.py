@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, plural
-from tui_crawler.console.impact_room import ImpactNews
 from tui_crawler.console.intent import Intent, Question
 from tui_crawler.console.present.line import Line, Prose, Split
 from tui_crawler.console.present.urls import host_of
@@ -13,6 +13,9 @@ from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.policy import BadPattern, CompiledPolicies, PolicySet
 from tui_crawler.domain.preview import ALLOWED, Preview, RuleSide
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
+
+if TYPE_CHECKING:
+    from tui_crawler.console.impact_room import ImpactNews
 
 ASKED_FROM = 1_000
 """More URLs newly blocked than this: the number has to be typed before it is applied."""

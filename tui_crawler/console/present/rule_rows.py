@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import clock, compact, count, date_time, plural
 from tui_crawler.console.present.line import Line, Prose, fact
 from tui_crawler.console.rule_draft import DraftRow, Entry, RuleDraft, section_word
 from tui_crawler.console.rule_firing import Firing, without_entry
-from tui_crawler.console.rule_parts import CountedRefusals
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY
-from tui_crawler.domain.refusal_view import RefusalCounts
 from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesetLine, Section, difference
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+    from datetime import tzinfo
+
+    from tui_crawler.console.rule_parts import CountedRefusals
+    from tui_crawler.domain.refusal_view import RefusalCounts
 
 ENTRY_COLUMNS: tuple[Column, ...] = (
     Column("section", "SECTION", 14, 1, min_width=13),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from tui_crawler.domain.command import (
     AddSeeds,
@@ -29,7 +29,11 @@ from tui_crawler.domain.command import (
     UnstashPages,
     from_json,
 )
-from tui_crawler.domain.view import ActionView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tui_crawler.domain.view import ActionView
 
 MOST_NAMES = 3
 PROGRAM = "tui-crawler"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import plural
-from tui_crawler.console.present.line import Line
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Set
+
+    from tui_crawler.console.present.line import Line
 
 _REFUSED_SHOWN = 3
 

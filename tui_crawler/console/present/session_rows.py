@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import ABSENT, ago, clock, coarse, count, date_time, duration
-from tui_crawler.console.ports import SessionView
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.ports import SessionView
 
 SESSION_COLUMNS: tuple[Column, ...] = (
     Column("worker", "WORKER", 16, 0, min_width=12),

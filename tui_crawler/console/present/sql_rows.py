@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from tui_crawler.console.format import count, date_time, plural, seconds
-from tui_crawler.console.ports import QueryAnswer
 from tui_crawler.console.present.line import Hanging, Line
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.table_cells import LateRow, Row, Styled
 from tui_crawler.console.table_columns import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import tzinfo
+
+    from tui_crawler.console.ports import QueryAnswer
 
 WIDEST = 60
 """No column asks for more cells."""
@@ -27,10 +31,15 @@ _TIME_ENDINGS = ("_at", "_before", "_until")
 def answer_columns(answer: QueryAnswer) -> tuple[Column, ...]:
     """One column for each of the answer; the last ones drop out first. Equal names get a number."""
     names: Counter[str] = Counter()
+    taken = set(answer.columns)
     made: list[Column] = []
     for at, name in enumerate(answer.columns):
         names[name] += 1
-        title = name if names[name] == 1 else f"{name} {names[name]}"
+        title = name
+        while names[name] > 1 and title in taken:
+            title = f"{name} {names[name]}"
+            names[name] += title in taken
+        taken.add(title)
         made.append(_column(title, at, [row[at] for row in answer.rows[:_LOOKED_AT]]))
     texts = [column for column in made if column.align == "left" and (column.width or 0) >= _LONG]
     widest = max(texts, key=lambda column: column.width or 0, default=None)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.glyphs import Mark, state_mark
-from tui_crawler.domain.view import OriginView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tui_crawler.domain.view import OriginView
 
 _FINISHED: Mapping[str, str] = MappingProxyType(
     {

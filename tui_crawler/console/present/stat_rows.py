@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
 from heapq import nlargest
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import ABSENT, clock, compact, count, date_time, duration, percent, size
 from tui_crawler.console.glyphs import Mark, state_mark
@@ -16,7 +15,12 @@ from tui_crawler.console.present.urls import bare_host, host_of
 from tui_crawler.console.sparkline import bar
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.view import ExitCountView, JobView, LimboView, OriginView, RefusedView, RunView, StashView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import tzinfo
+
+    from tui_crawler.domain.view import ExitCountView, JobView, LimboView, OriginView, RefusedView, RunView, StashView
 
 SHOWN = 100
 """How many origins a top list names."""

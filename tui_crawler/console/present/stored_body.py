@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, get_character_cell_size
 
 from tui_crawler.console.format import count, size
-from tui_crawler.console.present.line import Line
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.table_cells import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tui_crawler.console.present.line import Line
 
 MOST_LINES = 6_000
 _GUTTER = 5

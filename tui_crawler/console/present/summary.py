@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import ago, count, due, plural, seconds, size
-from tui_crawler.console.origin_parts import Card
 from tui_crawler.console.present.exits import exit_cell, is_failure, status_cell
 from tui_crawler.console.present.header import eta_words
 from tui_crawler.console.present.line import LABEL, Hanging, Line, Prose, fact
@@ -17,7 +15,13 @@ from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Cell, Styled
 from tui_crawler.domain.eta import Limit, estimate
 from tui_crawler.domain.idle_reason import delay_words, idle_reason
-from tui_crawler.domain.view import OriginView, RunView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from tui_crawler.console.origin_parts import Card
+    from tui_crawler.domain.view import OriginView, RunView
 
 _RATE = 18
 _EXITS = 6

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tui_crawler.console.present.line import Line, Prose
 from tui_crawler.console.table_cells import Styled
-from tui_crawler.domain.trap import TrapSuspicion
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.trap import TrapSuspicion
 
 TRAP = "⚠ trap suspected"
 

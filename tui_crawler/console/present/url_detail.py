@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import clock, count, date_time, due, phase, plural, size
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
@@ -11,7 +11,11 @@ from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.refresh import MOST_LINKS
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.view import AttemptView, LinkEnd, LinkView, PageDetail, PageView, RequestView
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.domain.view import AttemptView, LinkEnd, LinkView, PageDetail, PageView, RequestView
 
 ATTEMPT_COLUMNS: tuple[Column, ...] = (
     Column("number", "#", 3, 6, "right"),

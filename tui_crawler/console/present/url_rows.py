@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import ABSENT, ago, coarse, count, date_time, due, plural, size
 from tui_crawler.console.glyphs import state_mark
-from tui_crawler.console.page_book import PageBook
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
-from tui_crawler.console.present.line import Line
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.page_filter import PageState, state_of
-from tui_crawler.domain.view import PageView
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.page_book import PageBook
+    from tui_crawler.console.present.line import Line
+    from tui_crawler.domain.view import PageView
 
 URL_COLUMNS: tuple[Column, ...] = (
     Column("state", "STATE", 9, 6),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, date_time
 from tui_crawler.console.glyphs import Mark
 from tui_crawler.console.present.exits import exit_cell, status_cell
 from tui_crawler.console.present.line import LABEL, Hanging, Line, Prose, fact, heading
 from tui_crawler.console.table_cells import Cell, Styled
-from tui_crawler.domain.explanation import Explanation
-from tui_crawler.domain.standing import Hop
-from tui_crawler.domain.verdict import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from tui_crawler.domain.explanation import Explanation
+    from tui_crawler.domain.standing import Hop
+    from tui_crawler.domain.verdict import Step
 
 _STAGE = 16
 """How wide glyph and name of a stage are, in cells."""

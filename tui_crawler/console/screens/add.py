@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,6 +16,9 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainArea
 from tui_crawler.console.present.seeds import Seeds, read_seeds, seeds_lines
 from tui_crawler.console.screens.base import Dialog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class AddScreen(Dialog):

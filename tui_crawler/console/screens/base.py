@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 from textual import events
@@ -19,14 +18,16 @@ from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.keys import keys_of
 from tui_crawler.console.panes.bars import FooterBar, HeaderBar, NoticeBox, TooSmall
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.table_filter import PURPOSE, TableFilter
 from tui_crawler.console.zoom import Zoom, panes_of, zoom_words
-from tui_crawler.domain.view import PageView
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.refresh import Snapshot, Wants
+    from tui_crawler.domain.view import PageView
 
 NARROW_BELOW = 81
 LOW_BELOW = 24

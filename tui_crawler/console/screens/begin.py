@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -23,6 +22,9 @@ from tui_crawler.console.present.first_step import problem_lines
 from tui_crawler.console.screens.add import AddScreen
 from tui_crawler.console.screens.base import Dialog
 from tui_crawler.console.table_cells import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
 _MOST_ROWS = 8
 _WHO = "Who crawls? Server owners see this name in their logs (User-Agent):"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -13,6 +12,9 @@ from textual.content import Content
 
 from tui_crawler.console.crawl_table import Column, CrawlTable, Row
 from tui_crawler.console.screens.base import Dialog
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _FRAME = 4
 """Lines of the screen that the list leaves free: the border of the dialog, and a little around it."""

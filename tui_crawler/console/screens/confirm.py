@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -10,9 +10,11 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from tui_crawler.console.intent import Intent, Question
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.base import Dialog
+
+if TYPE_CHECKING:
+    from tui_crawler.console.intent import Intent, Question
 
 
 class ConfirmScreen(Dialog):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -43,7 +42,11 @@ from tui_crawler.console.rule_pattern import Cluster, clusters_of
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.domain.page_filter import PageWindow
-from tui_crawler.domain.view import FailureGroup, PageView
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from tui_crawler.domain.view import FailureGroup, PageView
 
 
 class FailuresScreen(ConsoleScreen):

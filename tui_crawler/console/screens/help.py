@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding
@@ -12,12 +11,14 @@ from tui_crawler.console.crawl_table import Column
 from tui_crawler.console.format import plural
 from tui_crawler.console.glyphs import state_mark
 from tui_crawler.console.keys import keys_of, table_keys
-from tui_crawler.console.present.line import Line
 from tui_crawler.console.screens.search import Entry, SearchDialog
 from tui_crawler.console.table_cells import Styled
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tui_crawler.console.key_presets import KeyMap
+    from tui_crawler.console.present.line import Line
 
 _COLUMNS = (
     Column("key", "", 11, 0, min_width=8),

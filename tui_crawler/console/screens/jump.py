@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -25,6 +24,9 @@ from tui_crawler.console.safe_text import clip, safe
 from tui_crawler.console.screens.base import ConsoleScreen, Dialog
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.console.zoom import panes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 LETTERS = "".join(dict.fromkeys("asdfghjkl" + ascii_lowercase))
 _LEAST_BOX = Size(12, 5)

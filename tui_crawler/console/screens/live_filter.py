@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
-from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.screens.base import ConsoleScreen
+
+if TYPE_CHECKING:
+    from tui_crawler.console.panes.entry import EntryLine
 
 FILTER_S = 0.15
 """So long after the last key the rows are narrowed (CONSOLE.md, key map)."""

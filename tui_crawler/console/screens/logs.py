@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -33,6 +32,9 @@ from tui_crawler.console.present.log_lines import (
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import Part, Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, title
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
 
 SEARCH_S = 0.15
 

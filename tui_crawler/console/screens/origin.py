@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -36,7 +35,11 @@ from tui_crawler.console.screens.base import ConsoleScreen, size_classes, title
 from tui_crawler.console.screens.origin_actions import act_on_origins
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.trap import TrapSuspicion, suspect
-from tui_crawler.domain.view import OriginView
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from tui_crawler.domain.view import OriginView
 
 RATE_WIDTH = 20
 EXITS_SHOWN = 8

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui_crawler.console import intent as intents
-from tui_crawler.domain.view import OriginView
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.domain.view import OriginView
 
 
 def act_on_origins(console: CrawlerApp, action_id: str, targets: tuple[OriginView, ...]) -> bool:

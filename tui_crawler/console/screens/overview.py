@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -31,8 +30,12 @@ from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.screens.live_filter import LiveFilterScreen
 from tui_crawler.console.screens.origin_actions import act_on_origins
-from tui_crawler.domain.trap import TrapSuspicion
-from tui_crawler.domain.view import ActionView, OriginView
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from tui_crawler.domain.trap import TrapSuspicion
+    from tui_crawler.domain.view import ActionView, OriginView
 
 ORDER_MS, MINUTE_MS = 1_000, 60_000
 _ACTIONS, _SUSPICIONS = RecentActions(), Suspicions()

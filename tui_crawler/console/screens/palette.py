@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.actions import Situation, actions_at, why_not
 from tui_crawler.console.crawl_table import Column
@@ -10,7 +10,11 @@ from tui_crawler.console.keys import keys_of
 from tui_crawler.console.present.standing import standing
 from tui_crawler.console.screens.search import Entry, SearchDialog
 from tui_crawler.console.table_cells import Styled
-from tui_crawler.domain.view import OriginView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tui_crawler.domain.view import OriginView
 
 ORIGIN = "origin "
 """What the key of an entry begins with that is an origin."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -21,6 +20,9 @@ from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.base import Dialog
 from tui_crawler.console.screens.jump import pane_name
 from tui_crawler.console.table_cells import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _HEAD = 14
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -23,8 +22,12 @@ from tui_crawler.console.refresh import OriginDetail, Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.screens.origin_actions import act_on_origins
 from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.robots import RobotsDecision
-from tui_crawler.domain.view import OriginView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tui_crawler.domain.robots import RobotsDecision
+    from tui_crawler.domain.view import OriginView
 
 _TRY = "robots-url"
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -20,7 +19,6 @@ from tui_crawler.console.intent import Intent, Question
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.ports import RulesDesk
 from tui_crawler.console.present.rule_impact import (
     apply_question,
     impact_lines,
@@ -46,9 +44,14 @@ from tui_crawler.console.rule_parts import RulesInForce, RulesPart
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.type_count import TypeCountScreen
-from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, PolicySet
 from tui_crawler.domain.ruleset import Ruleset, RulesetChange, same_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from tui_crawler.console.ports import RulesDesk
+    from tui_crawler.domain.exclusion import Exclusion
 
 ENTRY_HINT = "skip: /calendar/ · exclusion: host: a.example · do_not_crawl: path: {prefix: /x/} · query: allow: [page]"
 URL_HINT = "any URL: what the draft says of it"

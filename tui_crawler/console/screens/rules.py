@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -37,9 +36,13 @@ from tui_crawler.console.rule_firing import Firing, firings
 from tui_crawler.console.rule_parts import CountedRefusals, HistoryPart, RefusalsPart, RulesInForce, RulesPart
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen, Start
-from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, PolicySet, QueryPolicy
 from tui_crawler.domain.ruleset import Ruleset, difference, same_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping
+
+    from tui_crawler.domain.exclusion import Exclusion
 
 URL_HINT = "any URL: what the rules in force say of it"
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -16,9 +15,13 @@ from textual.widgets import Input
 from tui_crawler.console.crawl_table import Column, CrawlTable, Row
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
-from tui_crawler.console.present.line import Line
 from tui_crawler.console.screens.base import Dialog
-from tui_crawler.console.table_cells import Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.console.present.line import Line
+    from tui_crawler.console.table_cells import Cell
 
 ROOMY = 30
 """Lines of a screen on which all notes have room."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -24,11 +23,15 @@ from tui_crawler.console.present.sql_rows import (
     answer_rows,
     answer_words,
 )
-from tui_crawler.console.present.sql_words import Schema
-from tui_crawler.console.query_desk import QueryDesk
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.table_cells import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from tui_crawler.console.present.sql_words import Schema
+    from tui_crawler.console.query_desk import QueryDesk
 
 _FIRST = "SELECT origin, todo, done, failed FROM v_origin ORDER BY failed DESC"
 _HINT = "enter asks · ctrl+j new line · tab completes · ↑ ↓ what was asked · only reading is possible"

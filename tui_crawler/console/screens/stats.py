@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -33,7 +32,11 @@ from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.base import ConsoleScreen, size_classes, title
 from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.stat_parts import ExitCounts, Jobs
-from tui_crawler.domain.view import ExitCountView, JobView
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from tui_crawler.domain.view import ExitCountView, JobView
 
 ORDER_MS = 1_000
 NICER = 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,10 +11,12 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tui_crawler.console.format import count
-from tui_crawler.console.intent import Question
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.base import Dialog
+
+if TYPE_CHECKING:
+    from tui_crawler.console.intent import Question
 
 
 class TypeCountScreen(Dialog):

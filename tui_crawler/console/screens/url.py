@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -44,6 +43,9 @@ from tui_crawler.console.table_cells import Styled
 from tui_crawler.console.url_parts import BodyOf, LinksOf, StoredBody
 from tui_crawler.domain.explanation import Explanation
 from tui_crawler.domain.view import AttemptView, LinkEnd, LinkView, PageDetail, PageView, RequestView
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
 
 TABS = ("why", "attempts", "headers", "links", "body")
 _FOCUS = {

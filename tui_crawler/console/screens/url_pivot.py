@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -10,11 +9,13 @@ from tui_crawler.console.format import count
 from tui_crawler.console.ports import PageCounts
 from tui_crawler.console.present.pivot import Pivot
 from tui_crawler.console.present.url_rows import URL_COLUMNS
-from tui_crawler.console.refresh import Part
 from tui_crawler.console.screens.pivot import PivotScreen
 from tui_crawler.console.url_parts import PageCountsOf
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tui_crawler.console.refresh import Part
     from tui_crawler.console.screens.urls import UrlsScreen
 
 _FIELDS: Mapping[str, str] = MappingProxyType(

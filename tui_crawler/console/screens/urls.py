@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -33,7 +32,11 @@ from tui_crawler.console.screens.url_pivot import UrlPivot
 from tui_crawler.console.table_cells import LateRow
 from tui_crawler.console.url_parts import UrlWindow
 from tui_crawler.domain.page_filter import FilterProblem, PageFilter, PageWindow, read_page_filter
-from tui_crawler.domain.view import PageView
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from tui_crawler.domain.view import PageView
 
 AHEAD = 100
 """So many rows before the edge of what is held its neighbours are read; of a filtered list only what is in view."""

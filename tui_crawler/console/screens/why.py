@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -22,10 +21,12 @@ from tui_crawler.console.present.why import standing_lines, trace_lines
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, Dialog, title
 from tui_crawler.domain.explanation import Explanation
-from tui_crawler.domain.policy import PolicySet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.domain.policy import PolicySet
 
 NOBODY = "Nobody can be asked here."
 

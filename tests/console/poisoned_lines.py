@@ -1,0 +1,264 @@
+"""Every line and cell that the console can make of rows whose every string carries a payload."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from datetime import UTC
+
+from tests.console.poison import PoisonedReports, hostile_answer, poison
+from tests.console.sample_crawl import API, NOW
+from tests.console.sample_trace import explanation
+from tui_crawler.console.departure import Departure
+from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.console.first_step import Found, FoundFile
+from tui_crawler.console.glyphs import Mark
+from tui_crawler.console.impact_room import ImpactNews
+from tui_crawler.console.notice import Trouble
+from tui_crawler.console.origin_parts import TopUp, robots_sheet
+from tui_crawler.console.picture import EngineStanding
+from tui_crawler.console.ports import ValidationTotals
+from tui_crawler.console.present import (
+    action_rows,
+    contract_card,
+    failure_rows,
+    first_step,
+    log_histogram,
+    log_lines,
+    origin_detail,
+    pivot,
+    rule_impact,
+    rule_rows,
+    session_rows,
+    sql_rows,
+    stat_rows,
+    stored_body,
+    trap_lines,
+    url_detail,
+    url_rows,
+    why,
+)
+from tui_crawler.console.present.attempt_row import event_row, log_row
+from tui_crawler.console.present.event_rows import action_row, trouble_row
+from tui_crawler.console.present.footer import footer_line
+from tui_crawler.console.present.header import HeaderState, header_lines
+from tui_crawler.console.present.line import Line
+from tui_crawler.console.present.origin_now import head_line
+from tui_crawler.console.present.origin_row import origin_row
+from tui_crawler.console.present.retry_cost import RetryCost, cost_words
+from tui_crawler.console.present.robots_lines import robots_lines, text_line, wanted_url
+from tui_crawler.console.present.same_as import command_line_of, same_as
+from tui_crawler.console.present.seeds import read_seeds, seeds_lines
+from tui_crawler.console.present.summary import summary_lines, why_line
+from tui_crawler.console.rule_draft import RuleDraft
+from tui_crawler.console.rule_firing import Firing
+from tui_crawler.console.rule_pattern import clusters_of, pattern_of
+from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
+from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.policy import Rule
+from tui_crawler.domain.preview import OriginImpact, Preview, Sample
+from tui_crawler.domain.robots import RobotsDecision
+from tui_crawler.domain.ruleset import RulesetChange
+from tui_crawler.domain.trap import TrapSuspicion
+from tui_crawler.domain.view import ActionView, OriginHistory, OriginView, RunView
+
+
+def every_line_of_urls(reports: PoisonedReports, now: int) -> Iterator[Line]:
+    """What view 3, the tabs of a URL and the trace show."""
+    for page in reports.pages:
+        yield from url_rows.url_row(page, now).cells
+        yield from url_rows.url_lines(page, now, UTC)
+    detail = reports.page_detail(API, 0, 9)
+    assert detail is not None
+    yield from url_detail.content_lines(detail, UTC)
+    yield from url_detail.redirect_lines(detail)
+    for inward in (True, False):
+        for end in reports.link_ends(API, inward, (0, ""), 9):
+            yield from url_detail.link_row(0, end, API, UTC, inward=inward).cells
+    yield url_detail.links_title(reports.payload, 1, 2, 3)
+    yield url_detail.idn_of(f"https://xn--{reports.payload}/")
+    yield from url_detail.unknown_lines(reports.payload)
+    body = reports.body("") or b""
+    for width in (20, 90):
+        yield from stored_body.text_lines(body, 9, f"text/html; charset={reports.payload}", width)
+        yield from stored_body.hex_lines(body, 9, width)
+    said = explanation(f"{API}/private/x")
+    trace = dataclasses.replace(poison(said, reports.payload, names=False), answer=said.answer)
+    yield from why.trace_lines(trace)
+    yield from why.short_trace_lines(trace)
+    yield from why.standing_lines(trace, UTC)
+
+
+def every_line_of_the_log(reports: PoisonedReports, now: int) -> Iterator[Line]:
+    """What views 5 and 6 show."""
+    entries = [log_lines.attempt_line(one) for one in reports.log]
+    entries += [log_lines.activity_line(one) for one in reports.happened]
+    entries += [log_lines.action_line(one) for one in reports.asked_for]
+    for entry in entries:
+        for needle in ("", "x", "/"):
+            yield from log_lines.log_row(entry, now, UTC, needle, relative=bool(needle)).cells
+        yield from log_lines.log_lines(entry, UTC)
+    rows = [stat_rows.job_row(job) for job in reports.groups_of_pages]
+    rows += [stat_rows.refused_row(one) for one in stat_rows.by_reason(reports.refused(""))]
+    rows += [stat_rows.limbo_row(one) for one in reports.limbo(0)]
+    rows += [stat_rows.stash_row(one) for one in reports.stashes()]
+    rows += [stat_rows.validation_row(*one) for one in reports.validations(9).sums]
+    rows += [stat_rows.run_row(run, now, UTC, live=False) for run in reports.past_runs]
+    rows += [stat_rows.worker_row(load) for load in stat_rows.worker_loads(reports.rows.values())]
+    rows += stat_rows.origin_rows(stat_rows.top_origins(reports.rows.values(), "failed"), "failed")
+    rows += stat_rows.exit_rows(reports.exit_counts("", now))
+    rows += [session_rows.session_row(one, now, UTC) for one in reports.sessions(9)]
+    rows += [action_rows.action_row(one, UTC) for one in reports.asked_for]
+    rows += pivot.pivot_rows(pivot.pivot_of([reports.payload, reports.payload, ""], reports.payload))
+    yield log_histogram.histogram(entries, 80, UTC)
+    for row in rows:
+        yield from row.cells
+
+
+def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
+    """Everything that is made of rules, drafts and impacts whose every string carries the payload."""
+    now = reports.versions[0]
+    draft = RuleDraft(now, dataclasses.replace(now.policies, exclusions=(), rules=reports.versions[2].policies.rules))
+    for row in draft.rows():
+        yield from rule_rows.entry_row(row).cells
+        yield from rule_rows.entry_lines(row.entry)
+    firing = Firing(3, 4, payload, 1, 2, links_in_all=3)
+    for fired in (None, Firing(), firing, dataclasses.replace(firing, count=0, links=True)):
+        for row in rule_rows.operator_rows(reports.added):
+            yield from rule_rows.with_firing(row, {row.key: fired}, whole=False).cells
+        yield rule_rows.firing_line(fired, reports.refusal_counts(9), UTC, query=True)
+    yield from rule_rows.comparison_lines(now, now, draft.lines)
+    yield from rule_rows.entry_lines(reports.added[0])
+    for one in reports.versions:
+        yield from rule_rows.version_row(one, UTC).cells
+        yield from rule_rows.difference_lines(one, now, draft.lines)
+    yield from rule_rows.overtaken_lines(draft, now)
+    yield rule_rows.draft_heading(draft)
+    yield rule_rows.heading_of(now, 3)
+    yield draft.note()
+    for read in (payload, RulesetChange(rules=(Rule(payload, skip=True, source=payload),))):
+        yield from rule_rows.typed_lines(payload, read)
+    origin = OriginImpact(f"https://{payload}", 1, 2, 3)
+    samples = (Sample(payload, "allowed", payload, payload), Sample(payload, payload, "allowed", payload))
+    preview = Preview(9, 1, 2, 6, (origin,), (f"https://{payload}/",), samples, (("done", 1), (payload, 1)))
+    for news in (ImpactNews(draft, 9, preview), ImpactNews(draft, error=payload)):
+        yield from rule_impact.impact_lines(True, news)
+    yield from rule_impact.judged_lines(rule_impact.judge(f"https://x.example/{payload}", now.policies))
+    yield from rule_impact.judged_lines(rule_impact.Judged(payload, payload, payload, (payload,)))
+    for judged in (rule_impact.Judged(payload, problem=payload), rule_impact.Judged(payload, payload, payload)):
+        yield from rule_impact.judged_lines(judged)
+        yield from rule_impact.draft_lines(judged)
+
+
+def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunView, payload: str) -> Iterator[Line]:
+    """What the detail of an origin and its robots.txt show."""
+    contract = Contract(payload, delay_from=payload, politeness_key=payload)
+    trap = TrapSuspicion((payload, payload), payload)
+    given = (TopUp(NOW, payload, 1, 5),)
+    yield from origin_detail.state_lines(
+        view, origin_detail.Past(history, given, run, contract, trap), NOW, UTC, (1.0, None)
+    )
+    yield head_line(view, NOW, run, UTC, payload, contract)
+    yield from origin_row(view, NOW, run, UTC, narrow=True, suspected=True).cells
+    raw = payload.encode("utf-8", "surrogatepass").replace(b"\r", b" ").replace(b"\n", b" ")
+    body = b"User-agent: *\nDisallow: /%b\nAllow: /%b\nSitemap: %b\n# \xff\x9b%b" % (raw, raw, raw, raw)
+    sheet = robots_sheet(body, contract)
+    decision = RobotsDecision(False, 2, payload)
+    for url in ("", f"{view.origin}/{payload}"):
+        yield from robots_lines(view, sheet, url, decision, NOW, UTC)
+    for number in range(1, len(sheet.lines) + 1):
+        yield text_line(sheet, number, 2)
+    asked = ActionView(1, NOW, payload, payload, payload, payload, payload, undone=False, applied=True, error=payload)
+    yield from action_row(asked, UTC).cells
+    yield from trouble_row(Trouble(1, NOW, payload), UTC).cells
+    yield from trap_lines.trap_lines(trap, hint=payload)
+    yield from contract_card.contract_lines(contract, view, NOW, UTC)
+    yield wanted_url(view.origin, f"/{payload}")
+
+
+def lines_of_tools(payload: str) -> Iterator[Line]:
+    """What SQL answers, a pivot counts, commands are written as, and what the welcome finds and a check refuses."""
+    answer = hostile_answer(payload)
+    for column in sql_rows.answer_columns(answer):
+        yield from (column.title, column.id)
+    for row in sql_rows.answer_rows(answer):
+        yield from row.cells
+        yield from sql_rows.answer_lines(answer, row.key, UTC)
+    yield pivot.pivot_words(pivot.pivot_of([payload], payload))
+    files = (FoundFile(payload, payload), FoundFile(payload, payload, usable=False))
+    for way in first_step.ways(Found(files, files, 2)):
+        yield way.about
+    yield from first_step.problem_lines((payload, f"{payload}: {payload}"))
+    commands = (PauseOrigins((payload, f"https://{payload}")), RetryPages((payload,)))
+    yield same_as(commands)
+    for command in commands:
+        for written in (to_json(command), payload):
+            asked = ActionView(1, NOW, payload, payload, payload, "", "", undone=False, applied=False, command=written)
+            yield command_line_of(asked)
+    yield pattern_of((f"https://a/{payload}", f"https://a/{payload}/2"))
+    yield stat_rows.validation_row(*ValidationTotals(1, False, ((payload, 1, 2),)).sums[0]).cells[0]
+
+
+def printed(reports: PoisonedReports, payload: str) -> Iterator[str]:
+    """What is printed when the console has been left."""
+    plain = ExitSummary(run=reports.newest_run, gave_up=tuple(reports.rows), engine_failure=payload)
+    gone = Departure(7, f"/x/{payload}.log", f"tui-crawler --db {payload}")
+    for summary in (
+        plain,
+        dataclasses.replace(plain, run=None, trouble=payload, engine_failure=""),
+        dataclasses.replace(plain, hosted=True, engine_reason=payload),
+        dataclasses.replace(plain, departure=gone, engine_stuck=True),
+        dataclasses.replace(plain, run=None),
+    ):
+        yield from summary.lines()
+
+
+def every_line(payload: str) -> Iterator[Line]:
+    """Everything `present` makes of rows whose every string carries the payload."""
+    reports = PoisonedReports()
+    reports.load(payload, names=True)
+    run, now, line = reports.newest_run, NOW, (1.0, None)
+    assert run is not None
+    zone, history = UTC, reports.history(API)
+    for view in reports.rows.values():
+        yield from origin_row(view, now, run, zone, narrow=False, you=payload).cells
+        yield from summary_lines(view, now, run, zone, payload, line)
+        yield from every_line_of_an_origin(view, history, run, payload)
+        yield why_line(view, now, run, zone, "")
+    for one in reports.log:
+        yield from event_row(one, zone).cells
+        yield from log_row(one, zone).cells
+    for number, item in enumerate(reports.todo(API, 9)):
+        yield from origin_detail.todo_row(number, item, API, now).cells
+    for exits in reports.exit_counts(API, now):
+        yield from origin_detail.exit_row(exits, 9).cells
+    for by in failure_rows.GROUPINGS:
+        for group in reports.failure_count(by, 9, now).groups:
+            yield from failure_rows.group_row(group, now).cells
+            yield failure_rows.group_name(group)
+            yield cost_words(RetryCost(1, 2, f"https://{payload}", 3, 4))
+    yield failure_rows.cluster_words(clusters_of((f"https://a/{payload}/1", f"https://a/{payload}/2"))[0], 2)
+    for page in reports.pages:
+        yield from failure_rows.page_row(page, now, ()).cells
+        yield from failure_rows.page_lines(page)
+    yield from every_line_of_the_log(reports, now)
+    yield from every_line_of_urls(reports, now)
+    detail = reports.page_detail(API, 0, 9)
+    assert detail is not None
+    yield from url_detail.page_lines(detail.page, now, zone)
+    yield from url_detail.path_lines(detail, zone)
+    for row in url_detail.attempt_rows(detail, zone):
+        yield from row.cells
+    for request in detail.requests:
+        yield from url_detail.request_row(request, zone).cells
+        yield from url_detail.sent_lines(request)
+        yield from url_detail.received_lines(request)
+    yield from lines_of_rules(reports, payload)
+    yield from lines_of_tools(payload)
+    yield from printed(reports, payload)
+    yield from seeds_lines(read_seeds(f"https://x.example/{payload}\n{payload}", (payload,)))
+    yield footer_line((payload,), (), 80)[0]
+    engine = EngineStanding(Mark("✗", "engine failed", "error"), payload)
+    state = HeaderState(payload, engine.mark, run, now, idle=engine.trouble)
+    for tall in (True, False):
+        yield from header_lines(state, 120, tall=tall)

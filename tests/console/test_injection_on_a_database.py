@@ -1,0 +1,141 @@
+"""Hostile text in every text column of a real database: read by the real reports, shown, never obeyed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import CONFIG
+from tests.cli.crawls import NEWS, OF_RULES
+from tests.console.poison import WORST, assert_clean
+from tests.console.support import Stage, stage
+from tests.storage.bench import SqliteBench
+from tests.storage.making import T0, A, crawled, failed, fill_of, plan
+from tui_crawler.console.present.failure_rows import GROUPINGS
+from tui_crawler.console.present.stat_rows import LEDGERS
+from tui_crawler.domain.command import PauseOrigins
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.policy import PolicySet
+from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.journal import Journal
+from tui_crawler.wiring.console_queries import ConsoleQueries
+from tui_crawler.wiring.console_reports import ConsoleReports
+
+PAYLOAD = WORST[0] + "\u202e[@click=app.bell]x[/]" + "\u0301" * 9
+DECIDING = frozenset({"state", "status", "robots_status", "schema_version", "key"})
+"""Columns whose value decides what is read at all."""
+
+
+class OpenReports(ConsoleReports):
+    """Reports of a real database, with what the stage holds of its stand-in."""
+
+    gate = None
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Path]:
+    """A crawl with pages, failures, an operator action, and hostile text in every column that holds text."""
+    path = tmp_path / "crawl.db"
+    open_writable(path, OpenSettings()).close()
+    bench = SqliteBench(path)
+    store = bench.open()
+    policies = PolicySet(exclusions=(OF_RULES,))
+    await store.begin_run(plan(f"{A}/", jobs=(NEWS,), policies=policies, config_text=CONFIG))
+    home = (await store.candidates(A, T0, 10, True)).pages[0]
+    await store.fill(fill_of((home,)))
+    await store.settle(crawled(home, T0 + 10, *(f"{A}/items/{n}" for n in range(4))))
+    for number, page in enumerate((await store.candidates(A, T0, 3, False)).pages):
+        await store.settle(failed(page, T0 + 20 + number, ExitCode.request_timeout))
+    bench.close()
+    with closing(Journal(path)) as journal:
+        journal.send(PauseOrigins((A,)), "mara")
+    yield path
+
+
+def poisoned(value: str) -> str:
+    """Text with the payload after it; in JSON, after every string of it."""
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return value + PAYLOAD
+    return json.dumps(_within(found)) if isinstance(found, dict | list) else value + PAYLOAD
+
+
+def _within(value: Any) -> Any:
+    match value:
+        case str():
+            return value + PAYLOAD
+        case dict():
+            return {name: _within(one) for name, one in value.items()}
+        case list():
+            return [_within(one) for one in value]
+        case _:
+            return value
+
+
+def spoil(path: Path, change: Callable[[str], str]) -> int:
+    """Changes every text of every column of every table; answers how many columns were reached."""
+    reached = 0
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.create_function("spoilt", 1, lambda value: change(value).encode("utf-8", "replace").decode())
+        tables = [name for (name,) in opened.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        for table in tables:
+            if table.startswith("sqlite_"):
+                continue
+            for row in opened.execute(f'PRAGMA table_info("{table}")').fetchall():
+                column = row[1]
+                if column in DECIDING:
+                    continue
+                where = f"typeof(\"{column}\") = 'text' AND \"{column}\" <> ''"
+                try:
+                    done = opened.execute(f'UPDATE "{table}" SET "{column}" = spoilt("{column}") WHERE {where}')
+                except sqlite3.Error:
+                    continue  # a constraint holds what may stand there
+                reached += done.rowcount > 0
+    return reached
+
+
+async def tour(held: Stage) -> None:
+    """Every view, with its windows and tabs."""
+    assert_clean(held, PAYLOAD)
+    for keys in (
+        ("enter", "b", "escape", "escape"),
+        ("2", *("c" for _ in GROUPINGS), "tab", "enter", "A", "H", "L", "B", "b", "W", "i", "escape"),
+        ("3", "F", "escape", "4", "tab", "5", "6", *("c" for _ in LEDGERS), ";"),
+    ):
+        for key in keys:
+            await held.press(key, rounds=1)
+            assert_clean(held, PAYLOAD)
+    screen = held.app.console_screen
+    assert screen is not None
+    for view in ("v_page", "v_origin", "v_attempt"):
+        screen.do("sql.open", f"SELECT * FROM {view}")
+        await held.app.workers.wait_for_complete([one for one in held.app.workers if one.group == "sql"])
+        await held.quiet()
+        assert_clean(held, PAYLOAD)
+    await held.press("1", rounds=1)
+
+
+async def test_no_text_of_any_column_is_obeyed(database: Path) -> None:
+    assert spoil(database, poisoned) > 25
+    reports: Any = OpenReports(database, now=lambda: T0 + 100)
+    queries: Any = ConsoleQueries(database)
+    async with stage((120, 30), reports=reports, explains=None, queries=queries, readonly=True) as held:
+        assert "\\x1b]52;c;x" in held.text()
+        await tour(held)
+
+
+async def test_a_text_that_is_no_text_is_a_trouble_told_in_plain_characters(database: Path) -> None:
+    with closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute("UPDATE origin SET origin = CAST(? AS TEXT)", (b"http://\x1b]52;c;x\x07\x9b\xff",))
+    reports: Any = OpenReports(database, now=lambda: T0 + 100)
+    async with stage((120, 30), reports=reports, explains=None, readonly=True) as held:
+        await held.settle(3, move_ms=3_000)
+        assert_clean(held, "bytes")
+        assert held.app.is_running
