@@ -68,7 +68,7 @@ TOUR = (
     (";", "nothing was asked yet"),
     ("\r", "35 rows"),
     ("fail\r", "no answer"),
-    ("select u\t\t\t", "select u"),
+    (" u\t", "union all"),
     ("\x1b", "-SQL · read-only"),
     ("1", "Origins"),
     ("x", "Stop "),
