@@ -72,6 +72,12 @@ def test_help_names_every_command_and_the_exit_statuses(say: Say):
     assert "143 SIGTERM" in said.out
 
 
+def test_the_help_of_the_demo_says_where_it_is_kept(say: Say):
+    said = " ".join(say("demo", "--help").out.split())
+    assert "Without --db the crawl is kept in a new folder for temporary files" in said
+    assert "nothing is kept" not in said
+
+
 @pytest.mark.parametrize(
     "command",
     ["demo", "crawl", "run", "check", "status", "pause", "resume", "stop", "add", "retry", "failures", "audit", "db"],

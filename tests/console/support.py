@@ -69,16 +69,18 @@ class FakeJournal:
     def __init__(self, reports: FakeReports | None = None) -> None:
         self.sent: list[Command] = []
         self.who: list[str] = []
+        self.undoes: list[int] = []
         self.answer: str | None = ""  # error text; None: nobody takes it up
         self.failure = ""
         self.arrived = threading.Event()
         self._reports = reports
 
-    def send(self, command: Command, who: str) -> int:
+    def send(self, command: Command, who: str, undoes: int = 0) -> int:
         if self.failure:
             raise StorageFailure(self.failure)
         self.sent.append(command)
         self.who.append(who)
+        self.undoes.append(undoes)
         if self._reports is not None and isinstance(command, PauseOrigins | ResumeOrigins):
             paused = isinstance(command, PauseOrigins)
             names = command.origins or tuple(self._reports.rows)

@@ -10,11 +10,18 @@ from textual.widgets import Input
 
 from tests.console.fake_reports import FakeReports
 from tests.console.rule_stage import editor
-from tests.console.sample_crawl import API, NOW, WWW, failed_pages, origin, page
-from tests.console.support import Stage, stage
+from tests.console.sample_crawl import API, NOW, WWW, failed_pages, origin, page, run_view
+from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.failure_parts import ONCE_MS, FailureGroups, RetryOf
-from tui_crawler.console.present.failure_rows import GROUPINGS, cluster_words, group_columns, group_row, page_columns
+from tui_crawler.console.present.failure_rows import (
+    GROUPINGS,
+    cluster_words,
+    group_columns,
+    group_row,
+    page_columns,
+    retry_cell,
+)
 from tui_crawler.console.present.failure_rows import page_row as row_of
 from tui_crawler.console.present.retry_cost import RetryCost, cost_words, pages_by_origin, retry_cost
 from tui_crawler.console.rule_pattern import clusters_of
@@ -23,8 +30,10 @@ from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.failures import FailuresScreen
 from tui_crawler.console.screens.url import UrlScreen
 from tui_crawler.console.table_cells import cell_text
-from tui_crawler.domain.command import RetryPages
+from tui_crawler.console.uptake import Uptake
+from tui_crawler.domain.command import RetryPages, TopUpPatience
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.view import OriginView, PageView
 
 
 def table(held: Stage, name: str) -> CrawlTable:
@@ -69,6 +78,9 @@ def test_pages_of_origins_that_take_no_turns_would_wait() -> None:
     cost = retry_cost({view.origin: 2 for view in held}, {view.origin: view for view in held}, 2, NOW)
     assert (cost.held, cost.origins, cost.origin) == (6, 1, "https://d.example")
     assert cost_words(cost).endswith("6 pages would wait: their origins are paused, stopped or out of patience.")
+    later = retry_cost({view.origin: 2 for view in held}, {view.origin: view for view in held}, 2, NOW, Uptake.new_run)
+    assert (later.held, later.origins) == (4, 2)  # the one that gave up has full patience again
+    assert cost_words(later).endswith("4 pages would wait: their origins are paused.")
     assert cost_words(retry_cost({"https://unknown.example": 4}, {}, 2, NOW)) == ""
     assert cost_words(RetryCost(0, 0)) == ""
 
@@ -185,7 +197,7 @@ async def test_pages_tell_tries_the_last_duration_and_the_next_try() -> None:
         cells = dict(
             zip((column.id for column in table(held, "pages").columns), map(cell_text, row.cells), strict=True)
         )
-        assert (cells["tries"], cells["took"], cells["retry"]) == ("3/5", "30.0s", "+2m")
+        assert (cells["tries"], cells["took"], cells["retry"]) == ("3/5", "30.0s", "in 2m")
         assert cells["title"] == "Items page 18"
 
 
@@ -240,6 +252,105 @@ async def test_one_page_is_put_back_at_once() -> None:
         await held.press("r", rounds=0)
         await held.decided()
         assert held.journal.sent == [RetryPages(urls=(f"{API}/v2/items?page=3",))]
+
+
+DOWN = "https://down.example.com"
+
+
+def words_of(held: Stage) -> str:
+    """What is on the screen without frames and line breaks."""
+    return " ".join(held.text().replace("│", " ").replace("┃", " ").split())
+
+
+def retry_cells(held: Stage) -> list[str]:
+    """The column RETRY of the pages."""
+    pages = table(held, "pages")
+    place = [column.id for column in pages.columns].index("retry")
+    rows = [row for key in pages.row_order if (row := pages.row(key)) is not None]
+    return [cell_text(row.cells[place]) for row in rows]
+
+
+async def test_where_origins_gave_up_in_the_live_run_new_patience_is_offered() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("2", "j", "R", rounds=3)
+        assert isinstance(held.app.screen, ConfirmScreen)
+        words = words_of(held)
+        assert "are taken up in this run. 4 pages would wait" in words
+        assert "It gave up: without new patience nothing is requested." in words
+        assert "0 pages may" not in words
+        assert "Retry and top up patience" in words
+        await held.press("y")
+        await held.decided()
+        assert held.journal.sent == [TopUpPatience((DOWN,)), RetryPages(exit_codes=("connection_failed",))]
+
+
+async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() -> None:
+    host = FakeHost()
+    async with stage((140, 40), host=host) as held:
+        host.end.set()
+        await held.engine_over()
+        held.reports.newest_run = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
+        held.reports.commit()
+        await held.press("2", "j", "R", rounds=3)
+        words = words_of(held)
+        queued = sum(view.pending for view in held.reports.rows.values() if not view.paused)
+        asked = f"{queued:,}".replace(",", " ") + " other pages still queued are asked too."
+        assert "starts a new run; origins that gave up begin again with full patience;" in words
+        assert asked in words
+        assert not any(untrue in words for untrue in ("in this run", "would wait", "Retry and top up", "It gave up"))
+        await held.press("y")
+        await held.decided()
+        assert held.journal.sent == [RetryPages(exit_codes=("connection_failed",))]
+
+
+async def test_at_a_resting_database_the_next_run_takes_a_retry_up() -> None:
+    resting = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
+    async with stage((140, 40), reports=FakeReports(newest_run=resting)) as held:
+        await held.press("2", rounds=3)
+        assert "next run" in held.text()
+        await held.press("j", "R", rounds=3)
+        words = words_of(held)
+        assert "connection_failed: noted; the next run takes them up. Takes" in words
+        assert "new run" not in words
+        assert "would wait" not in words
+
+
+def test_the_retry_column_says_what_will_become_of_a_page() -> None:
+    tried = page(1, f"{API}/x", "request_timeout", attempts_remaining=2)
+    live, down = Uptake.this_run, origin(DOWN, state="FINISHED", finish_reason="patience")
+
+    def said(one: PageView, view: OriginView | None, uptake: Uptake) -> str:
+        return retry_cell(one, NOW, view, uptake).text
+
+    assert said(tried, origin(API), live) == said(tried, None, live) == "queued"
+    assert said(replace(tried, not_before=NOW + 120_000), None, live) == "in 2m"
+    assert said(replace(tried, attempts_remaining=0), None, live) == "no tries"
+    assert said(replace(tried, status="SKIPPED"), None, live) == "ignored"
+    assert said(tried, down, live) == "origin gave up"
+    assert said(tried, origin(API, state="FINISHED", finish_reason="operator"), live) == "origin stopped"
+    assert said(tried, origin(API, state="FINISHED", finish_reason="exhausted"), live) == "queued"
+    assert said(tried, down, Uptake.new_run) == said(tried, None, Uptake.next_run) == "next run"
+    assert said(tried, origin(API, paused=True), Uptake.next_run) == "origin paused"
+
+
+async def test_the_retry_column_follows_the_origin() -> None:
+    async with stage((160, 40)) as held:
+        held.reports.pages = tuple(replace(one, attempts_remaining=3) for one in failed_pages() if DOWN in one.url)
+        held.reports.commit()
+        await held.press("2", rounds=3)
+        assert retry_cells(held) == ["origin gave up"] * 4
+        held.reports.commit(replace(held.reports.rows[DOWN], state="READY", finish_reason="", patience=5))
+        await held.settle(3, move_ms=500)
+        assert retry_cells(held) == ["queued"] * 4
+
+
+async def test_a_retry_cannot_be_undone_and_z_says_so() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("2", "enter", rounds=3)
+        await held.press("r", rounds=0)
+        await held.decided()
+        await held.press("z")
+        assert held.app.notices[-1].text == "undo: a retry cannot be undone"
 
 
 # holding still, going on

@@ -214,7 +214,7 @@ async def test_frozen_it_reads_nothing_and_goes_on_where_it_stopped() -> None:
         held.reports.commit(log=many(401, 402))
         held.reports.asked.clear()
         await held.settle(2, move_ms=300)
-        assert held.reports.asked == []
+        assert not [one for one in held.reports.asked if not one.startswith("origins_changed")], "only the header"
         await held.press("f", rounds=2)
         assert table_of(held).cursor_key == ("attempt", 402)
 
@@ -227,7 +227,7 @@ async def test_only_what_is_new_is_read_and_nothing_without_a_commit() -> None:
         assert held.reports.asked == []
         held.reports.commit(log=many(401, 401))
         await held.settle(1, move_ms=300)
-        assert held.reports.asked[0] == "attempts(after_id=400, before_id=0)"
+        assert "attempts(after_id=400, before_id=0)" in held.reports.asked
 
 
 async def test_problems_only_and_the_way_from_problem_to_problem() -> None:
@@ -314,7 +314,7 @@ async def test_older_entries_are_read_when_asked_for() -> None:
         assert table_of(held).row_count == PAGE + 40
         assert table_of(held).cursor_key == ("attempt", PAGE + 40)
         await held.press("<", rounds=1)
-        assert "end of the list" in held.text()
+        assert "this is the oldest entry" in held.text()
 
 
 async def test_going_up_reads_on_where_the_entries_held_begin() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tests.console.sample_crawl import API, DOCS, NOW, WHO, WWW, attempt, origin, run_view
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
@@ -346,3 +348,33 @@ async def test_a_suspected_trap_is_named_beside_its_origin_and_explained_when_it
         assert "180 links with a path" in held.text()
         await select(held, DOCS)
         assert "links with a path" not in held.text()
+
+
+async def test_the_order_is_made_anew_on_coming_back_also_when_the_run_has_ended() -> None:
+    async with stage() as held:
+        await held.press("2", rounds=2)
+        views = enumerate(held.reports.rows.values())
+        held.reports.commit(*(replace(view, failed=n * 10, state="FINISHED") for n, view in views))
+        await held.settle(3)
+        await held.press("escape", rounds=1)
+        failed = [held.reports.rows[name].failed for name in order(held)]
+        assert failed == sorted(failed, reverse=True), "at once, though a key was pressed just now"
+
+
+async def test_a_dialog_over_it_is_no_reason_for_another_order() -> None:
+    async with stage() as held:
+        before = order(held)
+        await held.press("s", rounds=0)
+        held.reports.commit(replace(held.reports.rows[API], failed=500))
+        await held.press("escape", rounds=1)
+        assert order(held) == before
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
+async def test_the_sign_of_a_trap_takes_nothing_from_the_host_and_is_in_the_legend(size: tuple[int, int]) -> None:
+    async with stage(size) as held:
+        line = next(line for line in held.text().splitlines()[2:] if "www.example.com" in line)
+        assert "⚠" in line[: line.index("www.example.com")]
+        await held.press("?")
+        await held.type("trap")
+        assert "trap suspected" in held.text()

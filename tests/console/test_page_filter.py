@@ -25,6 +25,7 @@ from tui_crawler.domain.page_filter import (
     OriginTerm,
     PageFilter,
     PageState,
+    PageWindow,
     PatternTerm,
     StateTerm,
     TextTerm,
@@ -251,3 +252,19 @@ async def test_failures_and_an_origin_are_found_by_their_index(reports: Reports)
     at_one = read_page_filter("origin:a.example nothing")
     assert isinstance(at_one, PageFilter)
     assert reports.page_window(at_one, 0, 200).looked_at == 13
+
+
+def test_a_plain_word_that_is_a_state_and_finds_nothing_is_told_how_to_narrow_by_state() -> None:
+    def said(text: str) -> str:
+        narrowing = read_page_filter(text)
+        assert isinstance(narrowing, PageFilter)
+        book = PageBook(narrowing)
+        book.take(book.begin, PageWindow((), 26, 26))
+        return nothing_words(book)
+
+    hint = "Nothing has this in its URL or title · state:blocked narrows by state."
+    assert said("blocked").startswith(hint)
+    assert said("Blocked /news").startswith(hint)
+    assert "state:retry state:done narrows" in said("retry done")
+    for other in ("block", "!blocked", "state:blocked", "exit:timeout"):
+        assert said(other).startswith("No URL passes the filter.")

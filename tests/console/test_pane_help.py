@@ -114,3 +114,34 @@ async def test_the_legend_is_there_at_every_size(size: tuple[int, int]) -> None:
 def test_the_legend_names_states_that_exist_and_every_screen_is_explained() -> None:
     assert {word for states in _LEGEND for word in states} <= set(STATES)
     assert set(Where) - {Where.welcome} <= set(_ABOUT)
+
+
+async def test_the_help_sheet_names_the_undo_key_that_holds() -> None:
+    async with stage((120, 40), keymap={"preset": "vim"}) as held:
+        await held.press("?", rounds=0)
+        await held.type("origin.toggle_pause")
+        assert "u  takes the pause off" in held.text()
+    async with stage((120, 40), keymap={"journal.undo": "none"}) as held:
+        await held.press("?", rounds=0)
+        await held.type("origin.toggle_pause")
+        assert "undo  takes the pause off" in held.text()
+
+
+async def test_a_key_written_as_it_is_anyway_is_not_a_changed_one() -> None:
+    async with stage((120, 40), keymap={"view.freeze": "f"}) as held:
+        await held.press("?", rounds=0)
+        assert "changed keys" not in held.text()
+        await held.type("view.freeze")
+        assert "✎ f" not in held.text()
+
+
+async def test_f1_at_the_newest_entry_of_the_logs_says_so_and_names_the_pane_once() -> None:
+    async with stage((120, 60)) as held:
+        await held.press("5", rounds=3)
+        await held.press("f1", rounds=0)
+        assert "— this is the newest entry" in held.text()
+        assert "beginning of the list" not in held.text()
+        await held.press("escape", "3", rounds=2)
+        await held.press("f1", rounds=0)
+        assert "URLs · URLs" not in held.text()
+        assert "─ URLs ─" in held.text() or "╭ URLs" in held.text()

@@ -25,6 +25,7 @@ from tui_crawler.console.present.standing import TALLIES, counted_as, is_problem
 from tui_crawler.console.present.urls import host_of, path_of
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.idle_reason import at_rest
 
 TALLY = Counter(counted_as(view) for view in origins())
 
@@ -141,6 +142,26 @@ def test_what_is_urgent_stays_in_a_narrow_header() -> None:
     assert "⚠ stale 4 s" in shown(failed, 60)
     frozen = HeaderState("n", Mark("▶", "running", "active"), run_view(), NOW, TALLY, frozen=True)
     assert "frozen" in shown(frozen, 40)
+
+
+def test_the_clock_of_a_run_whose_engine_broke_off_stands_still() -> None:
+    dead = run_view(live=False, started_at=NOW - 600_000, heartbeat_at=NOW - 540_000)
+    rests = {counted_as(at_rest(view, dead)) for view in origins()}
+    assert rests == {"resting", "paused", "gave up", "finished"}
+    state = HeaderState(
+        "n", Mark("○", "resting", "muted"), dead, NOW, {"resting": 7}, eta=Eta(None, None, Limit.resting)
+    )
+    text = "".join(text for line in header_lines(state, 120, tall=True) for text, _ in lay_out_line(line, 120)[0])
+    assert "00:01:00" in text
+    assert "○ 7" in text
+    assert "ETA -" in text
+    assert "by no" not in text
+
+
+def test_no_sign_of_rest_while_nothing_rests() -> None:
+    state = HeaderState("n", Mark("▶", "running", "active"), run_view(), NOW, TALLY)
+    text = "".join(text for text, _ in lay_out_line(header_lines(state, 200, tall=True)[0], 200)[0])
+    assert "○" not in text
 
 
 def test_eta_in_words() -> None:

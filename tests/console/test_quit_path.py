@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
-from tests.console.sample_crawl import API, run_view
+from tests.console.sample_crawl import API, NOW, run_view
 from tests.console.support import FakeHost, FakeReports, stage
 from tui_crawler.console.engine_room import DRAIN_MS, GRACE_MS, Phase
 from tui_crawler.console.exit_summary import ExitSummary
@@ -20,7 +21,10 @@ async def test_without_an_engine_q_leaves_at_once_and_says_that_the_crawl_goes_o
     summary = held.app.return_value
     assert summary is not None
     assert summary.exit_status == 0
-    assert summary.lines()[0] == "Run 7 of my-index: goes on in process 4711 on host reef after 00:42:10."
+    assert (
+        summary.lines()[0]
+        == "Run 7 of my-index: goes on in process 4711 on host reef after 00:42:10 and 108 917 turns with a request."
+    )
     assert held.reports.closed.wait(20)
 
 
@@ -155,11 +159,15 @@ async def test_a_crash_of_the_screen_stops_the_engine() -> None:
 
 def test_the_summary_is_plain_and_safe() -> None:
     totals = TotalsView(1, 2, 3, 4, 5, 6, 7_000, 8)
-    run = run_view(config_name="my\x1b]0;x\x07", live=False, finish_reason="exhausted", finished_at=1_767_609_667_000)
+    run = run_view(config_name="my\x1b]0;x\x07", live=False, finish_reason="exhausted", finished_at=NOW, requests=66)
     summary = ExitSummary(run=run, totals=totals, gave_up=(f"{API}\u202e",), now=1_767_609_667_000)
     text = "\n".join(summary.lines())
-    assert "my\\x1b]0;x\\x07: finished, nothing is left after 00:42:10" in text
-    assert "6 requests, 7.0 KB; pages: 3 done, 4 failed, 5 blocked, 2 queued." in text
+    assert (
+        "my\\x1b]0;x\\x07: finished after 00:42:10 and 66 turns with a request; nothing more could be done in this run."
+        in text
+    )
+    assert "In all runs: 6 requests, 7.0 KB; pages: 3 done, 4 failed, 5 blocked, 2 queued." in text
+    assert "nothing is left" in ExitSummary(run=run, totals=replace(totals, pending=0)).lines()[0]
     assert "\\u202e" in text
     assert text.isprintable() or all(char.isprintable() or char == "\n" for char in text)
     assert summary.exit_status == 0  # this console hosted no engine

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.console.sample_crawl import API, WWW, attempt
+from tests.console.sample_crawl import API, WWW, attempt, run_view
 from tests.console.support import FakeReports, FrozenClock
 from tui_crawler.console.failure_parts import FailureWindow
 from tui_crawler.console.pace import Pace
@@ -40,6 +40,55 @@ def test_the_first_reading_has_everything_wanted_and_nothing_else() -> None:
     assert shot.run is not None
     assert shot.totals is not None
     assert (shot.origin, shot.page, dict(shot.parts)) == (None, None, {})
+
+
+def test_changed_origins_are_read_on_every_view_for_its_header_at_the_rate_of_counters() -> None:
+    one, reports, clock = reader()
+    elsewhere = Wants(origin=API)
+    assert len(read(one, elsewhere).changed) == 11
+    reports.asked.clear()
+    reports.commit(replace(reports.rows[WWW], done=1))
+    clock.move(100)
+    assert read(one, elsewhere).changed == (), "their rows are not shown: four times a second is enough"
+    assert "origins_changed(1)" not in reports.asked
+    clock.move(150)
+    assert [view.origin for view in read(one, elsewhere).changed] == [WWW]
+    assert "origins_changed(1)" in reports.asked
+
+
+def test_without_an_engine_at_work_no_origin_crawls_or_waits() -> None:
+    one, reports, clock = reader()
+    assert {view.state for view in read(one, OVERVIEW).changed} == {"BUSY", "WAITING", "READY", "FINISHED"}
+    assert reports.newest_run is not None
+    reports.newest_run = replace(reports.newest_run, live=False)
+    clock.move(1_000)
+    at_rest = read(one, OVERVIEW).changed
+    assert len(at_rest) == 11
+    assert {view.state for view in at_rest} == {"RESTING", "FINISHED"}
+    assert not any(view.in_flight_url for view in at_rest)
+    reports.commit(replace(reports.rows[WWW], todo=1))  # a rule was applied
+    clock.move(100)
+    assert [(view.origin, view.state) for view in read(one, OVERVIEW).changed] == [(WWW, "RESTING")]
+    detail = read(one, Wants(origin=API)).origin
+    assert detail is not None
+    assert detail.view is not None
+    assert (detail.view.state, detail.view.in_flight_url) == ("RESTING", "")
+
+
+def test_an_engine_that_begins_is_seen_with_its_commit() -> None:
+    one, reports, clock = reader()
+    reports.newest_run = run_view(live=False)
+    read(one, Wants(origin=API))
+    reports.newest_run = run_view()
+    reports.commit()
+    clock.move(250)
+    shot = read(one, Wants(origin=API))
+    assert shot.run is not None
+    assert shot.run.live
+    assert len(shot.changed) == 11
+    assert shot.origin is not None
+    assert shot.origin.view is not None
+    assert shot.origin.view.state == "BUSY"
 
 
 def test_nothing_is_read_while_nothing_is_committed() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from tui_crawler.console.applied_versions import AppliedVersions
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.impact_room import ImpactNews, ImpactRoom
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.present.same_as import same_as
 from tui_crawler.console.rule_draft import RuleDraft, entries_of, policies_of
 from tui_crawler.console.rule_pattern import pattern_of
 from tui_crawler.console.screens.confirm import ConfirmScreen
@@ -32,6 +34,7 @@ from tui_crawler.console.screens.rules import RulesScreen
 from tui_crawler.console.screens.type_count import TypeCountScreen
 from tui_crawler.domain.command import ActionResult, ApplyRules
 from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.pattern import Pattern
 from tui_crawler.domain.policy import DoNotCrawl, PolicySet, Rule, Test
 from tui_crawler.domain.ruleset import RulesetChange, from_json, same_rules, to_json
@@ -249,6 +252,16 @@ class TestDraft:
             await held.decided()
             assert applied(held).base_id == 13
 
+    async def test_pages_that_stay_blocked_are_told_to_be_judged_again(self) -> None:
+        rules = FakeRules()
+        rules.known = [
+            (number, href, seed, job, ExitCode.skipped_by_rule) for number, href, seed, job, _ in rules.known
+        ]
+        async with stage((160, 40), rules=rules) as held:
+            await held.press("4", rounds=3)
+            await write(held, "skip: /nowhere/")
+            assert re.search(r"\d+ blocked pages are judged again, no request", await counted(held))
+
     async def test_a_seed_is_asked_about(self) -> None:
         async with stage((160, 40)) as held:
             await held.press("4", rounds=3)
@@ -390,7 +403,13 @@ class TestPure:
         intent = draft.intent()
         after = json.dumps({"rulesets": {JOB: 14, "other": 3}})
         known.learn(intent, [ActionResult(1, "{}", after)])
-        (back,) = known.based(replace(intent, commands=intent.inverse), intent.commands).commands
+        assert not known.takes_back(intent)
+        undoing = known.based(replace(intent, commands=intent.inverse), intent.commands)
+        assert known.takes_back(undoing)
+        assert same_as(undoing.commands, takes_back=True) == f"tui-crawler rules undo --job {JOB}"
+        later = ApplyRules(undoing.commands[0].rules, 14, JOB, "undo: back to version 2")  # type: ignore[union-attr]
+        assert not known.takes_back(replace(intent, commands=(later,)))
+        (back,) = undoing.commands
         assert isinstance(back, ApplyRules)
         assert (back.base_id, back.job, back.rules) == (14, JOB, to_json(THIRD))
 
@@ -483,12 +502,15 @@ class TestRealDatabase:
             await held.press("z")
             await held.decided()
             assert in_force(crawl) == (3, ["/one"], "mara")
+            assert "same as: tui-crawler rules undo --job" in held.text()
+            assert taken_back(crawl) == [False, True]
             await held.press("Z")
             await held.decided()
             assert in_force(crawl) == (4, ["/one", f"^{A}/list/[0-9]+$"], "mara")
             await held.press("z")
             await held.decided()
             assert in_force(crawl) == (5, ["/one"], "mara")
+            assert taken_back(crawl) == [False, True, False, True]
 
             await read_again(held)
             await held.press("D", rounds=2)
@@ -516,3 +538,9 @@ def in_force(database: Path) -> tuple[int, list[str], str]:
     with contextlib.closing(Reports(database)) as reports:
         (one,) = reports.current_rulesets()
     return one.ruleset_id, [rule.match for rule in one.policies.rules], one.who
+
+
+def taken_back(database: Path) -> list[bool]:
+    """Which actions of the operator were undone, newest first."""
+    with contextlib.closing(Reports(database)) as reports:
+        return [one.undone for one in reports.actions()]

@@ -98,3 +98,21 @@ async def test_a_screen_hidden_during_a_resize_fits_when_it_comes_back() -> None
         await held.press("escape", rounds=2)
         assert held.app.screen.has_class("-narrow")
         assert "shop.example.n" in held.text()
+
+
+async def test_notices_are_not_drawn_where_nothing_else_fits_and_cover_no_row_else() -> None:
+    async with stage((120, 30)) as held:
+        held.app.tell("one", "something was done")
+        await held.quiet()
+        lines = held.text().splitlines()
+        assert "something was done" in lines[-2], "on the border of the lowest pane"
+        await resize(held, 30, 8)
+        assert held.text().strip() == "too small: 40×10 needed"[:30]
+        held.app.tell("two", "another thing")
+        await held.quiet()
+        assert "another" not in held.text()
+        await resize(held, 120, 30)
+        assert "another thing" in held.text()
+        await held.press("/", rounds=0)
+        lines = held.text().splitlines()
+        assert "another thing" in lines[-3], "the entry line stays whole"

@@ -15,6 +15,7 @@ from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
 from tests.console.test_injection import CASES, FORBIDDEN, WORST, assert_clean
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.sql_editor import SqlEditor
 from tui_crawler.console.ports import QueryAnswer
@@ -229,9 +230,56 @@ async def test_what_was_asked_comes_back_also_the_next_time(tmp_path: Path) -> N
     async with stage((140, 44), memory=memory) as held:
         await held.press(";")
         await answered(held)
+        assert "SELECT 2" not in held.text(), "it may be a question about another crawl"
+        await held.press("up", rounds=0)
         assert editor(held).text == "SELECT 2"
-        await held.press("up", "up", rounds=0)
+        await held.press("up", rounds=0)
         assert editor(held).text == "SELECT 1"
+
+
+async def test_the_footer_names_the_keys_of_the_editor_while_it_has_the_focus() -> None:
+    async with stage((140, 44)) as held:
+        await ask(held, "select 1")
+        last = held.text().splitlines()[-1]
+        assert "enter ask" in last
+        assert "↑ asked before" in last
+        assert "failures" not in last
+        assert "a add" not in last
+        await held.press("tab", rounds=0)
+        last = held.text().splitlines()[-1]
+        assert "2 failures" in last
+        assert "asked before" not in last
+        await held.press("escape", rounds=0)
+        for name, text in (
+            ("editor.line", "select 1\n"),
+            ("editor.recall", "select 1"),
+            ("editor.complete", "select 1"),
+        ):
+            held.app.screen.query_one(FooterBar).post_message(FooterBar.Pressed(name))
+            await held.quiet()
+            assert editor(held).text == text
+
+
+async def test_a_question_that_fails_leaves_the_answer_before_it_dimmed() -> None:
+    queries = FakeQueries()
+    async with stage((140, 44), queries=queries) as held:
+        await ask(held, "select url from v_page")
+        queries.answer = QueryAnswer(problem="no such column: ulr")
+        editor(held).put("select ulr from v_page")
+        await held.press("enter")
+        await answered(held)
+        text = held.text()
+        assert "✗ no such column: ulr" in text
+        assert f"{API}/p/0" in text
+        assert "Answer · of the question before: 40 rows · 12 ms" in text
+        assert all("dim" in row.role for row in table(held).held_rows())
+        assert held.app.screen.record(table(held), 1) is not None
+        queries.answer = sample_answer(2)
+        await held.press("enter")
+        await answered(held)
+        assert "Answer · 2 rows" in held.text()
+        assert "no such column" not in held.text()
+        assert not [row for row in table(held).held_rows() if row.role]
 
 
 def test_a_question_cancelled_before_its_thread_has_begun_is_not_asked() -> None:

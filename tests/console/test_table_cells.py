@@ -71,3 +71,15 @@ def test_a_late_row_makes_its_cells_once_and_only_when_they_are_looked_at():
     assert made == ["row"]
     assert row == LateRow("key", lambda: Row("key", ("a", "b")))
     assert row != LateRow("key", lambda: Row("key", ("a", "c")))
+
+
+def test_a_host_that_is_cut_keeps_its_port() -> None:
+    def shown(cell: Cell, width: int) -> str:
+        return "".join(text for text, _ in lay_out(cell, width, "left"))
+
+    assert shown("127.0.0.1:24601", 15) == "127.0.0.1:24601"
+    assert shown("127.0.0.1:24601", 14) == "127.0.0…:24601"
+    assert shown(Styled("127.0.0.1:24602", "strong"), 10) == "127…:24602"
+    assert shown("127.0.0.1:24601", 9) == "127.0.0.…", "too little of the host would be left"
+    assert shown("https://127.0.0.1:24601/a:80", 14) == "https://127.0…"
+    assert shown("say 10:41", 8) == "say 10:…"

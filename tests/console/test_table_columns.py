@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tui_crawler.console.present.url_rows import URL_COLUMNS
 from tui_crawler.console.table_columns import Column, arrange
 
 COLUMNS = (
@@ -103,3 +105,9 @@ def test_columns_never_overlap_nor_leave_the_width(columns: list[Column], width:
     least = sum(column.least + 1 for column in columns) - 1
     if least <= width - layout.gutter:
         assert len(layout.places) == len(columns), "nothing is dropped while it fits"
+
+
+@pytest.mark.parametrize("width", [112, 114, 116, 118])
+def test_the_headings_of_the_urls_are_whole_with_and_without_a_scrollbar(width: int) -> None:
+    places = arrange(URL_COLUMNS, width).places
+    assert [place.column.id for place in places if place.width < len(place.column.title)] == []

@@ -67,7 +67,7 @@ TOUR = (
     *(("c", words) for words in ("Limbo", "Stashes", "Validat", "Runs", "Workers", "Sessions", "Actions")),
     (";", "nothing was asked yet"),
     ("\r", "35 rows"),
-    ("fail\r", "no answer"),
+    ("fail\r", "of the question before"),
     (" u\t", "union all"),
     ("\x1b", "-SQL · read-only"),
     ("1", "Origins"),

@@ -78,6 +78,13 @@ def test_paused_and_unknown_origins_are_left_out() -> None:
     assert estimate_run((paused, PLAIN), NOW, 8).low_ms == estimate(PLAIN, NOW).low_ms
 
 
+def test_without_an_engine_there_is_no_eta() -> None:
+    rests = replace(PLAIN, state="RESTING")
+    assert estimate(rests, NOW) == Eta(None, None, Limit.resting)
+    assert estimate_run((rests,), NOW, 8) == Eta(None, None, Limit.resting)
+    assert estimate(replace(rests, pending=0), NOW) == Eta(0, 0, Limit.none)
+
+
 @given(
     st.integers(0, 10**9), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**7)
 )

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API, NOW, WHO, WWW, origin, run_view
 from tui_crawler.domain.delay import DelayReason
-from tui_crawler.domain.idle_reason import delay_words, finish_words, idle_reason, idle_reason_of_run
+from tui_crawler.domain.idle_reason import (
+    at_rest,
+    delay_words,
+    end_of_run,
+    finish_words,
+    idle_reason,
+    idle_reason_of_run,
+)
 from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.view import OriginView
 
@@ -98,10 +105,33 @@ def test_of_a_whole_crawl() -> None:
 def test_of_a_crawl_without_an_engine() -> None:
     ended = replace(RUN, live=False, finished_at=NOW, finish_reason="max_requests")
     assert idle_reason_of_run((SOME,), NOW, ended) == "no engine is at work: the run ended at 10:41 (max requests)"
-    killed = replace(RUN, live=False)
-    assert idle_reason_of_run((SOME,), NOW, killed) == "no engine is at work: the run ended"
+    killed = replace(RUN, live=False, heartbeat_at=NOW - 120_000)
+    words = "broke off at 10:39: `tui-crawler run CONFIG` goes on (or open it without --readonly)"
+    assert idle_reason_of_run((SOME,), NOW, killed) == f"the engine {words}"
+    unheard = replace(killed, heartbeat_at=0, started_at=NOW - 180_000)
+    assert "broke off at 10:38:" in idle_reason_of_run((SOME,), NOW, unheard)
     silent = replace(RUN, heartbeat_at=NOW - 65_000)
     assert idle_reason_of_run((SOME,), NOW, silent) == "the engine has been silent for 1 min 5 s"
+
+
+def test_the_clock_of_a_run_stops_with_its_end_or_when_its_engine_was_last_heard_of() -> None:
+    assert end_of_run(RUN, NOW) == NOW
+    assert end_of_run(replace(RUN, live=False, finished_at=NOW - 5_000, heartbeat_at=NOW), NOW) == NOW - 5_000
+    assert end_of_run(replace(RUN, live=False, heartbeat_at=NOW - 7_000), NOW) == NOW - 7_000
+    assert end_of_run(replace(RUN, live=False, heartbeat_at=0), NOW) == RUN.started_at
+
+
+def test_without_an_engine_an_origin_that_has_not_finished_rests() -> None:
+    busy = replace(SOME, state="BUSY", in_flight_url=f"{API}/x", in_flight_since=NOW)
+    finished = replace(SOME, state="FINISHED", finish_reason="exhausted")
+    assert at_rest(busy, RUN) is busy
+    assert at_rest(busy, None) is busy
+    dead = replace(RUN, live=False)
+    rests = at_rest(busy, dead)
+    assert (rests.state, rests.in_flight_url, rests.in_flight_since) == ("RESTING", "", 0)
+    assert idle_reason(rests, NOW, dead) == "no engine is at work"
+    assert at_rest(finished, dead) is finished
+    assert idle_reason(at_rest(replace(busy, paused=True), dead), NOW, dead) == "paused"
 
 
 @given(st.integers(-(10**15), 10**16), st.integers(-(10**15), 10**16), st.booleans())

@@ -57,10 +57,14 @@ async def test_every_command_goes_round(sqlite_bench: SqliteBench):
 
 
 async def test_what_was_taken_back_is_marked(sqlite_bench: SqliteBench):
-    sqlite_bench.open()
+    store = sqlite_bench.open()
     journal, reports = Journal(sqlite_bench.path), Reports(sqlite_bench.path)
     first = journal.send(PauseOrigins((A,)), "me")
     second = journal.send(ResumeOrigins((A,)), "me", undoes=first)
+    assert [(one.action_id, one.undone) for one in reports.actions()] == [(second, False), (first, False)]
+    await store.finish_actions((ActionResult(first, "{}", "{}"), ActionResult(second, "{}", "{}", "refused")))
+    assert not any(one.undone for one in reports.actions())
+    await store.finish_actions((ActionResult(second, "{}", "{}"),))
     assert [(one.action_id, one.undone) for one in reports.actions()] == [(second, False), (first, True)]
     journal.close()
     reports.close()

@@ -22,7 +22,8 @@ def declare(commands: CommandSet) -> None:
         "crawl the built-in demo web; needs no network and no file",
         execute,
         "Starts about ten small origins on loopback (healthy, slow, rate-limiting, failing, blocked by robots.txt, "
-        "redirecting, a trap) and opens the console crawling them. Without --db nothing is kept.",
+        "redirecting, a trap) and opens the console crawling them. Without --db the crawl is kept in a new folder for "
+        "temporary files, named at the end.",
     )
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--serve-only", action="store_true", help="print the seeds and keep serving")

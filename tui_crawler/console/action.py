@@ -73,8 +73,11 @@ class Situation:
     readonly: bool = False
     origins: tuple[OriginView, ...] = ()
     urls: tuple[str, ...] = ()
+    marked: int = 0  # rows that are marked, of those that actions are about
+    marked_here: int = 0  # rows that are marked in the table of the focus
     failed: int = 0
     undo: str = ""
+    no_undo: str = "nothing to undo"  # said where `undo` is empty
     redo: str = ""
     older: bool = False
     newer: bool = False
@@ -93,7 +96,7 @@ class Action:
     """One action. `keys` as Textual names them, separated by commas; `where` empty: on every screen.
 
     `label` stands in the footer, if `footer` (the order there, the smallest first) is above 0; `help` is one sentence.
-    `command` is the same on the command line, `undo` says what `z` does after it, `word` is what the prompt takes.
+    `command` is the same on the command line, `undo` says what undoing does after it, `word` is what the prompt takes.
     """
 
     id: str
@@ -143,13 +146,15 @@ def _lacking(need: Need, now: Situation) -> str:  # noqa: C901, PLR0912, RUF100 
         case Need.url:
             return "" if now.urls else "no URL is selected"
         case Need.undo:
-            return "" if now.undo else "nothing to undo"
+            return "" if now.undo else now.no_undo
         case Need.redo:
             return "" if now.redo else "nothing to redo"
         case Need.older:
-            return "" if now.older else "this is the end of the list"
+            end = "this is the oldest entry" if now.where is Where.logs else "this is the end of the list"
+            return "" if now.older else end
         case Need.newer:
-            return "" if now.newer else "this is the beginning of the list"
+            start = "this is the newest entry" if now.where is Where.logs else "this is the beginning of the list"
+            return "" if now.newer else start
         case Need.job:
             return "" if now.jobs else "no job is selected"
         case Need.rules:

@@ -19,6 +19,7 @@ __all__ = [
     "Where",
     "actions_at",
     "find_action",
+    "find_actions",
     "footer_at",
     "why_not",
 ]
@@ -306,7 +307,9 @@ ACTIONS: tuple[Action, ...] = (
         "view.export", "o", "export", "Write the rows of this table as CSV, JSON Lines or Markdown into exports/",
         Group.look, word="export", footer=67,
     ),
-    Action("nav.back", "escape", "back", "Go back; closes a filter first", Group.look, footer=80),
+    Action(
+        "nav.back", "escape", "back", "Go back; ends zoom and filter and takes marks off first", Group.look, footer=80,
+    ),
     Action("focus.next", "tab", "next pane", "Go to the next pane", Group.move),
     Action("focus.previous", "shift+tab", "previous pane", "Go to the pane before", Group.move),
     Action("focus.jump", "ctrl+o", "jump", "Letters over the panes, tabs and views: one key goes there", Group.move),
@@ -357,10 +360,13 @@ def footer_at(where: Where) -> tuple[Action, ...]:
 
 def find_action(word: str, where: Where) -> Action | None:
     """The action of one screen that the prompt means by a word: its word or id, or the only one that begins so."""
+    meant = find_actions(word, where)
+    return meant[0] if len(meant) == 1 else None
+
+
+def find_actions(word: str, where: Where) -> tuple[Action, ...]:
+    """The actions of one screen that a word may mean: the one whose word or id it is, else all that begin so."""
     wanted = word.casefold()
-    named = [action for action in actions_at(where) if action.word]
-    for action in named:
-        if wanted in {action.word, action.id}:
-            return action
-    near = [action for action in named if action.word.startswith(wanted)]
-    return near[0] if wanted and len(near) == 1 else None
+    named = [action for action in actions_at(where) if action.word] if wanted else []
+    exact = [action for action in named if wanted in {action.word, action.id}]
+    return tuple(exact[:1] or [action for action in named if action.word.startswith(wanted)])

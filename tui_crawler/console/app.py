@@ -372,11 +372,6 @@ class CrawlerApp(App[ExitSummary]):
         if event.purpose == "command":
             self.dispatcher.do_typed(event.text)
 
-    def on_entry_line_left(self, event: EntryLine.Left) -> None:
-        """Goes back to the rows."""
-        if event.purpose == "command" and self.console_screen is not None:
-            self.console_screen.focus_main()
-
     def on_unmount(self) -> None:
         """Whatever ended the screen, its threads end too."""
         self._restore_signals()

@@ -32,7 +32,7 @@ class Board:
             self.show_header(screen, now)
 
     def was_read(self, screen: ConsoleScreen, now: int) -> None:
-        """A reading was taken in: the header shows the first one and the end of a delay at once, others with its beat."""
+        """A reading was taken in: the header shows the first, and the end of a delay, at once; others with its beat."""
         if not self._has_read or self._app.rounds.stale:
             self._has_read = True
             self.show_header(screen, now)

@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
+from tui_crawler.console.format import count
 from tui_crawler.console.present.needle import Needle, read_needle
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.table_cells import Cell, Row, Styled, cell_text
@@ -22,6 +23,7 @@ from tui_crawler.console.table_order import begins_with_the_greatest, ordered
 from tui_crawler.console.table_paint import Sort
 from tui_crawler.console.table_rows import CursorRule
 from tui_crawler.console.table_view import TableView
+from tui_crawler.console.zoom import zoom_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
@@ -111,6 +113,7 @@ class CrawlTable(TableView):
     _needle = Needle()
     _given: dict[Hashable, Row] | None = None  # the rows as they came, None while all are shown as they came
     _order: Sort | None = None
+    _heading = ""
     needle = ""
     """The filter as it was typed, empty without one. The last one is kept for `n` and `N`."""
     _sought = Needle()
@@ -120,11 +123,14 @@ class CrawlTable(TableView):
     def keep_only(self, text: str) -> None:
         """Shows the rows only that a filter keeps (see `present.needle`), also of the rows to come. Empty: all."""
         held = self.held_rows()
+        marked = self.mark_count
         self.needle = text
         self._needle = read_needle(text, {column.id for column in self._columns})
         if self._needle.terms:
             self._sought = self._needle
         self._arrange(held, keep_marks=False)
+        if self.mark_count != marked:
+            self._after_marking()
         self.border_subtitle = Content(safe(self.filter_words, 200))
 
     def order_by(self, column_id: str | None, *, descending: bool | None = None) -> None:
@@ -244,6 +250,23 @@ class CrawlTable(TableView):
         return self._rows.marked
 
     @property
+    def mark_count(self) -> int:
+        """How many rows are marked, also outside a window."""
+        return self._rows.mark_count
+
+    def name_pane(self, heading: str) -> None:
+        """Writes the title of the border (raw text); after it stands how many rows are marked."""
+        self._heading = heading
+        self.show_title()
+
+    def show_title(self) -> None:
+        """Brings the number of marked rows into the title up to date; a table without a heading has no title."""
+        if self._heading:
+            marked = f"{count(self.mark_count)} marked" if self.mark_count else ""
+            words = " · ".join(part for part in (self._heading, marked, zoom_words(self)) if part)
+            self.border_title = Content(safe(words, 200))
+
+    @property
     def current_column(self) -> str | None:
         """The id of the column `h` and `l` went to last, the leftmost if that has no room; None without columns."""
         shown = self.visible_columns
@@ -346,4 +369,5 @@ class CrawlTable(TableView):
 
     def _after_marking(self) -> None:
         self.refresh()
+        self.show_title()
         self.post_message(self.MarksChanged(self, self.marked))

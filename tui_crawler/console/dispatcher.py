@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.actions import BY_ID, Situation, find_action, why_not
+from tui_crawler.console.actions import BY_ID, Action, Situation, why_not
 from tui_crawler.console.frame import Frame
 from tui_crawler.console.history import History
 from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.prompt import Prompt, Typed, takes_origin
 from tui_crawler.console.rule_pattern import pattern_of
+from tui_crawler.console.screens.origin_actions import act_on_origins
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.screens.base import ConsoleScreen
+
+_BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
+"""Actions that leave a line open in which something is typed."""
 
 
 class Dispatcher:
@@ -22,6 +28,7 @@ class Dispatcher:
         """Takes the app."""
         self._app = app
         self.history = History(app)
+        self.prompt = Prompt(app)
         self._frame = Frame(app)
 
     def do(self, action_id: str, argument: str = "") -> None:
@@ -31,11 +38,17 @@ class Dispatcher:
         action = BY_ID.get(action_id)
         if screen is None or action is None:
             return
+        for line in screen.query(EntryLine):
+            if line.display and action_id == "nav.back":
+                line.leave()
+                return
+            if action_id not in _BESIDE:
+                line.make_way()
         reason = why_not(action, app.situation(screen))
         if reason:
             app.tell("no", f"{action.label}: {reason}", "muted")
         elif not (
-            (action_id == "nav.back" and (screen.zoom.leave() or screen.table_filter.leave()))
+            (action_id == "nav.back" and self._step_back(screen))
             or screen.do(action_id, argument)
             or screen.table_filter.do(action_id, argument)
             or self.history.do(action_id)
@@ -48,19 +61,37 @@ class Dispatcher:
         if app.console_screen is screen:
             screen.tell_footer()
 
+    def _step_back(self, screen: ConsoleScreen) -> bool:
+        """What `esc` does before it leaves a screen: ends the zoom, a filter, marks. False when there was nothing."""
+        if screen.zoom.leave() or screen.table_filter.leave():
+            return True
+        return not self._app.situation(screen).filtered and screen.leave_marks()
+
     def do_typed(self, text: str) -> None:
         """Does what was typed after `:`: the word of an action, and what it is about."""
         app = self._app
         screen = app.console_screen
         if screen is None:
             return
-        screen.focus_main()
-        word, _, argument = text.strip().partition(" ")
-        action = find_action(word, screen.WHERE)
-        if action is not None:
-            self.do(action.id, argument.strip())
-        elif word:
-            app.tell("no", f"there is no action {word} here; ? lists them", "warning")
+        match self.prompt.read(text, screen):
+            case Typed(action=action, argument=argument) if argument and takes_origin(action):
+                self._do_about(action, argument, screen)
+            case Typed(action=action, argument=argument):
+                self.do(action.id, argument)
+            case str() as refusal if refusal:
+                app.tell("no", refusal, "warning")
+
+    def _do_about(self, action: Action, origin: str, screen: ConsoleScreen) -> None:
+        """Does an action on an origin that was named, whatever is selected."""
+        app = self._app
+        view = app.picture.origins[origin]
+        reason = why_not(action, replace(app.situation(screen), origins=(view,), failed=view.failed))
+        if reason:
+            app.tell("no", f"{action.label}: {reason}", "muted")
+        elif action.id == "robots.view":
+            self._go_to_robots(Situation(screen.WHERE, origins=(view,)))
+        else:
+            act_on_origins(app, action.id, (view,))
 
     def show_view(self, action_id: str) -> None:
         """Goes to a numbered view by the id of its action; nothing when there is none of that name."""
@@ -110,21 +141,25 @@ class Dispatcher:
         else:
             self._app.tell("no", "robots.txt: nothing is selected", "muted")
 
-    def _inspect(self, url: str, now: Situation) -> None:
-        """Asks for a URL, beginning with the one that is selected, unless one was typed already."""
+    def _inspect(self, url: str, screen: ConsoleScreen) -> None:
+        """Asks for a URL, beginning with the one under the cursor, unless one was typed already."""
+        from tui_crawler.console.row_desk import url_under_cursor  # noqa: PLC0415  not before the first paint
         from tui_crawler.console.screens.why import AskUrlScreen  # noqa: PLC0415  not before it is needed
 
         if url:
             self.go_to_why(url)
         else:
-            selected = (*now.urls, *(f"{view.origin}/" for view in now.origins), "")[0]
-            self._app.push_screen(AskUrlScreen(selected), self.go_to_why)
+            here = url_under_cursor(screen, screen.table_filter.table)
+            self._app.push_screen(AskUrlScreen(here), self.go_to_why)
 
     def draft_rule(self, urls: tuple[str, ...]) -> None:
         """Begins a rule that skips these URLs and those alike."""
         from tui_crawler.console.screens.rule_editor import RuleEditorScreen, Start  # noqa: PLC0415
 
         if self._app.rules is not None:
+            screen = self._app.console_screen
+            if screen is not None:
+                screen.marks.used()
             start = Start(typed=f"skip: {pattern_of(urls)}", types=True)
             self._app.push_screen(RuleEditorScreen(self._app.rules, "", start))
 
@@ -147,9 +182,9 @@ class Dispatcher:
             case "origin.add":
                 wishes.add(argument)
             case "url.retry":
-                wishes.retry(self._app.situation(screen).urls)
+                wishes.retry(self._app.situation(screen).urls, screen.marks.used)
             case "url.inspect_why":
-                self._inspect(argument, self._app.situation(screen))
+                self._inspect(argument, screen)
             case "robots.view":
                 self._go_to_robots(self._app.situation(screen))
             case "rule.from_selection":
@@ -204,7 +239,7 @@ class Dispatcher:
                 app.show_header(screen, app.clock.mono_ms())
             case "cmd.prompt":
                 hint = "an action by its word: pause, add URL, sort todo"
-                screen.query_one(EntryLine).open("command", ":", "", hint)
+                screen.query_one(EntryLine).open("command", ":", "", hint, self.prompt.complete)
             case "cmd.palette":
                 self._open_palette(screen)
 

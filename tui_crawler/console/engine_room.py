@@ -135,7 +135,7 @@ class EngineRoom:
             case Phase.failed:
                 return EngineStanding(Mark("✗", "engine failed", "error"), self.end.failure)
             case Phase.starting:
-                return EngineStanding(Mark("◐", "starting", "waiting"), trouble)
+                return EngineStanding(Mark("◐", "starting", "waiting"), trouble, starting=True)
             case Phase.running:
                 mark = state_mark("stopping") if self.quitting else Mark("▶", "running", "active")
                 return EngineStanding(mark, trouble)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, elapsed, plural, size
 from tui_crawler.console.safe_text import safe
+from tui_crawler.domain.idle_reason import end_of_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.view import RunView, TotalsView
 
 _WORDS: Mapping[str, str] = MappingProxyType(
-    {"": "stopped", "operator": "stopped", "exhausted": "finished, nothing is left", "interrupted": "interrupted"}
+    {"": "stopped", "operator": "stopped", "exhausted": "finished", "interrupted": "interrupted"}
 )
 _TOTAL_NAMES = ("done", "failed", "blocked")
 
@@ -65,8 +66,9 @@ class ExitSummary:
         run = self.run
         if run is not None:
             name = f" of {safe(run.config_name, 80)}" if run.config_name else ""
-            spent = elapsed((run.finished_at or self.now) - run.started_at)
-            lines.append(f"Run {run.run_id}{name}: {self._state(run)} after {spent}.")
+            spent = elapsed(end_of_run(run, self.now) - run.started_at)
+            turns = f"{plural(run.requests, 'turn')} with a request"
+            lines.append(f"Run {run.run_id}{name}: {self._state(run)} after {spent} and {turns}{self._left(run)}.")
         elif self.engine_failure:
             lines.append(f"The engine failed: {safe(self.engine_failure)}")
         if run is not None and self.engine_failure:
@@ -77,7 +79,7 @@ class ExitSummary:
             totals = self.totals
             sums = ", ".join(f"{count(getattr(totals, name))} {name}" for name in _TOTAL_NAMES)
             lines.append(
-                f"{plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: {sums}, "
+                f"In all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: {sums}, "
                 f"{count(totals.pending)} queued."
             )
         if self.gave_up:
@@ -89,6 +91,12 @@ class ExitSummary:
         if self.departure is not None:
             lines += self.departure.lines()
         return tuple(lines)
+
+    def _left(self, run: RunView) -> str:
+        """What a run that was exhausted has left: pages may be due later, paused, or of an origin that gave up."""
+        if self._state(run) != _WORDS["exhausted"] or self.totals is None:
+            return ""
+        return "; nothing more could be done in this run" if self.totals.pending else "; nothing is left"
 
     def _state(self, run: RunView) -> str:
         if self.departure is not None:

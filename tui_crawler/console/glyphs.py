@@ -43,6 +43,7 @@ STATES = _by_word(
     Mark("◷", "waiting", "waiting"),
     Mark("◐", "ready", "waiting"),
     Mark("○", "idle", "muted"),
+    Mark("○", "resting", "muted"),
     Mark("‖", "paused", "paused"),
     Mark("⚠", "impatient", "warning"),
     Mark("✗", "gave up", "error"),

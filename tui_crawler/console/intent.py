@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, plural, seconds
 from tui_crawler.console.present.urls import host_of
+from tui_crawler.console.uptake import Prospect, Uptake, gave_up, gave_up_words, prospect_words
 from tui_crawler.domain.command import (
     AddSeeds,
     Command,
@@ -26,16 +27,20 @@ if TYPE_CHECKING:
 
     from tui_crawler.domain.view import FailureGroup, JobView, OriginView
 
+_LIVE = Prospect()
 _STEPS_MS = tuple(round(s * 1_000) for s in (1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600))
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """Commands to be written to the journal, what to say about them, and the commands that undo them (or none)."""
+    """Commands to be written to the journal, what to say about them, and the commands that undo them (or none).
+
+    `undoes` are the ids of the actions that the commands take back, one each."""
 
     commands: tuple[Command, ...]
     says: str
     inverse: tuple[Command, ...] = ()
+    undoes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,59 +87,72 @@ def stop(origins: Sequence[OriginView]) -> Question:
     )
 
 
-def retry_failed(origins: Sequence[OriginView]) -> Question:
-    """Asks before the failed pages of origins are put back; offers to top up patience where it is needed."""
+def retry_failed(origins: Sequence[OriginView], prospect: Prospect = _LIVE) -> Question:
+    """Asks before the failed pages of origins are put back; offers to top up patience where this run needs it."""
     names = tuple(view.origin for view in origins if view.failed)
     failed = sum(view.failed for view in origins)
     retry = RetryPages(origins=names)
     says = f"retry {plural(failed, 'failed page')} of {_names(names)}"
-    options = [("Retry", Intent((retry,), says))]
+    weary = [v for v in origins if v.origin in names and v.patience < v.patience_max]
+    if prospect.uptake is not Uptake.this_run:
+        weary = []
     note = ""
-    weary = tuple(v.origin for v in origins if v.origin in names and v.patience < v.patience_max)
     if weary:
-        both = Intent((TopUpPatience(weary), retry), f"{says}, with full patience")
-        options.insert(0, ("Retry and top up patience", both))
-        gave_up = any(v.state == "FINISHED" for v in origins if v.origin in weary)
+        ended = any(gave_up(v) for v in weary)
         note = (
-            "It gave up: without new patience nothing is requested." if gave_up else "It has lost patience in this run."
+            "It gave up: without new patience nothing is requested." if ended else "It has lost patience in this run."
         )
     return Question(
         f"Retry {plural(failed, 'failed page')}?",
-        f"{_names(names)}: the pages get their tries back and are taken up in this run.",
-        tuple(options),
+        f"{_names(names)}: {prospect_words(prospect)}",
+        _retry_options(retry, says, tuple(view.origin for view in weary)),
         note,
     )
 
 
-def retry_group(group: FailureGroup, cost: str) -> Question:
+def retry_group(group: FailureGroup, cost: str, prospect: Prospect = _LIVE) -> Question:
     """Asks before the failed pages of a group are put back; `cost` says how long that takes."""
     key = dict(group.key)
     exits = (key["exit_code"],) if key.get("exit_code") else ()
     origins = (key["origin"],) if key.get("origin") else ()
     what = " of ".join(part for part in (*exits, *map(host_of, origins)))
     says = f"retry {plural(group.count, 'page')}: {what}"
+    some = 0 < group.recoverable < group.count
+    hope = f"{plural(group.recoverable, 'page')} may get better by itself." if some else ""
     return Question(
         f"Retry {plural(group.count, 'failed page')}?",
-        f"{what}: the pages get their tries back and are taken up in this run. {cost}".rstrip(),
-        (("Retry", Intent((RetryPages(exit_codes=exits, origins=origins),), says)),),
-        "" if group.recoverable == group.count else f"{plural(group.recoverable, 'page')} may get better by itself.",
+        f"{what}: {prospect_words(prospect)} {cost}".rstrip(),
+        _retry_options(RetryPages(exit_codes=exits, origins=origins), says, prospect.gave_up),
+        " ".join(filter(None, (gave_up_words(prospect), hope))),
     )
 
 
-def retry_named(urls: tuple[str, ...], what: str, whole: int, cost: str) -> Question:
+def retry_named(urls: tuple[str, ...], what: str, whole: int, cost: str, prospect: Prospect = _LIVE) -> Question:
     """Asks before pages are put back that are named one by one: these, of the `whole` number of those meant."""
-    intent = Intent((RetryPages(urls=urls),), f"retry {plural(len(urls), 'page')}: {what}")
+    says = f"retry {plural(len(urls), 'page')}: {what}"
     some = f"the first {count(len(urls))} of {count(whole)}" if len(urls) < whole else plural(len(urls), "failed page")
     return Question(
         f"Retry {some}?",
-        f"{what}: the pages get their tries back and are taken up in this run. {cost}".rstrip(),
-        (("Retry", intent),),
+        f"{what}: {prospect_words(prospect)} {cost}".rstrip(),
+        _retry_options(RetryPages(urls=urls), says, prospect.gave_up),
+        gave_up_words(prospect),
     )
 
 
-def retry_urls(urls: tuple[str, ...]) -> Intent:
+def retry_urls(urls: tuple[str, ...], uptake: Uptake = Uptake.this_run) -> Intent:
     """Gives URLs their tries back."""
-    return Intent((RetryPages(urls=urls),), f"retry {urls[0] if len(urls) == 1 else plural(len(urls), 'URL')}")
+    when = {Uptake.this_run: "", Uptake.new_run: " in a new run", Uptake.next_run: " in the next run"}[uptake]
+    what = urls[0] if len(urls) == 1 else plural(len(urls), "URL")
+    return Intent((RetryPages(urls=urls),), f"retry {what}{when}")
+
+
+def _retry_options(retry: RetryPages, says: str, weary: tuple[str, ...]) -> tuple[tuple[str, Intent], ...]:
+    """The retry; before it, where origins need that, the same with new patience."""
+    plain = ("Retry", Intent((retry,), says))
+    if not weary:
+        return (plain,)
+    both = Intent((TopUpPatience(weary), retry), f"{says}, with full patience")
+    return (("Retry and top up patience", both), plain)
 
 
 def top_up(origins: Sequence[OriginView]) -> Intent:

@@ -6,6 +6,7 @@ import queue
 import time
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.failure_words import failure_words
@@ -33,12 +34,14 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What became of an intent; `error` is raw text, `results` are those of its commands, in their order."""
+    """What became of an intent; `error` is raw text, `results` are those of its commands, `ids` their action ids, both
+    in their order."""
 
     intent: Intent
     fate: Fate
     error: str = ""
     results: tuple[ActionResult, ...] = ()
+    ids: tuple[int, ...] = ()
 
 
 class JournalDesk:
@@ -84,11 +87,12 @@ class JournalDesk:
             try:
                 if journal is None:
                     journal = self._factory()
-                ids = [journal.send(command, self._who) for command in intent.commands]
+                undoes = chain(intent.undoes, repeat(0))
+                ids = [journal.send(one, self._who, next(undoes)) for one in intent.commands]
             except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
                 self._deliver(News(intent, Fate.failed, failure_words(error)))
                 continue
-            self._deliver(News(intent, Fate.written))
+            self._deliver(News(intent, Fate.written, ids=tuple(ids)))
             self._wake()
             self._watched.append((intent, ids, self._now_ms() + WATCH_MS))
         if journal is not None:

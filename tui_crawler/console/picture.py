@@ -26,10 +26,12 @@ _GIVEN_UP_KEPT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class EngineStanding:
-    """Who crawls, as the header says it; `trouble` is raw text that stands in place of the idle reason."""
+    """Who crawls, as the header says it; `trouble` is raw text that stands in place of the idle reason. `starting`: an
+    engine is about to go on, so that it does not matter how the one before ended."""
 
     mark: Mark
     trouble: str = ""
+    starting: bool = False
 
 
 class Picture:
@@ -44,6 +46,7 @@ class Picture:
         self._requests = RateMeter()
         self._bytes = RateMeter()
         self.meters = OriginMeters()
+        self._news: set[str] = set()
         self.gave_up: deque[tuple[int, str]] = deque(maxlen=_GIVEN_UP_KEPT)
         """When (monotonic ms) an origin was seen to give up, and which; the newest last."""
         self._read_at = clock.mono_ms()
@@ -67,6 +70,7 @@ class Picture:
         for view in shot.changed:
             self._count(view)
             self.origins[view.origin] = view
+            self._news.add(view.origin)
             self.meters.feed(view.origin, view.requests, now)
 
     def _count(self, view: OriginView) -> None:
@@ -77,6 +81,11 @@ class Picture:
             if word == _GAVE_UP != counted_as(before):
                 self.gave_up.append((self._clock.mono_ms(), view.origin))
         self._tally[word] += 1
+
+    def take_news(self) -> set[str]:
+        """The origins that have changed since this was asked last, whichever view they were read for."""
+        news, self._news = self._news, set()
+        return news
 
     def age_ms(self) -> int:
         """How old the picture is, in ms."""
@@ -93,7 +102,7 @@ class Picture:
             slots = self.run.max_in_flight if self.run else 0
             self._eta = estimate_run(self.origins.values(), wall, slots) if self.origins else None
             self._idle = ""
-            if self.known:
+            if self.known and not engine.starting:
                 self._idle = idle_reason_of_run(self.origins.values(), wall, self.run, zone=self._clock.zone)
         return HeaderState(
             name=name,

@@ -282,8 +282,9 @@ class Queries(Protocol):
 class Journal(Protocol):
     """Where the operator's wishes are written as rows; a live engine takes them up within a second."""
 
-    def send(self, command: Command, who: str) -> int:
-        """Writes a command; answers its action id. Raises StorageFailure."""
+    def send(self, command: Command, who: str, undoes: int = 0) -> int:
+        """Writes a command; answers its action id. `undoes` names the action that it takes back. Raises
+        StorageFailure."""
         ...
 
     def result(self, action_id: int) -> ActionResult | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from tui_crawler.domain.idle_reason import at_rest
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -67,8 +69,9 @@ class Part(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wants:
-    """What the screen on top shows. Nothing else is read. `parts` are read by themselves.
+    """What the screen on top shows. Nothing else is read but what its header sums up: run, totals, changed origins.
 
+    `origins`: their rows are shown, so that they are read more often. `parts` are read by themselves.
     `at_once`: whatever has changed is read, however short ago it was read last.
     """
 
@@ -189,17 +192,20 @@ class Reader:
     def _read_parts(self, wants: Wants, now: int) -> Snapshot:
         reports = self._reports
         shot = self._last
-        if self._due("run", SLOW_MS, now, by_time=True):
+        resting = shot.run is not None and not shot.run.live  # an engine that begins commits; one that dies does not
+        if self._due("run", SLOW_MS, now, by_time=True) or (resting and self._due("run", COUNTER_MS, now)):
             run = reports.run()
             if run != shot.run or self._first:
+                if resting is not (run is not None and not run.live):
+                    self._all_origins_anew()
                 shot = replace(shot, run=run)
         if self._due("totals", COUNTER_MS, now):
             shot = replace(shot, totals=reports.totals())
-        if wants.origins and self._due("origins", FAST_MS, now):
+        if self._due("origins", FAST_MS if wants.origins else COUNTER_MS, now):
             changes = reports.origins_changed(self._change)
             self._change = max(self._change, changes.change)
             if changes.rows:
-                shot = replace(shot, changed=changes.rows)
+                shot = replace(shot, changed=tuple(at_rest(view, shot.run) for view in changes.rows))
         if wants.events and self._due("events", COUNTER_MS, now):
             events = reports.attempts(after_id=self._event_id, limit=WINDOW)
             if events:
@@ -215,6 +221,12 @@ class Reader:
             shot = replace(shot, parts={**shot.parts, **{part: part.read(reports, wall) for part in due}})
         return shot
 
+    def _all_origins_anew(self) -> None:
+        """An engine has begun or is gone: how every origin stands depends on it."""
+        self._change = 0
+        self._seen.pop("origins", None)
+        self._seen.pop("origin", None)
+
     def _read_origin(self, shot: Snapshot, wants: Wants, now: int) -> Snapshot:
         from tui_crawler.domain.view import OriginHistory  # noqa: PLC0415  not before the first paint
 
@@ -222,7 +234,8 @@ class Reader:
         before = shot.origin or OriginDetail(None, OriginHistory((), ()), (), (), ())
         detail = before
         if self._due("origin", FAST_MS, now):
-            detail = replace(detail, view=reports.origin(name))
+            view = reports.origin(name)
+            detail = replace(detail, view=None if view is None else at_rest(view, shot.run))
         if self._due("attempts", COUNTER_MS, now):
             window = wants.attempts
             attempts = reports.attempts(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.screens.base import ConsoleScreen
 
 EXPORT_FOLDER = Path("exports")
-_NAMES = {"url": "URL", "curl": "curl command", "json": "JSON", "row": "row"}
+COPIES = {"url": "URL", "curl": "curl command", "json": "JSON", "row": "row"}
 
 
 class RowDesk:
@@ -52,7 +52,7 @@ class RowDesk:
             if isinstance(what, str):
                 self._copy(screen, table, keys, what)
 
-        if argument in _NAMES:
+        if argument in COPIES:
             chosen(argument)
         else:
             self._app.push_screen(CopyScreen(len(keys), has_url=all(urls)), chosen)
@@ -60,12 +60,12 @@ class RowDesk:
     def _copy(self, screen: ConsoleScreen, table: CrawlTable, keys: tuple[Hashable, ...], what: str) -> None:
         lines = [line for key in keys if (line := self._line(screen, table, key, what))]
         if not lines:
-            self._app.tell("copy", f"there is no {_NAMES[what]} to copy", "muted")
+            self._app.tell("copy", f"there is no {COPIES[what]} to copy", "muted")
             return
         copied = clipboard.copy_text("\n".join(lines), self._folder)
         if copied.for_terminal:
             self._app.copy_to_clipboard(copied.for_terminal)
-        name = _NAMES[what] if len(lines) == 1 else f"{len(lines)} × {_NAMES[what]}"
+        name = COPIES[what] if len(lines) == 1 else f"{len(lines)} × {COPIES[what]}"
         if copied.file:
             too_long = "" if copied.for_terminal else ", which is too long for the terminal"
             self._app.tell("copy", f"✓ copied {name}{too_long}; also in {copied.file}", "ok")
@@ -134,6 +134,13 @@ def _chosen(table: CrawlTable | None) -> tuple[Hashable, ...]:
         return ()
     marked = tuple(key for key in table.row_order if key in table.marked)[: clipboard.MOST_ROWS]
     return marked or (table.cursor_key,)
+
+
+def url_under_cursor(screen: ConsoleScreen, table: CrawlTable | None) -> str:
+    """The URL of the row under the cursor, whatever is marked; else what the screen is about; empty when nothing is."""
+    found = _url_of(screen, table, table.cursor_key) if table is not None and table.cursor_key is not None else ""
+    now = screen.situation()
+    return found or next(iter((*now.urls, *(f"{view.origin}/" for view in now.origins))), "")
 
 
 def _url_of(screen: ConsoleScreen, table: CrawlTable, key: Hashable) -> str:

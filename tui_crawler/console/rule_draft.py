@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from tui_crawler.console.applied_versions import undo_note
 from tui_crawler.console.format import plural
 from tui_crawler.console.intent import Intent
 from tui_crawler.domain.command import ApplyRules
@@ -171,7 +172,7 @@ class RuleDraft:
         only once it is written."""
         base, note = self.base, self.note()
         forth = ApplyRules(to_json(self.policies), base.ruleset_id, base.job, note)
-        back = ApplyRules(to_json(base.policies), 0, base.job, f"undo: back to version {base.ruleset_id}")
+        back = ApplyRules(to_json(base.policies), 0, base.job, undo_note(base.ruleset_id))
         return Intent((forth,), f"rules of {base.job}: {note}", (back,))
 
     def note(self) -> str:

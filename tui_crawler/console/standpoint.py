@@ -18,9 +18,12 @@ def situation_of(app: CrawlerApp, screen: ConsoleScreen) -> Situation:
         found,
         readonly=app.readonly,
         undo=app.wishes.undo_stack.next_undo,
+        no_undo=app.wishes.undo_stack.why_none,
         redo=app.wishes.undo_stack.next_redo,
         hindrance=app.way_out.hindrance,
         queries=app.queries is not None,
         zoom=screen.zoom.level,
+        marked=screen.marks.count,
+        marked_here=screen.marks.focused_count,
         filtered=found.filtered or screen.table_filter.filtered is not None,
     )

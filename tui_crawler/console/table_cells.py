@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,11 @@ from tui_crawler.console.safe_text import ELLIPSIS, Align, clip, safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
+
+
+_HOST_WITH_PORT = re.compile(r"[^/\s]+(:[0-9]{1,5})")
+_LEAST_OF_HOST = 4
+"""Cells of a host that are left beside its port, the `…` among them; else the port is cut, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,14 @@ def _width(pieces: Sequence[Piece]) -> int:
     return sum(cell_len(text) for text, _ in pieces)
 
 
+def _clip_host(text: str, room: int) -> str:
+    """Return `text` cut to `room` cells; a host keeps its port, by which it is told from others on one machine."""
+    port = _HOST_WITH_PORT.fullmatch(text)
+    if port is None or room < len(port[1]) + _LEAST_OF_HOST:
+        return clip(text, room)
+    return clip(text[: port.start(1)], room - len(port[1])) + port[1]
+
+
 def _clip_pieces(pieces: Sequence[Piece], width: int) -> list[Piece]:
     """Return `pieces`, which are wider than `width`, cut to it; the last one left ends in `…`."""
     kept: list[Piece] = []
@@ -110,7 +124,7 @@ def _clip_pieces(pieces: Sequence[Piece], width: int) -> list[Piece]:
     for text, role in pieces:
         used = cell_len(text)
         if used >= room:
-            kept.append((clip(text if used > room else text + ELLIPSIS, room), role))
+            kept.append((_clip_host(text, room) if used > room else clip(text + ELLIPSIS, room), role))
             break
         kept.append((text, role))
         room -= used

@@ -48,6 +48,11 @@ class TableRows:
         """The keys that are marked."""
         return frozenset(self._marked)
 
+    @property
+    def mark_count(self) -> int:
+        """How many keys are marked."""
+        return len(self._marked)
+
     def get(self, key: Hashable) -> Row | None:
         """Return the row of `key`, or None."""
         return self._rows.get(key)

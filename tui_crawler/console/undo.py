@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tui_crawler.console.intent import Intent
+from tui_crawler.domain.command import RetryPages
 
 _KEPT = 50
 
 
 @dataclass(frozen=True, slots=True)
 class UndoStack:
-    """Intents that have an inverse: `done` can be undone, `undone` can be done again."""
+    """Intents that have an inverse: `done` can be undone, `undone` can be done again. `final` is what was asked for
+    last and has none, in a word."""
 
     done: tuple[Intent, ...] = ()
     undone: tuple[Intent, ...] = ()
+    final: str = ""
 
     @property
     def next_undo(self) -> str:
         """What undo would undo, in words; empty: nothing."""
         return self.done[-1].says if self.done else ""
+
+    @property
+    def why_none(self) -> str:
+        """Why there is nothing to undo."""
+        return f"{self.final} cannot be undone" if self.final else "nothing to undo"
 
     @property
     def next_redo(self) -> str:
@@ -28,7 +36,10 @@ class UndoStack:
 
     def did(self, intent: Intent) -> UndoStack:
         """After an intent was asked for: without an inverse nothing changes, else redo is gone."""
-        return UndoStack((*self.done, intent)[-_KEPT:]) if intent.inverse else self
+        if intent.inverse:
+            return UndoStack((*self.done, intent)[-_KEPT:])
+        retries = any(isinstance(command, RetryPages) for command in intent.commands)
+        return replace(self, final="a retry" if retries else "")
 
     def undo(self) -> tuple[Intent, UndoStack] | None:
         """The intent that undoes the last one, and the stack after it; None when there is none."""
@@ -47,4 +58,4 @@ class UndoStack:
 
     def without(self, intent: Intent) -> UndoStack:
         """After an intent was refused: it cannot be undone."""
-        return UndoStack(tuple(one for one in self.done if one is not intent), self.undone)
+        return UndoStack(tuple(one for one in self.done if one is not intent), self.undone, self.final)

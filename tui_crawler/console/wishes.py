@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.applied_versions import AppliedVersions
@@ -9,9 +10,10 @@ from tui_crawler.console.intent import Intent, Question, add_seeds, retry_named,
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.present.same_as import same_as
 from tui_crawler.console.undo import UndoStack
+from tui_crawler.console.uptake import Prospect, Uptake, prospect_of, uptake_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.domain.command import Command
@@ -27,6 +29,8 @@ class Wishes:
         self.desk = desk
         self.undo_stack = UndoStack()
         self._versions = AppliedVersions()
+        self._written: dict[Intent, list[tuple[int, ...]]] = {}  # ids of the actions of each, as often as it was done
+        self._again: dict[Intent, Intent] = {}  # what was done again, by what was handed in for it
 
     def carry_out(self, intent: Intent | None) -> None:
         """Writes an intent; what becomes of it is told when it is known. None: nothing was possible."""
@@ -39,13 +43,15 @@ class Wishes:
         for view in targets:
             self.carry_out(make(view))
 
-    def ask(self, question: Question) -> None:
-        """Asks first."""
+    def ask(self, question: Question, then: Callable[[], None] | None = None) -> None:
+        """Asks first; `then` is called after what was chosen has been carried out."""
         from tui_crawler.console.screens.confirm import ConfirmScreen  # noqa: PLC0415  not before the first paint
 
         def answered(chosen: object) -> None:
             if isinstance(chosen, Intent):
                 self.carry_out(chosen)
+                if then is not None:
+                    then()
 
         self._app.push_screen(ConfirmScreen(question), answered)
 
@@ -63,39 +69,62 @@ class Wishes:
         """Pauses every origin, or resumes every one."""
         self.carry_out(toggle_pause_all(tuple(self._app.picture.origins.values())))
 
-    def retry(self, urls: tuple[str, ...]) -> None:
-        """Gives URLs their tries back; asks first when there are several, and says how long that takes."""
+    @property
+    def uptake(self) -> Uptake:
+        """Who takes up pages that are put back now."""
+        room = self._app.room
+        return uptake_of(room.phase, room.quitting, self._app.picture.run)
+
+    def prospect(self, origins: Iterable[OriginView], among: int | None = None) -> Prospect:
+        """What putting back pages of these origins brings with it; `among` of them are queued already."""
+        return prospect_of(self.uptake, origins, self._app.picture.origins.values(), among)
+
+    def retry(self, urls: tuple[str, ...], then: Callable[[], None] | None = None) -> None:
+        """Gives URLs their tries back; asks first when there are several, and says how long that takes.
+
+        `then` is called after that has been carried out.
+        """
         if len(urls) == 1:
-            self.carry_out(retry_urls(urls))
+            self.carry_out(retry_urls(urls, self.uptake))
+            if then is not None:
+                then()
             return
         from tui_crawler.console.present.retry_cost import cost_words, pages_by_origin, retry_cost  # noqa: PLC0415
 
-        picture = self._app.picture
+        picture, pages = self._app.picture, pages_by_origin(urls)
         tries = picture.run.tries if picture.run is not None else 0
-        cost = retry_cost(pages_by_origin(urls), picture.origins, tries, self._app.clock.wall_ms())
-        self.ask(retry_named(urls, "the marked URLs", len(urls), cost_words(cost)))
+        prospect = self.prospect(view for name in pages if (view := picture.origins.get(name)) is not None)
+        cost = retry_cost(pages, picture.origins, tries, self._app.clock.wall_ms(), prospect.uptake)
+        self.ask(retry_named(urls, "the marked URLs", len(urls), cost_words(cost), prospect), then)
 
     def undo(self) -> None:
         """Undoes the last intent that can be undone."""
-        stack = self.undo_stack
-        self._move(stack.undo(), stack.done[-1].commands if stack.done else ())
+        stack, step = self.undo_stack, self.undo_stack.undo()
+        if step is not None:
+            ids = self._written.get(stack.done[-1])
+            back = replace(step[0], undoes=ids.pop() if ids else ())
+            self._move((back, step[1]), stack.done[-1].commands)
 
     def redo(self) -> None:
         """Does again what was undone last."""
-        stack = self.undo_stack
-        self._move(stack.redo(), stack.undone[-1].inverse if stack.undone else ())
+        stack, step = self.undo_stack, self.undo_stack.redo()
+        if step is not None:
+            self._again[self._move(step, stack.undone[-1].inverse)] = stack.undone[-1]
 
     def heard(self, news: News) -> None:
         """Tells what became of an intent."""
         says = news.intent.says
         match news.fate:
             case Fate.written:
+                done = self._again.pop(news.intent, news.intent)
+                self._written.setdefault(done, []).append(news.ids)
                 self._app.read_soon()
             case Fate.done:
+                takes_back = self._versions.takes_back(news.intent)
                 self._versions.learn(news.intent, news.results)
                 undo = "  z undoes" if news.intent.inverse else ""
                 self._app.tell("journal", f"✓ {says}{undo}", "ok")
-                if line := same_as(news.intent.commands):
+                if line := same_as(news.intent.commands, takes_back=takes_back):
                     self._app.tell("same", f"same as: {line}", "muted")
             case Fate.waiting:
                 self._app.tell("journal", f"◷ {says}: noted, no engine has taken it up yet", "warning")
@@ -103,8 +132,12 @@ class Wishes:
                 self.undo_stack = self.undo_stack.without(news.intent)
                 self._app.tell("journal", f"✗ {says}: {news.error}", "error")
 
-    def _move(self, step: tuple[Intent, UndoStack] | None, written: Sequence[Command]) -> None:
-        """Hands in the intent of a step; `written` are the commands whose result it begins with."""
-        if step is not None and self.desk is not None:
-            intent, self.undo_stack = step
-            self.desk.hand_in(self._versions.based(intent, written))
+    def _move(self, step: tuple[Intent, UndoStack], written: Sequence[Command]) -> Intent:
+        """Hands in the intent of a step; `written` are the commands whose result it begins with. Gives what was handed
+        in."""
+        intent, stack = step
+        based = self._versions.based(intent, written)
+        if self.desk is not None:
+            self.undo_stack = stack
+            self.desk.hand_in(based)
+        return based

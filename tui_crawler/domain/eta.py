@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.idle_reason import RESTING
 from tui_crawler.domain.moment import HELD
 
 if TYPE_CHECKING:
@@ -31,12 +32,18 @@ class Limit(Enum):
     slots = "slots"
     paused = "paused"
     ended = "ended"
+    resting = "no engine"
     unknown = "not known yet"
+
+
+_LEFT_OUT = (Limit.resting, Limit.unknown, Limit.paused)
+"""Why nothing can be told of a whole crawl, what says most first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Eta:
-    """A range in ms from now. `low_ms` None: cannot be told (paused, ended, unknown yet). `high_ms` None: no end seen.
+    """A range in ms from now. `low_ms` None: cannot be told (paused, ended, no engine, unknown yet). `high_ms` None: no
+    end is seen.
 
     `origin` names the origin that decides, for a whole crawl.
     """
@@ -61,6 +68,8 @@ def estimate(origin: OriginView, now: int) -> Eta:
         return Eta(0, 0, Limit.none)
     if origin.state == "FINISHED":
         return Eta(None, None, Limit.ended)
+    if origin.state == RESTING:
+        return Eta(None, None, Limit.resting)
     if origin.paused or origin.asleep_until == HELD:
         return Eta(None, None, Limit.paused)
     turn = max(0, origin.delay_ms) + max(0, origin.last_response_ms)
@@ -78,16 +87,16 @@ def estimate(origin: OriginView, now: int) -> Eta:
 def estimate_run(origins: Iterable[OriginView], now: int, max_in_flight: int) -> Eta:
     """When the whole crawl will be done at `now` (epoch ms): the slowest origin, or the slots when they are too few.
 
-    Paused origins are left out; `max_in_flight` 0 means not known.
+    Paused and resting origins are left out; `max_in_flight` 0 means not known.
     """
     low, high, limit, name = 0, 0, Limit.none, ""
-    endless = paused = unknown = False
+    endless = False
+    left_out: set[Limit] = set()
     work = 0
     for origin in origins:
         eta = estimate(origin, now)
         if eta.low_ms is None:
-            paused = paused or eta.limit is Limit.paused
-            unknown = unknown or eta.limit is Limit.unknown
+            left_out.add(eta.limit)
             continue
         if eta.limit is Limit.none:
             continue
@@ -97,8 +106,8 @@ def estimate_run(origins: Iterable[OriginView], now: int, max_in_flight: int) ->
         if eta.low_ms >= low:
             low, limit, name = eta.low_ms, eta.limit, origin.origin
     if limit is Limit.none:
-        left_out = Limit.unknown if unknown else Limit.paused
-        return Eta(None, None, left_out) if paused or unknown else Eta(0, 0, Limit.none)
+        why = next((one for one in _LEFT_OUT if one in left_out), Limit.none)
+        return Eta(0, 0, Limit.none) if why is Limit.none else Eta(None, None, why)
     if max_in_flight > 0 and work // max_in_flight > low:
         low, limit, name = work // max_in_flight, Limit.slots, ""
     return Eta(low, None if endless else max(low, high), limit, name)

@@ -212,14 +212,12 @@ def attempts_left(code: ExitCode, http_status: int | None, before: int) -> int:
 
 
 FAILURES: frozenset[ExitCode] = frozenset(code for code, row in DISPOSITIONS.items() if row.failure)
-BLOCKED: frozenset[ExitCode] = frozenset(
-    {
-        ExitCode.blocked_by_robots_txt,
-        ExitCode.blocked_url_by_local_policy,
-        ExitCode.blocked_by_exclusion_list,
-        ExitCode.skipped_by_rule,
-    }
+REFUSED_BY_RULES: frozenset[ExitCode] = frozenset(
+    {ExitCode.blocked_url_by_local_policy, ExitCode.blocked_by_exclusion_list, ExitCode.skipped_by_rule}
 )
+"""Blocked by what operators can edit: pages with one of these are judged again when rules are applied."""
+
+BLOCKED: frozenset[ExitCode] = REFUSED_BY_RULES | {ExitCode.blocked_by_robots_txt}
 
 
 def table_markdown() -> str:

@@ -5,6 +5,7 @@ Times come in as epoch milliseconds. A time of day is shown in `zone`, a wait as
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -22,6 +23,10 @@ SOON_MS = 1_000
 
 SILENT_MS = 15_000
 """A live owner that has not been heard of for so long is named as silent."""
+
+RESTING = "RESTING"
+"""The state of an origin that has not finished while no engine is at work. The database does not hold it: nobody is
+left to write it there when an engine dies."""
 
 _FINISHED: Mapping[str, str] = MappingProxyType(
     {
@@ -64,6 +69,19 @@ def finish_words(finish_reason: str) -> str:
     return _FINISHED.get(finish_reason, finish_reason.replace("_", " ") or "finished")
 
 
+def at_rest(origin: OriginView, run: RunView | None) -> OriginView:
+    """The origin as it stands: without an engine at work for `run` nothing is in flight and nobody waits for a delay,
+    whatever an engine that died has left in its row."""
+    if run is None or run.live or origin.state == "FINISHED":
+        return origin
+    return replace(origin, state=RESTING, in_flight_url="", in_flight_since=0, worker="")
+
+
+def end_of_run(run: RunView, now: int) -> int:
+    """Until when a run has gone on at `now` (epoch ms): its end, or when an engine that died was last heard of."""
+    return run.finished_at or (now if run.live else max(run.heartbeat_at, run.started_at))
+
+
 def idle_reason(origin: OriginView, now: int, run: RunView | None, *, zone: tzinfo = UTC, you: str = "") -> str:
     """Why this origin makes no request at `now` (epoch ms); empty while one is in flight.
 
@@ -98,8 +116,11 @@ def idle_reason_of_run(origins: Iterable[OriginView], now: int, run: RunView | N
     every = tuple(origins)
     if run is None:
         return "no run has started yet"
+    if not run.live and not run.finished_at:
+        at = _clock(end_of_run(run, now), zone)
+        return f"the engine broke off at {at}: `tui-crawler run CONFIG` goes on (or open it without --readonly)"
     if not run.live:
-        ended = f" at {_clock(run.finished_at, zone)}" if run.finished_at else ""
+        ended = f" at {_clock(run.finished_at, zone)}"
         why = f" ({run.finish_reason.replace('_', ' ')})" if run.finish_reason else ""
         return f"no engine is at work: the run ended{ended}{why}"
     if run.heartbeat_at and now - run.heartbeat_at > SILENT_MS:

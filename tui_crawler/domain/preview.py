@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES, REFUSED_BY_RULES
 from tui_crawler.domain.matcher import All, MatcherSet
 from tui_crawler.domain.pattern import PatternSet
 from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
@@ -60,6 +60,8 @@ class Preview:
     """What a change would do. `by_origin` holds origins with any change, most changes first.
 
     `blocked_by_state` counts what would be blocked by what became of it so far: waiting, done, failed, blocked.
+    `judged_again` pages were refused by rules, and the change does not allow them: applying it puts them back, and they
+    are judged without a request.
     """
 
     known: int
@@ -70,6 +72,7 @@ class Preview:
     seeds_hit: tuple[str, ...] = ()
     samples: tuple[Sample, ...] = ()
     blocked_by_state: tuple[tuple[str, int], ...] = ()
+    judged_again: int = 0
 
 
 class RuleSide:
@@ -215,6 +218,7 @@ class Impact:
         self._states: dict[str, int] = {}
         self._seeds_hit: list[str] = []
         self._samples: dict[bool, list[Sample]] = {True: [], False: []}
+        self._judged_again = 0
         self.known = 0
 
     def add(self, rows: Iterable[KnownUrl]) -> None:
@@ -224,6 +228,8 @@ class Impact:
             origin, url = self._parse(href)
             comparison = self._comparisons.get(job)
             found = comparison.changes(url) if comparison is not None else None
+            if code in REFUSED_BY_RULES and (found is None or found[1] != ALLOWED):
+                self._judged_again += 1
             if found is None or comparison is None:
                 origin.unchanged += 1
                 continue
@@ -247,6 +253,7 @@ class Impact:
             tuple(dict.fromkeys(self._seeds_hit)),
             (*shown, *allowed[: wanted - len(shown)]),
             tuple(sorted(self._states.items())),
+            self._judged_again,
         )
 
     def _note(

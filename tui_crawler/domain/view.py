@@ -37,7 +37,7 @@ class OriginView:
 
     origin: str
     change: int
-    state: str  # IDLE, READY, WAITING, BUSY, FINISHED
+    state: str  # IDLE, READY, WAITING, BUSY, FINISHED; RESTING when made by `idle_reason.at_rest`
     finish_reason: str
     paused: bool
     patience: int

@@ -157,7 +157,9 @@ def carried_out_actions(transaction: Transaction, after_id: int) -> tuple[int, t
 
 
 def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) -> None:
-    """Writes into the journal what became of actions."""
+    """Writes into the journal what became of actions; one that takes another one back marks that when it was carried
+    out without an error."""
+    done = list(results)
     rows = (
         {
             "action_id": result.action_id,
@@ -166,9 +168,10 @@ def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) ->
             "error": clean(result.error),
             "applied_at": transaction.now,
         }
-        for result in results
+        for result in done
     )
     transaction.run_many(_finish_action, rows)
+    transaction.run_many(_take_back, ({"action_id": result.action_id} for result in done if not result.error))
 
 
 def _listed(transaction: Transaction, known: Mapping[int, Known]) -> set[int]:
@@ -296,3 +299,9 @@ def _later() -> Any:
 def _finish_action() -> Any:
     columns = (OperatorAction.before, OperatorAction.after, OperatorAction.error, OperatorAction.applied_at)
     return OperatorAction.update(slots(columns)).where(OperatorAction.id == slot("action_id"))
+
+
+def _take_back() -> Any:
+    by = OperatorAction.alias()
+    taken_back = by.select(by.undoes).where(by.id == slot("action_id"))
+    return OperatorAction.update({OperatorAction.undone: ONE}).where(OperatorAction.id.in_(taken_back))

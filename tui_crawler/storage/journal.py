@@ -42,13 +42,11 @@ class Journal:
             self._database.close()
 
     def send(self, command: Command, who: str, undoes: int = 0) -> int:
-        """Writes a command; answers its action id. `undoes` names the action that it takes back."""
+        """Writes a command; answers its action id. `undoes` names the action that it takes back, which is
+        marked once that is carried out."""
 
         def write() -> int:
             with self._database.atomic("IMMEDIATE"):
-                if undoes:
-                    undone = OperatorAction.update({OperatorAction.undone: 1})
-                    undone.where(OperatorAction.id == undoes).execute(self._database)
                 values = {
                     OperatorAction.at: self._now(),
                     OperatorAction.who: clean(who),

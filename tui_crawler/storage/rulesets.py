@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tui_crawler.domain.command import ApplyRules, RetryPages
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import REFUSED_BY_RULES
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet
 from tui_crawler.domain.ruleset import (
     BadRuleset,
@@ -37,16 +37,7 @@ from tui_crawler.storage.transaction import Row, Transaction
 CONFIGURATION = "configuration"
 """Who wrote a version that was read from the configuration."""
 
-_REFUSED_LOCALLY = RetryPages(
-    exit_codes=tuple(
-        code.name
-        for code in (
-            ExitCode.blocked_url_by_local_policy,
-            ExitCode.blocked_by_exclusion_list,
-            ExitCode.skipped_by_rule,
-        )
-    )
-)
+_REFUSED_LOCALLY = RetryPages(exit_codes=tuple(code.name for code in sorted(REFUSED_BY_RULES)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,9 +56,9 @@ class SteeredJournal:
         self._resting = resting
         self._journal = Journal(database)
 
-    def send(self, command: Command, who: str) -> int:
-        """Writes a command; answers its action id."""
-        action_id = self._journal.send(command, who)
+    def send(self, command: Command, who: str, undoes: int = 0) -> int:
+        """Writes a command; answers its action id. `undoes` names the action that it takes back."""
+        action_id = self._journal.send(command, who, undoes)
         if self._resting() and self._journal.live_owner() is None:
             with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
                 asyncio.run(_carry_out_at_rest(self._database))

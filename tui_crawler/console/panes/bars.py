@@ -8,6 +8,7 @@ from textual import events
 from textual.geometry import Size
 from textual.message import Message
 
+from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.footer import Zone, footer_line
 from tui_crawler.console.present.header import HeaderState, header_lines
@@ -95,18 +96,20 @@ class NoticeBox(Lines, can_focus=False):
     def tell(self, notices: Sequence[Notice]) -> None:
         """Shows these notices, newest last."""
         self._notices = tuple(notices)
-        self.display = bool(notices)
         self.show([(Styled("▎ ", notice.role), Styled(notice.label, notice.role)) for notice in notices])
         self.place(self.screen.size)
 
     def place(self, size: Size) -> None:
-        """Takes its place on a screen of this size."""
-        if not self._notices:
+        """Takes its place on a screen of this size: from the border of the lowest pane upwards, where the first notice
+        covers no row; above the entry line while that is open. A screen that is too small shows none."""
+        self.display = bool(self._notices) and not self.screen.has_class("-tiny")
+        if not self.display:
             return
         wanted = max(width_of(notice.label) for notice in self._notices) + 4
         width, height = min(wanted, max(1, size.width - 2)), len(self._notices)
         self.styles.width, self.styles.height = width, height
-        self.styles.offset = (size.width - width - 1, max(0, size.height - height - 2))
+        below = 2 if any(entry.display for entry in self.screen.query(EntryLine)) else 1
+        self.styles.offset = (size.width - width - 1, max(0, size.height - height - below))
 
 
 class TooSmall(Lines, can_focus=False):

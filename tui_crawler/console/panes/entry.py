@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from tui_crawler.console.completion import Choice, Completion, choose
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.safe_text import safe
+from tui_crawler.console.table_cells import Styled
+
+if TYPE_CHECKING:
+    from tui_crawler.console.screens.base import ConsoleScreen
 
 _LONGEST_LABEL = 80
+_MOST_OFFERED = 40
+_GAP = "  "
+_PASSING = frozenset({"command", "filter", "table filter", "search"})
+"""What is typed for these holds already, or is nothing before enter: the line makes way for whatever else is done."""
 
 
-class EntryLine(Horizontal):
-    """A label (raw text) and an input; hidden until it is opened. `purpose` says what the text is for."""
+class EntryLine(Vertical):
+    """A label (raw text) and an input, with a line of what it may become; hidden until it is opened.
+
+    `purpose` says what the text is for.
+    """
 
     class Changed(Message):
         """The text changed."""
@@ -45,32 +63,75 @@ class EntryLine(Horizontal):
         super().__init__(id="entry")
         self.purpose = ""
         self.display = False
+        self.came_from: Widget | None = None
+        self._complete: Callable[[str], Completion] | None = None
+        self._choice: Choice | None = None
 
     def compose(self) -> ComposeResult:
-        """A label and an input of one line."""
-        yield Static("", id="entry-label", markup=False)
-        yield PlainInput(id="entry-input", compact=True, select_on_focus=False)
+        """What it may become, above a label and an input of one line."""
+        yield Lines(id="entry-offers")
+        with Horizontal(id="entry-line"):
+            yield Static("", id="entry-label", markup=False)
+            yield PlainInput(id="entry-input", compact=True, select_on_focus=False)
 
-    def open(self, purpose: str, label: str, text: str, hint: str) -> None:
-        """Shows the line and puts the cursor into it."""
+    def on_mount(self) -> None:
+        """Watches where the focus goes."""
+        self._offers.can_focus = False
+        self._offers.display = False
+        self.watch(self.screen, "focused", self._focus_went, init=False)
+
+    def open(
+        self, purpose: str, label: str, text: str, hint: str, complete: Callable[[str], Completion] | None = None
+    ) -> None:
+        """Shows the line and puts the cursor into it. `complete` says what a text may become at its end."""
+        box = self._box
+        if self.screen.focused is not box:
+            self.came_from = self.screen.focused
         self.purpose = purpose
         self.display = True
         self.query_one("#entry-label", Static).update(safe(label, _LONGEST_LABEL))
-        box = self.query_one(Input)
         with box.prevent(Input.Changed):
             box.value = text
         box.placeholder = hint
         box.cursor_position = len(text)
+        self._complete, self._choice = complete, None
+        self._offers.display = complete is not None
+        self._offer()
         self.screen.set_focus(box)  # now, not with the next message: the next key may wait already
 
+    @property
+    def text(self) -> str:
+        """What is typed."""
+        return self._box.value
+
     def close(self) -> None:
-        """Hides the line."""
+        """Hides the line; the focus goes back to where it was."""
+        if not self.display:
+            return
         self.display = False
+        if self.screen.focused is self._box:
+            before = self.came_from
+            if before is not None and before.is_attached and before.focusable:
+                self.screen.set_focus(before)
+            else:
+                self._console_screen.focus_main()
+
+    def leave(self) -> None:
+        """Closes the line; what it had changed is taken back."""
+        self.close()
+        self.post_message(self.Left(self.purpose))
+
+    def make_way(self) -> None:
+        """Closes the line before something else is done, unless what is typed there would be lost."""
+        if self.purpose in _PASSING:
+            self.close()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Tells what was typed."""
         event.stop()
         if self.display:
+            self._choice = None
+            self._offer()
             self.post_message(self.Changed(self.purpose, event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -80,9 +141,74 @@ class EntryLine(Horizontal):
         self.post_message(self.Entered(self.purpose, event.value))
 
     def on_key(self, event: events.Key) -> None:
-        """Esc leaves the line."""
-        if event.key == "escape":
-            event.stop()
-            event.prevent_default()
-            self.close()
-            self.post_message(self.Left(self.purpose))
+        """Esc leaves the line; tab and shift+tab complete where something is offered."""
+        match event.key:
+            case "escape":
+                self.leave()
+            case "tab" | "shift+tab" if self._complete is not None:
+                self._turn(self._complete, 1 if event.key == "tab" else -1)
+            case _:
+                return
+        event.stop()
+        event.prevent_default()
+
+    @property
+    def _box(self) -> Input:
+        return self.query_one("#entry-input", Input)
+
+    @property
+    def _offers(self) -> Lines:
+        return self.query_one("#entry-offers", Lines)
+
+    @property
+    def _console_screen(self) -> ConsoleScreen:
+        from tui_crawler.console.screens.base import ConsoleScreen  # noqa: PLC0415  it needs this module
+
+        screen = self.screen
+        assert isinstance(screen, ConsoleScreen)  # noqa: S101  no other screen has this line
+        return screen
+
+    def _focus_went(self, focused: Widget | None) -> None:
+        """Nothing is left behind when something else takes the focus; a terminal that lost it leaves none (None)."""
+        if focused is not None and focused is not self._box:
+            self.make_way()
+
+    def _turn(self, complete: Callable[[str], Completion], step: int) -> None:
+        """Puts in what all words share, else the next word, or the one before."""
+        if self._choice is not None:
+            self._put_in(self._choice.turned(step))
+            return
+        offered = complete(self.text)
+        choice = choose(offered, self.text[offered.start :], step)
+        if choice is not None:
+            self._put_in(choice)
+        if len(offered.words) == 1 and complete(f"{self.text} ").words:
+            self._write(f"{self.text} ")
+
+    def _put_in(self, choice: Choice) -> None:
+        self._write(self.text[: choice.offered.start] + choice.word)
+        if choice.place is not None and len(choice.offered.words) > 1:
+            self._choice = choice
+            self._show(choice.offered, choice.place)
+
+    def _write(self, text: str) -> None:
+        box = self._box
+        with box.prevent(Input.Changed):
+            box.value = text
+        box.cursor_position = len(text)
+        self._choice = None
+        self._offer()
+
+    def _offer(self) -> None:
+        if self._complete is not None:
+            self._show(self._complete(self.text), None)
+
+    def _show(self, offered: Completion, place: int | None) -> None:
+        """The words, beginning with the chosen one when it would not be seen otherwise."""
+        words, first = offered.words, 0
+        if place is not None and cell_len(_GAP.join(words[: place + 1])) > self.size.width - len(_GAP):
+            first = place
+        pieces: list[Styled] = []
+        for at, word in enumerate(words[first : first + _MOST_OFFERED], first):
+            pieces += [Styled(word, "accent bold reverse" if at == place else "accent"), Styled(_GAP)]
+        self._offers.show([(*pieces, Styled(offered.about, "muted"))])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from textual.content import Content
-
 from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.format import plural
 from tui_crawler.console.present.attempt_row import EVENT_COLUMNS, event_row, is_problem
@@ -37,7 +35,7 @@ class EventsPane(CrawlTable):
         self._actions: tuple[ActionView, ...] = ()
         self._troubles: tuple[Trouble, ...] = ()
         self._others: tuple[tuple[int, Row], ...] = ()
-        self.border_title = Content("Events")
+        self.name_pane("Events")
 
     def take(self, fresh: Sequence[AttemptView], *, hold: bool) -> None:
         """Takes new attempts, newest first; held back while `hold`."""
@@ -95,7 +93,7 @@ class EventsPane(CrawlTable):
         following = self.cursor_index <= 0
         self.set_rows(self._merged(), cursor="first" if following else "pin")
         problems = len(self._problems())
-        self.border_title = Content(f"Events · {plural(problems, 'problem')}" if problems else "Events")
+        self.name_pane(f"Events · {plural(problems, 'problem')}" if problems else "Events")
 
     def _merged(self) -> list[Row]:
         """All rows by time, newest first; attempts keep their order."""

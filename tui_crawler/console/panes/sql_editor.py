@@ -5,8 +5,9 @@ from __future__ import annotations
 from textual import events
 from textual.message import Message
 
+from tui_crawler.console.completion import Choice, Completion, choose
 from tui_crawler.console.panes.typing import PlainArea, plain_text
-from tui_crawler.console.present.sql_words import Completion, Schema, complete
+from tui_crawler.console.present.sql_words import Schema, complete
 
 
 class SqlEditor(PlainArea):
@@ -38,7 +39,7 @@ class SqlEditor(PlainArea):
         super().__init__(plain_text(text), id=id, classes=classes, soft_wrap=True, show_line_numbers=False)
         self.cursor_blink = False
         self.schema: Schema = ()
-        self._cycle: tuple[str, Completion, int] | None = None  # the text after the last completion, and which it was
+        self._last: tuple[str, Choice] | None = None  # the text after the last completion, and which it was
 
     def put(self, text: str) -> None:
         """Puts a text in place of what stands here, with the cursor at its end."""
@@ -74,6 +75,10 @@ class SqlEditor(PlainArea):
         words = self.offered.words
         self.post_message(self.Offered(words if self._fragment else ()))
 
+    def complete_word(self) -> bool:
+        """Completes the word under the cursor; False when nothing fits."""
+        return self._complete()
+
     @property
     def _at(self) -> int:
         line, column = self.cursor_location
@@ -85,33 +90,19 @@ class SqlEditor(PlainArea):
 
     def _complete(self) -> bool:
         """Puts in the next word that fits, as far as all that fit agree at first; False when there is none."""
-        if self._cycle is not None and self._cycle[0] == self.text:
-            _, offered, place = self._cycle
-            self._insert(offered, place + 1)
-            return True
-        offered, fragment = self.offered, self._fragment
-        words = tuple(word for word in offered.words if word != fragment)
-        if not words or not (fragment or self.text[: self._at].endswith(".")):
-            return False
-        shared = _shared(offered.words)
-        if len(shared) > len(fragment) and len(words) > 1:
-            self._put_in(offered.start, shared)
+        if self._last is not None and self._last[0] == self.text:
+            choice: Choice | None = self._last[1].turned(1)
+        elif self._fragment or self.text[: self._at].endswith("."):
+            choice = choose(self.offered, self._fragment)
         else:
-            self._insert(Completion(offered.start, words), 0)
+            choice = None
+        if choice is None:
+            return False
+        self._put_in(choice.offered.start, choice.word)
+        turns = choice.place is not None and len(choice.offered.words) > 1
+        self._last = (self.text, choice) if turns else None
         return True
-
-    def _insert(self, offered: Completion, place: int) -> None:
-        place %= len(offered.words)
-        self._put_in(offered.start, offered.words[place])
-        self._cycle = (self.text, offered, place) if len(offered.words) > 1 else None
 
     def _put_in(self, start: int, word: str) -> None:
         line, column = self.cursor_location
         self.replace(plain_text(word), (line, column - (self._at - start)), (line, column))
-
-
-def _shared(words: tuple[str, ...]) -> str:
-    """The beginning that all words share."""
-    first, last = min(words), max(words)
-    same = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    return first[:same]

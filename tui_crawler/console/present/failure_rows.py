@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import ago, compact, count, due, plural, seconds
+from tui_crawler.console.format import ago, coarse, compact, count, plural, seconds
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
+from tui_crawler.console.uptake import Uptake, held_word
+from tui_crawler.domain.page_filter import PageState, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.failure_parts import CountedFailures
     from tui_crawler.console.present.line import Line
     from tui_crawler.console.rule_pattern import Cluster
-    from tui_crawler.domain.view import FailureGroup, PageView
+    from tui_crawler.domain.view import FailureGroup, OriginView, PageView
 
 GROUPINGS: tuple[tuple[str, ...], ...] = (
     ("exit_code",),
@@ -53,7 +55,7 @@ _URL_COLUMN = Column("url", "URL", None, 0, min_width=18)
 _PAGE_COLUMNS: tuple[Column, ...] = (
     Column("tries", "TRIES", 5, 1, "right"),
     Column("took", "TOOK", 6, 4, "right"),
-    Column("retry", "RETRY", 11, 3, min_width=9),
+    Column("retry", "RETRY", 14, 3, min_width=9),
     Column("last", "LAST", 8, 6, "right"),
 )
 _TITLE_COLUMN = Column("title", "TITLE", None, 9, min_width=20)
@@ -140,14 +142,28 @@ def _recovers(group: FailureGroup) -> Styled:
     return Styled(f"{compact(group.recoverable)} yes", "ok")
 
 
-def page_row(page: PageView, now: int, by: Sequence[str]) -> Row:
+def retry_cell(page: PageView, now: int, origin: OriginView | None, uptake: Uptake) -> Styled:
+    """What will become of a failed page at its `origin` (None: not known), `now` in epoch ms."""
+    state = state_of(page)
+    if state is PageState.skipped:
+        return Styled("ignored", "faint")
+    if state in {PageState.stashed, PageState.claimed}:
+        return Styled(state.value, "waiting")
+    if page.attempts_remaining <= 0:
+        return Styled("no tries", "faint")
+    if word := held_word(origin, uptake):
+        return Styled(f"origin {word}", "warning", short=word)
+    if uptake is not Uptake.this_run:
+        return Styled("next run", "muted")
+    wait = page.not_before - now
+    return Styled(f"in {coarse(wait)}", "waiting") if wait > 0 else Styled("queued", "ok")
+
+
+def page_row(
+    page: PageView, now: int, by: Sequence[str], origin: OriginView | None = None, uptake: Uptake = Uptake.this_run
+) -> Row:
     """A failed page as a row of `page_columns(by)`; its key is the page id."""
     left = page.attempts_remaining
-    wait = page.not_before - now
-    if left <= 0:
-        retry = Styled("no try left", "faint", short="no try")
-    else:
-        retry = Styled(due(wait) if wait > 0 else "has tries", "waiting" if wait > 0 else "ok", short="has tries")
     cells: list[Cell] = []
     if "exit_code" not in by:
         cells.append(exit_cell(page.last_exit_code))
@@ -159,7 +175,7 @@ def page_row(page: PageView, now: int, by: Sequence[str]) -> Row:
     cells += [
         (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
         Styled(seconds(page.took_ms), "muted" if page.took_ms is not None else "faint"),
-        retry,
+        retry_cell(page, now, origin, uptake),
         Styled(ago(now - page.last_crawled_at), "muted"),
     ]
     if "message" not in by:

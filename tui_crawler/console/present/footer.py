@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from tui_crawler.console.action import Need
+from tui_crawler.console.format import count
 from tui_crawler.console.safe_text import clip, safe
 from tui_crawler.console.table_cells import Styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tui_crawler.console.action import Action, Situation
     from tui_crawler.console.present.line import Line
 
+_COPIES = frozenset({"copy.pick"})
+"""Actions on the marked rows of the table that has the focus."""
 _KEPT = ("help.keys", "app.quit")
 """Actions that are named last to be dropped."""
 
@@ -50,6 +55,29 @@ def footer_line(
         parts += [Styled(key, "accent bold"), Styled(f" {label}", "muted"), Styled("  ")]
         x = end + 2
     return tuple(parts[:-1]) if shown else tuple(parts), tuple(zones)
+
+
+def label_of(action: Action, now: Situation) -> str:
+    """What the footer says of an action: what it does to what is selected, and to how many of the marked rows."""
+    label, number = action.label, 0
+    if action.id == "origin.toggle_pause":
+        unfinished = [view for view in now.origins if view.state != "FINISHED"]
+        running = [view for view in unfinished if not view.paused]
+        label = label if running else "resume"
+        number = len(running or unfinished)
+    elif action.id in _COPIES:
+        return f"{label} {count(now.marked_here)}" if now.marked_here else label
+    elif Need.origin in action.needs:
+        number = len(now.origins)
+        if Need.unfinished in action.needs:
+            number = sum(view.state != "FINISHED" for view in now.origins)
+        elif Need.lost_patience in action.needs:
+            number = sum(view.patience < view.patience_max for view in now.origins)
+    elif Need.url in action.needs:
+        number = len(now.urls)
+    elif Need.job in action.needs:
+        number = len(now.jobs)
+    return f"{label} {count(number)}" if now.marked and number else label
 
 
 def _needed(keys: Sequence[tuple[str, str, str]]) -> int:

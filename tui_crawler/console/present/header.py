@@ -15,6 +15,7 @@ from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Group
+from tui_crawler.domain.idle_reason import end_of_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,10 +91,12 @@ def _who(state: HeaderState) -> list[Chip]:
         chips.append(chip(state.name, "strong", 40))
     if state.run is not None:
         chips.append(chip(f"run {state.run.run_id}", "muted", 45))
-        end = state.run.finished_at or state.now
-        chips.append(chip(elapsed(end - state.run.started_at), "muted", 35))
+        spent = end_of_run(state.run, state.now) - state.run.started_at
+        chips.append(chip(elapsed(spent), "muted", 35))
     for word, _ in TALLIES:
         number = state.tally.get(word, 0)
+        if word == "resting" and not number:
+            continue
         mark = state_mark(word)
         role = mark.role if number else "faint"
         urgent = word in {"impatient", "gave up"}
@@ -163,7 +166,7 @@ def _refresh(state: HeaderState) -> list[Chip]:
 
 def _eta_limit(eta: Eta | None) -> list[Chip]:
     """What the ETA above it is decided by, and at which origin."""
-    if eta is None or eta.limit is Limit.none:
+    if eta is None or eta.limit in {Limit.none, Limit.resting}:
         return []
     where = [chip(host_of(eta.origin), "faint", 56)] if eta.origin else []
     return [*where, chip(f"by {eta.limit.value}", "muted", 21)]

@@ -9,7 +9,7 @@ from tui_crawler.console.present.line import fact
 from tui_crawler.console.present.standing import standing
 from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.table_cells import Cell, Styled
-from tui_crawler.domain.idle_reason import idle_reason
+from tui_crawler.domain.idle_reason import RESTING, idle_reason
 from tui_crawler.domain.moment import HELD
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _FILLED, _EMPTY = "▓", "░"
 
 def turn_of(view: OriginView, now: int) -> str:
     """The turn an origin is in, or that comes next (CRAWL.md section 4): robots, fill, crawl; empty when it is over."""
-    if view.state == "FINISHED":
+    if view.state in {"FINISHED", RESTING}:
         return ""
     if view.in_flight_url:
         return "robots" if view.in_flight_url == f"{view.origin}/robots.txt" else "crawl"
@@ -71,6 +71,8 @@ def clock_line(view: OriginView, now: int, contract: Contract | None) -> Cell:
         return fact("next", Styled("paused", "paused"))
     if view.state == "FINISHED":
         return fact("next", Styled("none in this run", "faint"))
+    if view.state == RESTING:
+        return fact("next", Styled("no engine is at work", "muted"))
     if view.asleep_until > max(now, view.next_request_at):
         return fact("next", Styled(due(view.asleep_until - now), "waiting"), Styled(" nothing is due before", "muted"))
     wait = view.next_request_at - now

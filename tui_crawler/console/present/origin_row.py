@@ -12,7 +12,7 @@ from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.sparkline import patience_dots
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.idle_reason import idle_reason
+from tui_crawler.domain.idle_reason import RESTING, idle_reason
 from tui_crawler.domain.moment import HELD
 
 if TYPE_CHECKING:
@@ -51,6 +51,11 @@ NARROW_COLUMNS: tuple[Column, ...] = (
 )
 """The columns below 81 cells; the state is its glyph alone, the word stands under the table."""
 
+SUSPECTED = "⚠"
+"""Stands in the state of an origin that looks like a trap; WHY and the pane beside the table tell the reason."""
+_ROOM_BESIDE = 8
+"""Letters of a state that fit beside that sign, its own glyph and a space where the column is narrow."""
+
 _SHORT_STATES: Mapping[str, str] = MappingProxyType(
     {"rate limited": "limited", "database error": "db error", "limit reached": "limit"}
 )
@@ -86,14 +91,16 @@ def origin_row(
     mark = standing(view)
     done = view.state == "FINISHED"
     name = Styled(host_of(view.origin), "muted" if done else "strong", short=bare_host(view.origin))
-    origin: Cell = (Styled("⚠ trap? ", "warning", short="⚠ "), name) if suspected else name
+    short = _SHORT_STATES.get(mark.word, mark.word)
+    gap = "" if suspected and len(short) > _ROOM_BESIDE else " "
+    state = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
     fail = Styled(count(view.failed), "error" if view.failed else "faint", short=compact(view.failed))
     todo = Styled(count(view.todo), "" if view.todo else "faint", short=compact(view.todo))
     last: Cell = exit_cell(view.last_exit_code)
     if narrow:
         cells: tuple[Cell, ...] = (
-            Styled(mark.glyph, mark.role),
-            origin,
+            (Styled(mark.glyph, mark.role), *((Styled(SUSPECTED, "warning"),) if suspected else ())),
+            name,
             todo,
             fail,
             patience_cell(view),
@@ -102,8 +109,8 @@ def origin_row(
         )
         return Row(view.origin, cells)
     cells = (
-        Styled(mark.label, mark.role, short=f"{mark.glyph} {_SHORT_STATES.get(mark.word, mark.word)}"),
-        origin,
+        (*((Styled(f"{SUSPECTED} ", "warning", short=SUSPECTED),) if suspected else ()), state),
+        name,
         todo,
         Styled(count(view.done), "", short=compact(view.done)),
         fail,
@@ -116,7 +123,7 @@ def origin_row(
         Styled(count(view.pending), "" if view.pending else "faint", short=compact(view.pending)),
         size(view.bytes),
         (
-            *((Styled("⚠ trap suspected  ", "warning"),) if suspected else ()),
+            *((Styled(f"{SUSPECTED} trap suspected  ", "warning"),) if suspected else ()),
             Styled(idle_reason(view, now, run, zone=zone, you=you) or requesting(view), "muted"),
         ),
     )
@@ -154,7 +161,7 @@ def delay_cell(view: OriginView) -> Styled:
 
 def next_cell(view: OriginView, now: int) -> Styled:
     """When the next request goes out: counts down below 10 s; `now` while one is under way."""
-    if view.state == "FINISHED":
+    if view.state in {"FINISHED", RESTING}:
         return Styled("-", "faint")
     if view.in_flight_url:
         return Styled("now", "active")
@@ -169,4 +176,9 @@ def next_cell(view: OriginView, now: int) -> Styled:
 def counts_down(view: OriginView, now: int) -> bool:
     """Whether the row of this origin changes by time alone."""
     wait = max(view.next_request_at, view.asleep_until) - now
-    return view.state != "FINISHED" and not view.paused and not view.in_flight_url and -1_000 < wait < CLOCK_MS
+    return (
+        view.state not in {"FINISHED", RESTING}
+        and not view.paused
+        and not view.in_flight_url
+        and -1_000 < wait < CLOCK_MS
+    )

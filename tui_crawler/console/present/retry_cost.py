@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, plural, seconds, span
 from tui_crawler.console.present.urls import host_of
+from tui_crawler.console.uptake import Uptake, held_word
 from tui_crawler.domain.moment import HELD
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class RetryCost:
     """A range in ms: when every page succeeds at once, and when each needs all of its tries.
 
     `origin` takes longest, with so many `pages` and a turn of `turn_ms`. `origins` take turns; `held` pages are of
-    origins that take none and are in no range: they are paused, stopped or out of patience.
+    origins that take none and are in no range: they are paused, or (while a run is live) have ended in it.
     """
 
     low_ms: int
@@ -30,6 +31,7 @@ class RetryCost:
     turn_ms: int = 0
     origins: int = 0
     held: int = 0
+    uptake: Uptake = Uptake.this_run
 
 
 def pages_by_origin(urls: Iterable[str]) -> dict[str, int]:
@@ -41,7 +43,13 @@ def pages_by_origin(urls: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def retry_cost(pages: Mapping[str, int], origins: Mapping[str, OriginView], tries: int, now: int) -> RetryCost:
+def retry_cost(
+    pages: Mapping[str, int],
+    origins: Mapping[str, OriginView],
+    tries: int,
+    now: int,
+    uptake: Uptake = Uptake.this_run,
+) -> RetryCost:
     """The turns that so many pages of each origin take at `now` (epoch ms); origins take theirs beside each other.
 
     A turn is the effective delay and the last response time. `tries` is how many a page gets (0: one is assumed).
@@ -52,8 +60,7 @@ def retry_cost(pages: Mapping[str, int], origins: Mapping[str, OriginView], trie
         view = origins.get(name)
         if view is None:
             continue
-        gave_up = view.state == "FINISHED" and view.finish_reason != "exhausted"  # an exhausted one goes on
-        if view.paused or view.asleep_until == HELD or gave_up:
+        if view.asleep_until == HELD or held_word(view, uptake):
             held += number
             continue
         busy += 1
@@ -63,7 +70,7 @@ def retry_cost(pages: Mapping[str, int], origins: Mapping[str, OriginView], trie
         high = max(high, wait + number * turn * max(1, tries))
         if low >= cost.low_ms:
             cost = RetryCost(low, 0, name, number, turn)
-    return RetryCost(cost.low_ms, high, cost.origin, cost.pages, cost.turn_ms, busy, held)
+    return RetryCost(cost.low_ms, high, cost.origin, cost.pages, cost.turn_ms, busy, held, uptake)
 
 
 def cost_words(cost: RetryCost) -> str:
@@ -74,5 +81,6 @@ def cost_words(cost: RetryCost) -> str:
         turns = f"{plural(cost.pages, 'turn')} of {seconds(cost.turn_ms)}"
         words.append(f"Takes {span(cost.low_ms, cost.high_ms)}: {host_of(cost.origin)}, {turns}{longest}.")
     if cost.held:
-        words.append(f"{plural(cost.held, 'page')} would wait: their origins are paused, stopped or out of patience.")
+        why = "paused, stopped or out of patience" if cost.uptake is Uptake.this_run else "paused"
+        words.append(f"{plural(cost.held, 'page')} would wait: their origins are {why}.")
     return " ".join(words)

@@ -48,12 +48,13 @@ _ORIGIN_WORDS: Mapping[type[object], str] = MappingProxyType(
 )
 
 
-def same_as(commands: Iterable[Command]) -> str:
+def same_as(commands: Iterable[Command], *, takes_back: bool = False) -> str:
     """The commands that do the same, joined by `;` (raw text); empty when the command line has none for one of them.
 
-    Of long lists the first names are given and how many more there are.
+    Of long lists the first names are given and how many more there are. `takes_back`: rules that are applied are those
+    before the version in force.
     """
-    lines = [_line(command) for command in commands]
+    lines = [_taken_back(command) if takes_back else _line(command) for command in commands]
     return "; ".join(lines) if all(lines) else ""
 
 
@@ -87,6 +88,14 @@ def _line(command: Command) -> str:
             return _words("rules", "apply", "FILE", *_option("--job", job), *_option("--note", note))
         case _:
             return _pages_line(command)
+
+
+def _taken_back(command: Command) -> str:
+    match command:
+        case ApplyRules(job=job):
+            return _words("rules", "undo", *_option("--job", job))
+        case _:
+            return _line(command)
 
 
 def _pages_line(command: Command) -> str:

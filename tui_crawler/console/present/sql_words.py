@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from tui_crawler.console.completion import Completion
 
 KEYWORDS = (
     "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "JOIN", "LEFT JOIN", "ON", "AND", "OR", "NOT", "IN",
@@ -17,14 +18,6 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _TAKES_A_VIEW = frozenset({"FROM", "JOIN"})
 
 Schema = Sequence[tuple[str, Sequence[str]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """The words that may stand from `start` up to the cursor, the likeliest first."""
-
-    start: int
-    words: tuple[str, ...]
 
 
 def complete(text: str, at: int, schema: Schema) -> Completion:

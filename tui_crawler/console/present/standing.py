@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.glyphs import Mark, state_mark
+from tui_crawler.domain.idle_reason import RESTING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +39,7 @@ _SEVERITY: Mapping[str, int] = MappingProxyType(
                 "ready",
                 "paused",
                 "idle",
+                "resting",
                 "excluded",
                 "limit reached",
                 "stopped",
@@ -53,8 +55,9 @@ TALLIES: tuple[tuple[str, str], ...] = (
     ("impatient", "impatient"),
     ("gave up", "gave up"),
     ("finished", "finished"),
+    ("resting", "resting"),
 )
-"""What the header counts: state word of the glyph, and the word itself."""
+"""What the header counts: state word of the glyph, and the word itself. Nothing rests while an engine is at work."""
 
 _COUNTED_AS: Mapping[str, str] = MappingProxyType(
     {
@@ -72,12 +75,15 @@ _COUNTED_AS: Mapping[str, str] = MappingProxyType(
 def standing(origin: OriginView) -> Mark:
     """The state of an origin as a person reads it.
 
-    `impatient` is an origin that has lost half of its patience or more, whatever it does at the moment.
+    `impatient` is an origin that has lost half of its patience or more, whatever it does at the moment; `resting` one
+    that has not finished while no engine is at work.
     """
     if origin.state == "FINISHED":
         return state_mark(_FINISHED.get(origin.finish_reason, "finished"))
     if origin.paused:
         return state_mark("paused")
+    if origin.state == RESTING:
+        return state_mark("resting")
     if origin.patience_max and 2 * origin.patience <= origin.patience_max:
         return state_mark("impatient")
     if origin.in_flight_url or origin.state == "BUSY":

@@ -9,22 +9,23 @@ from tui_crawler.console.glyphs import state_mark
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.page_filter import PageState, state_of
+from tui_crawler.domain.page_filter import PageState, TextTerm, state_of
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.page_book import PageBook
     from tui_crawler.console.present.line import Line
+    from tui_crawler.domain.page_filter import PageFilter
     from tui_crawler.domain.view import PageView
 
 URL_COLUMNS: tuple[Column, ...] = (
     Column("state", "STATE", 9, 6),
     Column("exit", "EXIT", 29, 0, min_width=14),
     Column("status", "ST", 3, 4, "right"),
-    Column("url", "URL", None, 0, min_width=40),
+    Column("url", "URL", None, 0, min_width=38),
     Column("title", "TITLE", None, 5, min_width=16),
-    Column("depth", "DEPTH", 5, 7, "right", 3, short="DEP"),
+    Column("depth", "DEPTH", 5, 7, "right"),
     Column("tries", "TRIES", 5, 3, "right"),
     Column("due", "DUE", 5, 2, "right"),
     Column("last", "LAST", 7, 1, "right", 4),
@@ -118,5 +119,14 @@ def nothing_words(book: PageBook) -> str:
     if not book.narrowing.terms:
         return "No URLs yet.\n\na  add seeds      ?  keys"
     if book.at_first and book.at_last:
-        return "No URL passes the filter.\n\n/  change it      ctrl+l  show all"
+        states = _state_words(book.narrowing)
+        hint = f"Nothing has this in its URL or title · {states} narrows by state." if states else ""
+        return f"{hint or 'No URL passes the filter.'}\n\n/  change it      ctrl+l  show all"
     return f"Nothing among {count(book.looked_at)} of {plural(book.known, 'row')} yet; looking on.\n\nctrl+l  stops it"
+
+
+def _state_words(narrowing: PageFilter) -> str:
+    """The terms that were meant where plain words are states; empty where none is."""
+    states = {state.value for state in PageState}
+    words = [term.text.lower() for term in narrowing.terms if isinstance(term, TextTerm) and not term.inverted]
+    return " ".join(f"state:{word}" for word in dict.fromkeys(words) if word in states)

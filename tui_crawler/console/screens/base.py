@@ -18,12 +18,14 @@ from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.keys import keys_of
 from tui_crawler.console.panes.bars import FooterBar, HeaderBar, NoticeBox, TooSmall
 from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.present.footer import label_of
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.table_filter import PURPOSE, TableFilter
+from tui_crawler.console.screens.table_marks import TableMarks
 from tui_crawler.console.zoom import Zoom, panes_of, zoom_words
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Sequence
 
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.refresh import Snapshot, Wants
@@ -47,7 +49,10 @@ def size_classes(size: Size) -> dict[str, bool]:
 def title(widget: Widget, text: str, subtitle: str = "") -> None:
     """Writes the titles of a pane's border; the texts are raw."""
     words = zoom_words(widget)
-    widget.border_title = Content(safe(f"{text} · {words}" if words else text, 200))
+    if isinstance(widget, CrawlTable):
+        widget.name_pane(text)
+    else:
+        widget.border_title = Content(safe(f"{text} · {words}" if words else text, 200))
     words = widget.filter_words if isinstance(widget, CrawlTable) else ""
     widget.border_subtitle = Content(safe(subtitle or words, 200))
 
@@ -59,6 +64,8 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     HERE: ClassVar[frozenset[str]] = frozenset()
     """Actions the footer does not name here, though they exist."""
     AUTO_FOCUS = "CrawlTable"
+    MARKS: ClassVar[str] = ""
+    """The table whose marked rows the actions of this screen are about; empty: none."""
     made_of: tuple[tuple[object, ...], tuple[tuple[str, object], ...]] = ((), ())
     """The arguments it was made with, so that the history can make it again."""
 
@@ -74,6 +81,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.frozen = False
         self.missed = 0
         self.table_filter = TableFilter(self)
+        self.marks = TableMarks(self)
         self.zoom = Zoom(self)
 
     @property
@@ -126,6 +134,10 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """What is known of a URL that this screen is about; None when it is about others."""
         return None
 
+    def orders(self, table: CrawlTable) -> tuple[str, ...]:
+        """By what the rows of a table can be ordered: the words that `sort` takes."""
+        return tuple(column.id for column in table.columns)
+
     def bring_up_to_date(self, table: CrawlTable) -> None:
         """Makes the rows of a table anew that are out of view; called before all of them are written."""
 
@@ -156,21 +168,29 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Chooses the layout for a size."""
         self.update_classes(size_classes(size), animate=False)
 
-    def tell_footer(self) -> None:
-        """Brings the footer up to date."""
+    def footer_keys(self) -> Sequence[tuple[str, str, str]]:
+        """What the footer names, the most important first: action id, key and label."""
         situation = self.console.situation(self)
         keymap = self.console.own_keys
-        keys = [
-            (action.id, shown[0], action.label)
+        return [
+            (action.id, shown[0], label_of(action, situation))
             for action in footer_at(self.WHERE)
             if action.id not in self.HERE
             and not why_not(action, situation)
             and (shown := keys_of(action.id, action.keys, keymap))
         ]
+
+    def tell_footer(self) -> None:
+        """Brings the footer up to date."""
         filtered = self.table_filter.filtered if self.has_class("-narrow") else None  # else the border tells it
         crumbs = self.crumbs() if filtered is None else (f"/ {filtered.needle}",)
-        self.query_one(FooterBar).tell(crumbs, keys)
+        self.query_one(FooterBar).tell(crumbs, self.footer_keys())
         self.zoom.mark_title()
+        self.marks.show()
+
+    def leave_marks(self) -> bool:
+        """What `esc` does before it leaves: takes marks off. False when there were none."""
+        return self.marks.leave()
 
     def on_mount(self) -> None:
         """Fits the first size."""
@@ -187,8 +207,9 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         self.console.screen_came_up(self)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """The zoom goes with the focus."""
+        """The zoom goes with the focus; messages make room for the entry line."""
         self.zoom.follow(event.widget)
+        self.query_one(NoticeBox).place(self.size)
 
     def on_click(self, event: events.Click) -> None:
         """Twice on the title of a pane: it grows by a step; at its largest everything goes back to its place."""
@@ -220,6 +241,10 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Orders by the column that was clicked; a second click turns the order round."""
         if event.table.orders_itself:
             event.table.toggle_order(event.column_id)
+
+    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
+        """Actions are about other rows now."""
+        self.tell_footer()
 
     def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
         """A key of the footer was clicked."""

@@ -35,6 +35,7 @@ from tui_crawler.console.present.failure_rows import (
     page_columns,
     page_lines,
     page_row,
+    retry_cell,
 )
 from tui_crawler.console.present.retry_cost import cost_words, retry_cost
 from tui_crawler.console.refresh import Snapshot, Wants
@@ -46,7 +47,9 @@ from tui_crawler.domain.page_filter import PageWindow
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from tui_crawler.domain.view import FailureGroup, PageView
+    from tui_crawler.domain.view import FailureGroup, OriginView, PageView
+
+_PENDING = frozenset({"READY", "CLAIMED"})
 
 
 class FailuresScreen(ConsoleScreen):
@@ -56,6 +59,8 @@ class FailuresScreen(ConsoleScreen):
     HERE = frozenset({"view.failures"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.failures)]
     AUTO_FOCUS = "#groups"
+
+    MARKS = "#pages"
 
     def __init__(self) -> None:
         """Makes it with nothing read yet."""
@@ -68,6 +73,7 @@ class FailuresScreen(ConsoleScreen):
         self._first = 1
         self._shown: PageWindow | None = None
         self._clusters: tuple[Cluster, ...] = ()
+        self._fates: tuple[str, ...] = ()  # what is said to become of the pages shown
         self._held: Snapshot | None = None
         self._asked_for = 0
         self._retried: tuple[FailureGroup, RetryOf] | None = None  # what putting it back means is read
@@ -112,6 +118,8 @@ class FailuresScreen(ConsoleScreen):
             self._point_at_group()
         if isinstance(window, PageWindow) and window is not self._shown:
             self._show_pages(window)
+        elif self._fates != self._fates_now():  # the run has ended or begun, or an origin goes on
+            self._fill_rows()
         self._show_titles()
 
     def _hold(self, shot: Snapshot, counted: object, window: object) -> None:
@@ -132,11 +140,21 @@ class FailuresScreen(ConsoleScreen):
         plan = shot.parts.get(part)
         if isinstance(plan, RetryPlan):
             self._retried = None
-            run = self.console.picture.run
+            run, wishes = self.console.picture.run, self.console.wishes
             tries = run.tries if run is not None else 0
-            cost = cost_words(retry_cost(dict(plan.pages), plan.origins, tries, self.console.clock.wall_ms()))
-            named = retry_named(plan.urls, group_name(group), group.count, cost) if plan.urls else None
-            self.console.wishes.ask(named or retry_group(group, cost))
+            now, prospect = self.console.clock.wall_ms(), wishes.prospect(plan.origins.values(), self._queued(group))
+            cost = cost_words(retry_cost(dict(plan.pages), plan.origins, tries, now, prospect.uptake))
+            name = group_name(group)
+            named = retry_named(plan.urls, name, group.count, cost, prospect) if plan.urls else None
+            wishes.ask(named or retry_group(group, cost, prospect))
+
+    def _queued(self, group: FailureGroup) -> int | None:
+        """How many pages of the group are queued already; None when not all of them are shown."""
+        shown = self._shown
+        whole = shown is not None and shown.ended and not self._before and self._window.key == group.key
+        if shown is None or not whole or len(shown.pages) < group.count:
+            return None
+        return sum(page.attempts_remaining > 0 and page.status in _PENDING for page in shown.pages)
 
     def thaw(self) -> None:
         """Shows what came meanwhile."""
@@ -148,11 +166,27 @@ class FailuresScreen(ConsoleScreen):
     def _show_pages(self, window: PageWindow | None) -> None:
         self._shown = window
         pages = window.pages if window is not None else ()
-        now = self.console.clock.wall_ms()
         self._page_table.placeholder = "no pages" if window is not None or self._group() is None else "reading…"
-        self._page_table.set_rows([page_row(page, now, self._by) for page in pages], keep_marks=True)
+        self._fill_rows()
         self._clusters = clusters_of([page.url for page in pages])
         self._show_page()
+
+    def _fill_rows(self) -> None:
+        """Makes the rows of the pages."""
+        now, uptake = self.console.clock.wall_ms(), self.console.wishes.uptake
+        self._fates = self._fates_now()
+        rows = [page_row(page, now, self._by, self._origin_of_page(page), uptake) for page in self._pages_shown()]
+        self._page_table.set_rows(rows, keep_marks=True)
+
+    def _fates_now(self) -> tuple[str, ...]:
+        now, uptake = self.console.clock.wall_ms(), self.console.wishes.uptake
+        return tuple(retry_cell(page, now, self._origin_of_page(page), uptake).text for page in self._pages_shown())
+
+    def _pages_shown(self) -> tuple[PageView, ...]:
+        return self._shown.pages if self._shown is not None else ()
+
+    def _origin_of_page(self, page: PageView) -> OriginView | None:
+        return self.console.picture.origins.get(page.origin)
 
     def _cluster_words(self) -> str:
         return cluster_words(self._cluster(), len(self._shown.pages) if self._shown is not None else 0)
@@ -197,12 +231,10 @@ class FailuresScreen(ConsoleScreen):
         return self._page_of_id(self._page_table.cursor_key)
 
     def _page_of_id(self, key: Hashable) -> PageView | None:
-        pages = self._shown.pages if self._shown is not None else ()
-        return next((page for page in pages if page.page_id == key), None)
+        return next((page for page in self._pages_shown() if page.page_id == key), None)
 
     def _marked(self) -> tuple[str, ...]:
-        pages = self._shown.pages if self._shown is not None else ()
-        return tuple(page.url for page in pages if page.page_id in self._page_table.marked)
+        return tuple(page.url for page in self._pages_shown() if page.page_id in self._page_table.marked)
 
     def _cluster(self) -> Cluster | None:
         """That of the page under the cursor; the largest one while the cursor is among the groups."""

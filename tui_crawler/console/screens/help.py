@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 
-from tui_crawler.console.actions import Action, Group, Situation, Where, actions_at, why_not
+from tui_crawler.console.actions import BY_ID, Action, Group, Situation, Where, actions_at, why_not
 from tui_crawler.console.crawl_table import Column
 from tui_crawler.console.format import plural
 from tui_crawler.console.glyphs import state_mark
@@ -50,6 +50,7 @@ _LEGEND: tuple[Mapping[str, str], ...] = (
         "finished": "nothing is left to do",
         "stopped": "for this run, by an operator",
         "excluded": "its contract does not allow it",
+        "resting": "no engine is at work",
     },
     {
         "queued": "it waits for its turn",
@@ -67,6 +68,7 @@ _SIGNS = (
     ("✎", "set by you"),
     ("●○", "patience left, lost"),
     ("◆", "marked"),
+    ("⚠", "trap suspected"),
 )
 
 
@@ -95,7 +97,7 @@ class HelpScreen(SearchDialog):
 def help_entries(situation: Situation, keymap: KeyMap | None) -> list[Entry]:
     """The lines of the help sheet, in the order of the groups."""
     keys: Mapping[str, str] = keymap.keys if keymap is not None else {}
-    own = keymap.own if keymap is not None else frozenset()
+    own = _changed(keymap)
     entries = []
     for group in Group:
         entries.append(Entry(f"group {group.name}", ("", Styled(group.value, "muted"), ""), "", possible=False))
@@ -107,6 +109,11 @@ def help_entries(situation: Situation, keymap: KeyMap | None) -> list[Entry]:
         if group is Group.move:
             entries += [_table_entry(one, keys, changed=one.id in own) for one in table_keys()]
     return [*entries, *_problem_entries(keymap), *_legend_entries()]
+
+
+def _changed(keymap: KeyMap | None) -> frozenset[str]:
+    """The actions whose keys the operator wrote, and wrote otherwise than they are anyway."""
+    return keymap.own & keymap.keys.keys() if keymap is not None else frozenset()
 
 
 def _problem_entries(keymap: KeyMap | None) -> list[Entry]:
@@ -142,7 +149,9 @@ def _entry(action: Action, reason: str, keymap: Mapping[str, str], *, changed: b
     if action.command:
         about += [Styled("   same as  ", "muted"), Styled(action.command)]
     if action.undo:
-        about += [Styled("   z  ", "muted"), Styled(action.undo)]
+        undo = BY_ID["journal.undo"]
+        key = next(iter(keys_of(undo.id, undo.keys, keymap)), undo.label)
+        about += [Styled(f"   {key}  ", "muted"), Styled(action.undo)]
     cells = (
         Styled(keys, "faint" if reason else "accent bold"),
         Styled(action.label, "faint" if reason else "strong"),
@@ -174,8 +183,8 @@ def _notes(where: Where, keymap: KeyMap | None) -> list[Line]:
         legend.append(tuple(line))
     signs = tuple(piece for sign, word in _SIGNS for piece in (Styled(sign, "accent"), Styled(f" {word}  ", "muted")))
     below: list[Styled] = [Styled("f1", "accent"), Styled(" explains the pane", "muted")]
-    if keymap is not None and keymap.own:
-        below.append(Styled(f"   changed keys: ✎ {len(keymap.own)}", "accent"))
+    if changed := _changed(keymap):
+        below.append(Styled(f"   changed keys: ✎ {len(changed)}", "accent"))
     if keymap is not None and keymap.preset != "default":
         below.append(Styled(f"   keys of {keymap.preset}", "muted"))
     if keymap is not None and keymap.problems:

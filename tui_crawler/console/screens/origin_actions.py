@@ -12,14 +12,22 @@ if TYPE_CHECKING:
 
 
 def act_on_origins(console: CrawlerApp, action_id: str, targets: tuple[OriginView, ...]) -> bool:
-    """Does an action on origins, of whichever screen; False when it is none."""
+    """Does an action on origins, of whichever screen; False when it is none. What was carried out takes marks off."""
+    screen = console.console_screen
+
+    def used() -> None:
+        if screen is not None:
+            screen.marks.used()
+
     match action_id:
         case "origin.toggle_pause":
             console.wishes.carry_out(intents.toggle_pause(targets))
         case "origin.stop":
-            console.wishes.ask(intents.stop(targets))
+            console.wishes.ask(intents.stop(targets), used)
+            return True
         case "origin.retry_failed":
-            console.wishes.ask(intents.retry_failed(targets))
+            console.wishes.ask(intents.retry_failed(targets, console.wishes.prospect(targets)), used)
+            return True
         case "origin.top_up":
             console.wishes.carry_out(intents.top_up(targets))
         case "robots.refetch":
@@ -30,4 +38,5 @@ def act_on_origins(console: CrawlerApp, action_id: str, targets: tuple[OriginVie
             console.wishes.carry_out_each(intents.faster, targets)
         case _:
             return False
+    used()
     return True

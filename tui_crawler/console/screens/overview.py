@@ -46,6 +46,7 @@ class OverviewScreen(LiveFilterScreen):
     """The screen the console begins with."""
 
     WHERE = Where.overview
+    MARKS = "#origins"
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.overview)]
 
     def __init__(self, wanted: Arrangement | None = None) -> None:
@@ -76,9 +77,15 @@ class OverviewScreen(LiveFilterScreen):
         self._show_titles()
 
     def on_screen_resume(self) -> None:
-        """Shows at once what was read while another screen lay over it from the start."""
+        """Makes the order anew when another screen lay over it: from what is known, and from the next reading."""
         if self._ordered_at < 0:
             self._order()
+            self._ordered_at = -ORDER_MS
+
+    def on_screen_suspend(self) -> None:
+        """Another screen lies over it; a dialog does not count, it goes on under it."""
+        if self.console.console_screen is not self:
+            self._ordered_at = -ORDER_MS
 
     # what is shown
 
@@ -97,11 +104,11 @@ class OverviewScreen(LiveFilterScreen):
         self._events.take(shot.events, hold=self.frozen)
         self._take_parts(shot)
         if self.frozen:
-            self._missed.update(view.origin for view in shot.changed)
+            self._missed |= self.console.picture.take_news()
             self.missed = len(self._missed)
             self._show_titles()
             return
-        self._dirty.update(view.origin for view in shot.changed)
+        self._dirty |= self.console.picture.take_news()
         self._put_visible()
         self._tell_given_up()
         now = self.console.clock.mono_ms()
@@ -247,11 +254,13 @@ class OverviewScreen(LiveFilterScreen):
         return self.console.picture.origins.get(str(self._table.cursor_key))
 
     def _targets(self) -> tuple[OriginView, ...]:
-        """The marked origins, or the selected one."""
-        origins = self.console.picture.origins
-        marked = tuple(origins[str(key)] for key in self._table.row_order if key in self._table.marked)
-        selected = self._selected()
-        return marked or ((selected,) if selected is not None else ())
+        """The marked origins, those that a filter hides last, or the selected one."""
+        keys, selected = self._table.marked, self._selected()
+        if not keys:
+            return (selected,) if selected is not None else ()
+        shown = dict.fromkeys(key for key in self._table.row_order if key in keys)
+        hidden = sorted(str(key) for key in keys.difference(shown))
+        return tuple(self.console.picture.origins[str(key)] for key in (*shown, *hidden))
 
     def situation(self) -> Situation:
         """The marked or selected origins."""
@@ -266,6 +275,10 @@ class OverviewScreen(LiveFilterScreen):
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         """An origin, or an attempt."""
         return self.console.picture.origins.get(str(key)) if table is self._table else self._events.record(key)
+
+    def orders(self, table: CrawlTable) -> tuple[str, ...]:
+        """Origins also by what no column shows."""
+        return tuple(dict(SORT_TITLES)) if table is self._table else super().orders(table)
 
     def bring_up_to_date(self, table: CrawlTable) -> None:
         """All origins that changed, also those out of view."""

@@ -38,7 +38,8 @@ class PaneHelpScreen(Dialog):
     def __init__(self, pane: Widget | None, situation: Situation, own_keys: Mapping[str, str]) -> None:
         """`pane` None: the screen has none. `own_keys` are the keys that differ from the table's."""
         super().__init__()
-        self._heading = f"{pane_name(pane) if pane is not None else 'No pane'} · {situation.where.value}"
+        name = pane_name(pane) if pane is not None else "No pane"
+        self._heading = name if name == situation.where.value else f"{name} · {situation.where.value}"
         self._lines = pane_lines(pane, situation, own_keys) if pane is not None else []
 
     def compose(self) -> ComposeResult:

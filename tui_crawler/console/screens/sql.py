@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
@@ -13,6 +14,7 @@ from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import Column, CrawlTable
 from tui_crawler.console.format import elapsed
 from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.sql_editor import SqlEditor
 from tui_crawler.console.ports import QueryAnswer
@@ -25,15 +27,23 @@ from tui_crawler.console.present.sql_rows import (
 )
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, title
-from tui_crawler.console.table_cells import Styled
+from tui_crawler.console.table_cells import Row, Styled
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Sequence
 
     from tui_crawler.console.present.sql_words import Schema
     from tui_crawler.console.query_desk import QueryDesk
 
 _FIRST = "SELECT origin, todo, done, failed FROM v_origin ORDER BY failed DESC"
+_EDITOR_KEYS = (
+    ("nav.open", "enter", "ask"),
+    ("editor.recall", "↑", "asked before"),
+    ("editor.complete", "tab", "complete"),
+    ("editor.line", "ctrl+j", "new line"),
+    ("nav.back", "esc", "back"),
+)
+"""What the footer names while the editor has the focus: id (of an action, or of a key of the editor), key, label."""
 _HINT = "enter asks · ctrl+j new line · tab completes · ↑ ↓ what was asked · only reading is possible"
 
 
@@ -66,6 +76,7 @@ class SqlScreen(ConsoleScreen):
         self._desk = desk
         self._question = question
         self._answer = QueryAnswer()
+        self._problem = ""  # why the last question got no answer; the one before is shown still
         self._asked = 0
         self._waits = False
         self._since = 0
@@ -74,7 +85,7 @@ class SqlScreen(ConsoleScreen):
 
     def body(self) -> Iterable[Widget]:
         """The editor, a line that tells, the answer, a row of it in full."""
-        text = self._question or self._desk.draft or (self._desk.asked[-1] if self._desk.asked else _FIRST)
+        text = self._question or self._desk.draft or _FIRST  # what was asked before may be of another crawl
         self._editor = SqlEditor(text, id="sql-editor", classes="pane")
         self._hint = Lines(id="sql-hint")
         self._hint.can_focus = False
@@ -124,8 +135,8 @@ class SqlScreen(ConsoleScreen):
         if self._waits:
             ms = self.console.clock.mono_ms() - self._since
             words = f"cancelling… {elapsed(ms)}" if self._cancelled else f"◷ asking… {elapsed(ms)} · esc cancels"
-        elif self._answer.problem:
-            words = "no answer"
+        elif self._problem:
+            words = f"of the question before: {answer_words(self._answer)}" if self._answer.columns else "no answer"
         elif self._answer.columns:
             words = answer_words(self._answer)
         else:
@@ -133,15 +144,23 @@ class SqlScreen(ConsoleScreen):
         title(self._table, f"Answer · {words}")
 
     def _show(self, answer: QueryAnswer) -> None:
-        self._answer = answer
         table = self._table
+        self._problem = answer.problem
+        self._hint.show([Styled(f"✗ {answer.problem}", "error") if answer.problem else Styled(_HINT, "muted")])
+        if answer.problem:
+            table.placeholder = f"✗ {answer.problem}"
+            held = table.held_rows()  # the answer before stays, as one that is past
+            table.set_rows([Row(row.key, row.cells, "dim") for row in held], keep_marks=True)
+            self._show_title()
+            self.tell_footer()
+            return
+        self._answer = answer
         table.keep_only("")
         table.order_by(None)
         table.clear_marks()
-        table.placeholder = f"✗ {answer.problem}" if answer.problem else "the answer has no rows"
+        table.placeholder = "the answer has no rows"
         table.set_columns(answer_columns(answer) or (Column("answer", "", None),))
         table.set_rows(answer_rows(answer), cursor="first")
-        self._hint.show([Styled(f"✗ {answer.problem}", "error") if answer.problem else Styled(_HINT, "muted")])
         self._show_row()
         self._show_title()
         self.tell_footer()
@@ -167,7 +186,15 @@ class SqlScreen(ConsoleScreen):
         """Where one is."""
         return ("SQL",)
 
+    def footer_keys(self) -> Sequence[tuple[str, str, str]]:
+        """The keys of the editor while it has the focus: it takes all others as text."""
+        return _EDITOR_KEYS if self.focused is self._editor else super().footer_keys()
+
     # what is done
+
+    def leave_marks(self) -> bool:
+        """As everywhere; but `esc` cancels a question first."""
+        return not self._waits and super().leave_marks()
 
     def do(self, action_id: str, argument: str = "") -> bool:
         """Does an action of this screen."""
@@ -223,6 +250,20 @@ class SqlScreen(ConsoleScreen):
         self.post_message(self.SchemaRead(self._desk.schema()))
 
     # messages
+
+    def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
+        """Other keys matter where the focus is now."""
+        self.tell_footer()
+
+    def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
+        """Does what the key of the editor does; those that are actions are done as everywhere."""
+        match event.action_id:
+            case "editor.line":
+                self._editor.insert("\n")
+            case "editor.complete":
+                self._editor.complete_word()
+            case "editor.recall":
+                self.post_message(SqlEditor.Recalled(-1))
 
     def on_sql_screen_answered(self, event: Answered) -> None:
         """Shows the answer."""

@@ -61,6 +61,8 @@ class StatsScreen(ConsoleScreen):
     AUTO_FOCUS = "#jobs"
     _names = tuple(name for name, _ in ORDERS)
 
+    MARKS = "#jobs"
+
     def __init__(self) -> None:
         """Makes it with nothing read yet."""
         super().__init__()
@@ -185,6 +187,10 @@ class StatsScreen(ConsoleScreen):
             return self._ledger.record(key)
         return self.console.picture.origins.get(str(key)) if table is self._top else None
 
+    def orders(self, table: CrawlTable) -> tuple[str, ...]:
+        """The busiest origins by a few numbers."""
+        return self._names if table is self._top else super().orders(table)
+
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
         return ("Stats",)
@@ -201,9 +207,12 @@ class StatsScreen(ConsoleScreen):
                 intent = toggle_jobs(self._targets())
                 if intent is None:
                     self.console.tell("no", "an aborted job is taken up with: tui-crawler jobs unabort", "muted")
-                wishes.carry_out(intent)
+                else:
+                    wishes.carry_out(intent)
+                    self.marks.used()
             case "job.later" | "job.sooner":
                 wishes.carry_out(shift_niceness(self._targets(), NICER if action_id == "job.later" else -NICER))
+                self.marks.used()
             case "job.nice" | "job.depth" | "job.concurrency":
                 self._ask_number(action_id, argument)
             case "stats.ledger":
@@ -271,6 +280,7 @@ class StatsScreen(ConsoleScreen):
         if intent is None:
             self.console.tell("no", f"{field} is {word} already", "muted")
         self.console.wishes.carry_out(intent)
+        self.marks.used()
 
     # messages
 

@@ -51,6 +51,7 @@ class UrlsScreen(LiveFilterScreen):
     HERE = frozenset({"view.urls", "view.failures"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.urls)]
     AUTO_FOCUS = "#urls"
+    MARKS = "#urls"
 
     def __init__(self) -> None:
         """Makes it with nothing read yet."""
@@ -191,8 +192,6 @@ class UrlsScreen(LiveFilterScreen):
             parts.append(f"only the {count(len(table.held_rows()))} rows held")
         elif book.newest_first:
             parts.append("newest first")
-        if self._marked:
-            parts.append(f"{count(len(self._marked))} marked")
         if self._problem:
             parts.append(f"filter not understood: {self._problem}")
         elif self._text:
@@ -218,6 +217,10 @@ class UrlsScreen(LiveFilterScreen):
     def record(self, table: CrawlTable, key: Hashable) -> PageView | None:
         """The page of a row, as it was read."""
         return self._book.page(key)
+
+    def orders(self, table: CrawlTable) -> tuple[str, ...]:
+        """Two orders of the database, and any column of the rows held."""
+        return (*dict(_ORDERS), *super().orders(table))
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""

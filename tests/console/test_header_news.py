@@ -1,0 +1,48 @@
+"""What the header and the rows say whichever view is open, and when no engine is at work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.console.fake_reports import FakeReports
+from tests.console.sample_crawl import NOW, WWW, run_view
+from tests.console.support import stage
+
+
+async def test_an_engine_that_broke_off_is_called_so_and_nothing_looks_alive() -> None:
+    dead = run_view(live=False, started_at=NOW - 600_000, heartbeat_at=NOW - 540_000)
+    reports = FakeReports(newest_run=dead)
+    async with stage(reports=reports) as held:
+        text = held.text()
+        assert "the engine broke off at 10:32: `tui-crawler run CONFIG` goes on" in text
+        assert "00:01:00" in text.splitlines()[0], "its clock stands"
+        assert "ETA -" in text.splitlines()[0]
+        assert "○ 7" in text.splitlines()[0]
+        assert "○ resting" in text
+        for alive in ("crawling", "waiting", "ready"):
+            assert alive not in text
+        reports.commit(replace(reports.rows[WWW], todo=3))  # a rule was applied
+        await held.settle(3, move_ms=500)
+        assert "crawling" not in held.text()
+        reports.newest_run = run_view()
+        reports.commit()
+        await held.settle(3, move_ms=500)
+        assert "▶ crawling" in held.text()
+        assert "broke off" not in held.text()
+
+
+async def test_what_changed_under_another_view_is_in_its_header_and_in_the_row_afterwards() -> None:
+    async with stage() as held:
+        crawling = held.reports.rows[WWW]
+        await held.press("5", rounds=2)
+        assert "▶ 1" in held.text().splitlines()[0]
+        held.reports.commit(
+            replace(crawling, state="FINISHED", finish_reason="exhausted", in_flight_url="", done=77_001)
+        )
+        await held.settle(3, move_ms=500)
+        assert "▶" not in held.text().splitlines()[0]
+        assert "✓ 3" in held.text().splitlines()[0]
+        await held.press("1", rounds=2)
+        row = next(line for line in held.text().splitlines() if "www.example.com" in line)
+        assert "✓ finished" in row
+        assert "77 001" in row

@@ -1,0 +1,136 @@
+"""Marks on every screen: told in title and footer, taken off by `esc` and by what was done with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.console.sample_crawl import API, DOCS, WWW
+from tests.console.support import Stage, stage
+from tests.console.test_overview import select, table
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.domain.command import PauseOrigins
+
+
+def titles(held: Stage) -> str:
+    """What stands in the borders of the panes."""
+    panes = held.app.screen.query(CrawlTable)
+    return " ".join(pane._border_title.plain for pane in panes if pane._border_title is not None)
+
+
+def footer(held: Stage) -> str:
+    """The last line of the screen."""
+    return held.text().splitlines()[-1]
+
+
+async def mark(held: Stage, *origins: str) -> None:
+    for origin in origins:
+        await select(held, origin)
+        await held.press("space", rounds=0)
+
+
+async def test_title_and_footer_say_how_many_origins_are_marked_and_pausing_takes_the_marks_off() -> None:
+    async with stage((200, 50)) as held:
+        await mark(held, API, DOCS)
+        await select(held, WWW)
+        assert "by fail ▼ · 2 marked" in titles(held)
+        assert "p pause 2" in footer(held)
+        await held.press("p")
+        await held.decided()
+        assert set(held.journal.sent[0].origins) == {API, DOCS}  # type: ignore[union-attr]  # the stand-in keeps any
+        assert "marked" not in titles(held)
+        assert table(held).marked == frozenset()
+        assert "p pause  " in footer(held)
+        await held.press("p")
+        await held.decided()
+        assert held.journal.sent[1] == PauseOrigins((WWW,))
+
+
+async def test_the_footer_says_resume_where_all_targets_are_paused() -> None:
+    async with stage((200, 50)) as held:
+        held.reports.commit(replace(held.reports.rows[API], paused=True), replace(held.reports.rows[DOCS], paused=True))
+        await held.settle(2)
+        await select(held, API)
+        assert "p resume  " in footer(held)
+        await mark(held, API, DOCS)
+        assert "p resume 2" in footer(held)
+        await mark(held, WWW)
+        assert "p pause 1" in footer(held), "only the one that is not paused"
+
+
+async def test_escape_takes_marks_off_after_the_zoom_and_the_filter() -> None:
+    async with stage((200, 50)) as held:
+        await mark(held, API, DOCS)
+        held.app.dispatcher.do("filter.open", "docs")
+        await held.press("+", rounds=0)
+        await held.press("escape", rounds=0)
+        assert "zoom" not in titles(held)
+        assert table(held).row_count == 1
+        await held.press("escape", rounds=0)
+        assert table(held).row_count == 11
+        assert "2 marked" in titles(held)
+        await held.press("escape", rounds=0)
+        assert "marked" not in titles(held)
+
+
+async def test_escape_takes_marks_off_before_it_leaves_a_screen() -> None:
+    async with stage((200, 50)) as held:
+        await held.press("3", rounds=3)
+        await held.press("space", "space", rounds=1)
+        assert "2 marked" in titles(held)
+        assert titles(held).count("marked") == 1
+        assert "r retry 2" in footer(held)
+        await held.press("escape", rounds=1)
+        assert held.app.screen.WHERE.value == "URLs"
+        assert "marked" not in titles(held)
+        await held.press("escape", rounds=1)
+        assert held.app.screen.WHERE.value == "Overview"
+
+
+async def test_marks_that_a_filter_drops_are_forgotten_everywhere() -> None:
+    async with stage((200, 50)) as held:
+        await held.press("3", rounds=3)
+        shown = held.app.screen.query_one("#urls", CrawlTable)
+        await held.press("space", "space", rounds=1)
+        shown.keep_only("nothing fits this")
+        await held.quiet()
+        assert shown.marked == frozenset()
+        assert "marked" not in titles(held)
+        assert "retry 2" not in footer(held)
+
+
+async def test_stopping_keeps_marks_until_it_was_carried_out() -> None:
+    async with stage((200, 50)) as held:
+        await mark(held, API, DOCS)
+        await held.press("x", "escape")
+        assert "2 marked" in titles(held), "nothing was done"
+        await held.press("x", "y")
+        await held.decided()
+        assert held.journal.sent
+        assert "marked" not in titles(held)
+
+
+async def test_a_retry_of_marked_pages_takes_the_marks_off_and_a_copy_does_not() -> None:
+    async with stage((200, 50)) as held:
+        await held.press("2", "tab", rounds=2)
+        await held.press("space", "space", rounds=1)
+        assert "2 marked" in titles(held)
+        assert "y copy 2" in footer(held)
+        held.app.dispatcher.do("copy.pick", "url")
+        await held.quiet()
+        assert "2 marked" in titles(held)
+        held.app.dispatcher.do("rule.from_selection")
+        await held.settle(2)
+        await held.press("escape", rounds=1)
+        assert "marked" not in titles(held)
+
+
+@pytest.mark.parametrize("keys", [("2",), ("4",), ("5",), ("6",), ("enter",)])
+async def test_every_table_says_how_many_of_its_rows_are_marked(keys: tuple[str, ...]) -> None:
+    async with stage((200, 50)) as held:
+        await held.press(*keys, rounds=2)
+        focused = held.app.focused
+        assert isinstance(focused, CrawlTable)
+        await held.press("asterisk", rounds=1)
+        assert f"{focused.mark_count} marked" in titles(held)

@@ -1,0 +1,199 @@
+"""The `:` prompt: what it offers as one types, Tab, what it runs, and that nothing of it stays behind."""
+
+from __future__ import annotations
+
+import pytest
+from textual.widgets import Input
+
+from tests.console.sample_crawl import API, WWW
+from tests.console.support import Stage, stage
+from tui_crawler.console.completion import Completion, shared_beginning
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.screens.jump import pane_name
+from tui_crawler.console.screens.why import AskUrlScreen
+from tui_crawler.domain.command import PauseOrigins
+
+
+def entry(held: Stage) -> EntryLine:
+    screen = held.app.console_screen
+    assert screen is not None
+    return screen.query_one(EntryLine)
+
+
+def test_the_beginning_that_words_share() -> None:
+    assert shared_beginning(("pause", "pauseall")) == "pause"
+    assert shared_beginning(("pause", "stop")) == ""
+    assert shared_beginning(("stop",)) == "stop"
+    assert shared_beginning(()) == ""
+    assert Completion(0, ()).words == ()
+
+
+@pytest.mark.parametrize("size", [(120, 30), (60, 20)], ids=["large", "small"])
+async def test_candidates_stand_beside_the_prompt_as_one_types(size: tuple[int, int]) -> None:
+    async with stage(size) as held:
+        await held.type(":pau")
+        assert "pause  pauseall" in held.text()
+        await held.type("z")
+        assert "no action begins so" in held.text()
+        await held.press("escape", rounds=0)
+        assert "pauseall" not in held.text()
+        assert not entry(held).display
+
+
+async def test_tab_completes_to_the_common_beginning_then_cycles_and_shift_tab_goes_back() -> None:
+    async with stage() as held:
+        await held.type(":pa")
+        line = entry(held)
+        await held.press("tab", rounds=0)
+        assert line.text == "pause"  # pause, pauseall and pane share no more, so that the first one is put in
+        await held.press("escape", rounds=0)
+        await held.type(":pau")
+        await held.press("tab", rounds=0)
+        assert line.text == "pause"
+        await held.press("tab", rounds=0)
+        assert line.text == "pauseall"
+        await held.press("tab", rounds=0)
+        assert line.text == "pause"
+        await held.press("shift+tab", rounds=0)
+        assert line.text == "pauseall"
+        assert held.app.focused is not None
+        assert held.app.focused.id == "entry-input"
+
+
+async def test_tab_without_a_candidate_stays_in_the_prompt() -> None:
+    async with stage() as held:
+        await held.type(":zzz")
+        await held.press("tab", "shift+tab", rounds=0)
+        assert entry(held).text == "zzz"
+        assert held.app.focused is not None
+        assert held.app.focused.id == "entry-input"
+
+
+async def test_an_unambiguous_beginning_runs_and_an_ambiguous_one_names_the_words() -> None:
+    async with stage() as held:
+        await held.type(":pau")
+        await held.press("enter", rounds=0)
+        assert held.app.notices[-1].text == "pau: pause or pauseall?"
+        assert held.journal.sent == []
+        await held.type(":free")
+        await held.press("enter", rounds=0)
+        assert held.app.console_screen is not None
+        assert held.app.console_screen.frozen
+
+
+async def test_an_origin_is_offered_completed_and_paused_though_another_one_is_selected() -> None:
+    async with stage() as held:
+        await held.type(":pause api")
+        assert API in held.text().splitlines()[-3]
+        await held.press("tab", rounds=0)
+        assert entry(held).text == f"pause {API}"
+        await held.press("enter", rounds=0)
+        await held.decided()
+        assert held.journal.sent == [PauseOrigins((API,))]
+
+
+async def test_the_beginning_of_an_origin_does_and_what_begins_nothing_pauses_nothing() -> None:
+    async with stage() as held:
+        await held.type(":pause nowhere.example")
+        await held.press("enter", rounds=0)
+        assert held.app.notices[-1].text == "pause: there is no origin nowhere.example"
+        await held.type(":pause https")
+        await held.press("enter", rounds=0)
+        assert held.app.notices[-1].text.startswith("pause https: ")
+        assert held.journal.sent == []
+        await held.type(":pause www.ex")
+        await held.press("enter", rounds=0)
+        await held.decided()
+        assert held.journal.sent == [PauseOrigins((WWW,))]
+
+
+async def test_columns_are_offered_for_sort_and_a_beginning_orders() -> None:
+    async with stage() as held:
+        await held.type(":sor")
+        await held.press("tab", rounds=0)
+        assert entry(held).text == "sort "
+        assert "todo" in held.text().splitlines()[-3]
+        await held.type("tod")
+        await held.press("enter")
+        assert "by todo" in held.text()
+
+
+async def test_the_prompt_is_about_the_pane_it_was_opened_from() -> None:
+    async with stage() as held:
+        await held.press("tab", "tab", rounds=0)
+        await held.type(":sort ")
+        assert "url" in held.text().splitlines()[-3]
+        await held.press("escape", rounds=0)
+        assert held.app.focused is not None
+        assert held.app.focused.id == "events"
+
+
+async def test_nothing_of_the_prompt_is_left_when_something_else_takes_the_focus() -> None:
+    async with stage() as held:
+        screen = held.app.console_screen
+        assert screen is not None
+        await held.type(":pau")
+        screen.query_one("#events").focus()
+        await held.quiet()
+        assert not entry(held).display
+        assert held.app.focused is not None
+        assert held.app.focused.id == "events"
+        await held.type(":pau")
+        await held.press("f1", rounds=0)
+        assert "Events · Overview" in held.text()
+        await held.press("escape", rounds=0)
+        assert not entry(held).display
+
+
+async def test_a_terminal_that_loses_the_focus_for_a_while_leaves_the_prompt_open() -> None:
+    async with stage() as held:
+        await held.type(":pau")
+        held.app.app_focus = False
+        await held.quiet()
+        held.app.app_focus = True
+        await held.quiet()
+        await held.type("seal")
+        assert entry(held).text == "pauseal"
+
+
+async def test_f1_during_a_filter_speaks_of_the_row_under_the_cursor() -> None:
+    async with stage((120, 60)) as held:
+        held.app.dispatcher.go_to_origin(API)
+        await held.settle(3)
+        screen = held.app.console_screen
+        assert screen is not None
+        screen.query_one("#todo").focus()
+        attempts = screen.query_one("#attempts", CrawlTable)
+        attempts.set_rows([])
+        await held.quiet()
+        assert screen.situation().urls
+        await held.type("/")
+        await held.press("f1", rounds=0)
+        assert f"{pane_name(screen.query_one('#todo'))} · Origin" in held.text()
+        assert "Give the marked URLs" in held.text()
+        assert "no URL is selected" not in held.text()
+
+
+async def test_i_begins_with_the_url_under_the_cursor_not_with_a_marked_one() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("3", rounds=3)
+        await held.press("space", "j", "j", rounds=1)
+        screen = held.app.console_screen
+        assert screen is not None
+        marked = screen.situation().urls
+        await held.press("i", rounds=0)
+        asked = held.app.screen
+        assert isinstance(asked, AskUrlScreen)
+        assert len(marked) == 1
+        assert asked.query_one(Input).value not in {"", *marked}
+
+
+async def test_another_key_for_back_leaves_the_prompt_as_escape_does() -> None:
+    async with stage(keymap={"preset": "emacs"}) as held:
+        await held.press("3", rounds=2)
+        here = held.app.screen
+        await held.type(":pau")
+        await held.press("ctrl+g", rounds=0)
+        assert not entry(held).display
+        assert held.app.screen is here

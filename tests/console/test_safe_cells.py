@@ -1,0 +1,89 @@
+"""Whatever text goes into a row or a line: what comes out is plain, in cells that were asked for."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tests.console.poisoned_lines import every_line
+from tests.console.test_safe_text import ANY_TEXT, NASTY
+from tui_crawler.console.panes.lines import lay_out_line
+from tui_crawler.console.panes.typing import plain_text
+from tui_crawler.console.ports import QueryAnswer
+from tui_crawler.console.present.line import Hanging, Line, Prose, Split
+from tui_crawler.console.present.pivot import pivot_of, pivot_rows
+from tui_crawler.console.present.sql_rows import answer_columns, answer_lines, answer_record, answer_rows
+from tui_crawler.console.safe_text import safe, without_unseen
+from tui_crawler.console.table_cells import Styled
+from tui_crawler.console.view_export import FORMATS, TableText, export
+
+TEXT = ANY_TEXT | NASTY
+VALUE = TEXT | st.none() | st.integers(-(2**63), 2**63 - 1) | st.floats() | st.binary(max_size=40)
+WIDTH = st.integers(1, 60)
+
+
+def assert_plain(line: Line, width: int) -> None:
+    for pieces in lay_out_line(line, width):
+        text = "".join(text for text, _ in pieces)
+        assert text.isprintable(), text
+        assert cell_len(text) == width
+
+
+@given(TEXT, TEXT, TEXT, WIDTH)
+def test_every_kind_of_line_is_plain_and_as_wide_as_asked_for(one: str, two: str, three: str, width: int) -> None:
+    for line in (
+        one,
+        (Styled(one, two), Styled(three, short=two)),
+        Split((Styled(one),), two),
+        Prose(one, indent=2),
+        Hanging(one, 9, two),
+        Hanging(one, 9, two, tail=three),
+    ):
+        assert_plain(line, width)
+
+
+@settings(max_examples=25)
+@given(TEXT)
+def test_every_line_of_the_console_is_plain_for_any_text(text: str) -> None:
+    for line in every_line(text):
+        assert_plain(line, 40)
+
+
+@given(st.lists(TEXT, min_size=1, max_size=4), st.data())
+def test_an_answer_keeps_its_columns_and_leaves_as_plain_text(names: list[str], data: st.DataObject) -> None:
+    row = st.tuples(*[VALUE] * len(names))
+    answer = QueryAnswer(tuple(names), tuple(data.draw(st.lists(row, max_size=3))))
+    columns, rows = answer_columns(answer), answer_rows(answer)
+    assert len({column.id for column in columns}) == len(names)
+    for shown in rows:
+        for line in (*shown.cells, *answer_lines(answer, shown.key, UTC)):
+            assert_plain(line, 30)
+    records = tuple(answer_record(answer, shown.key) for shown in rows)
+    assert all(record is not None and len(record) == len(names) for record in records)
+    for format_id, _ in FORMATS:
+        text = export(TableText(columns, tuple(rows), records), format_id)
+        assert all(line.isprintable() for line in text.replace("\r\n", "\n").split("\n"))
+        if format_id == "csv":
+            for cells in csv.reader(io.StringIO(text)):
+                assert not [cell for cell in cells if cell.lstrip()[:1] in {"=", "+", "-", "@"} and cell.strip()]
+
+
+@given(st.lists(TEXT, max_size=5), TEXT)
+def test_a_pivot_is_plain(texts: list[str], of: str) -> None:
+    for row in pivot_rows(pivot_of(texts, of)):
+        for cell in row.cells:
+            assert_plain(cell, 20)
+
+
+@given(TEXT)
+def test_what_is_edited_is_what_is_seen(text: str) -> None:
+    kept = without_unseen(text)
+    assert without_unseen(kept) == kept
+    assert safe(f"a{kept}", 10_000) == f"a{kept}"
+    assert kept.isprintable()
+    assert all(line.isprintable() for line in plain_text(text).split("\n"))

@@ -1,0 +1,141 @@
+"""What is typed after `:`: the words it may become, and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.actions import Action, Need, actions_at, find_actions, why_not
+from tui_crawler.console.completion import Completion
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.present.urls import bare_host
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.screens.base import ConsoleScreen
+
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """An action and what it is about; `argument` is whole where the words are known, else as it was typed."""
+
+    action: Action
+    argument: str
+
+
+class Prompt:
+    """Completes and reads commands of the screen on top."""
+
+    def __init__(self, app: CrawlerApp) -> None:
+        """Takes the app."""
+        self._app = app
+
+    def complete(self, text: str) -> Completion:
+        """What the end of a text may become: words of actions, those first that can be done now, then arguments."""
+        screen = self._app.console_screen
+        if screen is None:
+            return Completion(len(text), ())
+        start = len(text) - len(text.lstrip())
+        word, space, argument = text[start:].partition(" ")
+        if not space:
+            return self._complete_word(word, start, screen)
+        meant = find_actions(word, screen.WHERE)
+        if len(meant) != 1:
+            return Completion(len(text), (), _not_one(word, meant))
+        argument = argument.lstrip()
+        words = _fitting(argument, self._values(meant[0], screen))
+        return Completion(len(text) - len(argument), words, "" if len(words) > 1 else meant[0].help)
+
+    def read(self, text: str, screen: ConsoleScreen) -> Typed | str:
+        """What a text means on a screen, or in words why it means nothing; empty for an empty text."""
+        word, _, argument = text.strip().partition(" ")
+        argument = argument.strip()
+        meant = find_actions(word, screen.WHERE)
+        if not word:
+            return ""
+        if len(meant) != 1:
+            return _not_one(word, meant)
+        action = meant[0]
+        values = self._values(action, screen) if argument and action.id != "url.inspect_why" else ()
+        near = _fitting(argument, values)
+        exact = [one for one in near if argument.casefold() in {one.casefold(), bare_host(one).casefold()}]
+        if len(exact) == 1 or len(near) == 1:
+            return Typed(action, (exact or near)[0])
+        if near:
+            return f"{word} {argument}: {_either(near)}?"
+        if argument and takes_origin(action):
+            return f"{action.word}: there is no origin {argument}"
+        return Typed(action, argument)
+
+    def _complete_word(self, word: str, start: int, screen: ConsoleScreen) -> Completion:
+        situation = self._app.situation(screen)
+        low = word.casefold()
+        near = [action for action in actions_at(screen.WHERE) if action.word and action.word.startswith(low)]
+        near.sort(key=lambda action: bool(why_not(action, situation)))
+        about = "" if near else "no action begins so; ? lists them"
+        if len(near) == 1:
+            reason = why_not(near[0], situation)
+            about = f"— {reason}" if reason else near[0].help
+        return Completion(start, tuple(action.word for action in near), about)
+
+    def _values(self, action: Action, screen: ConsoleScreen) -> Sequence[str]:
+        """The words that are known to stand after that of an action."""
+        origins = self._app.picture.origins
+        match action.id:
+            case "url.inspect_why":
+                from tui_crawler.console.row_desk import url_under_cursor  # noqa: PLC0415  not before the first paint
+
+                here = url_under_cursor(screen, _table(screen))
+                return tuple(filter(None, dict.fromkeys((here, *(f"{origin}/" for origin in sorted(origins))))))
+            case "sort.pick":
+                table = _table(screen)
+                return screen.orders(table) if table is not None else ()
+            case "copy.pick":
+                from tui_crawler.console.row_desk import COPIES  # noqa: PLC0415  not before the first paint
+
+                return tuple(COPIES)
+            case "view.export":
+                from tui_crawler.console.view_export import FORMATS  # noqa: PLC0415  not before the first paint
+
+                return tuple(name for name, _ in FORMATS)
+            case "stats.ledger":
+                from tui_crawler.console.present.stat_rows import LEDGERS  # noqa: PLC0415  not before the first paint
+
+                return tuple(name for name, _ in LEDGERS)
+            case _:
+                return sorted(origins) if takes_origin(action) else ()
+
+
+def takes_origin(action: Action) -> bool:
+    """Whether an origin may stand after the word of an action."""
+    return Need.origin in action.needs or action.id == "robots.view"
+
+
+def _table(screen: ConsoleScreen) -> CrawlTable | None:
+    """The table the prompt was opened from, or that of the screen."""
+    line = screen.query_one(EntryLine)
+    before = line.came_from if line.display else screen.focused
+    return before if isinstance(before, CrawlTable) else screen.table_filter.table
+
+
+def _fitting(fragment: str, words: Iterable[str]) -> tuple[str, ...]:
+    """The words that begin so; of origins and URLs also those whose host does."""
+    low = fragment.casefold()
+    return tuple(one for one in words if one.casefold().startswith(low) or bare_host(one).casefold().startswith(low))
+
+
+def _not_one(word: str, meant: Sequence[Action]) -> str:
+    if meant:
+        return f"{word}: {_either([action.word for action in meant])}?"
+    return f"there is no action {word} here; ? lists them"
+
+
+def _either(words: Sequence[str]) -> str:
+    if len(words) > _MOST_NAMED:
+        return ", ".join(words[:_MOST_NAMED]) + f" or {len(words) - _MOST_NAMED} more"
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -1,0 +1,116 @@
+"""When pages that are put back are taken up, and what that brings with it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, assert_never
+
+from tui_crawler.console.engine_room import Phase
+from tui_crawler.console.format import count, plural
+from tui_crawler.console.present.standing import standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tui_crawler.domain.view import OriginView, RunView
+
+_WEARY = frozenset({"patience", "database_error"})
+"""Why an origin ended that new patience lets go on."""
+
+
+class Uptake(Enum):
+    """Who takes up pages that are put back now."""
+
+    this_run = "this_run"  # a run is live
+    new_run = "new_run"  # the hosted run has ended: this starts another one
+    next_run = "next_run"  # nobody crawls
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What putting pages back brings with it. `queued` other pages are asked too where that starts a run (`most`: at
+    most so many). `gave_up` are the origins among them that request nothing in this run without new patience."""
+
+    uptake: Uptake = Uptake.this_run
+    queued: int = 0
+    most: bool = False
+    gave_up: tuple[str, ...] = ()
+
+
+def uptake_of(phase: Phase, quitting: bool, run: RunView | None) -> Uptake:
+    """By where the hosted engine stands; where there is none, by whether the run is live."""
+    match phase:
+        case Phase.starting | Phase.running:
+            return Uptake.next_run if quitting else Uptake.this_run
+        case Phase.ended:
+            return Uptake.next_run if quitting else Uptake.new_run
+        case Phase.failed:
+            return Uptake.next_run
+        case Phase.absent:
+            return Uptake.this_run if run is not None and run.live else Uptake.next_run
+        case _:
+            assert_never(phase)
+
+
+def prospect_of(
+    uptake: Uptake, origins: Iterable[OriginView], every: Iterable[OriginView], among: int | None
+) -> Prospect:
+    """What putting back pages of `origins` brings; a new run asks what is queued at `every` one that is not paused.
+    `among` of those put back are queued already (None: nobody knows how many)."""
+    match uptake:
+        case Uptake.this_run:
+            return Prospect(uptake, gave_up=tuple(view.origin for view in origins if gave_up(view)))
+        case Uptake.new_run:
+            queued = sum(view.pending for view in every if not view.paused)
+            return Prospect(uptake, max(0, queued - (among or 0)), most=among is None)
+        case Uptake.next_run:
+            return Prospect(uptake)
+        case _:
+            assert_never(uptake)
+
+
+def gave_up(view: OriginView) -> bool:
+    """Whether the origin requests nothing in this run unless it gets new patience."""
+    return view.state == "FINISHED" and view.finish_reason in _WEARY
+
+
+def held_word(view: OriginView | None, uptake: Uptake) -> str:
+    """What keeps the pages of an origin from being asked, in a word; empty: nothing does. A new run lets every origin
+    go on that is not paused."""
+    if view is None:
+        return ""
+    if view.paused:
+        return "paused"
+    ended = view.state == "FINISHED" and view.finish_reason != "exhausted"  # an exhausted one goes on
+    return standing(view).word if ended and uptake is Uptake.this_run else ""
+
+
+def prospect_words(prospect: Prospect) -> str:
+    """When the pages are taken up, as sentences that go on after a colon."""
+    match prospect.uptake:
+        case Uptake.this_run:
+            return "the pages get their tries back and are taken up in this run."
+        case Uptake.new_run:
+            words = "starts a new run; origins that gave up begin again with full patience"
+            if not prospect.queued:
+                return f"{words}."
+            most = "up to " if prospect.most else ""
+            asked = "is" if prospect.queued == 1 and not most else "are"
+            return f"{words}; {most}{plural(prospect.queued, 'other page')} still queued {asked} asked too."
+        case Uptake.next_run:
+            return "noted; the next run takes them up."
+        case _:
+            assert_never(prospect.uptake)
+
+
+def gave_up_words(prospect: Prospect) -> str:
+    """That origins gave up; empty where none did or another run begins."""
+    number = len(prospect.gave_up)
+    if not number:
+        return ""
+    return (
+        "It gave up: without new patience nothing is requested."
+        if number == 1
+        else (f"{count(number)} origins gave up: without new patience nothing of theirs is requested.")
+    )
