@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import gc
 import gettext
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +17,9 @@ from hypothesis import HealthCheck, settings
 
 from tui_crawler.storage.statements import Statement
 from tui_crawler.storage.transaction import Texts
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+"""Programs begin hundreds of times in these tests: each would compile all of its sources anew."""
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
