@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.message import Message
 
+from tui_crawler.console.border import write_subtitle, write_title
 from tui_crawler.console.format import count
 from tui_crawler.console.present.needle import Needle, read_needle
-from tui_crawler.console.safe_text import safe
 from tui_crawler.console.table_cells import Cell, Row, Styled, cell_text
 from tui_crawler.console.table_columns import Column
 from tui_crawler.console.table_order import begins_with_the_greatest, ordered
@@ -131,7 +130,7 @@ class CrawlTable(TableView):
         self._arrange(held, keep_marks=False)
         if self.mark_count != marked:
             self._after_marking()
-        self.border_subtitle = Content(safe(self.filter_words, 200))
+        write_subtitle(self, self.filter_words)
 
     def order_by(self, column_id: str | None, *, descending: bool | None = None) -> None:
         """Shows the rows in the order of a column (None: as they come), also those to come. `descending` None: as
@@ -199,7 +198,7 @@ class CrawlTable(TableView):
         self._given = {row.key: row for row in rows}
         super().set_rows(self._kept(self._given.values()), cursor=cursor, keep_marks=keep_marks, total=total)
         if self.needle:
-            self.border_subtitle = Content(safe(self.filter_words, 200))
+            write_subtitle(self, self.filter_words)
 
     def update_row(self, row: Row) -> bool:
         """As in the view; a row that a filter hides stays hidden until all rows come anew."""
@@ -264,7 +263,7 @@ class CrawlTable(TableView):
         if self._heading:
             marked = f"{count(self.mark_count)} marked" if self.mark_count else ""
             words = " · ".join(part for part in (self._heading, marked, zoom_words(self)) if part)
-            self.border_title = Content(safe(words, 200))
+            write_title(self, words)
 
     @property
     def current_column(self) -> str | None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.content import Content
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Offset, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
 from tui_crawler.console.action import LARGEST
+from tui_crawler.console.border import title_of, write_title
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -199,11 +199,7 @@ def _has_panes_beside(container: Widget, child: Widget) -> bool:
 
 def _write_word(pane: Widget, word: str) -> None:
     """Ends the title of a pane with a word of `WORDS`, or with none."""
-    title = pane._border_title  # its text; the public name gives it as markup
-    plain = "" if title is None else title.plain
-    bare = plain
+    bare = title_of(pane)
     for known in WORDS.values():
         bare = bare.removesuffix(known).removesuffix(" · ")
-    wanted = " · ".join(part for part in (bare, word) if part)
-    if wanted != plain:
-        pane.border_title = Content(wanted)
+    write_title(pane, " · ".join(part for part in (bare, word) if part))

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, ClassVar, Self, cast
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where, footer_at, why_not
+from tui_crawler.console.border import write_subtitle, write_title
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.keys import keys_of
 from tui_crawler.console.panes.bars import FooterBar, HeaderBar, NoticeBox, TooSmall
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.present.footer import label_of
-from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.table_filter import PURPOSE, TableFilter
 from tui_crawler.console.screens.table_marks import TableMarks
 from tui_crawler.console.zoom import Zoom, panes_of, zoom_words
@@ -52,9 +51,9 @@ def title(widget: Widget, text: str, subtitle: str = "") -> None:
     if isinstance(widget, CrawlTable):
         widget.name_pane(text)
     else:
-        widget.border_title = Content(safe(f"{text} · {words}" if words else text, 200))
+        write_title(widget, f"{text} · {words}" if words else text)
     words = widget.filter_words if isinstance(widget, CrawlTable) else ""
-    widget.border_subtitle = Content(safe(subtitle or words, 200))
+    write_subtitle(widget, subtitle or words)
 
 
 class ConsoleScreen(Screen[None], inherit_bindings=False):

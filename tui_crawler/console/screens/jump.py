@@ -16,6 +16,7 @@ from textual.geometry import Region, Size
 from textual.widget import Widget
 
 from tui_crawler.console.actions import actions_at
+from tui_crawler.console.border import title_of
 from tui_crawler.console.keys import canonical, key_name
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.tabs import TabBar
@@ -74,8 +75,7 @@ def targets_of(screen: ConsoleScreen, own_keys: Mapping[str, str]) -> list[Targe
 
 def pane_name(pane: Widget, *, whole: bool = False) -> str:
     """What a pane is called: its title, up to the first ` · ` unless the `whole` one is asked for."""
-    title = pane._border_title  # its text; the public name gives it as markup
-    name = "" if title is None else title.plain
+    name = title_of(pane)
     return clip(safe(name if whole else name.split(" · ", maxsplit=1)[0]), _LONGEST_NAME) or "pane"
 
 
