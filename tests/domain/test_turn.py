@@ -208,8 +208,19 @@ def test_restore_keeps_the_wait_that_was_promised():
     assert restore(record, (), PLAIN, S, Takeover(True, False), day_back).release_ms == 50 + 20_000
     unclean = Moment(50, T0.wall_ms + 86_400_000)
     again = restore(record, (), PLAIN, S, Takeover(True, True), unclean)
-    assert again.release_ms == 50 + 20_000
+    assert again.release_ms == 50 + 20_000 + 10
     assert again.delay_reason is DelayReason.restart
+
+
+def test_after_a_kill_the_answer_that_was_under_way_is_allowed_for():
+    state = ready(page())
+    for response_ms in (200, 900, 100):
+        state = after_crawl(state, CrawlAnswer(1, ExitCode.file_ingested, 200, response_ms), T0, S)
+    killed = Takeover(continued=True, unclean=True)
+    full = max(state.delay_ms, S.delay.default_ms)
+    assert restore(record_of(state), (), PLAIN, S, killed, T0).release_ms == T0.mono_ms + full + 900
+    nothing_known = restore(record_of(fresh()), (), PLAIN, S, killed, T0)
+    assert nothing_known.release_ms == T0.mono_ms + 2 * S.delay.default_ms
 
 
 def test_a_new_run_does_not_wait_out_an_hour():

@@ -16,7 +16,11 @@ from tui_crawler.engine.ports import Clock
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as the simulated server saw it (virtual monotonic ms)."""
+    """One request as the simulated server saw it (virtual monotonic ms).
+
+    A server ends its answer also when nobody waits for it any more (`cut_off`: the crawler was killed meanwhile); one
+    that never answers ends with the client.
+    """
 
     url: str
     origin: str
@@ -25,6 +29,12 @@ class Asked:
     conditional: bool = False
     method: str = "GET"
     user_agent: str = ""
+    cut_off: bool = False
+
+    @property
+    def took(self) -> int:
+        """ms"""
+        return self.ended - self.started
 
 
 @dataclass
@@ -59,13 +69,25 @@ class SimulatedWeb:
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)
         self.on_request(url.href)
+        ended, cut_off = now.later(answer.latency_ms), True
         try:
             await asyncio.sleep(answer.latency_ms / 1000)
+            cut_off = False
         finally:
             self.under_way -= 1
-            ended = self.clock.now()
+            if answer.code is ExitCode.request_timeout:
+                ended = self.clock.now()
             self.asked.append(
-                Asked(url.href, url.origin, now.mono_ms, ended.mono_ms, conditional, request.method, request.user_agent)
+                Asked(
+                    url.href,
+                    url.origin,
+                    now.mono_ms,
+                    ended.mono_ms,
+                    conditional,
+                    request.method,
+                    request.user_agent,
+                    cut_off,
+                )
             )
         record = RequestRecord(
             url.href, request.method, now.wall_ms, ended.wall_ms, ended.wall_ms, answer.status, conditional=conditional
@@ -102,13 +124,18 @@ class SimulatedWeb:
         """The URLs asked for, without robots.txt."""
         return [a.url for a in self.asked if not a.url.endswith("/robots.txt")]
 
+    def served(self) -> dict[str, list[Asked]]:
+        """Per origin its requests in order."""
+        found: dict[str, list[Asked]] = {}
+        for one in sorted(self.asked, key=lambda one: one.started):
+            found.setdefault(one.origin, []).append(one)
+        return found
+
     def gaps(self) -> dict[str, list[int]]:
         """Per origin, the ms between the end of a request and the start of the next (negative: overlap)."""
-        found: dict[str, list[int]] = {}
-        for origin in {a.origin for a in self.asked}:
-            mine = sorted((a for a in self.asked if a.origin == origin), key=lambda a: a.started)
-            found[origin] = [b.started - a.ended for a, b in itertools.pairwise(mine)]
-        return found
+        return {
+            origin: [b.started - a.ended for a, b in itertools.pairwise(mine)] for origin, mine in self.served().items()
+        }
 
 
 def linked_site(pages: int, robots: bytes = b"", faults: float = 0.0, seed: int = 0) -> Callable[[CrawlUrl], Answer]:

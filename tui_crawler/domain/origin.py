@@ -164,7 +164,7 @@ def restore(
 
     The wall clock may have jumped back: the wait is never longer than the delay that was promised
     (RELIABILITY.md, Clocks). After an unclean end any origin may have had a request in flight, since the mark of
-    it is never waited for: each waits one full delay first (K5).
+    it is never waited for: each waits one full delay first (K5), from when that answer should have ended.
     A new run that finds a longer wait than `retry_after_max` finishes the origin at once as rate_limited.
     """
     wait = min(max(0, record.next_request_at - now.wall_ms), record.delay_ms)
@@ -173,6 +173,7 @@ def restore(
     pace = _pace_of(record)
     if takeover.unclean:
         full = max(record.delay_ms, minimum(settings.delay, pace).ms, settings.delay.floor_ms)
+        full += _answer_under_way(record, full)
         if full > wait:
             wait, reason = full, DelayReason.restart
     finished = FinishReason(record.finish_reason) if record.finish_reason and takeover.continued else None
@@ -201,6 +202,12 @@ def restore(
         todo=todo,
         filled=takeover.continued,
     )
+
+
+def _answer_under_way(record: OriginRecord, full_ms: int) -> int:
+    """How long (ms) a server may go on with an answer whose reader was killed: as long as the slowest of its last
+    answers took. One that has answered nothing yet is given as long as the delay is."""
+    return max((record.last_response_ms, *record.response_window)) or full_ms
 
 
 def _pace_of(record: OriginRecord) -> Pace:
