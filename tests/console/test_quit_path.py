@@ -50,6 +50,22 @@ async def test_q_drains_and_leaves_when_the_engine_has_ended() -> None:
     assert "Gave up: https://down.example.com." in summary.lines()
 
 
+async def test_a_database_that_cannot_be_read_at_the_end_is_told_and_is_no_success() -> None:
+    async with stage(host=FakeHost(obeys=False)) as held:
+        host = held.app.room.host
+        assert isinstance(host, FakeHost)
+        await held.press("q")
+        held.reports.failure = "/data/crawl.db is damaged"
+        held.reports.commit()
+        host.end.set()
+        await held.engine_over()
+        await held.gone()
+    summary = held.app.return_value
+    assert summary is not None
+    assert "The database failed: /data/crawl.db is damaged" in summary.lines()
+    assert replace(summary, gave_up=()).exit_status == 1
+
+
 async def test_a_second_q_forces() -> None:
     host = FakeHost(obeys=False)
     async with stage(host=host) as held:

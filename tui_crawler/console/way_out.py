@@ -183,5 +183,5 @@ class WayOut:
             totals=picture.totals,
             now=self._app.clock.wall_ms(),
             departure=self._departure,
-            trouble=room.trouble if room.host is not None else self._app.rounds.failure,
+            trouble=room.trouble or self._app.rounds.failure,
         )
