@@ -34,6 +34,7 @@ class Served:
     status: int
     started: float
     ended: float
+    ending: str
 
     @property
     def url(self) -> str:
@@ -43,7 +44,9 @@ class Served:
 def read_access_log(path: Path) -> list[Served]:
     """The access log of the demo web, in the order of the requests."""
     entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    served = [Served(e["origin"], e["target"], e["status"], e["started_ms"], e["ended_ms"]) for e in entries]
+    served = [
+        Served(e["origin"], e["target"], e["status"], e["started_ms"], e["ended_ms"], e["ending"]) for e in entries
+    ]
     return sorted(served, key=lambda one: one.started)
 
 
@@ -83,14 +86,23 @@ def value(database: Path, query: str) -> Any:
     return next(rows(database, query))[0]
 
 
-def gaps(served: list[Served], origin: str) -> list[float]:
+def gaps(served: list[Served], origin: str, database: Path) -> list[float]:
     """The ms between the end of a request and the start of the next one to this origin; flukes are left out.
 
-    A request that was reset before any byte (status 0) is followed at once by its second try (U).
+    A request that was reset before any byte (status 0) is followed at once by its second try (U). One whose answer the
+    crawler turned away (too large) ended when it closed the connection: the server hears of that when its process runs
+    next, so this end is the one in the database. What a killed crawler has not recorded ended as the server says.
     """
+    left: dict[str, list[int]] = {}
+    for row in rows(database, "SELECT url, ended_at FROM v_request ORDER BY ended_at DESC"):
+        left.setdefault(row["url"], []).append(row["ended_at"])
+
+    def end_of(one: Served) -> float:
+        recorded = left.get(one.url, []) if one.ending == "client_left" else []
+        return next((at for at in recorded if one.started <= at <= one.ended), one.ended)
+
     mine = [one for one in served if one.origin == origin]
-    pairs = itertools.pairwise(mine)
-    return [b.started - a.ended for a, b in pairs if a.status != 0]
+    return [b.started - end_of(a) for a, b in itertools.pairwise(mine) if a.status != 0]
 
 
 KILLED = -signal.SIGKILL

@@ -49,7 +49,7 @@ def test_watch_pause_one_quit_and_go_on(tmp_path):
     assert value(database, "SELECT count(*) FROM v_run") == 1
     assert value(database, f"SELECT paused FROM v_origin WHERE origin = '{paused}'") == 1
     for origin in {one.origin for one in served}:
-        assert min(gaps(served, origin), default=1_000) >= 999
+        assert min(gaps(served, origin, database), default=1_000) >= 999
         assert [one.target for one in served if one.origin == origin].count("/robots.txt") <= 2
 
 

@@ -89,7 +89,7 @@ def test_detach_attach_pause_and_stop(tmp_path):
     assert value(database, "SELECT count(*) FROM v_run") == 1
     served = read_access_log(log)
     for origin in {one.origin for one in served}:
-        assert min(gaps(served, origin), default=1_000) >= 999
+        assert min(gaps(served, origin, database), default=1_000) >= 999
     assert (tmp_path / "demo.db.log").read_text().startswith("20")
 
 

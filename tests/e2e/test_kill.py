@@ -74,9 +74,9 @@ def test_at_most_the_page_in_flight_was_repeated(killed_crawl):
 
 
 def test_no_gap_is_shorter_than_the_delay_and_none_overlap(killed_crawl):
-    _, _, served, origins = killed_crawl
+    _, database, served, origins = killed_crawl
     for origin in origins:
-        found = gaps(served, origin)
+        found = gaps(served, origin, database)
         assert found
         assert min(found) >= DELAY_MS - 1, origin
 

@@ -83,7 +83,7 @@ def test_the_run_comes_to_its_end_though_a_worker_was_killed(shared_crawl):
 def test_every_origin_had_one_owner_at_a_time_and_its_delay(shared_crawl):
     _, _, _, database, served, origins = shared_crawl
     for origin in origins:
-        assert min(gaps(served, origin)) >= DELAY_MS - 1, origin
+        assert min(gaps(served, origin, database)) >= DELAY_MS - 1, origin
     assert len({row["worker"] for row in rows(database, "SELECT DISTINCT worker FROM v_attempt")}) == 3
 
 
