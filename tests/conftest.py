@@ -6,9 +6,13 @@ from __future__ import annotations
 import functools
 import gc
 import gettext
+import importlib
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import peewee
@@ -23,6 +27,20 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Workers begin to import the tests each elsewhere: one rewrites the assertions of a file, the others find that."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None:
+        return
+    folders = [Path(argument) for argument in session.config.args]
+    files = sorted({file for folder in folders for file in folder.rglob("test_*.py")})
+    first = len(files) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+    for file in (*files[first:], *files[:first]):
+        with suppress(Exception), warnings.catch_warnings(action="error"):  # the collection tells what is wrong
+            module = file.absolute().relative_to(session.config.rootpath).with_suffix("")
+            importlib.import_module(".".join(module.parts))
 
 
 def pytest_collection_finish() -> None:
@@ -50,6 +68,23 @@ def made_once() -> Iterator[None]:
         texts._database, texts._kept = database, statements
 
     with pytest.MonkeyPatch.context() as patched:
+        if "textual" in sys.modules:
+            share_rules(patched)
         patched.setattr(Texts, "__init__", share)
         patched.setattr(gettext, "find", functools.cache(gettext.find))
         yield
+
+
+def share_rules(patched: pytest.MonkeyPatch) -> None:
+    """The rules of a style sheet, which depend on its text and on the colours of the theme, and are only read."""
+    from textual.css.stylesheet import Stylesheet  # noqa: PLC0415  # most tests need no Textual
+
+    parse, made = Stylesheet._parse_rules, {}
+
+    def parse_once(sheet: Stylesheet, *source: Any, **how: Any) -> Any:
+        key = (source, *sorted(how.items()), frozenset(sheet._variables.items()))
+        if key not in made:
+            made[key] = parse(sheet, *source, **how)
+        return made[key]
+
+    patched.setattr(Stylesheet, "_parse_rules", parse_once)

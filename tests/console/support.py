@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 
 from textual import events
 from textual.keys import _character_to_key, key_to_character
+from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
 from tests.console.fake_queries import FakeQueries
@@ -171,6 +172,41 @@ class StageApp(CrawlerApp):
         self.engine_over.set()
 
 
+MOST_MORE = 12
+"""How many rounds more widgets are given that still have something to say to each other."""
+
+PASSES = 4
+"""How often the loop goes round while every widget waits: for threads and timers that have something for it."""
+
+
+def waits(node: MessagePump) -> bool:
+    """Whether a widget has handled all that was sent to it, and waits for more."""
+    ready = node._message_queue.ready_event
+    return bool(ready._waiters) and not ready.is_set()  # type: ignore[attr-defined]  # nothing public tells it
+
+
+async def handle(nodes: Iterable[MessagePump]) -> bool:
+    """Lets widgets handle what was sent to them until now; answers whether there was anything."""
+    asked = 0
+    handled = asyncio.Event()
+
+    def answer() -> None:
+        nonlocal asked
+        asked -= 1
+        if not asked:
+            handled.set()
+
+    for node in nodes:
+        if not waits(node) and node.post_message(events.Callback(callback=answer)):
+            asked += 1
+    if asked:
+        await asyncio.wait_for(handled.wait(), PATIENT_S)
+        return True
+    for _ in range(PASSES):
+        await asyncio.sleep(0)
+    return False
+
+
 @dataclass
 class Stage:
     """An app on stand-ins, and the stand-ins. Nothing is read but by `settle`."""
@@ -194,17 +230,15 @@ class Stage:
 
     async def quiet(self, rounds: int = 3) -> None:
         """Waits until every widget has handled what was sent to it (Pilot waits for the processor to be idle)."""
-        for _ in range(rounds):
-            handled = []
+        for done in range(1, rounds + MOST_MORE):
             screens = self.app.screen_stack
             nodes = [node for screen in screens for node in screen.walk_children(with_self=True)]
-            for node in (self.app, *nodes):
-                event = asyncio.Event()
-                if node.call_later(event.set):
-                    handled.append(event.wait())
-            await asyncio.wait_for(asyncio.gather(*handled), PATIENT_S)
+            busy = await handle((self.app, *nodes))
             for screen in self.app.screen_stack:
-                screen._on_timer_update()
+                if screen._update_timer._active.is_set():  # it would paint soon; any other would paint for nothing
+                    screen._on_timer_update()
+            if done >= rounds and not busy:
+                return
 
     async def press(self, *keys: str, rounds: int = 1) -> None:
         """Presses keys one after the other; lets the app read `rounds` times after each."""
