@@ -155,7 +155,9 @@ class Wiring(ModuleType):
     def open_reports(self, database: Path) -> StoredReports:
         return self.reports
 
-    def carry_out(self, database: Path, command: Command, who: str, patience_s: float = 3.0) -> ActionResult:
+    def carry_out(
+        self, database: Path, command: Command, who: str, patience_s: float = 3.0, undoes: int = 0
+    ) -> ActionResult:
         self.commands.append((database, command, who))
         return self.answer(command)
 

@@ -171,7 +171,7 @@ class TestProbe:
     ):
         waited: list[float] = []
 
-        def carry_out(database: Path, command: Command, who: str, patience_s: float) -> ActionResult:
+        def carry_out(database: Path, command: Command, who: str, patience_s: float, undoes: int) -> ActionResult:
             waited.append(patience_s)
             return ActionResult(1, "{}", '{"probed": []}')
 

@@ -59,6 +59,9 @@ class TestStatus:
         lines = say("status").out.splitlines()
         assert lines[0].startswith("run 7 of my-index, started ")
         assert lines[0].endswith("live: process 4711 on host h")
+        assert lines[1].startswith("in all runs: ")
+        assert " on todo lists, " in lines[1]
+        assert " pending, " in lines[1]
         assert lines[2].split() == [
             *("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")
         ]
@@ -66,10 +69,28 @@ class TestStatus:
         assert "out of patience" in lines[3]
         assert lines[4].startswith("ready     https://example.org")
 
+    @pytest.mark.parametrize("state", ["BUSY", "WAITING", "READY"])
+    def test_nobody_is_busy_after_a_run_that_was_killed(self, state: str, say: Say, wiring: Wiring):
+        wiring.reports.run_row = replace(RUN, live=False)
+        wiring.reports.origins = (
+            origin_view(state=state, in_flight_url=f"{ORIGIN}/page", worker="w1"),
+            origin_view("https://paused.example", paused=True),
+            origin_view("https://done.example", state="FINISHED", finish_reason="exhausted"),
+        )
+        lines = say("status").out.splitlines()
+        assert ", broken off (last heard of " in lines[0]
+        assert lines[0].endswith(": nobody crawls, the next start continues it")
+        assert [line.split()[0] for line in lines[3:]] == ["finished", "resting", "paused"]
+        assert lines[4].endswith("no engine is at work")
+        _, broken_off, paused = say("status", "--json").document["origins"]
+        assert broken_off["eta_s"] is paused["eta_s"] is None
+        assert broken_off["state"] == ("READY" if state == "BUSY" else state), "one of the states of v_origin"
+        assert broken_off["idle_reason"] == "no engine is at work"
+
     @pytest.mark.parametrize(
         ("run", "words"),
         [
-            (replace(RUN, live=False), "did not end cleanly"),
+            (replace(RUN, live=False), ", broken off (last heard of 1970-01-01 "),
             (replace(RUN, live=False, finished_at=9_000, finish_reason="exhausted"), "(exhausted)"),
         ],
     )

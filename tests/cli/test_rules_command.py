@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from tui_crawler.domain.policy import (
     Whitelist,
 )
 from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring import rules as wiring_rules
 
 Say = Callable[..., Said]
@@ -51,6 +53,12 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def crawl(stored: Path, here: Path) -> Path:
     """The same, for one test alone."""
     return Path(shutil.copy(stored, here / "crawl.db"))
+
+
+def taken_back(crawl: Path) -> list[bool]:
+    """Which actions of the operator journal were undone, the oldest first."""
+    with closing(Reports(crawl)) as reports:
+        return [one.undone for one in reversed(reports.actions())]
 
 
 def rules_file(here: Path, text: str) -> str:
@@ -282,6 +290,27 @@ class TestApply:
         assert (shown["rules"], shown["ruleset_id"]) == ([], 4)
         notes = [one["note"] for one in say("rules", "history", "--json").document["rulesets"]]
         assert notes[:2] == ["undo: back to version 2", "a mistake"]
+
+    def test_undo_marks_the_action_that_it_takes_back(self, here: Path, crawl: Path, say: Say) -> None:
+        file = rules_file(here, "rules: []\n")
+        assert say("rules", "apply", file).status == 0
+        assert say("rules", "apply", file).status == 0  # changes nothing, and comes later
+        assert say("rules", "undo").status == 0
+        assert taken_back(crawl) == [True, False, False]
+        assert say("rules", "undo").status == 0
+        assert taken_back(crawl) == [True, False, True, False]
+
+    def test_undo_for_one_job_of_what_was_applied_to_all_takes_no_action_back(self, here: Path, say: Say) -> None:
+        crawl = store_crawl(here / "crawl.db")
+        file = rules_file(here, "exclusions: [{host: a.example}]\n")
+        assert set(say("rules", "apply", file, "--json").document["rulesets"]) == {"main", "news"}
+        assert say("rules", "undo", "--job", "news").status == 0
+        assert taken_back(crawl) == [False, False]
+        assert say("rules", "apply", file, "--job", "news").status == 0
+        assert say("rules", "undo", "--job", "news").status == 0
+        assert taken_back(crawl) == [False, False, True, False]
+        assert say("rules", "undo").status == 0
+        assert taken_back(crawl) == [True, False, True, False, False]
 
     def test_one_job_and_every_job(self, here: Path, say: Say) -> None:
         crawl = store_crawl(here / "crawl.db")

@@ -87,6 +87,7 @@ class FakeReports:
     groups_of_pages: tuple[JobView, ...] = field(default_factory=jobs)
     past_runs: tuple[RunView, ...] = field(default_factory=runs)
     versions: tuple[Ruleset, ...] = field(default_factory=versions)
+    writers: dict[int, int] = field(default_factory=dict)
     added: tuple[Exclusion, ...] = ADDED
     robots: bytes | None = ROBOTS
     version: int = 1
@@ -163,17 +164,24 @@ class FakeReports:
         return todo_list(origin)[:limit]
 
     def attempts(
-        self, origin: str = "", before_id: int = 0, after_id: int = 0, limit: int = 200, problems_only: bool = False
+        self,
+        origin: str = "",
+        before_id: int = 0,
+        after_id: int = 0,
+        limit: int = 200,
+        problems_only: bool = False,
+        oldest_first: bool = False,
     ) -> tuple[AttemptView, ...]:
         self.asked.append(f"attempts(after_id={after_id}, before_id={before_id})")
-        return tuple(
+        found = tuple(
             one
             for one in self.log
             if (not origin or one.origin == origin)
             and one.attempt_id > after_id
             and (not before_id or one.attempt_id < before_id)
             and (not problems_only or one.exit_code in {"request_timeout", "rate_limited", "connection_failed"})
-        )[:limit]
+        )
+        return found[::-1][:limit] if oldest_first else found[:limit]
 
     def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
         if origin == API:
@@ -199,12 +207,16 @@ class FakeReports:
             tuple(sorted(made, key=lambda group: -group.count)), looked_at, max(len(self.pages), looked_at, self.failed)
         )
 
-    def failure_window(self, key: tuple[tuple[str, str], ...], after_id: int, limit: int) -> PageWindow:
+    def failure_window(
+        self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool = False
+    ) -> PageWindow:
         self.asked.append(f"failure_window({', '.join(value for _, value in key)}, {after_id})")
+        edge = after_id or (10**9 if newest_first else 0)
         found = [
             one
-            for one in self.pages
-            if all(failure_value(one, name) == value for name, value in key) and one.page_id > after_id
+            for one in sorted(self.pages, key=lambda one: one.page_id, reverse=newest_first)
+            if all(failure_value(one, name) == value for name, value in key)
+            and (one.page_id < edge if newest_first else one.page_id > edge)
         ]
         shown = tuple(found[:limit])
         return PageWindow(shown, len(found), len(found), shown[-1].page_id if shown else 0, len(found) <= limit)
@@ -255,11 +267,17 @@ class FakeReports:
         self.asked.append(f"rulesets({job}, {limit})")
         return tuple(one for one in self.versions if one.job == job)[:limit]
 
+    def ruleset_writer(self, job: str, ruleset_id: int, alone: bool) -> int:
+        return self.writers.get(ruleset_id, 0)
+
     def exclusions(self) -> tuple[Exclusion, ...]:
         return self.added
 
-    def actions(self, limit: int) -> tuple[ActionView, ...]:
-        return self.asked_for[:limit]
+    def actions(
+        self, limit: int, before_id: int = 0, after_id: int = 0, oldest_first: bool = False
+    ) -> tuple[ActionView, ...]:
+        found = tuple(o for o in self.asked_for if o.action_id > after_id and o.action_id < (before_id or 10**9))
+        return found[::-1][:limit] if oldest_first else found[:limit]
 
     def robots_text(self, origin: str) -> bytes | None:
         return self.robots
@@ -267,10 +285,13 @@ class FakeReports:
     def contract(self, origin: str) -> Contract:
         return CONTRACT
 
-    def activity(self, limit: int, origin: str, after_id: int) -> tuple[ActivityView, ...]:
+    def activity(
+        self, limit: int, origin: str, after_id: int, before_id: int = 0, oldest_first: bool = False
+    ) -> tuple[ActivityView, ...]:
         self.asked.append(f"activity(after_id={after_id})")
-        found = (one for one in self.happened if one.activity_id > after_id and origin in {"", one.origin})
-        return tuple(found)[:limit]
+        mine = [one for one in self.happened if origin in {"", one.origin}]
+        found = tuple(o for o in mine if o.activity_id > after_id and o.activity_id < (before_id or 10**9))
+        return found[::-1][:limit] if oldest_first else found[:limit]
 
     def jobs(self) -> tuple[JobView, ...]:
         return self.groups_of_pages

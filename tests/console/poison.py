@@ -170,8 +170,10 @@ class PoisonedReports(FakeReports):
         group = FailureGroup(key, 3, 1, f"https://s/{self.payload}", 1, 2, 1, (1,) * 12, ((f"o{self.payload}", 3),))
         return FailureCount((group,), 3, 9)
 
-    def failure_window(self, key: tuple[tuple[str, str], ...], after_id: int, limit: int) -> PageWindow:
-        return PageWindow(self.pages, 9, 9, 0, False)
+    def failure_window(
+        self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool
+    ) -> PageWindow:
+        return PageWindow(self.pages, 9, 9, max(one.page_id for one in self.pages), ended=True)
 
     def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> Any:
         return self._bad(link_ends(url, inward))

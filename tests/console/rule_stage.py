@@ -1,13 +1,22 @@
-"""A stage with a draft of rules on it: waits for what another thread counts."""
+"""A stage with a draft of rules on it: waits for what another thread counts; and the same on a database."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
 
-from tests.console.support import PATIENT_S, Stage
+from textual.widgets import Input
+
+from tests.console.fake_reports import FakeReports
+from tests.console.support import PATIENT_S, FakeJournal, FrozenClock, Stage, StageApp
+from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen
+from tui_crawler.wiring.console_reports import ConsoleReports
+from tui_crawler.wiring.console_rules import ConsoleRules
+from tui_crawler.wiring.steering import SteeredJournal
 
 
 async def until(held: Stage, fact: Callable[[], bool]) -> None:
@@ -33,3 +42,51 @@ async def counted(held: Stage) -> str:
     await until(held, lambda: (news := screen._news) is not None and bool(news.preview is not None or news.error))
     await held.quiet()
     return screen.query_one("#draft-impact", Lines).text
+
+
+async def write(held: Stage, line: str) -> None:
+    """Writes an entry into the draft."""
+    await held.press("e", rounds=1)
+    await held.type(line)
+    await held.press("enter", rounds=1)
+
+
+async def retype(held: Stage, line: str) -> None:
+    """Writes another text into the line that is open."""
+    held.app.screen.query_one(Input).value = ""
+    await held.type(line)
+
+
+def rows_of(held: Stage, table: str) -> list[str]:
+    """The rows of a table as text."""
+    found = held.app.screen.query_one(table, CrawlTable)
+    rows = []
+    for key in found.row_order:
+        row = found.row(key)
+        assert row is not None
+        parts = [part for cell in row.cells for part in (cell if isinstance(cell, tuple) else (cell,))]
+        rows.append(" ".join(text for part in parts if (text := part if isinstance(part, str) else part.text)))
+    return rows
+
+
+@asynccontextmanager
+async def on_database(crawl: Path) -> AsyncIterator[Stage]:
+    """The console of mara on a resting database: what is asked for is carried out at once."""
+    app = StageApp(
+        lambda: ConsoleReports(crawl),
+        lambda: SteeredJournal(crawl, lambda: True),
+        clock=FrozenClock(),
+        who="mara",
+        rules=ConsoleRules(crawl),
+        beating=False,
+    )
+    app.tell_me()
+    async with app.run_test(size=(160, 40)) as pilot:
+        held = Stage(app, FakeReports(), FakeJournal(), app.clock, None, pilot)  # type: ignore[arg-type]
+        await asyncio.wait_for(app.taken_in.wait(), PATIENT_S)
+        yield held
+
+
+async def read_again(held: Stage) -> None:
+    """Reads what others have committed."""
+    await held.settle(4, move_ms=1_100)

@@ -68,6 +68,9 @@ class FakeRules:
     def read(self, text: str) -> RulesetChange | str:
         return ConsoleRules(Path("none.db")).read(text)
 
+    def write(self, policies: PolicySet) -> str:
+        return ConsoleRules(Path("none.db")).write(policies)
+
     def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:
         self.judged.append(change)
         self.begun.set()

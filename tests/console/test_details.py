@@ -65,22 +65,6 @@ async def test_actions_on_the_origin_shown() -> None:
         assert held.journal.sent[-1] == RetryPages(urls=(f"{API}/v2/items?page=18",))
 
 
-async def test_problems_of_one_origin_and_windows_of_its_log() -> None:
-    reports = FakeReports()
-    reports.log = tuple(attempt(n, f"{API}/p/{n}", "file_ingested") for n in range(700, 300, -1))
-    async with stage(reports=reports) as held:
-        await open_api(held)
-        assert rows(held, "#attempts").row_order[0] == 700
-        await held.press(">", rounds=3)
-        assert rows(held, "#attempts").row_order[0] == 500
-        assert "older, window 2" in held.text()
-        await held.press("<", rounds=3)
-        assert rows(held, "#attempts").row_order[0] == 700
-        await held.press("!", rounds=3)
-        assert "problems only" in held.text()
-        assert "no attempts yet" in held.text()
-
-
 async def test_frozen_origin_holds_still() -> None:
     async with stage() as held:
         await open_api(held)
@@ -161,22 +145,6 @@ async def test_retry_of_marked_pages_and_of_a_whole_group() -> None:
         await held.press("y")
         await held.decided()
         assert held.journal.sent[-1] == RetryPages(exit_codes=("request_timeout",))
-
-
-async def test_long_failure_lists_are_windows_by_key() -> None:
-    pages = tuple(page(n, f"{API}/p/{n}", "request_timeout") for n in range(1, 451))
-    async with stage(reports=FakeReports(pages=pages)) as held:
-        await held.press("2", rounds=3)
-        assert "1–200 of 450" in held.text()
-        await held.press(">", rounds=3)
-        assert rows(held, "#pages").row_order[0] == 201
-        assert "failure_window(request_timeout, 200)" in held.reports.asked
-        await held.press(">", rounds=3)
-        assert "401–450 of 450" in held.text()
-        await held.press(">")
-        assert "more: this is the end of the list" in held.text()
-        await held.press("<", "<", rounds=3)
-        assert rows(held, "#pages").row_order[0] == 1
 
 
 async def test_nothing_has_failed() -> None:

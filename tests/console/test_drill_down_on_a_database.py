@@ -84,7 +84,7 @@ async def test_from_a_group_to_a_page_to_the_page_that_links_to_it(reports: Open
     shown: Any = reports
     async with stage((140, 45), reports=shown, explains=None) as held:
         await held.press("2", "c", "c", "c", "c", rounds=3)
-        assert "/items/{n} · 1–3 of 3" in held.text()
+        assert "/items/{n} · row 1 of 3" in held.text()
         assert "cluster: /items/* (3 of 3)" in held.text()
         await held.press("enter", "enter", rounds=3)
         assert f"{A}/items/0" in held.text()

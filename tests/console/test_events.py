@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC
 
-from tests.console.sample_crawl import API, NOW, WHO
+from tests.console.sample_crawl import API, NOW, WHO, WWW, origin
 from tests.console.support import Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.intent import retry_failed
 from tui_crawler.console.notice import TROUBLES_KEPT, Trouble, add_trouble
+from tui_crawler.console.present.action_rows import action_row as ledger_row
+from tui_crawler.console.present.event_rows import action_mark, action_row
 from tui_crawler.console.present.same_as import command_line_of, same_as
+from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.command import (
     ApplyRules,
     Dripfeed,
@@ -122,3 +127,18 @@ def test_what_the_command_line_has_for_each_action() -> None:
     assert command_line_of(PAUSED) == f"tui-crawler pause {API}"
     assert command_line_of(replace(PAUSED, command="damaged")) == ""
     assert command_line_of(replace(PAUSED, action="of a newer version")) == ""
+
+
+def test_what_became_of_an_action_is_said_in_one_way() -> None:
+    for action in (PAUSED, replace(PAUSED, applied=False), replace(PAUSED, undone=True), replace(PAUSED, error="no")):
+        mark = action_mark(action)
+        state = ledger_row(action, UTC).cells[2]
+        assert state == Styled(mark.label, mark.role)
+        assert action_row(action, UTC).cells[2] == Styled(f"{mark.glyph} pause", mark.role)
+
+
+def test_each_origin_that_gave_up_is_counted_in_the_question() -> None:
+    down = [origin(name, state="FINISHED", finish_reason="patience", patience=0, failed=2) for name in (API, WWW)]
+    assert retry_failed(down[:1]).note == "It gave up: without new patience nothing is requested."
+    assert retry_failed(down).note == "2 origins gave up: without new patience nothing of theirs is requested."
+    assert retry_failed([origin(API, patience=3, failed=2)]).note == "It has lost patience in this run."

@@ -7,6 +7,7 @@ from textual import events
 
 from tests.console.support import Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.present.pivot import pivot_of
 from tui_crawler.console.screens.pivot import PivotScreen
 from tui_crawler.console.table_order import order_key
 
@@ -112,10 +113,15 @@ async def counts_the_values_of_a_column_and_keeps_the_rows_of_one(held: Stage, t
     value, column = pivot.cursor_key, table.current_column
     assert column is not None
     number = int(pivot.fields_of(pivot.shown_rows()[0])["count"].replace(" ", ""))
-    assert number == [text.strip() for text in texts(table, column)].count(str(value))
+    spans = pivot_of(texts(table, column), "").span
+
+    def is_counted(text: str) -> bool:
+        return text.strip().startswith(str(value)) if spans else text.strip() == value
+
+    assert number == sum(map(is_counted, texts(table, column)))
     await held.press("enter", rounds=0)
     assert table.row_count == number
-    assert {text.strip() for text in texts(table, column)} == {value}
+    assert all(map(is_counted, texts(table, column)))
     await held.press("escape", rounds=0)
     assert table.needle == ""
 

@@ -40,7 +40,7 @@ async def test_what_changed_under_another_view_is_in_its_header_and_in_the_row_a
             replace(crawling, state="FINISHED", finish_reason="exhausted", in_flight_url="", done=77_001)
         )
         await held.settle(3, move_ms=500)
-        assert "▶" not in held.text().splitlines()[0]
+        assert "▶ 1" not in held.text().splitlines()[0]
         assert "✓ 3" in held.text().splitlines()[0]
         await held.press("1", rounds=2)
         row = next(line for line in held.text().splitlines() if "www.example.com" in line)

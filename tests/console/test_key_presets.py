@@ -100,10 +100,10 @@ def test_two_actions_may_change_places() -> None:
 
 
 def test_the_same_key_twice_is_told_and_the_first_has_it() -> None:
-    keymap = read_keymap({"origin.stop": "X", "origin.add": "X,a"})
-    assert keymap.problems == (("origin.stop", "X is given to origin.add too (on Overview); origin.stop has it"),)
+    keymap = read_keymap({"origin.stop": "U", "origin.add": "U,a"})
+    assert keymap.problems == (("origin.stop", "U is given to origin.add too (on Overview); origin.stop has it"),)
     assert "origin.add" not in keymap.keys  # it has a, as before
-    everywhere = read_keymap({"view.freeze": "X", "theme.next": "X"})
+    everywhere = read_keymap({"view.freeze": "U", "theme.next": "U"})
     assert "(everywhere)" in everywhere.problems[0][1]
 
 

@@ -6,15 +6,12 @@ from dataclasses import replace
 from datetime import UTC
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, DOCS, NOW, WHO, attempt
 from tests.console.sample_log import activities, operator_actions
 from tests.console.support import Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.log_book import KEPT, PAGE, LogBook, LogWindow
 from tui_crawler.console.present.log_histogram import histogram
 from tui_crawler.console.present.log_lines import (
     action_line,
@@ -26,7 +23,7 @@ from tui_crawler.console.present.log_lines import (
     url_of,
 )
 from tui_crawler.console.table_cells import Styled, cell_text
-from tui_crawler.domain.view import ActionView, ActivityView, AttemptView
+from tui_crawler.domain.view import ActionView, AttemptView
 
 
 def many(first: int, last: int) -> tuple[AttemptView, ...]:
@@ -43,92 +40,6 @@ def table_of(held: Stage) -> CrawlTable:
 
 def keys_of(held: Stage) -> list[tuple[str, int]]:
     return [key for key in table_of(held).row_order if isinstance(key, tuple)]
-
-
-# the book
-
-
-def window(attempts: tuple[AttemptView, ...], floor: int = 0, activity: tuple[ActivityView, ...] = ()) -> LogWindow:
-    return LogWindow(attempts, activity, (), floor)
-
-
-def test_entries_are_in_the_order_of_time_and_what_was_asked_stands_before_what_followed() -> None:
-    book = LogBook()
-    at = NOW + 3_000
-    asked = replace(operator_actions()[1], at=at)
-    happened = replace(activities()[0], at=at)
-    book.take_tail(window(many(1, 5), activity=(happened,)), keep_end=True)
-    book.take_actions((asked,))
-    assert [line.key for line in book.lines] == [
-        ("attempt", 1), ("attempt", 2), ("action", asked.action_id), ("activity", happened.activity_id),
-        ("attempt", 3), ("attempt", 4), ("attempt", 5),
-    ]  # fmt: skip
-
-
-def test_an_action_is_shown_anew_when_something_became_of_it() -> None:
-    book = LogBook()
-    book.take_tail(window(()), keep_end=True)
-    waits = replace(operator_actions()[0], applied=False)
-    assert book.take_actions((waits,))
-    assert not book.take_actions((waits,))
-    assert book.take_actions((replace(waits, applied=True, error="no such URL"),))
-    assert [line.problem for line in book.lines] == [True]
-
-
-def test_what_follows_pushes_the_oldest_out_and_the_book_stays_bounded() -> None:
-    book = LogBook()
-    book.take_tail(window(many(1, PAGE), floor=NOW + 1_000), keep_end=True)
-    for step in range(4):
-        first = PAGE + 1 + step * PAGE
-        book.take_tail(window(many(first, first + PAGE - 1)), keep_end=True)
-    assert len(book.lines) == KEPT
-    assert book.lines[-1].key == ("attempt", 5 * PAGE)
-    assert not book.cut
-    before = book.before
-    assert before is not None
-    assert (before.before_attempt, before.until) == (PAGE + 1, book.lines[0].at)
-
-
-def test_older_entries_push_the_newest_out_and_the_book_says_so() -> None:
-    book = LogBook()
-    book.take_tail(window(many(3_001, 3_000 + PAGE), floor=NOW + 3_001_000), keep_end=True)
-    for step in range(4):
-        last = 3_000 - step * PAGE
-        asked = book.before
-        assert asked is not None
-        assert asked.before_attempt == last + 1
-        assert book.take_before(window(many(last - PAGE + 1, last), floor=NOW + (last - PAGE + 1) * 1_000)) == PAGE
-    assert len(book.lines) == KEPT
-    assert book.cut
-    assert book.lines[0].key == ("attempt", 1_001)
-    book.take_before(window((), floor=0))
-    assert book.before is None
-
-
-def test_more_news_than_is_held_begins_the_list_anew_without_a_hole() -> None:
-    book = LogBook()
-    book.take_tail(window(many(1, 10)), keep_end=True)
-    book.take_tail(window(many(5_001, 5_000 + KEPT), floor=NOW + 5_001_000), keep_end=False)
-    assert book.lines[0].key == ("attempt", 5_001)
-    assert len(book.lines) == KEPT
-    assert book.before is not None
-
-
-def test_activity_from_before_the_window_is_left_for_older_windows() -> None:
-    book = LogBook()
-    old = replace(activities()[0], at=NOW)
-    book.take_tail(window(many(100, 99 + PAGE), floor=NOW + 100_000, activity=(old,)), keep_end=True)
-    assert all(line.key[0] == "attempt" for line in book.lines)
-
-
-@given(st.lists(st.integers(1, 60), min_size=1, max_size=8))
-def test_however_it_comes_in_nothing_is_lost_or_doubled(steps: list[int]) -> None:
-    book, last = LogBook(), 0
-    for step in steps:
-        book.take_tail(window(many(last + 1, last + step)), keep_end=True)
-        last += step
-        assert book.tail.after_attempt == last
-    assert [line.key[1] for line in book.lines] == list(range(1, last + 1))
 
 
 # one entry
@@ -303,32 +214,6 @@ async def test_enter_opens_the_url_or_the_origin() -> None:
         table_of(held).move_cursor(key=("activity", 34))
         await held.press("enter", rounds=1)
         assert "about the crawl as a whole" in held.text()
-
-
-async def test_older_entries_are_read_when_asked_for() -> None:
-    reports = FakeReports(log=many(1, PAGE + 40), happened=(), asked_for=())
-    async with stage(reports=reports) as held:
-        await held.press("5", rounds=2)
-        assert table_of(held).row_count == PAGE
-        await held.press("<", rounds=2)
-        assert table_of(held).row_count == PAGE + 40
-        assert table_of(held).cursor_key == ("attempt", PAGE + 40)
-        await held.press("<", rounds=1)
-        assert "this is the oldest entry" in held.text()
-
-
-async def test_going_up_reads_on_where_the_entries_held_begin() -> None:
-    reports = FakeReports(log=many(1, 2 * PAGE + 40), happened=(), asked_for=())
-    async with stage(reports=reports) as held:
-        await held.press("5", rounds=2)
-        first = keys_of(held)[0]
-        await held.press("g", rounds=2)
-        assert table_of(held).cursor_key == first
-        assert keys_of(held)[0] == ("attempt", 41)
-        await held.press("pageup", rounds=0)
-        assert table_of(held).cursor_key in keys_of(held)[PAGE - 40 : PAGE]
-        await held.press("g", "g", rounds=2)
-        assert keys_of(held)[0] == ("attempt", 1)
 
 
 async def test_the_graph_tells_when_much_happened_and_how_bad_it_was() -> None:

@@ -40,7 +40,7 @@ async def test_shows_every_origin_with_its_state_in_words() -> None:
             assert words in text
         assert "run 7" in text
         assert "00:42:1" in text
-        assert "queue 1 201 324" in text
+        assert "pending 1 201 324" in text
 
 
 async def test_events_show_patience_lost_and_hostile_titles_as_they_are() -> None:
@@ -101,7 +101,7 @@ async def test_stop_asks_first() -> None:
         await select(held, API)
         await held.press("x")
         assert "Stop api.example.org?" in held.text()
-        assert "1 640 pages stay queued" in held.text()
+        assert "1 640 pages stay pending" in held.text()
         await held.press("escape", "x", "y")
         await held.decided()
         assert held.journal.sent == [StopOrigins((API,))]
@@ -170,7 +170,7 @@ async def test_sort_is_chosen_from_a_list_turned_round_and_shown() -> None:
     async with stage() as held:
         await held.press("s")
         assert "Order by" in held.text()
-        await held.press("up", "up", "up", "enter")  # from failed: done, queue, todo list
+        await held.press("up", "up", "up", "enter")  # from failed: done, pending, todo list
         assert order(held)[0] == WWW
         assert "by todo ▼" in held.text()
         await held.press("S")

@@ -11,8 +11,10 @@ import pytest
 
 from tests.cli.crawls import claim_pages, store_crawl
 from tests.storage.making import A
-from tui_crawler.console.log_book import LogActions, LogBefore, LogBook, LogTail
-from tui_crawler.console.origin_parts import CardOf, ContractOf, RecentActions, RobotsFile, Suspicions, TopUpsOf
+from tui_crawler.console.log_book import LogBook
+from tui_crawler.console.log_parts import BEGINNING, LogActions, LogAfter
+from tui_crawler.console.origin_parts import ContractOf, RobotsFile, TopUpsOf
+from tui_crawler.console.overview_parts import CardOf, RecentActions, Suspicions
 from tui_crawler.console.ports import ValidationTotals
 from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.stat_parts import ExitCounts, Jobs, Limbo, Refusals, Runs, Stashes
@@ -62,14 +64,16 @@ def test_what_validators_said_is_summed_over_so_many_pages(reports: ConsoleRepor
 
 def test_the_log_from_its_end_and_back(reports: ConsoleReports) -> None:
     book = LogBook()
-    book.take_tail(LogTail().read(reports, NOW), keep_end=True)
-    book.take_actions(LogActions().read(reports, NOW))
+    book.take(book.begin, book.begin.read(reports, NOW))
     events = [line.text.split("\n")[0] for line in book.lines]
     assert "run_started" in events
     assert events[-1] == "run_finished"
-    assert book.before is None
-    assert LogBefore(1, NOW * 2).read(reports, NOW).floor == 0
-    assert book.tail.read(reports, NOW).activity == ()
+    assert (book.above, book.whole) == (None, True)
+    assert not book.take_actions(LogActions().read(reports, NOW))
+    assert book.below is not None
+    assert book.below.read(reports, NOW).lines == ()
+    forward = LogAfter(BEGINNING).read(reports, NOW)
+    assert (sorted(forward.lines, key=lambda line: line.order), forward.ended) == (book.lines, True)
 
 
 def test_the_contract_is_that_of_the_stored_configuration(tmp_path: Path) -> None:
@@ -108,6 +112,8 @@ def test_actions_come_with_what_was_asked_and_top_ups_are_found_among_them(tmp_p
         database.execute('UPDATE operator_action SET applied_at = ?, "before" = ?, "after" = ? WHERE id = ?', values)
     with closing(ConsoleReports(path)) as reports:
         top_up, pause = RecentActions(limit=2).read(reports, NOW)
+        assert reports.actions(5, before_id=top_up.action_id)[0] == pause
+        assert reports.actions(1, after_id=pause.action_id, oldest_first=True) == (top_up,)
         assert command_line_of(pause) == f"tui-crawler pause {A}"
         assert top_up.action == "top_up"
         (given,) = TopUpsOf(A).read(reports, NOW)

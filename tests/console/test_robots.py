@@ -159,6 +159,27 @@ async def test_from_a_list_of_urls_the_selected_one_is_judged() -> None:
             assert ("allowed" in held.text()) or ("refused by line" in held.text())
 
 
+async def test_the_way_there_is_told() -> None:
+    ways: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+        ((), ("Overview", "api.example.org", "robots.txt")),
+        (("enter",), ("Overview", "api.example.org", "robots.txt")),
+        (("3",), ("URLs", "api.example.org", "robots.txt")),
+        (("3", "enter"), ("URLs", "api.example.org/v2/items?page=3", "robots.txt")),
+        (("3", "i", "enter"), ("URLs", "why", f"{API}/v2/items?page=3", "robots.txt")),
+    )
+    async with stage((120, 40)) as held:
+        for keys, crumbs in ways:
+            held.app.dispatcher.show_view("view.overview")
+            await held.quiet()
+            held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+            await held.press(*keys, rounds=3)
+            held.app.dispatcher.do("robots.view")
+            await held.settle(2)
+            robots = held.app.screen
+            assert isinstance(robots, RobotsScreen)
+            assert robots.crumbs() == crumbs
+
+
 async def test_an_origin_that_is_none_of_the_crawl_says_so() -> None:
     async with stage((120, 40)) as held:
         held.app.push_screen(RobotsScreen("https://nowhere.example"))

@@ -74,13 +74,59 @@ def test_an_exclusion_that_an_operator_added_is_counted_by_its_place() -> None:
     assert found["operator", 0] == Firing(212, NOW - 5 * 60_000, f"{API}/refused/5", 11, 13)
 
 
-def test_query_policies_of_one_place_cannot_be_told_apart() -> None:
-    twins = PolicySet(
-        url_query_parameters=tuple(QueryPolicy(None, frozenset({name}), source="console") for name in "ab")
+def refused(source: str, parameter: str, url: str, number: int = 5) -> RefusalCount:
+    """URLs that a query policy refused for the same parameter; `url` is the newest of them."""
+    words = f"url_query_parameters: parameter {parameter!r} is not allowed"
+    return RefusalCount("blocked_url_by_local_policy", source, words, number, NOW, url, 1, 1)
+
+
+def query(path: str, name: str, source: str) -> QueryPolicy:
+    return QueryPolicy(Test("path", "prefix", path), frozenset({name}), source=source)
+
+
+def test_query_policies_of_one_place_are_told_apart_by_what_they_refused() -> None:
+    twins = PolicySet(url_query_parameters=(query("/a", "x", "console"), query("/b", "y", "console")))
+    assert set(by_words(twins, NONE).values()) == {Firing(beside=1)}
+    rows = (
+        refused("console", "sort", f"{API}/a?sort=1"),
+        refused("console", "order", f"{API}/b?order=1", 3),
+        refused("console", "page", f"{API}/b?x=1&page=1", 2),  # its first parameter is refused with other words
     )
-    assert set(by_words(twins, NONE).values()) == {None}
-    single = PolicySet(url_query_parameters=(QueryPolicy(None, frozenset({"a"}), source="console"),))
-    assert set(by_words(single, NONE).values()) == {Firing()}
+    said = by_words(twins, RefusalCounts(rows, 10, 10))
+    assert {words: one and (one.count, one.beside) for words, one in said.items()} == {
+        'x where path begins with "/a"': (5, 1),
+        'y where path begins with "/b"': (3, 1),
+    }
+    line = text_of(firing_line(said['x where path begins with "/a"'], NONE, UTC, query=True))
+    assert "told by samples from 1 other of its place" in line
+
+
+def test_of_query_policies_of_one_place_nothing_is_said_while_one_refusal_stays_in_doubt() -> None:
+    twins = PolicySet(url_query_parameters=(query("/a", "x", "console"), query("/b", "y", "console")))
+    rows = (refused("console", "sort", f"{API}/a?sort=1"), refused("console", "z", f"{API}/gone?z=1"))
+    first, second = by_words(twins, RefusalCounts(rows, 10, 10)).values()
+    assert first is not None
+    assert first.count == 5
+    assert second is None
+    assert "at one place with others" in text_of(firing_line(None, NONE, UTC, query=True))
+
+
+def test_a_query_policy_is_known_although_its_line_has_moved() -> None:
+    moved = PolicySet(url_query_parameters=(query("/a", "x", "my.yaml:3"), query("/b", "y", "my.yaml:5")))
+    rows = (
+        refused("my.yaml:5", "sort", f"{API}/a?sort=1"),  # by then the second one stood where the first one does now
+        refused("my.yaml:9", "order", f"{API}/b?order=1", 2),
+        refused("my.yaml:3", "x", f"{API}/a?x=1", 7),  # edited since: it allows that now
+    )
+    counts = [one and one.count for one in by_words(moved, RefusalCounts(rows, 10, 10)).values()]
+    assert counts == [12, 2]
+
+
+def test_query_policies_that_cannot_be_compiled_are_known_by_their_place() -> None:
+    bad = PolicySet(url_query_parameters=(QueryPolicy(None, values=(("x", "("),), source="my.yaml:3"),))
+    (one,) = by_words(bad, RefusalCounts((refused("my.yaml:3", "y", f"{API}/?y=1"),), 9, 9)).values()
+    assert one is not None
+    assert one.count == 5
 
 
 def test_words_that_only_begin_alike_are_of_another_entry() -> None:
@@ -254,11 +300,11 @@ async def test_a_rule_is_moved_in_the_draft_and_applied_in_its_new_place() -> No
         table.move_cursor(key=key)
         await held.press("J", rounds=1)
         assert table.cursor_key == key
-        assert [rule.match for rule in editor(held)._draft.policies.rules][-1] == "/calendar/"  # type: ignore[union-attr]
+        assert [rule.match for rule in editor(held)._bench.draft.policies.rules][-1] == "/calendar/"  # type: ignore[union-attr]
         await held.press("J", rounds=1)
         assert "it is at the end of its section" in held.text()
         await held.press("K", "K", rounds=1)
-        assert next(rule.match for rule in editor(held)._draft.policies.rules) == "/calendar/"  # type: ignore[union-attr]
+        assert next(rule.match for rule in editor(held)._bench.draft.policies.rules) == "/calendar/"  # type: ignore[union-attr]
         await counted(held)
         await held.press("A", rounds=0)
         await held.decided()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
 import re
 import threading
@@ -13,13 +11,11 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from tests.cli.crawls import store_crawl
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import counted, editor
+from tests.console.rule_stage import counted, editor, rows_of, write
 from tests.console.sample_crawl import API, WWW
 from tests.console.sample_rules import ADDED, FIRST, JOB, SECOND, THIRD, FakeRules, versions
-from tests.console.support import PATIENT_S, FakeJournal, FrozenClock, Stage, StageApp, stage
-from tests.storage.making import A
+from tests.console.support import PATIENT_S, Stage, stage
 from tui_crawler.console.applied_versions import AppliedVersions
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.impact_room import ImpactNews, ImpactRoom
@@ -38,31 +34,10 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.pattern import Pattern
 from tui_crawler.domain.policy import DoNotCrawl, PolicySet, Rule, Test
 from tui_crawler.domain.ruleset import RulesetChange, from_json, same_rules, to_json
-from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.console_rules import ConsoleRules
-from tui_crawler.wiring.steering import SteeredJournal, carry_out
 
 PRODUCTS = "skip: /products/1[0-9]$"
 MOST = "skip: /products/"
-
-
-async def write(held: Stage, line: str) -> None:
-    """Writes an entry into the draft."""
-    await held.press("e", rounds=1)
-    await held.type(line)
-    await held.press("enter", rounds=1)
-
-
-def rows_of(held: Stage, table: str) -> list[str]:
-    """The rows of a table as text."""
-    found = held.app.screen.query_one(table, CrawlTable)
-    rows = []
-    for key in found.row_order:
-        row = found.row(key)
-        assert row is not None
-        parts = [part for cell in row.cells for part in (cell if isinstance(cell, tuple) else (cell,))]
-        rows.append(" ".join(text for part in parts if (text := part if isinstance(part, str) else part.text)))
-    return rows
 
 
 def applied(held: Stage) -> ApplyRules:
@@ -117,10 +92,10 @@ class TestView:
         reports.versions = (*versions(), replace(versions()[0], ruleset_id=20, job="news", policies=FIRST))
         async with stage((160, 40), reports=reports) as held:
             await held.press("4", rounds=3)
-            await held.press("J", rounds=3)
+            await held.press("w", rounds=3)
             assert "Rules · job news · version 20" in held.text()
             assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["20"]
-            await held.press("J", rounds=3)
+            await held.press("w", rounds=3)
             assert "Rules · job my-index · version 13" in held.text()
 
     async def test_a_database_without_rules(self) -> None:
@@ -179,7 +154,7 @@ class TestDraft:
             box = held.app.screen.query_one(Input)
             assert box.value == "skip: ("
             assert box.has_focus
-            assert not editor(held)._dirty
+            assert not editor(held)._bench.dirty
 
     async def test_applies_what_was_drafted_as_a_version_made_from_the_one_in_force(self) -> None:
         async with stage((160, 40)) as held:
@@ -217,7 +192,7 @@ class TestDraft:
 
     async def test_exclusions_of_operators_are_not_of_the_ruleset(self) -> None:
         async with stage((160, 40)) as held:
-            await held.press("4", "G", "D", rounds=3)
+            await held.press("4", "e", "escape", "G", "D", rounds=3)
             assert "delete: no entry of the ruleset is selected" in held.text()
 
     async def test_leaving_a_draft_asks(self) -> None:
@@ -308,7 +283,7 @@ class TestDraft:
             )
             held.reports.commit()
             await held.settle(3, move_ms=1_100)
-            assert editor(held)._dirty
+            assert editor(held)._bench.dirty
             assert "⚠ version 14 of someone else is in force now" in held.text()
 
     async def test_undo_version_drafts_what_held_before(self) -> None:
@@ -463,84 +438,3 @@ class TestImpactRoom:
         assert not thread.is_alive()
         assert rules.judged == [drafts[0].change, drafts[2].change]
         assert [news.draft for news in heard if news.preview is not None] == [drafts[2]]
-
-
-class TestRealDatabase:
-    """The console on a resting database: what it applies is carried out at once."""
-
-    @pytest.fixture
-    def crawl(self, tmp_path: Path) -> Path:
-        rules = PolicySet(rules=(Rule("/one", skip=True, source="my.yaml:3"),))
-        return store_crawl(tmp_path / "crawl.db", *SITES, policies=rules, jobs=())
-
-    async def test_apply_undo_redo_and_a_conflict_in_words(self, crawl: Path) -> None:
-        app = StageApp(
-            lambda: Reports(crawl),
-            lambda: SteeredJournal(crawl, lambda: True),
-            clock=FrozenClock(),
-            who="mara",
-            rules=ConsoleRules(crawl),
-            beating=False,
-        )
-        app.tell_me()
-        async with app.run_test(size=(160, 40)) as pilot:
-            held = Stage(app, FakeReports(), FakeJournal(), app.clock, None, pilot)  # type: ignore[arg-type]
-            await asyncio.wait_for(app.taken_in.wait(), PATIENT_S)
-            await held.press("4", rounds=3)
-            assert rows_of(held, "#rules-entries") == ["rule /one: skip true ∅ never my.yaml:3"]
-            await write(held, f"skip: ^{A}/list/[0-9]+$")
-            assert "⊘ newly blocked 2" in " ".join((await counted(held)).split())
-            await held.press("A")
-            assert isinstance(held.app.screen, ConfirmScreen)
-            await held.press("y")
-            await held.decided()
-            await read_again(held)
-            assert isinstance(held.app.screen, RulesScreen)
-            assert in_force(crawl) == (2, ["/one", f"^{A}/list/[0-9]+$"], "mara")
-            assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["2", "1"]
-            assert held.app.screen.query_one("#rules-versions", CrawlTable).cursor_key == 2
-            await held.press("z")
-            await held.decided()
-            assert in_force(crawl) == (3, ["/one"], "mara")
-            assert "same as: tui-crawler rules undo --job" in held.text()
-            assert taken_back(crawl) == [False, True]
-            await held.press("Z")
-            await held.decided()
-            assert in_force(crawl) == (4, ["/one", f"^{A}/list/[0-9]+$"], "mara")
-            await held.press("z")
-            await held.decided()
-            assert in_force(crawl) == (5, ["/one"], "mara")
-            assert taken_back(crawl) == [False, True, False, True]
-
-            await read_again(held)
-            await held.press("D", rounds=2)
-            await counted(held)
-            wanted = to_json(PolicySet(rules=(Rule("/two", skip=True),)))
-            await asyncio.to_thread(carry_out, crawl, ApplyRules(wanted, 5, "", "by hand"), "someone else")
-            await held.press("A", rounds=0)
-            await held.decided()
-            assert "the edit began with version 5, but version 6 is current" in held.text()
-            assert in_force(crawl) == (6, ["/two"], "someone else")
-            await read_again(held)
-            assert "⚠ version 6 of someone else is in force now" in held.text()
-
-
-SITES = (f"{A}/", f"{A}/one", f"{A}/list/1", f"{A}/list/2")
-
-
-async def read_again(held: Stage) -> None:
-    """Reads what others have committed."""
-    await held.settle(4, move_ms=1_100)
-
-
-def in_force(database: Path) -> tuple[int, list[str], str]:
-    """The version in force: its id, the patterns of its rules, and who wrote it."""
-    with contextlib.closing(Reports(database)) as reports:
-        (one,) = reports.current_rulesets()
-    return one.ruleset_id, [rule.match for rule in one.policies.rules], one.who
-
-
-def taken_back(database: Path) -> list[bool]:
-    """Which actions of the operator were undone, newest first."""
-    with contextlib.closing(Reports(database)) as reports:
-        return [one.undone for one in reports.actions()]

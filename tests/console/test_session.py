@@ -25,6 +25,7 @@ from tui_crawler.console.screens.origin import OriginScreen
 from tui_crawler.console.screens.overview import OverviewScreen
 from tui_crawler.console.screens.url import UrlScreen
 from tui_crawler.console.session import MOST_BYTES, Memory, Session, state_folder
+from tui_crawler.console.zoom import FULL, HALF, NORMAL
 from tui_crawler.domain.command import (
     AddSeeds,
     PauseOrigins,
@@ -73,6 +74,48 @@ async def test_view_order_filter_and_theme_are_there_again(tmp_path: Path) -> No
         assert "filter:" not in held.text()
     async with stage(memory=memory) as held:
         assert "filter:" not in held.text()
+
+
+async def test_the_zoom_of_each_view_is_there_again(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, "/data/a.db")
+    async with stage((120, 40), memory=memory) as held:
+        await held.press("tab", "tab", "+", rounds=1)
+        await held.press("6", "+", "+", rounds=1)
+        await held.press("5", rounds=1)
+        await leave(held)
+    assert {name: (pane, level) for name, pane, level in memory.recall().zooms} == {
+        "overview": ("events", HALF), "stats": ("jobs", FULL)
+    }  # fmt: skip
+    async with stage((120, 40), memory=memory) as held:
+        assert "zoom" not in held.text().replace("+ zoom", ""), "the view that is open has none"
+        await held.press("1", rounds=2)
+        assert "problem · zoom half" in held.text()
+        assert held.app.focused is table(held, "#events")
+        await held.press("6", rounds=2)
+        assert table(held, "#jobs").region == held.app.screen.query_one("#body").region
+        await held.press("escape", "1", rounds=2)
+        await held.press("escape", rounds=2)
+        await leave(held)
+    assert memory.recall().zooms == ()
+
+
+async def test_a_zoom_that_does_not_fit_here_is_left_out(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, "x")
+    for zooms in ((("overview", "summary", HALF),), (("overview", "no-such-pane", FULL),), (("nowhere", "x", FULL),)):
+        assert memory.keep(Session(zooms=zooms))
+        async with stage((60, 20), memory=memory) as held:
+            assert isinstance(held.app.screen, OverviewScreen)
+            assert held.app.screen.zoom.level == NORMAL
+            assert held.app.focused is table(held, "#origins")
+
+
+@pytest.mark.parametrize("zooms", [3, [3], [["overview", "events"]], [["overview", "events", 9]], [[1, "x", 2]], {}])
+def test_a_zoom_that_is_none_is_left_out(tmp_path: Path, zooms: object) -> None:
+    memory = Memory(tmp_path, "x")
+    assert memory.keep(Session())
+    (file,) = (tmp_path / "sessions").iterdir()
+    file.write_text(json.dumps({"needle": "kept", "zooms": zooms}))
+    assert memory.recall() == Session(needle="kept")
 
 
 async def test_the_theme_of_the_configuration_wins(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ async def test_actions_of_operators_tell_what_became_of_them_and_the_command_lin
         table = table_of(held, "ledger")
         fields = {key: table.fields_of(row) for key in table.row_order if (row := table.row(key)) is not None}
         states = {key: one["state"] for key, one in fields.items()}
-        assert states == {9: "◷ waits", 8: "✓ done", 7: "↻ undone", 6: "✗ refused", 5: "✓ done"}
+        assert states == {9: "◷ waits", 8: "✎ done", 7: "↻ undone", 6: "✗ refused", 5: "✎ done"}
         assert fields[5]["same"] == "tui-crawler pause https://old.example.org"
         assert "not the current one any more" in fields[6]["same"]
         screen = held.app.console_screen

@@ -113,3 +113,36 @@ def test_values_are_counted_the_most_frequent_first() -> None:
     many = pivot_of(map(str, range(MOST_VALUES + 5)), "")
     assert len(many.counts) == MOST_VALUES
     assert "1 005 values, the 1 000 most frequent in 1 005 rows" in pivot_words(many)
+
+
+@pytest.mark.parametrize(
+    ("texts", "span", "counts"),
+    [
+        (["10:41:07.113", "10:41:07.900", "10:41:59.001"], "second", (("10:41:07", 2), ("10:41:59", 1))),
+        (["10:41:07.113", "10:41:59.001", "11:02:00.000"], "minute", (("10:41", 2), ("11:02", 1))),
+        (["10:41:07", "10:59:59", "16:02:00"], "hour", (("10", 2), ("16", 1))),
+        (["2026-01-05 10:41:07", "2026-01-05 10:41:07"], "second", (("2026-01-05 10:41:07", 2),)),
+        (["2026-01-05 23:41:07", "2026-01-05 23:50:00", "2026-01-06 01:00:00"], "minute", None),
+        (["2026-01-05 10:41", "2026-01-05 10:59", "2026-01-06 10:41"], "hour", None),
+        (["2025-12-05 10:41:07", "2025-12-05 23:59:59", "-", "2026-01-06 01:00:00"], "day", None),
+        (["10:41:07", "yesterday"], "", None),
+        (["2026-13-40 10:41:07", "2026-01-06 01:00:00"], "", None),
+        (["-", ""], "", None),
+    ],
+)
+def test_times_are_counted_by_a_span_that_fits_their_range(
+    texts: list[str], span: str, counts: tuple[tuple[str, int], ...] | None
+) -> None:
+    pivot = pivot_of(texts, " held")
+    assert pivot.span == span
+    assert pivot.rows == len(texts)
+    assert pivot_words(pivot).startswith(f"by {span} · " if span else f"{pivot.values} value")
+    if counts is not None:
+        assert pivot.counts == counts
+    for value, number in pivot.counts:
+        word = read_needle(needle_for("time", value, start=bool(pivot.span)), {"time"})
+        assert sum(word.keeps({"time": text}) for text in texts) == number
+
+
+def test_an_hour_is_shown_as_one() -> None:
+    assert [str(row.cells[0].text) for row in pivot_rows(pivot_of(["10:41:07", "16:02:00"], ""))] == ["10:00", "16:00"]  # type: ignore[union-attr]  # the first cell is one piece

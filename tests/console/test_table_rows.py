@@ -114,6 +114,14 @@ def test_marks() -> None:
     assert made.marked == {"d"}
 
 
+def test_removal_takes_marks_also_of_rows_outside_the_window() -> None:
+    made = table("abc")
+    made.mark_all()
+    made.replace(rows("xyz"), "pin", keep_marks=True)
+    assert made.remove(["a", "b"]) == 0
+    assert made.marked == {"c"}
+
+
 def test_marks_of_lost_rows_go_unless_the_rows_are_a_window() -> None:
     made = table("abc")
     made.mark_all()

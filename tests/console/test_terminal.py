@@ -47,7 +47,7 @@ TOUR = (
     ("b", "What it means"),
     ("\x14", "URL or path"),
     ("/x\r", "-URL or path"),
-    ("2", "1–15 of 15"),
+    ("2", "row 1 of 15"),
     ("\t\r", "Why is it here?"),
     ("?", "Keys ·"),
     ("\x1b", "-Keys ·"),

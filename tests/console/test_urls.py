@@ -10,6 +10,7 @@ import pytest
 from tests.console.sample_crawl import API, NOW, failed_pages, page, page_detail
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console import page_book
+from tui_crawler.console.app import TICK_MS
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.long_lines import LongLines
 from tui_crawler.console.panes.tabs import TabBar
@@ -255,6 +256,41 @@ async def test_marked_pages_that_are_let_go_stay_marked() -> None:
         assert screen is not None
         assert screen.situation().urls == (f"{API}/p/1", f"{API}/p/5000")
         assert "2 marked" in held.text()
+
+
+async def test_marked_pages_that_do_not_pass_the_next_filter_stay_marked() -> None:
+    async with stage(reports=many(450)) as held:
+        await held.press("3", rounds=3)
+        await held.press("space", rounds=1)
+        await narrow(held, "/p/44")
+        assert 1 not in rows(held).row_order
+        held.reports.commit()
+        await held.settle(2, move_ms=SCAN_MS)
+        screen = held.app.console_screen
+        assert screen is not None
+        assert screen.situation().urls == (f"{API}/p/1",)
+
+
+async def test_of_a_filtered_list_no_more_is_read_ahead_than_is_in_view() -> None:
+    async with stage((140, 40), reports=many(900)) as held:
+        await held.press("3", rounds=3)
+        await narrow(held, "exit:timeout")
+        await held.settle(3)
+        assert rows(held).row_count == WINDOW
+        rows(held).move_cursor(index=WINDOW - 101)
+        await held.settle(3)
+        assert rows(held).row_count == WINDOW, "of the whole list the next window would be here by now"
+        rows(held).move_cursor(index=WINDOW - 10)
+        await held.settle(3)
+        assert rows(held).row_count == 2 * WINDOW
+
+
+async def test_rows_in_an_order_of_their_own_say_so_soon_after_a_click() -> None:
+    async with stage((140, 40), reports=many(450)) as held:
+        await held.press("3", rounds=3)
+        rows(held).toggle_order("url")
+        await held.settle(1, move_ms=TICK_MS)
+        assert f"only the {rows(held).row_count} rows held" in held.text()
 
 
 async def test_nothing_known_yet_and_frozen() -> None:

@@ -154,6 +154,7 @@ def test_a_console_that_only_watches_writes_nothing_neither_beside_a_run_nor_alo
                 terminal.press("Q")
                 assert terminal.read_to_end() == 0
         assert database.read_bytes() == before
+        assert not list(tmp_path.glob("demo.db-*")), "what it opened is put away"
         assert len(read_access_log(log)) == asked
     assert value(database, "SELECT count(*) FROM v_operator_action") == 0
     assert {path.name for path in tmp_path.iterdir()} <= {

@@ -35,6 +35,7 @@ def test_watch_pause_one_quit_and_go_on(tmp_path):
             assert terminal.read_to_end() == 0
             assert all(code in bytes(terminal.raw) for code in RESTORED)
             assert "interrupted" in terminal.text()
+        assert not list(tmp_path.glob("demo.db-*")), "one file is left"
         served = read_access_log(log)
         assert not [one for one in served if one.origin == paused and one.started > at + 1_000]
         assert len({one.origin for one in served if one.started > at + 1_000}) >= 7
@@ -72,3 +73,4 @@ def test_a_second_console_attaches_and_its_end_does_not_touch_the_crawl(tmp_path
             assert "process" in held.stderr
             first.press("q")
             assert first.read_to_end() == 0
+    assert not list(tmp_path.glob("demo.db-*")), "one file is left"

@@ -18,6 +18,8 @@ from tui_crawler.storage.reports import Reports
         (("/u/3f2504e0-4f89-11d3-9a0c-0305e82c3301.png", "/u/6FA459EA-EE8A-3CA4-894E-DB77E160355E.png"), "/u/{id}.png"),
         (("/by/d41d8cd98f00b204e9800998ecf8427e", "/by/0cc175b9c0f1b6a831c399e269772661"), "/by/{id}"),
         (("/2024-01-05/cafe", "/2025-11-30/cafe"), "/{n}-{n}-{n}/cafe"),
+        (("/thread/old-photographs", "/thread/which-grease-for-2-bearings"), "/thread/{slug}"),
+        (("/blog/7/first_snow.html", "/blog/12/a-late_frost.html"), "/blog/{n}/{slug}.html"),
     ],
 )
 async def test_what_differs_is_one_placeholder(paths: tuple[str, ...], pattern: str, sqlite_bench: SqliteBench) -> None:

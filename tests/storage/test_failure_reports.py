@@ -84,6 +84,15 @@ async def test_the_pages_of_any_group_come_in_windows(
         after = window.last_id
     assert found == [urls[number] for number in numbers]
     assert windows == max(1, -(-len(numbers) // 2))
+    back: list[str] = []
+    before = 0
+    while True:
+        window = sqlite_reports.failure_window(key, before, 2, newest_first=True)
+        back += [page.url for page in window.pages]
+        if window.ended:
+            break
+        before = window.last_id
+    assert back == found[::-1]
     named = sqlite_reports.failure_urls(key, 5)
     assert named == tuple((url, B if url.startswith(B) else A) for url in found[:5])
 
@@ -104,6 +113,9 @@ async def test_a_window_looks_at_so_many_pages_only_and_says_how_far(
     rest = sqlite_reports.failure_window((("http_status", ""),), none.last_id, 5)
     assert ([page.url for page in rest.pages], rest.ended) == ([f"{B}/about"], True)
     assert sqlite_reports.failure_urls((("http_status", ""),), 5) == ()
+    monkeypatch.setattr(failure_reports, "LOOKED_AT", 2)
+    both = sqlite_reports.failure_window((("exit_code", "file_gone"), ("origin", A)), 0, 5)
+    assert ([page.url for page in both.pages], both.looked_at, both.ended) == ([f"{A}/list/1"], 2, False)
 
 
 async def test_what_rules_refused_is_counted_by_its_words(sqlite_bench: SqliteBench, sqlite_reports: Reports) -> None:

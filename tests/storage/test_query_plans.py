@@ -28,6 +28,7 @@ from tui_crawler.storage import (
 )
 from tui_crawler.storage.database import open_readonly
 from tui_crawler.storage.driver import connection_of
+from tui_crawler.storage.id_span import Span
 from tui_crawler.storage.models import Page
 from tui_crawler.storage.statements import compile_query
 from tui_crawler.storage.views import VIEWS
@@ -76,6 +77,8 @@ OF_SIZE = (
     candidates._with_due,
 )
 SMALL = {"j", "jobs", "job", "o", "origin", "s", "session", "run", "exit_count", "operator_action", "x"}
+ONWARD, BACK = Span(after_id=1, oldest_first=True), Span(before_id=9)
+LOG_CONDITIONS = ((), (attempt_reports._OF_ORIGIN,), ("a.problem = 1",), (attempt_reports._OF_ORIGIN, "a.problem = 1"))
 REPORTS = (
     origin_reports._TODO,
     f"{origin_reports._ORIGINS} WHERE o.change > ?",
@@ -85,6 +88,10 @@ REPORTS = (
     f"{attempt_reports._ATTEMPTS} WHERE {attempt_reports._OF_ORIGIN} AND a.id < ? ORDER BY a.id DESC LIMIT ?",
     f"{attempt_reports._ATTEMPTS} WHERE a.problem = 1 AND a.id < ? ORDER BY a.id DESC LIMIT ?",
     f"{attempt_reports._ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?",
+    *(f"{attempt_reports._ATTEMPTS}{ONWARD.ending('a.id', *conditions)}" for conditions in LOG_CONDITIONS),
+    *(f"{attempt_reports._ATTEMPTS}{BACK.ending('a.id', *conditions)}" for conditions in LOG_CONDITIONS),
+    *(f"{job_reports._ACTIVITY}{span.ending('y.id', job_reports._OF_ORIGIN)}" for span in (ONWARD, BACK)),
+    *(f"{job_reports._ACTIVITY}{span.ending('y.id')}" for span in (ONWARD, BACK)),
     attempt_reports._REQUESTS,
     f"{page_reports.PAGES} WHERE p.id > ? ORDER BY p.id LIMIT ?",
     f"{page_reports.PAGES} WHERE {page_reports.OF_ORIGIN} AND p.id > ? ORDER BY p.id LIMIT ?",
@@ -97,6 +104,7 @@ REPORTS = (
     f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND {page_reports.OF_ORIGIN} AND p.id > ? "
     "ORDER BY p.id LIMIT ?",
     f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND p.id > ? ORDER BY p.id LIMIT ?",
+    f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND p.id < ? ORDER BY p.id DESC LIMIT ?",
     page_reports._PLACE,
     VIEWS["v_job"],
     job_reports._JOBS,

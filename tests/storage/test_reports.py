@@ -146,6 +146,13 @@ async def test_windows_of_the_log(sqlite_bench, sqlite_reports):
     assert [row.attempt_id for row in sqlite_reports.attempts(limit=3)] == [8, 7, 6]
     assert [row.attempt_id for row in sqlite_reports.attempts(before_id=6, limit=3)] == [5, 4, 3]
     assert [row.attempt_id for row in sqlite_reports.attempts(after_id=6)] == [8, 7]
+    assert [row.attempt_id for row in sqlite_reports.attempts(after_id=2, limit=3, oldest_first=True)] == [3, 4, 5]
+    assert [row.attempt_id for row in sqlite_reports.attempts(A, oldest_first=True)] == [1, 2]
+    happened = sqlite_reports.activity()
+    assert sqlite_reports.activity(1, before_id=happened[0].activity_id) == happened[1:2]
+    assert sqlite_reports.activity(1, oldest_first=True) == happened[-1:]
+    onward = sqlite_reports.activity(1, after_id=happened[-1].activity_id, oldest_first=True)
+    assert onward == happened[-2:-1] != ()
     assert [row.attempt_id for row in sqlite_reports.attempts(A)] == [2, 1]
     assert [row.attempt_id for row in sqlite_reports.attempts(A, before_id=2, after_id=0)] == [1]
     assert [row.attempt_id for row in sqlite_reports.attempts(problems_only=True)] == [2]

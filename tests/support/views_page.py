@@ -21,7 +21,8 @@ MEANING = {
     "v_data": "a value that a data rule found",
     "v_result": "a typed result of an attempt",
     "v_refused": "links that a filter refused, by reason, under the origin of the page that held them",
-    "v_run": "a run",
+    "v_run": "a run; `requests` counts as `max_requests` does: turns that made a request, robots.txt among them, a "
+    "fluke retry or a redirect hop of robots.txt not (`v_request` has every exchange)",
     "v_job": "a job",
     "v_operator_action": "the operator journal",
     "v_activity": "what has happened: runs, origins, sessions, rulesets, segments",

@@ -24,12 +24,13 @@ Tell = Callable[[object, object], Iterable[str]]
 WAITS = "written down; the run has not taken it up yet"
 
 
-def carry_out(database: Path, command: Command, patience_s: float = PATIENCE_S) -> ActionResult:
-    """Carries one command out in the name of the user; waits so many seconds for a live run.
+def carry_out(database: Path, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0) -> ActionResult:
+    """Carries one command out in the name of the user; waits so many seconds for a live run. `undoes`: the id of the
+    action that it takes back.
 
     Raises UsageProblem for what is refused, CannotRun when a live run does not answer.
     """
-    result = _ask(database, command, patience_s)
+    result = _ask(database, command, patience_s, undoes)
     if result.error:
         raise UsageProblem(result.error)
     return result
@@ -66,12 +67,12 @@ def value_of(text: str) -> object:
         return text
 
 
-def _ask(database: Path, command: Command, patience_s: float = PATIENCE_S) -> ActionResult:
+def _ask(database: Path, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0) -> ActionResult:
     from tui_crawler.domain.run import NotTakenUp
     from tui_crawler.wiring import carry_out as steer
 
     try:
-        return steer(database, command, operator_name(), patience_s)
+        return steer(database, command, operator_name(), patience_s, undoes)
     except NotTakenUp as late:
         raise CannotRun(str(late)) from late
 

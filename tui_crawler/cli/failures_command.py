@@ -64,7 +64,7 @@ def declare(commands: CommandSet) -> None:
         metavar="KEYS",
         default=("exit_code", "origin"),
         help="group by any of exit_code, origin, http_status, message, and pattern: the path with {n} for numbers and "
-        "{id} for UUIDs and digests (default: exit_code,origin)",
+        "{id} for UUIDs and digests, {slug} for titles in words (default: exit_code,origin)",
     )
     ways.add_argument("--list", action="store_true", help="list the pages")
     parser.add_argument("--exit-code", metavar="NAME", default="", help="with --list: only this exit code")

@@ -149,12 +149,12 @@ def _undo(arguments: argparse.Namespace, printer: Printer) -> int:
     with closing(_reports(arguments)) as reports:
         desk = _desk(arguments, reports)
         try:
-            change, former = desk.undoing(arguments.job)
+            change, former, taken_back = desk.undoing(arguments.job)
         except NoSuchRuleset as error:
             raise UsageProblem(str(error)) from error
         command = _edit(desk, change, 0, arguments.job, note or f"undo: back to version {former.ruleset_id}")
         preview = _judge_all(desk, change, arguments.job)
-    return _hand_over(arguments, command, preview, printer)
+    return _hand_over(arguments, command, preview, printer, taken_back)
 
 
 def _history(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -258,9 +258,12 @@ class _Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _hand_over(arguments: argparse.Namespace, command: ApplyRules, preview: Preview, printer: Printer) -> int:
-    """Carries the edit out and tells what it did. Raises UsageProblem for one that is refused."""
-    result = carry_out(existing_database(arguments), command, PATIENCE_S)
+def _hand_over(
+    arguments: argparse.Namespace, command: ApplyRules, preview: Preview, printer: Printer, taken_back: int = 0
+) -> int:
+    """Carries the edit out and tells what it did. `taken_back`: the action that it undoes (0: none). Raises
+    UsageProblem for one that is refused."""
+    result = carry_out(existing_database(arguments), command, PATIENCE_S, taken_back)
     after = value_of(result.after)
     versions = after.get("rulesets") if isinstance(after, dict) else None
     if not isinstance(versions, dict):

@@ -36,11 +36,12 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `status`."""
     database = existing_database(arguments)
 
+    from tui_crawler.domain.idle_reason import at_rest
     from tui_crawler.wiring import open_reports
 
     with closing(open_reports(database)) as reports:
-        run, totals, origins = reports.run(), reports.totals(), reports.origins_changed(0).rows
-    origins = tuple(sorted(origins, key=lambda one: one.origin))
+        run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
+    origins = tuple(sorted(stored, key=lambda one: one.origin))
     now = time.time_ns() // 1_000_000
     zone = datetime.now(UTC).astimezone().tzinfo or UTC
     if arguments.json:
@@ -52,7 +53,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             }
         )
     else:
-        printer.lines(_lines(run, totals, origins, now, zone))
+        printer.lines(_lines(run, totals, tuple(at_rest(one, run) for one in origins), now, zone))
     return ExitStatus.ok
 
 
@@ -89,10 +90,15 @@ def _totals_document(totals: TotalsView) -> dict[str, object]:
 
 def _origin_document(one: OriginView, now: int, run: RunView | None, zone: tzinfo) -> dict[str, object]:
     from tui_crawler.domain.eta import estimate
+    from tui_crawler.domain.idle_reason import at_rest
 
+    rests = at_rest(one, run)
+    state = one.state
+    if state == "BUSY" and rests is not one:  # the engine died: what `v_origin` says once its request is no more
+        state = "WAITING" if max(one.next_request_at, one.asleep_until) > now else "READY"
     return {
         "origin": one.origin,
-        "state": one.state,
+        "state": state,
         "finish_reason": one.finish_reason,
         "paused": one.paused,
         "patience": one.patience,
@@ -108,8 +114,8 @@ def _origin_document(one: OriginView, now: int, run: RunView | None, zone: tzinf
         "requests": one.requests,
         "robots_status": one.robots_status,
         "robots_expires_at": one.robots_expires_at,
-        "eta_s": estimate(one, now).seconds,
-        "idle_reason": _idle_reason(one, now, run, zone),
+        "eta_s": estimate(rests, now).seconds,
+        "idle_reason": _idle_reason(rests, now, run, zone),
     }
 
 
@@ -122,14 +128,14 @@ def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo) -
 def _lines(
     run: RunView | None, totals: TotalsView, origins: tuple[OriginView, ...], now: int, zone: tzinfo
 ) -> Iterator[str]:
-    from tui_crawler.console.format import count, seconds, size
+    from tui_crawler.console.format import count, plural, seconds, size
     from tui_crawler.console.safe_text import safe
 
     yield _run_line(run, zone)
     yield (
-        f"{count(totals.requests)} requests, {size(totals.bytes)}; pages: {count(totals.todo)} to do, "
-        f"{count(totals.pending)} pending, {count(totals.done)} done, {count(totals.failed)} failed, "
-        f"{count(totals.blocked)} blocked"
+        f"in all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: "
+        f"{count(totals.todo)} on todo lists, {count(totals.pending)} pending, {count(totals.done)} done, "
+        f"{count(totals.failed)} failed, {count(totals.blocked)} blocked"
     )
     if not origins:
         return
@@ -162,6 +168,7 @@ def _eta(one: OriginView, now: int) -> str:
 def _run_line(run: RunView | None, zone: tzinfo) -> str:
     from tui_crawler.console.format import date_time
     from tui_crawler.console.safe_text import safe
+    from tui_crawler.domain.idle_reason import end_of_run
 
     if run is None:
         return "no run has started yet"
@@ -170,5 +177,6 @@ def _run_line(run: RunView | None, zone: tzinfo) -> str:
     if run.live:
         return f"{begun}, live: {safe(run.owner)}"
     if not run.finished_at:
-        return f"{begun}, did not end cleanly: the next start continues it"
+        heard = date_time(end_of_run(run, 0), zone)
+        return f"{begun}, broken off (last heard of {heard}): nobody crawls, the next start continues it"
     return f"{begun}, ended {date_time(run.finished_at, zone)} ({safe(run.finish_reason)})"

@@ -30,7 +30,7 @@ def _on(*screens: Where) -> frozenset[Where]:
 
 
 _ORIGINS = _on(Where.overview, Where.origin)
-_LISTS = _on(Where.origin, Where.failures, Where.url)
+_LISTS = _on(Where.url)
 _URLS = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.why)
 _TABLES = frozenset(Where) - _on(Where.why, Where.welcome)
 _FILTERED = _TABLES - _on(Where.logs)
@@ -89,6 +89,10 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "origin.stop", "x", "stop", "Finish the origin for this run; its pages stay queued (asks)", Group.crawl,
         _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "tui-crawler stop ORIGIN", word="stop", footer=75,
+    ),
+    Action(
+        "origin.exclude", "X", "exclude", "Put the host of the origin on the exclusion list (asks)", Group.crawl,
+        _ORIGINS, _WRITE_ORIGIN, "tui-crawler exclude host HOST", "takes it off the list again", "excludehost", 76,
     ),
     Action(
         "robots.refetch", "B", "refetch", "Fetch robots.txt again at once; the delay is kept", Group.crawl,
@@ -164,7 +168,7 @@ ACTIONS: tuple[Action, ...] = (
         _PROBLEMS,
     ),
     Action(
-        "list.older", ">", "more", "The next window of a long list", Group.look, _LISTS, (Need.older,),
+        "list.older", ">", "more", "The next window of the links", Group.look, _LISTS, (Need.older,),
         word="more", footer=61,
     ),
     Action("list.newer", "<", "back", "The window before", Group.look, _LISTS, (Need.newer,), footer=62),
@@ -198,12 +202,8 @@ ACTIONS: tuple[Action, ...] = (
         footer=56,
     ),
     Action(
-        "log.older", "<", "older", "Read older entries", Group.look, _on(Where.logs), (Need.older,), word="older",
-        footer=51,
-    ),
-    Action(
         "log.newest", ">", "newest", "Go to the newest entry and follow", Group.look, _on(Where.logs), (Need.newer,),
-        word="newest", footer=62,
+        word="newest", footer=50,
     ),
     Action(
         "job.toggle_pause", "p", "pause job", "Pause or resume the marked jobs, or the selected one", Group.crawl,
@@ -253,15 +253,19 @@ ACTIONS: tuple[Action, ...] = (
         Group.crawl, _RULES, (Need.writer, Need.rules), word="rule", footer=20,
     ),
     Action(
-        "rule.delete", "D", "delete", "Take the selected entry out of the draft, or back into it", Group.crawl, _RULES,
-        (Need.writer, Need.rules, Need.entry), word="delete", footer=21,
+        "rule.edit", "E", "edit", "Edit the selected entry in its place; drafted, not applied", Group.crawl, _RULES,
+        (Need.writer, Need.rules, Need.entry), word="edit", footer=21,
+    ),
+    Action(
+        "rule.delete", "D", "delete", "Take the selected entry out of the draft, or back into it; ✎: off the list",
+        Group.crawl, _RULES, (Need.writer, Need.rules, Need.entry), word="delete", footer=21,
     ),
     Action(
         "rule.up", "K", "move up", "Move the entry up in its section; of rules that match the last one wins",
-        Group.crawl, _on(Where.rule_draft), (Need.writer, Need.rules, Need.entry), word="up",
+        Group.crawl, _RULES, (Need.writer, Need.rules, Need.entry), word="up",
     ),
     Action(
-        "rule.down", "J", "move down", "Move the entry down in its section", Group.crawl, _on(Where.rule_draft),
+        "rule.down", "J", "move down", "Move the entry down in its section", Group.crawl, _RULES,
         (Need.writer, Need.rules, Need.entry), word="down",
     ),
     Action(
@@ -274,6 +278,11 @@ ACTIONS: tuple[Action, ...] = (
         Group.crawl, _on(Where.rules), (Need.writer, Need.rules), "tui-crawler rules undo", word="back", footer=23,
     ),
     Action(
+        "rules.exclude", "X", "exclude", "Put a host, domain, network or pattern on the exclusion list, at once (asks)",
+        Group.crawl, _on(Where.rules), (Need.writer, Need.rules), "tui-crawler exclude KIND VALUE --reason TEXT",
+        "takes it off the list again", "exclude", 25,
+    ),
+    Action(
         "rules.test", "ctrl+t", "test URL", "What the rules, or the draft, say of a URL", Group.look, _RULES,
         command="tui-crawler rules test URL", word="test", footer=24,
     ),
@@ -281,7 +290,7 @@ ACTIONS: tuple[Action, ...] = (
         "rules.count", "c", "count fired", "Count again how often each entry refused a URL", Group.look,
         _on(Where.rules), word="fired",
     ),
-    Action("rules.job", "J", "next job", "Show the rules of another job", Group.look, _on(Where.rules), word="nextjob"),
+    Action("rules.job", "w", "next job", "Show the rules of another job", Group.look, _on(Where.rules), word="nextjob"),
     Action(
         "rule.from_selection", "m", "make rule", "Draft a rule for the marked URLs, or the selected one, and all alike",
         Group.crawl, _on(Where.origin, Where.failures, Where.url, Where.urls), (Need.writer, Need.url),

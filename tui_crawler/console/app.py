@@ -13,7 +13,6 @@ from textual.binding import BindingType
 from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Input, TextArea
 
 from tui_crawler.console.appearance import Appearance, without_colour
 from tui_crawler.console.board import Board
@@ -21,11 +20,11 @@ from tui_crawler.console.clock import ConsoleClock, SystemClock
 from tui_crawler.console.crash_report import in_plain_characters
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.engine_room import EngineEnd, EngineRoom, host_engine
-from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.inquiry import Inquiry
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.keys import OPENS_ENTRY, everywhere
 from tui_crawler.console.pace import BEAT_MS
+from tui_crawler.console.panes.typing import TakesText
 from tui_crawler.console.picture import Picture
 from tui_crawler.console.poller import Answer, ReadFailed
 from tui_crawler.console.query_desk import QueryDesk
@@ -37,21 +36,24 @@ from tui_crawler.console.standpoint import situation_of
 from tui_crawler.console.terminal import Outlet, PatientDriver, catch_signals, patient_driver
 from tui_crawler.console.theme import role_variables
 from tui_crawler.console.way_out import WayOut
-from tui_crawler.console.wishes import Wishes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tui_crawler.console.actions import Situation
     from tui_crawler.console.departure import Detacher
+    from tui_crawler.console.exit_summary import ExitSummary
     from tui_crawler.console.notice import Notice, Trouble
     from tui_crawler.console.panes.entry import EntryLine
     from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RulesDesk
+    from tui_crawler.console.undo import UndoStack
+    from tui_crawler.console.wishes import Wishes
 
 TICK_MS = 500
+_OTHER_VIEWS = Path(__file__).with_name("views.tcss")  # styles of what is not in the first paint
 
 
-class CrawlerApp(App[ExitSummary]):
+class CrawlerApp(App["ExitSummary"]):
     """The console. `run_to_end` runs it."""
 
     TITLE = "tui-crawler"
@@ -127,17 +129,34 @@ class CrawlerApp(App[ExitSummary]):
         self.memory = memory or Memory(None)
         self.queries = None if queries_factory is None else QueryDesk(queries_factory, self.memory.folder)
         self._session = self.memory.recall()
+        self.zooms = {view: (pane, level) for view, pane, level in self._session.zooms}
+        """What is enlarged in each view: the id of the pane, and how much."""
         self.board = Board(self)
         self.appearance = Appearance(self, keymap or {}, theme, self._session)
         self._beating = beating
         self._tick_at = self._input_at = 0
         self._restore_signals: Callable[[], None] = lambda: None
         self.rounds = Rounds(self, reports_factory, lambda answer: self._post(self.Delivered(answer)))
-        desk = None
-        if journal_factory is not None:
-            desk = JournalDesk(journal_factory, who, self.room.wake, lambda news: self._post(self.JournalNews(news)))
-        self.wishes = Wishes(self, desk)
+        self._desk = None if journal_factory is None else JournalDesk(journal_factory, who, self.room.wake, self._hear)
+        self._wishes: Wishes | None = None
         self.dispatcher = Dispatcher(self)
+
+    @property
+    def wishes(self) -> Wishes:
+        """What the operator wants done; made when it is first needed, which is not before the first paint."""
+        if self._wishes is None:
+            from tui_crawler.console.wishes import Wishes  # noqa: PLC0415  see above
+
+            self._wishes = Wishes(self, self._desk)
+        return self._wishes
+
+    def _hear(self, news: News) -> None:
+        self._post(self.JournalNews(news))
+
+    @property
+    def undo_stack(self) -> UndoStack | None:
+        """What can be undone; None before anything was asked for."""
+        return None if self._wishes is None else self._wishes.undo_stack
 
     # start
 
@@ -173,9 +192,10 @@ class CrawlerApp(App[ExitSummary]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
+        self.stylesheet.read(_OTHER_VIEWS)
         self.run_worker(self.rounds.poller.run, name="reader", group="reader", thread=True, exit_on_error=False)
-        if self.wishes.desk is not None:
-            self.run_worker(self.wishes.desk.run, name="journal", group="journal", thread=True, exit_on_error=False)
+        if self._desk is not None:
+            self.run_worker(self._desk.run, name="journal", group="journal", thread=True, exit_on_error=False)
         if self._beating:
             self.set_interval(BEAT_MS / 1_000, self.beat)
         self.beat()
@@ -295,8 +315,8 @@ class CrawlerApp(App[ExitSummary]):
     def close_threads(self) -> None:
         """Ends the threads that read and write."""
         self.rounds.poller.close()
-        if self.wishes.desk is not None:
-            self.wishes.desk.close()
+        if self._desk is not None:
+            self._desk.close()
         if self.queries is not None:
             self.queries.cancel()
 
@@ -360,7 +380,7 @@ class CrawlerApp(App[ExitSummary]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leaves keys to an input that has the focus."""
         if action == "do" and parameters and parameters[0] in OPENS_ENTRY:
-            return isinstance(self.screen, ConsoleScreen) and not isinstance(self.focused, Input | TextArea)
+            return isinstance(self.screen, ConsoleScreen) and not isinstance(self.focused, TakesText)
         return super().check_action(action, parameters)
 
     def action_do(self, action_id: str) -> None:

@@ -68,9 +68,11 @@ class ColumnDesk:
             return
         screen.bring_up_to_date(table)
         texts = [table.fields_of(row).get(column.id, "") for row in table.shown_rows()]
+        pivot = pivot_of(texts, " held")
 
         def chosen(value: object) -> None:
             if isinstance(value, str):
-                screen.table_filter.narrow(table, f"{table.needle} {needle_for(column.id, value)}".strip())
+                word = needle_for(column.id, value, start=bool(pivot.span and value))
+                screen.table_filter.narrow(table, f"{table.needle} {word}".strip())
 
-        self._app.push_screen(PivotScreen(column.title or column.id.upper(), pivot_of(texts, " held")), chosen)
+        self._app.push_screen(PivotScreen(column.title or column.id.upper(), pivot), chosen)

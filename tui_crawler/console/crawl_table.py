@@ -31,7 +31,7 @@ __all__ = ["Cell", "Column", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"
 
 
 class CrawlTable(TableView):
-    """A virtual table with keyed rows, a fixed header, marks and an optional footer.
+    """A virtual table with keyed rows, a fixed header and marks.
 
     Only the rows on the screen cost anything; a row that is not on the screen is painted when it comes into
     view.
@@ -62,11 +62,6 @@ class CrawlTable(TableView):
             super().__init__()
             self.table = table
 
-        @property
-        def control(self) -> CrawlTable:
-            """The table, for the `on` decorator."""
-            return self.table
-
     class RowHighlighted(TableMessage):
         """The cursor stands on another key; None when there are no rows any more."""
 
@@ -89,18 +84,7 @@ class CrawlTable(TableView):
             self.column_id = column_id
 
     class MarksChanged(TableMessage):
-        """The operator marked rows or took marks away; `marked` is what is marked now."""
-
-        def __init__(self, table: CrawlTable, marked: frozenset[Hashable]) -> None:
-            super().__init__(table)
-            self.marked = marked
-
-    class EdgeReached(TableMessage):
-        """A move ended at the last row (`bottom`) or the first: a window of rows may load its neighbour."""
-
-        def __init__(self, table: CrawlTable, bottom: bool) -> None:
-            super().__init__(table)
-            self.bottom = bottom
+        """The operator marked rows or took marks away."""
 
     class EndWanted(TableMessage):
         """The operator wants the last row of all (`bottom`) or the first: a window of rows may lie elsewhere."""
@@ -188,15 +172,13 @@ class CrawlTable(TableView):
         if self._order is not None and self._order[0] not in {column.id for column in columns}:
             self.order_by(None)
 
-    def set_rows(
-        self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False, total: str = ""
-    ) -> None:
+    def set_rows(self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False) -> None:
         """As in the view; only the rows that a filter keeps are shown, in the order that was asked for."""
         if self._given is None:
-            super().set_rows(rows, cursor=cursor, keep_marks=keep_marks, total=total)
+            super().set_rows(rows, cursor=cursor, keep_marks=keep_marks)
             return
         self._given = {row.key: row for row in rows}
-        super().set_rows(self._kept(self._given.values()), cursor=cursor, keep_marks=keep_marks, total=total)
+        super().set_rows(self._kept(self._given.values()), cursor=cursor, keep_marks=keep_marks)
         if self.needle:
             write_subtitle(self, self.filter_words)
 
@@ -284,21 +266,21 @@ class CrawlTable(TableView):
 
     def action_move_rows(self, rows: int) -> None:
         """Move the cursor down by `rows`, up if negative."""
-        self._move_to(self.cursor_index + rows, bottom=rows > 0)
+        self.move_cursor(index=self.cursor_index + rows)
 
     def action_move_pages(self, pages: float) -> None:
         """Move the cursor down by `pages` of the height of the view, up if negative."""
         step = max(1, int(self._body_height * abs(pages)))
-        self._move_to(self.cursor_index + (step if pages > 0 else -step), bottom=pages > 0)
+        self.move_cursor(index=self.cursor_index + (step if pages > 0 else -step))
 
     def action_move_first(self) -> None:
         """Move the cursor to the first row."""
-        self._move_to(0, bottom=False)
+        self.move_cursor(index=0)
         self.post_message(self.EndWanted(self, bottom=False))
 
     def action_move_last(self) -> None:
         """Move the cursor to the last row."""
-        self._move_to(self.row_count - 1, bottom=True)
+        self.move_cursor(index=self.row_count - 1)
         self.post_message(self.EndWanted(self, bottom=True))
 
     def action_move_columns(self, columns: int) -> None:
@@ -362,11 +344,7 @@ class CrawlTable(TableView):
         elif event.chain == 2:
             self.action_open_row()
 
-    def _move_to(self, index: int, *, bottom: bool) -> None:
-        if self.move_cursor(index=index) and self.cursor_index == (self.row_count - 1 if bottom else 0):
-            self.post_message(self.EdgeReached(self, bottom))
-
     def _after_marking(self) -> None:
         self.refresh()
         self.show_title()
-        self.post_message(self.MarksChanged(self, self.marked))
+        self.post_message(self.MarksChanged(self))

@@ -9,12 +9,11 @@ from tui_crawler.console.actions import BY_ID, Action, Situation, why_not
 from tui_crawler.console.frame import Frame
 from tui_crawler.console.history import History
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.prompt import Prompt, Typed, takes_origin
-from tui_crawler.console.rule_pattern import pattern_of
 from tui_crawler.console.screens.origin_actions import act_on_origins
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.completion import Completion
     from tui_crawler.console.screens.base import ConsoleScreen
 
 _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
@@ -28,7 +27,6 @@ class Dispatcher:
         """Takes the app."""
         self._app = app
         self.history = History(app)
-        self.prompt = Prompt(app)
         self._frame = Frame(app)
 
     def do(self, action_id: str, argument: str = "") -> None:
@@ -69,17 +67,24 @@ class Dispatcher:
 
     def do_typed(self, text: str) -> None:
         """Does what was typed after `:`: the word of an action, and what it is about."""
+        from tui_crawler.console.prompt import Prompt, Typed, takes_origin  # noqa: PLC0415  not before the first paint
+
         app = self._app
         screen = app.console_screen
         if screen is None:
             return
-        match self.prompt.read(text, screen):
+        match Prompt(app).read(text, screen):
             case Typed(action=action, argument=argument) if argument and takes_origin(action):
                 self._do_about(action, argument, screen)
             case Typed(action=action, argument=argument):
                 self.do(action.id, argument)
             case str() as refusal if refusal:
                 app.tell("no", refusal, "warning")
+
+    def _complete(self, text: str) -> Completion:
+        from tui_crawler.console.prompt import Prompt  # noqa: PLC0415  not before the first paint
+
+        return Prompt(self._app).complete(text)
 
     def _do_about(self, action: Action, origin: str, screen: ConsoleScreen) -> None:
         """Does an action on an origin that was named, whatever is selected."""
@@ -134,10 +139,10 @@ class Dispatcher:
         """Shows robots.txt of the selected URL's origin, or of the selected origin."""
         from tui_crawler.console.screens.robots import RobotsScreen  # noqa: PLC0415  not before it is needed
 
-        url = next(iter(now.urls), "")
+        screen, url = self._app.console_screen, next(iter(now.urls), "")
         origin = now.origins[0].origin if now.origins else "/".join(url.split("/", 3)[:3])
         if origin:
-            self._app.push_screen(RobotsScreen(origin, url))
+            self._app.push_screen(RobotsScreen(origin, url, screen.crumbs() if screen is not None else ()))
         else:
             self._app.tell("no", "robots.txt: nothing is selected", "muted")
 
@@ -154,7 +159,9 @@ class Dispatcher:
 
     def draft_rule(self, urls: tuple[str, ...]) -> None:
         """Begins a rule that skips these URLs and those alike."""
-        from tui_crawler.console.screens.rule_editor import RuleEditorScreen, Start  # noqa: PLC0415
+        from tui_crawler.console.rule_bench import Start  # noqa: PLC0415  not before it is needed
+        from tui_crawler.console.rule_pattern import pattern_of  # noqa: PLC0415  the same
+        from tui_crawler.console.screens.rule_editor import RuleEditorScreen  # noqa: PLC0415  the same
 
         if self._app.rules is not None:
             screen = self._app.console_screen
@@ -239,7 +246,7 @@ class Dispatcher:
                 app.show_header(screen, app.clock.mono_ms())
             case "cmd.prompt":
                 hint = "an action by its word: pause, add URL, sort todo"
-                screen.query_one(EntryLine).open("command", ":", "", hint, self.prompt.complete)
+                screen.query_one(EntryLine).open("command", ":", "", hint, self._complete)
             case "cmd.palette":
                 self._open_palette(screen)
 

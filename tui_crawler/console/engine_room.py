@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.glyphs import Mark, state_mark
 from tui_crawler.console.picture import EngineStanding
-from tui_crawler.domain.command import AddSeeds, Command, ResumeOrigins, RetryPages, TopUpPatience
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tui_crawler.console.ports import EngineHost
+    from tui_crawler.domain.command import Command
     from tui_crawler.domain.view import RunView
 
 DRAIN_MS = 5_000
 GRACE_MS = 3_000
 """After the drain (or a forced stop) the last commit may take so long; then the console leaves without the engine."""
-
-
-_BRINGS_WORK = (AddSeeds, ResumeOrigins, RetryPages, TopUpPatience)
 
 
 class Phase(Enum):
@@ -78,7 +75,15 @@ class EngineRoom:
 
     def go_on_for(self, commands: Iterable[Command]) -> bool:
         """Whether the hosted run has ended by itself and these commands bring it work: then it is to start again."""
-        if self.phase is not Phase.ended or self.quitting or not any(isinstance(one, _BRINGS_WORK) for one in commands):
+        from tui_crawler.domain.command import (  # noqa: PLC0415  not before the first paint
+            AddSeeds,
+            ResumeOrigins,
+            RetryPages,
+            TopUpPatience,
+        )
+
+        bring_work = (AddSeeds, ResumeOrigins, RetryPages, TopUpPatience)
+        if self.phase is not Phase.ended or self.quitting or not any(isinstance(one, bring_work) for one in commands):
             return False
         self.phase, self.end = Phase.starting, EngineEnd()
         return True

@@ -80,7 +80,7 @@ class ExitSummary:
             sums = ", ".join(f"{count(getattr(totals, name))} {name}" for name in _TOTAL_NAMES)
             lines.append(
                 f"In all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: {sums}, "
-                f"{count(totals.pending)} queued."
+                f"{count(totals.pending)} pending."
             )
         if self.gave_up:
             names = ", ".join(safe(origin, 100) for origin in self.gave_up[:5])

@@ -64,10 +64,11 @@ class FailureGroups:
 
 @dataclass(frozen=True, slots=True)
 class FailureWindow:
-    """A window of the pages of one group, after a page id."""
+    """A window of the pages of one group, after (or, newest first, before) a page id; 0: the first window."""
 
     key: GroupKey = ()
     after_id: int = 0
+    newest_first: bool = False
 
     @property
     def every_ms(self) -> int:
@@ -79,9 +80,18 @@ class FailureWindow:
         """It changes by commits only."""
         return False
 
+    @property
+    def counted(self) -> bool:
+        """Groups are counted, though not whenever a window is read."""
+        return True
+
+    def at(self, after_id: int, newest_first: bool) -> FailureWindow:
+        """Another window of the same list."""
+        return FailureWindow(self.key, after_id, newest_first)
+
     def read(self, reports: Reports, now: int) -> PageWindow:
         """Reads the window. Raises StorageFailure."""
-        return reports.failure_window(self.key, self.after_id, WINDOW)
+        return reports.failure_window(self.key, self.after_id, WINDOW, self.newest_first)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def stop(origins: Sequence[OriginView]) -> Question:
     pending = sum(view.pending for view in origins if view.state != "FINISHED")
     return Question(
         f"Stop {_names(names)}?",
-        f"{plural(pending, 'page')} stay queued. The next run starts it again; nothing is deleted.",
+        f"{plural(pending, 'page')} stay pending. The next run starts it again; nothing is deleted.",
         (("Stop", Intent((StopOrigins(names),), f"stop {_names(names)}")),),
         "This cannot be undone in this run.",
     )
@@ -98,10 +98,8 @@ def retry_failed(origins: Sequence[OriginView], prospect: Prospect = _LIVE) -> Q
         weary = []
     note = ""
     if weary:
-        ended = any(gave_up(v) for v in weary)
-        note = (
-            "It gave up: without new patience nothing is requested." if ended else "It has lost patience in this run."
-        )
+        ended = [view.origin for view in weary if gave_up(view)]
+        note = gave_up_words(ended) or "It has lost patience in this run."
     return Question(
         f"Retry {plural(failed, 'failed page')}?",
         f"{_names(names)}: {prospect_words(prospect)}",
@@ -123,7 +121,7 @@ def retry_group(group: FailureGroup, cost: str, prospect: Prospect = _LIVE) -> Q
         f"Retry {plural(group.count, 'failed page')}?",
         f"{what}: {prospect_words(prospect)} {cost}".rstrip(),
         _retry_options(RetryPages(exit_codes=exits, origins=origins), says, prospect.gave_up),
-        " ".join(filter(None, (gave_up_words(prospect), hope))),
+        " ".join(filter(None, (gave_up_words(prospect.gave_up), hope))),
     )
 
 
@@ -135,7 +133,7 @@ def retry_named(urls: tuple[str, ...], what: str, whole: int, cost: str, prospec
         f"Retry {some}?",
         f"{what}: {prospect_words(prospect)} {cost}".rstrip(),
         _retry_options(RetryPages(urls=urls), says, prospect.gave_up),
-        gave_up_words(prospect),
+        gave_up_words(prospect.gave_up),
     )
 
 

@@ -55,7 +55,6 @@ PRESETS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "mark.toggle": "ctrl+@,space",
             "list.older": "alt+n",
             "list.newer": "alt+p",
-            "log.older": "alt+p",
             "log.newest": "alt+n",
             "filter.open": "ctrl+s,/",
             "log.search": "ctrl+s,/",

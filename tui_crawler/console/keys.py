@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 OPENS_ENTRY = frozenset({"filter.open", "cmd.prompt", "log.search", "job.nice", "job.depth", "job.concurrency"}) | {
     "rule.add",
+    "rules.exclude",
     "rules.test",
     "sql.open",
     "log.filter",

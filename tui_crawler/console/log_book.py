@@ -1,136 +1,65 @@
-"""The log as view 5 holds it: which windows are read, and the bounded list they are merged into."""
+"""The log as view 5 holds it: stretches of one list by time, read by keyset and joined, never all of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.present.log_lines import (
-    Key,
-    Level,
-    LogLine,
-    action_line,
-    activity_line,
-    attempt_line,
-    concerns,
+from tui_crawler.console.log_parts import (
+    BEGINNING,
+    END,
+    LogActions,
+    LogAfter,
+    LogBefore,
+    LogEntries,
+    LogPlace,
 )
-from tui_crawler.console.refresh import COUNTER_MS, SLOW_MS
+from tui_crawler.console.present.log_lines import Key, Level, LogLine, action_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tui_crawler.console.ports import Reports
-    from tui_crawler.domain.view import ActionView, ActivityView, AttemptView
+    from tui_crawler.domain.view import ActionView
 
 KEPT = 2_000
-"""How many entries are held at most."""
+"""How many entries are held at most, besides the window joined last and the one in view."""
 
-PAGE = 500
-"""How many attempts are read at first, and each time older ones are asked for."""
-
-_ACTIONS = 200  # read again each second: what became of them changes
-_REACH = 10_000  # how many activities and actions older windows look through, newest first
-
-_ONCE = 86_400_000
+JOINED = 500
+"""Up to how many entries neighbouring spans are joined to one."""
 
 
 @dataclass(frozen=True, slots=True)
-class LogWindow:
-    """What was read. `floor` is the time (epoch ms) down to which the attempts are complete, 0: to the beginning.
+class LogSpan:
+    """The entries between two places, those of a level and above."""
 
-    `blind_before`: activities and actions before that time are out of reach and not among the entries.
-    """
-
-    attempts: tuple[AttemptView, ...]
-    activity: tuple[ActivityView, ...]
-    actions: tuple[ActionView, ...] = ()
-    floor: int = 0
-    blind_before: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class LogTail:
-    """The end of the log, after the entries that are known already (ids 0: none is)."""
-
-    origin: str = ""
-    problems_only: bool = False
-    after_attempt: int = 0
-    after_activity: int = 0
-    every_ms: int = COUNTER_MS
-    by_time: bool = False
-
-    def read(self, reports: Reports, now: int) -> LogWindow:
-        """Newest first. Raises StorageFailure."""
-        limit = KEPT if self.after_attempt else PAGE
-        attempts = reports.attempts(
-            origin=self.origin, after_id=self.after_attempt, limit=limit, problems_only=self.problems_only
-        )
-        activity = reports.activity(KEPT, self.origin, self.after_activity)
-        floor = _floor(attempts, limit)
-        blind = activity[-1].at if len(activity) >= KEPT else 0
-        return LogWindow(attempts, activity, (), floor, blind if blind > floor else 0)
-
-
-@dataclass(frozen=True, slots=True)
-class LogActions:
-    """The newest actions of operators, whole: what became of them changes."""
-
-    origin: str = ""
-    every_ms: int = SLOW_MS
-    by_time: bool = False
-
-    def read(self, reports: Reports, now: int) -> tuple[ActionView, ...]:
-        """Newest first. Raises StorageFailure."""
-        return tuple(one for one in reports.actions(_ACTIONS) if concerns(one, self.origin))
-
-
-@dataclass(frozen=True, slots=True)
-class LogBefore:
-    """A window of older entries: attempts before an id, and what else happened up to `until` (epoch ms)."""
-
-    before_attempt: int
-    until: int
-    origin: str = ""
-    problems_only: bool = False
-    every_ms: int = _ONCE
-    by_time: bool = False
-
-    def read(self, reports: Reports, now: int) -> LogWindow:
-        """Newest first. Raises StorageFailure."""
-        attempts = reports.attempts(
-            origin=self.origin, before_id=self.before_attempt, limit=PAGE, problems_only=self.problems_only
-        )
-        floor = _floor(attempts, PAGE)
-        activity = reports.activity(_REACH, self.origin, 0)
-        actions = reports.actions(_REACH)
-        reached = [rows[-1].at for rows in (activity, actions) if len(rows) >= _REACH]
-        blind = max(reached, default=0)
-        return LogWindow(
-            attempts,
-            tuple(one for one in activity if floor <= one.at <= self.until),
-            tuple(one for one in actions if floor <= one.at <= self.until and concerns(one, self.origin)),
-            floor,
-            blind if blind > floor else 0,
-        )
+    after: LogPlace
+    up_to: LogPlace
+    lines: tuple[LogLine, ...]
 
 
 class LogBook:
-    """The entries in the order of time, oldest first, at most KEPT of them. Knows no screen."""
+    """A stretch of the log without gaps, in the order of time, and what to read at its edges. Knows no screen.
 
-    def __init__(self, origin: str = "", *, level: Level = Level.info) -> None:
-        """Begins empty, for one origin (empty: all), for entries of a level and above."""
+    `news` counts the entries that came after `newest`, which is where one stopped following.
+    """
+
+    def __init__(
+        self, origin: str = "", *, level: Level = Level.info, from_start: bool = False, newest: LogPlace = END
+    ) -> None:
+        """Begins empty, for one origin (empty: all), for entries of a level and above, at the end of the log or at its
+        beginning; then `newest` is up to where the end is known already."""
         self.origin = origin
         self.level = level
-        self.lines: list[LogLine] = []
-        self.started = False
-        self.cut = False
-        """Whether newer entries were left out to make room for older ones."""
-        self.floor = 0
-        self.blind_before = 0
+        self.from_start = from_start
+        self.newest = newest
+        self.news = 0
+        self.spans: list[LogSpan] = []
+        self.lines: Sequence[LogLine] = ()
+        self.at_end = False
         self._keys: dict[Key, LogLine] = {}
-        self._newest = (0, 0)
-        self._oldest_attempt = 0
-        self._trimmed = False
+
+    # what it holds
 
     @property
     def problems_only(self) -> bool:
@@ -138,100 +67,141 @@ class LogBook:
         return self.level is not Level.info
 
     @property
-    def tail(self) -> LogTail:
-        """What comes after the entries."""
-        return LogTail(self.origin, self.problems_only, *self._newest)
+    def started(self) -> bool:
+        """Whether anything was read."""
+        return bool(self.spans)
+
+    @property
+    def at_first(self) -> bool:
+        """Whether it reaches the beginning of the log."""
+        return self.started and self.spans[0].after == BEGINNING
+
+    @property
+    def whole(self) -> bool:
+        """Whether it holds every entry."""
+        return self.at_first and self.at_end
+
+    def line(self, key: object) -> LogLine | None:
+        """An entry by its key."""
+        return self._keys.get(key) if isinstance(key, tuple) else None
+
+    # what is to be read
+
+    @property
+    def begin(self) -> LogBefore | LogAfter:
+        """Its first window."""
+        return self._after(BEGINNING) if self.from_start else self._before(END)
+
+    @property
+    def above(self) -> LogBefore | None:
+        """What comes before the entries held; None at the beginning of the log."""
+        return None if not self.started or self.at_first else self._before(self.spans[0].after)
+
+    @property
+    def below(self) -> LogAfter | None:
+        """What comes after them; at the end of the log what will come."""
+        return self._after(self.spans[-1].up_to) if self.started else None
+
+    @property
+    def latest(self) -> LogAfter | None:
+        """What came in at the end of the log while that is not held; None while it is, or is not known."""
+        return None if self.at_end or not self.started or self.newest == END else self._after(self.newest)
 
     @property
     def actions(self) -> LogActions:
         """The actions that belong to it."""
         return LogActions(self.origin)
 
-    @property
-    def before(self) -> LogBefore | None:
-        """What comes before the entries; None when they reach back to the beginning of the log."""
-        if not self.started or not (self.floor or self._trimmed):
-            return None
-        until = self.lines[0].at if self.lines else self.floor
-        return LogBefore(self._oldest_attempt, until, self.origin, self.problems_only)
+    def _before(self, place: LogPlace) -> LogBefore:
+        return LogBefore(place, self.origin, self.problems_only)
 
-    def line(self, key: object) -> LogLine | None:
-        """An entry by its key."""
-        return self._keys.get(key) if isinstance(key, tuple) else None
+    def _after(self, place: LogPlace) -> LogAfter:
+        return LogAfter(place, self.origin, self.problems_only)
 
-    def take_tail(self, window: LogWindow, *, keep_end: bool) -> bool:
-        """Takes what came after; `keep_end` False: the oldest entries are kept when there are too many.
+    # what was read
 
-        True when anything is new.
-        """
-        if self.started and len(window.attempts) >= KEPT:  # more than is held: what lies between was not read
-            self._forget()
-        first = not self.started
-        self.started = True
-        if first:
-            self.floor, self.blind_before = window.floor, window.blind_before
-            self._oldest_attempt = min((one.attempt_id for one in window.attempts), default=0)
-        self._newest = (
-            max(self._newest[0], *(one.attempt_id for one in window.attempts), 0),
-            max(self._newest[1], *(one.activity_id for one in window.activity), 0),
-        )
-        activity = (one for one in window.activity if one.at >= self.floor)
-        changed = self._put((*map(attempt_line, window.attempts), *map(activity_line, activity)))
-        self._trim(keep_end=keep_end)
-        return changed or first
+    def take(self, part: LogBefore | LogAfter, entries: LogEntries) -> bool:
+        """Takes a window that was read for one of its parts; True when the entries held are others now."""
+        if (part.origin, part.problems_only) != (self.origin, self.problems_only):
+            return False
+        found = tuple(line for line in entries.lines if self._shows(line))
+        span = LogSpan(entries.after, entries.up_to, found)
+        before = self.started, self.at_first, self.at_end
+        if not self.started:
+            if part != self.begin:
+                return False
+            self.spans = [span]
+            self.at_end = entries.ended or not self.from_start
+            self._end_known(found, entries)
+        elif part == self.above:
+            self._join_above(span)
+        elif part == self.below:
+            self._join_below(span)
+            self.at_end = entries.ended
+            self._end_known(found, entries)
+        else:
+            if part == self.latest:
+                self._count(found, entries)
+            return False
+        if found:
+            self._arrange()
+        return bool(found) or before != (self.started, self.at_first, self.at_end)
 
     def take_actions(self, actions: Iterable[ActionView]) -> bool:
-        """Takes actions, also those that were known and have changed; True when anything is new."""
-        last = self.lines[-1].at if self.cut and self.lines else None
-        seen = (one for one in actions if one.at >= self.floor and (last is None or one.at <= last))
-        changed = self.started and self._put(map(action_line, seen))
-        if changed:
-            self._trim(keep_end=not self.cut)
-        return changed
+        """Shows anew the actions held whose fate is another one now; True when there are any."""
+        changed = {line.key: line for line in map(action_line, actions) if self._keys.get(line.key, line) != line}
+        if not changed:
+            return False
+        self.spans = [
+            replace(span, lines=tuple(line for old in span.lines if self._shows(line := changed.get(old.key, old))))
+            for span in self.spans
+        ]
+        self._arrange()
+        return True
 
-    def take_before(self, window: LogWindow) -> int:
-        """Takes older entries; the newest make room for them. Answers how many there were."""
-        before = len(self._keys)
-        self.floor = window.floor
-        self.blind_before = max(self.blind_before, window.blind_before)
-        self._trimmed = False
-        self._oldest_attempt = min((one.attempt_id for one in window.attempts), default=self._oldest_attempt)
-        lines = (*map(attempt_line, window.attempts), *map(activity_line, window.activity))
-        self._put((*lines, *map(action_line, window.actions)))
-        added = len(self._keys) - before
-        self._trim(keep_end=False)
-        return added
+    def let_go(self, anchor: object) -> None:
+        """Lets whole spans go that are farthest from the entry of key `anchor`, while there is too much."""
+        while len(self.lines) > KEPT and len(self.spans) > 1:
+            at = next((index for index, line in enumerate(self.lines) if line.key == anchor), len(self.lines) - 1)
+            above = 2 * at >= len(self.lines)
+            gone = self.spans[0 if above else -1]
+            if any(line.key == anchor for line in gone.lines):
+                return
+            self.spans.remove(gone)
+            self.at_end = self.at_end and above
+            self._arrange()
 
-    def _forget(self) -> None:
-        self.lines, self._keys = [], {}
-        self.started = self.cut = self._trimmed = False
-        self._newest = (0, 0)
+    def _shows(self, line: LogLine) -> bool:
+        return line.level >= self.level
 
-    def _put(self, lines: Iterable[LogLine]) -> bool:
-        fresh = [line for line in lines if line.level >= self.level and self._keys.get(line.key) != line]
-        if fresh:
-            self._keys.update((line.key, line) for line in fresh)
-            self.lines = sorted(self._keys.values(), key=lambda line: line.order)
-        return bool(fresh)
-
-    def _trim(self, *, keep_end: bool) -> None:
-        """Lets go of what is too much, at one end."""
-        over = len(self.lines) - KEPT
-        if over <= 0:
-            return
-        if keep_end:
-            gone, self.lines = self.lines[:over], self.lines[over:]
-            self.floor = self.lines[0].at
-            attempts = [line.key[1] for line in gone if line.key[0] == "attempt"]
-            self._oldest_attempt = max([*(number + 1 for number in attempts), self._oldest_attempt])
-            self._trimmed = True
+    def _join_above(self, span: LogSpan) -> None:
+        first = self.spans[0]
+        if len(span.lines) + len(first.lines) <= JOINED:
+            self.spans[0] = LogSpan(span.after, first.up_to, (*span.lines, *first.lines))
         else:
-            gone, self.lines = self.lines[KEPT:], self.lines[:KEPT]
-            self.cut = True
-        for line in gone:
-            del self._keys[line.key]
+            self.spans.insert(0, span)
 
+    def _join_below(self, span: LogSpan) -> None:
+        last = self.spans[-1]
+        if len(span.lines) + len(last.lines) <= JOINED:
+            self.spans[-1] = LogSpan(last.after, span.up_to, (*last.lines, *span.lines))
+        else:
+            self.spans.append(span)
 
-def _floor(attempts: tuple[AttemptView, ...], limit: int) -> int:
-    """The time down to which a window is complete, 0 when it reaches the beginning."""
-    return min(one.ended_at for one in attempts) if len(attempts) >= limit else 0
+    def _end_known(self, found: Sequence[LogLine], entries: LogEntries) -> None:
+        """What was read at the end of what is held is news if it reaches beyond what is known of the end."""
+        if self.newest == END:
+            if self.at_end:
+                self.newest = entries.up_to
+        else:
+            self._count(found, entries)
+
+    def _count(self, found: Sequence[LogLine], entries: LogEntries) -> None:
+        known = {"attempt": self.newest.attempt, "activity": self.newest.activity, "action": self.newest.action}
+        self.news += sum(number > known[kind] for kind, number in (line.key for line in found))
+        self.newest = self.newest.later(entries.up_to)
+
+    def _arrange(self) -> None:
+        every = [line for span in self.spans for line in span.lines]
+        self.lines = sorted(every, key=lambda line: line.order)
+        self._keys = {line.key: line for line in self.lines}

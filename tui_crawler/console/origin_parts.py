@@ -1,4 +1,4 @@
-"""What the views of origins read by themselves: contract, robots.txt, top-ups, refusals of the trap guard, actions."""
+"""What the views of an origin read by themselves: contract, robots.txt, top-ups, its attempts."""
 
 from __future__ import annotations
 
@@ -6,19 +6,48 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.refresh import SLOW_MS
+from tui_crawler.console.refresh import SLOW_MS, WINDOW
 
 if TYPE_CHECKING:  # robots.txt takes long to load, and nothing needs it before the first paint
     from tui_crawler.console.ports import Reports
     from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.robots import RobotsRules
-    from tui_crawler.domain.trap import TrapSuspicion
-    from tui_crawler.domain.view import ActionView, ExitCountView
+    from tui_crawler.domain.view import ActionView, AttemptView
 
 _RARE_MS = 5 * SLOW_MS
+_ONCE_MS = 86_400_000
 _ACTIONS = 200
-_LOOKED_AT = 100  # attempts of the selected origin, each time it changes
 _SHOWN = 400  # characters of a line of robots.txt that are held for the eye
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptsBefore:
+    """A window of the attempts at an origin that are older than an attempt id."""
+
+    origin: str
+    before_id: int
+    problems_only: bool = False
+    every_ms: int = _ONCE_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> tuple[AttemptView, ...]:
+        """Newest first. Raises StorageFailure."""
+        return reports.attempts(self.origin, self.before_id, 0, WINDOW, self.problems_only)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptsAfter:
+    """A window of the attempts at an origin that are newer than an attempt id: those next to it."""
+
+    origin: str
+    after_id: int
+    problems_only: bool = False
+    every_ms: int = SLOW_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> tuple[AttemptView, ...]:
+        """Newest first. Raises StorageFailure."""
+        return reports.attempts(self.origin, 0, self.after_id, WINDOW, self.problems_only, oldest_first=True)[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,61 +102,6 @@ def _number(text: str, origin: str) -> int | None:
         return None
     value = values.get(origin) if isinstance(values, dict) else None
     return value if isinstance(value, int) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Suspicions:
-    """Every origin whose links the trap guard refused, with what speaks for a trap."""
-
-    every_ms: int = _RARE_MS
-    by_time: bool = False
-
-    def read(self, reports: Reports, now: int) -> dict[str, TrapSuspicion]:
-        """By origin. Raises StorageFailure."""
-        from tui_crawler.domain.trap import guard_suspicions  # noqa: PLC0415  not before the first paint
-
-        return guard_suspicions(reports.refused(""))
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """More of the selected origin: how its attempts ended in the newest run, the page that comes next (empty: none is
-    on the todo list), and whether it looks like a trap."""
-
-    exits: tuple[ExitCountView, ...]
-    next_url: str = ""
-    suspicion: TrapSuspicion | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CardOf:
-    """The card of one origin."""
-
-    origin: str
-    every_ms: int = SLOW_MS
-    by_time: bool = False
-
-    def read(self, reports: Reports, now: int) -> Card:
-        """Reads it. Raises StorageFailure."""
-        from tui_crawler.domain.trap import suspect  # noqa: PLC0415  not before the first paint
-
-        name = self.origin
-        todo = reports.todo(name, 1)
-        suspicion = suspect(name, reports.refused(name), reports.attempts(origin=name, limit=_LOOKED_AT))
-        return Card(reports.exit_counts(name, now), todo[0].url if todo else "", suspicion)
-
-
-@dataclass(frozen=True, slots=True)
-class RecentActions:
-    """The newest actions of operators, whole: what became of them changes."""
-
-    every_ms: int = SLOW_MS
-    by_time: bool = False
-    limit: int = 50
-
-    def read(self, reports: Reports, now: int) -> tuple[ActionView, ...]:
-        """Newest first. Raises StorageFailure."""
-        return reports.actions(self.limit)
 
 
 @dataclass(frozen=True, slots=True)

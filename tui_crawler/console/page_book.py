@@ -1,10 +1,12 @@
-"""All pages as view 3 holds them: spans of a list that is read by keyset, joined where they touch, never all of it."""
+"""A long list of pages as views 2 and 3 hold it: spans that are read by keyset, joined where they touch, never all of
+it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
+from tui_crawler.console.failure_parts import FailureWindow
 from tui_crawler.console.refresh import WINDOW
 from tui_crawler.console.url_parts import UrlWindow
 from tui_crawler.domain.page_filter import PageFilter, PageWindow
@@ -12,6 +14,8 @@ from tui_crawler.domain.page_filter import PageFilter, PageWindow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tui_crawler.console.failure_parts import GroupKey
+    from tui_crawler.console.ports import Reports
     from tui_crawler.domain.view import PageView
 
 KEPT = 2_000
@@ -29,18 +33,58 @@ class Span:
     pages: tuple[PageView, ...]
 
 
-class PageBook:
+class ListWindow(Protocol):
+    """A window of a list of pages: a part, after a page id or, newest first, before it (0: from the beginning)."""
+
+    @property
+    def after_id(self) -> int:
+        """Where it begins."""
+        ...
+
+    @property
+    def newest_first(self) -> bool:
+        """In which order it is read."""
+        ...
+
+    @property
+    def counted(self) -> bool:
+        """Whether `PageWindow.known` is how many pages the whole list has."""
+        ...
+
+    @property
+    def every_ms(self) -> int:
+        """How long a reading holds at least."""
+        ...
+
+    @property
+    def by_time(self) -> bool:
+        """Whether it changes without a commit."""
+        ...
+
+    def at(self, after_id: int, newest_first: bool) -> Self:
+        """Another window of the same list."""
+        ...
+
+    def read(self, reports: Reports, now: int) -> PageWindow:
+        """Reads it."""
+        ...
+
+    def __hash__(self) -> int: ...
+
+
+W = TypeVar("W", bound=ListWindow)
+
+
+class SpanBook(Generic[W]):
     """A stretch of the list without gaps, and what to read at its edges. Knows no screen.
 
     `first` is the number of the first page held, counted from 1, None when nobody knows; `exact`: it was counted,
     not taken from the counters. `looked_at` of `known` rows were judged to make it.
     """
 
-    def __init__(
-        self, narrowing: PageFilter | None = None, *, newest_first: bool = False, from_end: bool = False
-    ) -> None:
-        """Begins empty, at the beginning of the list or at its end."""
-        self.narrowing = narrowing or PageFilter()
+    def __init__(self, windows: W, *, newest_first: bool = False, from_end: bool = False) -> None:
+        """Begins empty, at the beginning of the list of `windows` or at its end."""
+        self._windows = windows.at(0, newest_first=False)
         self.newest_first = newest_first
         self.from_end = from_end
         self.spans: list[Span] = []
@@ -61,6 +105,14 @@ class PageBook:
         """A page that is held, by its id."""
         return self._by_id.get(key) if isinstance(key, int) else None
 
+    def lacks(self, page_id: int) -> bool:
+        """Whether a page would be held if it belonged to the list, and is not."""
+        if page_id in self._by_id or not self.started:
+            return False
+        after, up_to = self.spans[0].after, self.spans[-1].up_to
+        behind = after == 0 or self._beyond_id(page_id, after)
+        return behind and (up_to is None or not self._beyond_id(page_id, up_to))
+
     @property
     def started(self) -> bool:
         """Whether anything was read."""
@@ -77,49 +129,55 @@ class PageBook:
         return self.started and self.spans[-1].up_to is None
 
     @property
+    def counted(self) -> bool:
+        """Whether the length of the list is known with any window; of a filtered one it is not, and each window costs
+        more."""
+        return self._windows.counted
+
+    @property
     def total(self) -> int | None:
         """How many pages the list has, None while that is not known."""
         if self.at_last and self.first is not None and self.exact:
             return self.first - 1 + len(self._by_id)
-        if self.narrowing.terms:
+        if not self.counted:
             return None
         return max(self.known, (self.first or 1) - 1 + len(self._by_id))
 
     # what is to be read
 
     @property
-    def begin(self) -> UrlWindow:
+    def begin(self) -> W:
         """Its first window."""
-        return UrlWindow(self.narrowing, 0, self.newest_first is not self.from_end)
+        return self._windows.at(0, self.newest_first is not self.from_end)
 
     @property
-    def below(self) -> UrlWindow | None:
+    def below(self) -> W | None:
         """What comes after the pages held; None at the end."""
         up_to = self.spans[-1].up_to if self.spans else None
-        return None if up_to is None else UrlWindow(self.narrowing, up_to, self.newest_first)
+        return None if up_to is None else self._windows.at(up_to, self.newest_first)
 
     @property
-    def above(self) -> UrlWindow | None:
+    def above(self) -> W | None:
         """What comes before them, the nearest first; None at the beginning."""
         if not self.started or self.at_first:
             return None
-        return UrlWindow(self.narrowing, self.spans[0].after + self._step, not self.newest_first)
+        return self._windows.at(self.spans[0].after + self._step, not self.newest_first)
 
-    def again(self, key: object) -> UrlWindow | None:
+    def again(self, key: object) -> W | None:
         """The window that reads the span of a page anew; None when it is not held."""
         span = next((span for span in self.spans if any(page.page_id == key for page in span.pages)), None)
-        return None if span is None else UrlWindow(self.narrowing, span.after, self.newest_first)
+        return None if span is None else self._windows.at(span.after, self.newest_first)
 
     @property
-    def end_again(self) -> UrlWindow | None:
+    def end_again(self) -> W | None:
         """The window that reads the end of the list anew, for what is found meanwhile; None when that is not held."""
-        return UrlWindow(self.narrowing, self.spans[-1].after, self.newest_first) if self.at_last else None
+        return self._windows.at(self.spans[-1].after, self.newest_first) if self.at_last else None
 
     # what was read
 
-    def take(self, part: UrlWindow, window: PageWindow) -> bool:
+    def take(self, part: W, window: PageWindow) -> bool:
         """Takes a window that was read for one of its parts; True when anything is new."""
-        if part.narrowing != self.narrowing:
+        if part.at(0, newest_first=False) != self._windows:
             return False
         self.known = window.known
         if not self.started:
@@ -144,7 +202,7 @@ class PageBook:
         self.spans = [Span(self._before(window), None, window.pages[::-1])]
         if window.ended:
             self.first = 1
-        elif not self.narrowing.terms:
+        elif self.counted:
             self.first, self.exact = max(1, window.known - len(window.pages) + 1), False
 
     def _take_below(self, window: PageWindow) -> None:
@@ -165,7 +223,7 @@ class PageBook:
         while self._held() > KEPT and len(self.spans) > 1:
             self.spans.pop()
 
-    def _take_again(self, part: UrlWindow, window: PageWindow) -> bool:
+    def _take_again(self, part: W, window: PageWindow) -> bool:
         """Puts what was read anew in place of the span; what it does not reach any more becomes a span of its own."""
         if part.newest_first is not self.newest_first:
             return False
@@ -209,3 +267,34 @@ class PageBook:
 
     def _held(self) -> int:
         return sum(len(span.pages) for span in self.spans)
+
+
+class PageBook(SpanBook[UrlWindow]):
+    """All pages that pass a filter."""
+
+    def __init__(
+        self, narrowing: PageFilter | None = None, *, newest_first: bool = False, from_end: bool = False
+    ) -> None:
+        """Begins empty, at the beginning of the list or at its end."""
+        self.narrowing = narrowing or PageFilter()
+        super().__init__(UrlWindow(self.narrowing), newest_first=newest_first, from_end=from_end)
+
+
+class GroupBook(SpanBook[FailureWindow]):
+    """The failed pages of a group, of which `count` were counted."""
+
+    def __init__(self, key: GroupKey, count: int, *, from_end: bool = False) -> None:
+        """Begins empty, at the beginning of the list or at its end."""
+        self.key, self.count = key, count
+        super().__init__(FailureWindow(key), from_end=from_end)
+
+    @property
+    def total(self) -> int:
+        """How many pages the group has: as they were counted, or as many as were read at least."""
+        whole = self.at_last and self.first is not None and self.exact
+        least = (self.first or 1) - 1 + len(self.pages)
+        return least if whole else max(self.count, least)
+
+    def take(self, part: FailureWindow, window: PageWindow) -> bool:
+        """As in the stretch; how many the group has was counted elsewhere."""
+        return super().take(part, replace(window, known=self.count))

@@ -42,7 +42,10 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         "todo": PaneText("The next pages of the origin in the order of its turns.", "opens the URL"),
         "exits": PaneText("How attempts at this origin ended: in this run, and in the last five minutes."),
         "attempts": PaneText(
-            "Every attempt at this origin, the newest first, in windows: > shows the next older one.", "opens the URL"
+            "Every attempt at this origin, the newest first, however many: they are read where one scrolls to, g and G "
+            "go to the newest and the oldest. It follows while the cursor is on the first row, else the title tells "
+            "how many are new. A sort or filter holds for the rows held.",
+            "opens the URL",
         ),
         # robots.txt
         "robots-text": PaneText(
@@ -59,8 +62,9 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
             "goes to the pages of the group",
         ),
         "pages": PaneText(
-            "The pages of the group under the cursor, in windows: > shows the next one. What they have in common as a "
-            "group is left out of the columns.",
+            "All pages of the group under the cursor, however many: they are read where one scrolls to, g and G go to "
+            "the first and the last. A sort or filter holds for the rows held. What they have in common as a group is "
+            "left out of the columns.",
             "opens the URL",
         ),
         "page-info": PaneText("The page under the cursor: what failed, what it was told, and whether it is tried on."),
@@ -83,8 +87,14 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         "url-requests": PaneText("The exchanges of one attempt: redirects and retries among them.", "shows headers"),
         "url-sent": PaneText("The request as it was sent."),
         "url-received": PaneText("The answer as it came: status and headers."),
-        "url-inlinks": PaneText("Links from other pages to this one.", "opens the page the link is on"),
-        "url-outlinks": PaneText("Links of this page.", "opens where the link goes"),
+        "url-inlinks": PaneText(
+            "Links from other pages to this one, window by window: > turns to the next, < to the one before.",
+            "opens the page the link is on",
+        ),
+        "url-outlinks": PaneText(
+            "Links of this page, window by window: > turns to the next, < to the one before.",
+            "opens where the link goes",
+        ),
         "url-redirects": PaneText("Where this page sends its reader: redirects, refreshes, canonical."),
         "url-content": PaneText("What the document is: type, size, directives, validation, data that rules found."),
         "url-body": PaneText("The stored body as text; b shows it as bytes, or as text again."),
@@ -96,7 +106,9 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         "why-standing": PaneText("What is known of the URL: its state, its attempts, the way from the seed."),
         # 4 rules
         "rules-entries": PaneText(
-            "The rules in force, entry by entry; of all that match a URL the last value given holds."
+            "The rules in force, entry by entry; of all that match a URL the last value given holds. FIRED counts what "
+            "an entry refused: refusals alone are logged, so - stands at what sets or allows something. E edits, D "
+            "deletes, K J move the entry, in a draft with its impact; D takes one marked ✎ off the operators' list."
         ),
         "rules-versions": PaneText(
             "Every version of the rules. Attempts keep the version they were made under.", "shows what differs"
@@ -113,14 +125,18 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         ),
         # 5 logs
         "log": PaneText(
-            "Attempts, what happened beside them and what operators asked for, by time, the newest last. It follows "
-            "while the cursor is on the last row.",
+            "Attempts, what happened beside them and what operators asked for, by time, the newest last, however many: "
+            "they are read where one scrolls to, g and G go to the first and the last of all. It follows while the "
+            "cursor is on the last row, else the title tells how many are new. A sort or filter holds for the rows "
+            "held.",
             "opens the URL, or the origin",
         ),
         "log-info": PaneText("The entry under the cursor in full."),
         # 6 statistics
         "all-exits": PaneText(
-            "How attempts of this run ended, with their share, and in the last five minutes.", "says what a code means"
+            "How attempts of this run ended, refusals that made no request among them, and in the last five minutes; "
+            "bars compare with the most frequent.",
+            "says what a code means",
         ),
         "own-exits": PaneText("The same for the origin under the cursor of the origins.", "says what a code means"),
         "jobs": PaneText("The jobs of this database; lower niceness comes first.", "nothing; keys act on the marked"),
@@ -165,7 +181,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "exit_code": "the exit code of the last attempt",
         "fail": "pages that failed",
         "failed": "pages that failed",
-        "fired": "how often the entry has refused a URL",
+        "fired": "how often the entry has refused a URL; ∅ never, links: only links, ?: perhaps links, -: not logged",
         "flight": "requests under way",
         "from": "how it was found: seed, link, sitemap, redirect, retry",
         "head": "time to the head of the answer",
@@ -187,7 +203,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "pages": "how many pages it holds",
         "patience": "what is left of the origin's patience; at none it is given up for this run",
         "pattern": "the path with what varies put as *",
-        "pending": "pages that wait, in all",
+        "pending": "pages with tries left, on a todo list or not",
         "place": "the machine and the process",
         "ready": "pages that could go now",
         "reason": "the filter that refused it",
@@ -216,7 +232,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "text": "the text of the link",
         "time": "when it ended",
         "title": "the title of the page",
-        "todo": "pages in the origin's own list",
+        "todo": "pages on the todo list, done ones that are due again among them",
         "took": "how long it took",
         "total": "time to the end of the answer",
         "trend": "the last hour, oldest first",
@@ -236,7 +252,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
 
 OF_PANE: Mapping[tuple[str, str], str] = MappingProxyType(
     {
-        ("origins", "pending"): "pages of the origin that wait in the queue",
+        ("origins", "pending"): "pages of the origin with tries left, on its todo list or not",
         ("origins", "why"): "why nothing moves there, or what it does",
         ("log", "text"): "what happened",
         ("rules-versions", "state"): "whether it is in force",
@@ -247,6 +263,7 @@ OF_PANE: Mapping[tuple[str, str], str] = MappingProxyType(
         ("groups", "count"): "failed pages of the group",
         ("url-requests", "time"): "when it was sent",
         ("url-attempts", "number"): "the number of the attempt",
+        ("ledger", "requests"): "turns that made a request, as the limit of a run counts them",
         ("ledger", "count"): "links that were refused",
         ("ledger", "job"): "the job",
         ("ledger", "run"): "the number of the run",

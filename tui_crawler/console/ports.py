@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # they take long to load, and nothing needs them before the f
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.explanation import Explanation
     from tui_crawler.domain.page_filter import PageFilter, PageWindow
+    from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.preview import Preview
     from tui_crawler.domain.refusal_view import RefusalCounts
     from tui_crawler.domain.ruleset import Ruleset, RulesetChange
@@ -119,7 +120,13 @@ class Reports(Protocol):
         ...
 
     def attempts(
-        self, origin: str = "", before_id: int = 0, after_id: int = 0, limit: int = 200, problems_only: bool = False
+        self,
+        origin: str = "",
+        before_id: int = 0,
+        after_id: int = 0,
+        limit: int = 200,
+        problems_only: bool = False,
+        oldest_first: bool = False,
     ) -> tuple[AttemptView, ...]:
         """A window of the crawl log by keyset, newest first; an empty origin means all."""
         ...
@@ -133,7 +140,9 @@ class Reports(Protocol):
         most, so it is not cheap."""
         ...
 
-    def failure_window(self, key: tuple[tuple[str, str], ...], after_id: int, limit: int) -> PageWindow:
+    def failure_window(
+        self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool
+    ) -> PageWindow:
         """Pages of one group by keyset (page id); one window looks at a bounded number of rows."""
         ...
 
@@ -166,8 +175,10 @@ class Reports(Protocol):
         """The stored body of a page, None when there is none."""
         ...
 
-    def activity(self, limit: int, origin: str, after_id: int) -> tuple[ActivityView, ...]:
-        """What happened beside the attempts after an entry, newest first; an empty origin means all."""
+    def activity(
+        self, limit: int, origin: str, after_id: int, before_id: int = 0, oldest_first: bool = False
+    ) -> tuple[ActivityView, ...]:
+        """What happened beside the attempts, a window by keyset, newest first; an empty origin means all."""
         ...
 
     def jobs(self) -> tuple[JobView, ...]:
@@ -206,12 +217,18 @@ class Reports(Protocol):
         """The versions of a job's rules, newest first."""
         ...
 
+    def ruleset_writer(self, job: str, ruleset_id: int, alone: bool) -> int:
+        """The action that wrote a version of a job, 0 where none did; `alone`: also where it wrote others, too."""
+        ...
+
     def exclusions(self) -> tuple[Exclusion, ...]:
         """The exclusions that operators added beside the rulesets."""
         ...
 
-    def actions(self, limit: int) -> tuple[ActionView, ...]:
-        """The newest entries of the operator journal."""
+    def actions(
+        self, limit: int, before_id: int = 0, after_id: int = 0, oldest_first: bool = False
+    ) -> tuple[ActionView, ...]:
+        """A window of the operator journal by keyset, newest first."""
         ...
 
     def robots_text(self, origin: str) -> bytes | None:
@@ -240,6 +257,10 @@ class RulesDesk(Protocol):
 
     def read(self, text: str) -> RulesetChange | str:
         """The entries that one line makes (only they stand in the change), or what is wrong with it, in words."""
+        ...
+
+    def write(self, policies: PolicySet) -> str:
+        """The line that `read` reads as the only entry of `policies`; empty when no line of visible characters is."""
         ...
 
     def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:

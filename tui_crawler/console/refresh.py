@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
 
 WINDOW = 200
-"""How many rows a list shows at most; the next ones are another window."""
+"""How many rows of a list are read at once."""
 
 MOST_LINKS = 10_000
 """How far the links of a URL are counted; who wants to see them reads a window of them."""
@@ -38,9 +38,8 @@ FAST_MS, COUNTER_MS, SLOW_MS = 100, 250, 1_000
 
 @dataclass(frozen=True, slots=True)
 class AttemptWindow:
-    """A window of the crawl log of one origin, older than an attempt id (0: the newest)."""
+    """The newest window of the crawl log of one origin."""
 
-    before_id: int = 0
     problems_only: bool = False
 
 
@@ -237,10 +236,7 @@ class Reader:
             view = reports.origin(name)
             detail = replace(detail, view=None if view is None else at_rest(view, shot.run))
         if self._due("attempts", COUNTER_MS, now):
-            window = wants.attempts
-            attempts = reports.attempts(
-                origin=name, before_id=window.before_id, limit=WINDOW, problems_only=window.problems_only
-            )
+            attempts = reports.attempts(origin=name, limit=WINDOW, problems_only=wants.attempts.problems_only)
             detail = replace(detail, attempts=attempts)
         if self._due("todo", COUNTER_MS, now):
             detail = replace(detail, todo=reports.todo(name, WINDOW))

@@ -73,7 +73,7 @@ def entries_of(policies: PolicySet) -> tuple[Entry, ...]:
     seen: Counter[Hashable] = Counter()
     entries = []
     for value, line in zip(values, difference(EMPTY, policies), strict=True):
-        bare = (line.section, value if isinstance(value, str) else replace(value, source=""))
+        bare = (line.section, _bare(value))
         entries.append(Entry(value, line, (*bare, seen[bare])))
         seen[bare] += 1
     return tuple(entries)
@@ -117,6 +117,15 @@ class RuleDraft:
         """What is taken out and put in, in words."""
         return difference(self.base.policies, self.policies)
 
+    @property
+    def undoes_base(self) -> bool:
+        """Whether it brings back what held before its base."""
+        return bool(self.returns_to) and self.returns_to == self.base.parent_id
+
+    def has(self, key: Hashable) -> bool:
+        """Whether the entry of this key is in it."""
+        return any(entry.key == key for entry in entries_of(self.policies))
+
     def rows(self) -> tuple[DraftRow, ...]:
         """The entries, and in their places those that are taken out."""
         before, after = entries_of(self.base.policies), entries_of(self.policies)
@@ -146,6 +155,21 @@ class RuleDraft:
         )
         return replace(self, policies=policies)
 
+    def replaced(self, key: Hashable, more: RulesetChange) -> RuleDraft:
+        """With the entries of `more` in the place of the entry of this key; those of other sections stand after the
+        entries of theirs. What says the same as the entry leaves it as it is; without such an entry they are added."""
+        entries = list(entries_of(self.policies))
+        place = next((place for place, entry in enumerate(entries) if entry.key == key), -1)
+        if place < 0:
+            return self.added(more)
+        old = entries.pop(place)
+        new = [old if _says(one) == _says(old) else one for one in entries_of(more.applied_to(EMPTY))]
+        listed = {entry.value for entry in entries if isinstance(entry.value, str)}
+        new = [one for one in new if one.value not in listed]  # a whitelist has nothing twice
+        here = [one for one in new if one.section == old.section]
+        elsewhere = [one for one in new if one.section != old.section]
+        return replace(self, policies=policies_of([*entries[:place], *here, *entries[place:], *elsewhere]))
+
     def toggled(self, key: Hashable) -> RuleDraft:
         """Without the entry of this key, or with it again."""
         rows = self.rows()
@@ -167,13 +191,13 @@ class RuleDraft:
         """What an earlier version said, in place of everything."""
         return replace(self, policies=version.policies, returns_to=version.ruleset_id)
 
-    def intent(self) -> Intent:
+    def intent(self, takes_back: int = 0) -> Intent:
         """The wish to apply it; undone by applying what the base said. The version that undoing begins with is known
-        only once it is written."""
+        only once it is written. `takes_back`: the id of the action that it undoes."""
         base, note = self.base, self.note()
         forth = ApplyRules(to_json(self.policies), base.ruleset_id, base.job, note)
         back = ApplyRules(to_json(base.policies), 0, base.job, undo_note(base.ruleset_id))
-        return Intent((forth,), f"rules of {base.job}: {note}", (back,))
+        return Intent((forth,), f"rules of {base.job}: {note}", (back,), (takes_back,) if takes_back else ())
 
     def note(self) -> str:
         """What the history says of it."""
@@ -203,6 +227,15 @@ def section_word(section: Section) -> str:
             return "exclusion"
         case _:
             return section
+
+
+def _bare(value: Value) -> Value:
+    """The value without the place where it was written."""
+    return value if isinstance(value, str) else replace(value, source="")
+
+
+def _says(entry: Entry) -> Hashable:
+    return entry.section, _bare(entry.value)
 
 
 def _of(values: Sequence[Value], kind: type[V]) -> tuple[V, ...]:

@@ -61,6 +61,20 @@ class HistoryPart:
 
 
 @dataclass(frozen=True, slots=True)
+class WriterPart:
+    """Reads the id of the action that wrote a version of a job and nothing else; 0: none did."""
+
+    job: str
+    ruleset_id: int
+    every_ms: int = 3_600_000
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> int:
+        """Reads it."""
+        return reports.ruleset_writer(self.job, self.ruleset_id, alone=True)
+
+
+@dataclass(frozen=True, slots=True)
 class CountedRefusals:
     """What rules refused, as it was counted at a moment (epoch ms), and the links that they refused, by origin."""
 

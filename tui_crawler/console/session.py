@@ -1,4 +1,4 @@
-"""What the console remembers of a database from one time to the next: view, order, filter, theme.
+"""What the console remembers of a database from one time to the next: view, order, filter, theme, zoom.
 
 Kept in the user's own folder for state, never beside the database. A folder that cannot be read or written is no
 fault: then nothing is remembered.
@@ -15,10 +15,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.actions import BY_ID
+from tui_crawler.console.actions import BY_ID, Where
 from tui_crawler.console.present.order import SORT_COLUMNS, Arrangement
 from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.console.screens.overview import OverviewScreen
+from tui_crawler.console.zoom import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +38,7 @@ class Session:
     """What is remembered. `view` is the id of the action that shows it; empty strings: nothing is.
 
     `theme` was chosen with `t` while the configuration asked for `theme_over`; it ends when that asks for another one.
+    `zooms` are the enlarged panes: view, pane, and by how many steps.
     """
 
     view: str = ""
@@ -46,6 +48,7 @@ class Session:
     problems: bool = False
     theme: str = ""
     theme_over: str = ""
+    zooms: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def arrangement(self) -> Arrangement:
@@ -66,7 +69,8 @@ def session_of(app: CrawlerApp) -> Session:
     stack = [screen for screen in app.screen_stack if isinstance(screen, ConsoleScreen)]
     view = f"view.{stack[1].WHERE.name}" if len(stack) > 1 else ""
     theme, over = app.appearance.chosen_theme, app.appearance.configured_theme
-    session = Session(view=view if view in BY_ID else "", theme=theme, theme_over=over if theme else "")
+    zooms = tuple((name, pane, level) for name, (pane, level) in sorted(app.zooms.items()))
+    session = Session(view=view if view in BY_ID else "", theme=theme, theme_over=over if theme else "", zooms=zooms)
     overview = next((screen for screen in stack if isinstance(screen, OverviewScreen)), None)
     return session if overview is None else session.arranged(overview.arrangement)
 
@@ -142,4 +146,14 @@ def _session(document: Mapping[str, object]) -> Session:
         if isinstance(value := document.get(name), str)
     }
     switches = {name: value for name in ("descending", "problems") if isinstance(value := document.get(name), bool)}
-    return Session(**words, **switches)  # type: ignore[arg-type]  # names and types were looked at just now
+    zooms = _zooms(document.get("zooms"))
+    return Session(**words, **switches, zooms=zooms)  # type: ignore[arg-type]  # names and types were looked at above
+
+
+def _zooms(listed: object) -> tuple[tuple[str, str, int], ...]:
+    found: list[tuple[str, str, int]] = []
+    for one in listed if isinstance(listed, list) else ():
+        match one:
+            case [str(view), str(pane), int(level)] if view in Where.__members__ and level in WORDS:
+                found.append((view, pane[:_LONGEST], level))
+    return tuple(found[: len(Where)])

@@ -13,13 +13,12 @@ if TYPE_CHECKING:
 
 def situation_of(app: CrawlerApp, screen: ConsoleScreen) -> Situation:
     """The situation of a screen, with what only the console knows."""
-    found = screen.situation()
+    found, stack = screen.situation(), app.undo_stack
+    if stack is not None:
+        found = replace(found, undo=stack.next_undo, no_undo=stack.why_none, redo=stack.next_redo)
     return replace(
         found,
         readonly=app.readonly,
-        undo=app.wishes.undo_stack.next_undo,
-        no_undo=app.wishes.undo_stack.why_none,
-        redo=app.wishes.undo_stack.next_redo,
         hindrance=app.way_out.hindrance,
         queries=app.queries is not None,
         zoom=screen.zoom.level,

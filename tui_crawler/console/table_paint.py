@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from tui_crawler.console.glyphs import ASCENDING, CURSOR, DESCENDING, MARKED
 from tui_crawler.console.safe_text import clip, fit, safe
-from tui_crawler.console.table_cells import Cell, Piece, Row, lay_out
+from tui_crawler.console.table_cells import Piece, Row, lay_out
 from tui_crawler.console.theme import role_colours
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ class Palette:
     header: Style
     header_sorted: Style
     header_current: Style
-    footer: Style
     placeholder: Style
     cursor: Style
     gutter: Style
@@ -97,16 +96,6 @@ class TablePainter:
             segments += _title(place, arrow, palette.header, style)
             end = place.x + place.width
         segments.append(Segment(" " * (self.layout.width - end), palette.header))
-        return self._strip(segments)
-
-    def footer(self, left: Cell, right: str) -> Strip:
-        """Return the footer line: `left` from the left edge, `right` at the right edge."""
-        width, gutter = self.layout.width, self.layout.gutter
-        end = clip(safe(right), width)
-        room = max(0, width - gutter - cell_len(end) - 1)
-        segments = [Segment(" " * gutter, self.palette.footer)]
-        segments += [self._segment(piece, self.palette.footer) for piece in lay_out(left, room, "left")]
-        segments.append(Segment(" " * (width - gutter - room - cell_len(end)) + end, self.palette.footer))
         return self._strip(segments)
 
     def message(self, text: str, height: int) -> list[Strip]:

@@ -95,11 +95,12 @@ class TableRows:
         return before
 
     def remove(self, keys: Collection[Hashable]) -> int:
-        """Remove the rows of `keys` with their marks; return how many there were.
+        """Remove the rows of `keys`, and all marks of these keys; return how many rows there were.
 
         The cursor stays on its key; if that is gone, it goes to the next row that is left, or the last one.
         """
         gone = {key for key in keys if key in self._rows}
+        self._marked.difference_update(keys)
         if not gone:
             return 0
         before = self.cursor_key
@@ -107,7 +108,6 @@ class TableRows:
         for key in gone:
             del self._rows[key]
         self._order = [key for key in self._order if key not in gone]
-        self._marked -= gone
         self._pin(before, self._cursor - removed_above)
         return len(gone)
 

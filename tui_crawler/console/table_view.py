@@ -1,4 +1,4 @@
-"""What a `CrawlTable` shows: rows, header, footer and cursor on the lines of a scroll view.
+"""What a `CrawlTable` shows: rows, header and cursor on the lines of a scroll view.
 
 Rows are frozen values found by key. An update is one write into a dict and, if the row is on the screen, one
 line marked for painting; painted rows are kept until their value, the width or the theme changes.
@@ -14,6 +14,7 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from tui_crawler.console.scrolling import reach_over
 from tui_crawler.console.table_columns import Column, arrange
 from tui_crawler.console.table_paint import Palette, Sort, TablePainter, role_styles
 from tui_crawler.console.table_rows import CursorRule, TableRows
@@ -21,7 +22,7 @@ from tui_crawler.console.table_rows import CursorRule, TableRows
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
 
-    from tui_crawler.console.table_cells import Cell, Row
+    from tui_crawler.console.table_cells import Row
 
 
 class TableView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -35,7 +36,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         TableView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
         color: $foreground; & > .crawl-table--header { color: $text-muted; } & > .crawl-table--header-sorted {
         color: $primary; } & > .crawl-table--header-current { text-style: underline; } & >
-        .crawl-table--footer { color: $text-muted; } & > .crawl-table--placeholder { color: $text-muted; } & >
+        .crawl-table--placeholder { color: $text-muted; } & >
         .crawl-table--gutter { color: $primary; } & > .crawl-table--mark { color: $accent; text-style: bold; }
         & > .crawl-table--cursor { background: $primary-muted 45%; } &:focus >
         .crawl-table--cursor { background: $primary-muted; text-style: bold; } &:nocolor >
@@ -47,7 +48,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         "crawl-table--header",
         "crawl-table--header-sorted",
         "crawl-table--header-current",
-        "crawl-table--footer",
         "crawl-table--placeholder",
         "crawl-table--gutter",
         "crawl-table--mark",
@@ -61,16 +61,12 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         placeholder: str = "",
         show_header: bool = True,
         show_cursor: bool = True,
-        sort: Sort | None = None,
-        footer: Cell | None = None,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        """Make a table without rows.
+        """Make a table without rows: `placeholder` is shown in the middle while there are none.
 
-        `placeholder` is shown in the middle while there are none. `footer` is the left part of a line at the
-        bottom (None: no such line); its right part is the position of the cursor. `show_cursor` False: a table
-        to be read only.
+        `show_cursor` False: a table to be read only.
         """
         super().__init__(id=id, classes=classes)
         self._columns = tuple(columns)
@@ -79,9 +75,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._show_header = show_header
         self._show_cursor = show_cursor
         self.can_focus = show_cursor
-        self._sort = sort
-        self._footer = footer
-        self._total = ""
+        self._sort: Sort | None = None
         self._current_column = self._columns[0].id if self._columns else None
         self._painter: TablePainter | None = None
         self._view = Size(0, 0)
@@ -132,17 +126,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._refresh_line(0)
 
     @property
-    def footer(self) -> Cell | None:
-        """The left part of the line at the bottom; None: no such line."""
-        return self._footer
-
-    @footer.setter
-    def footer(self, footer: Cell | None) -> None:
-        self._footer = footer
-        self._resize_content()
-        self.refresh()
-
-    @property
     def placeholder(self) -> str:
         """What is shown while there are no rows; may have several lines."""
         return self._placeholder
@@ -167,23 +150,15 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._painter = None
         self.refresh()
 
-    def set_rows(
-        self,
-        rows: Iterable[Row],
-        *,
-        cursor: CursorRule = "pin",
-        keep_marks: bool = False,
-        total: str = "",
-    ) -> None:
+    def set_rows(self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False) -> None:
         """Put `rows`, in this order, in place of all rows. Keys are unique and not None.
 
         The cursor stays on its key, and that row on its line of the screen; when the key is gone the cursor
         goes to the row at the same index. `keep_marks` keeps marks of rows outside `rows`, for a window of a
-        longer list. `total` is shown at the right of the footer instead of the position `12/1 000`.
+        longer list.
         """
         before, anchor = self._rows.cursor_key, self._anchor()
         self._rows.replace(rows, cursor, keep_marks)
-        self._total = total
         self._after_reorder(before, anchor, reveal=cursor != "pin")
 
     def update_row(self, row: Row) -> bool:
@@ -224,7 +199,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         if moved:
             self._refresh_index(before)
             self._refresh_index(self._rows.cursor_index)
-            self._refresh_footer()
         self._reveal_cursor()
         if moved:
             self.cursor_moved()
@@ -247,12 +221,10 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """Return line `y` of the view: header, footer, a row, the placeholder or nothing."""
+        """Return line `y` of the view: header, a row, the placeholder or nothing."""
         painter = self._painter or self._prepare()
         if y < self._header_lines:
             return painter.header(self._sort, self._current_column if self.has_focus else None)
-        if y >= self._view.height - self._footer_lines:
-            return painter.footer(self._footer or "", self._position())
         line = y - self._header_lines
         if not len(self._rows):
             return painter.message(self.nothing_here(), self._body_height)[line]
@@ -283,12 +255,8 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         return int(self._show_header and self._view.height > 1)
 
     @property
-    def _footer_lines(self) -> int:
-        return int(self._footer is not None and self._view.height > 2)
-
-    @property
     def _body_height(self) -> int:
-        return max(0, self._view.height - self._header_lines - self._footer_lines)
+        return max(0, self._view.height - self._header_lines)
 
     def _prepare(self) -> TablePainter:
         """Bring the measures and the painter up to date with size and style; return the painter."""
@@ -317,18 +285,12 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             header=style("header"),
             header_sorted=style("header-sorted"),
             header_current=current.text_style,
-            footer=style("footer"),
             placeholder=style("placeholder"),
             cursor=over + cursor.text_style,
             gutter=style("gutter"),
             mark=style("mark"),
             roles=role_styles(self.app.theme_variables, self.app.current_theme.dark),
         )
-
-    def _position(self) -> str:
-        if self._total or not len(self._rows):
-            return self._total
-        return f"{self._rows.cursor_index + 1:,}/{len(self._rows):,}".replace(",", " ")
 
     # what has to be painted again
 
@@ -358,10 +320,9 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             self.cursor_moved()
 
     def _resize_content(self) -> None:
-        """Make the scrollable height that of all rows plus the fixed lines."""
+        """Make the scrollable height that of all rows plus the header."""
         if self.is_mounted:
-            lines = len(self._rows) + self._header_lines + self._footer_lines
-            self.virtual_size = Size(0, lines)
+            reach_over(self, len(self._rows) + self._header_lines)
 
     def _reveal_cursor(self) -> None:
         top, index, height = round(self.scroll_y), self._rows.cursor_index, self._body_height
@@ -379,10 +340,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         line = index - round(self.scroll_y)
         if 0 <= line < self._body_height:
             self._refresh_line(line + self._header_lines)
-
-    def _refresh_footer(self) -> None:
-        if self._footer_lines:
-            self._refresh_line(self._view.height - 1)
 
     def _refresh_line(self, line: int) -> None:
         """Have one line of the view painted again, once."""

@@ -11,7 +11,7 @@ from tui_crawler.console.format import count, plural
 from tui_crawler.console.present.standing import standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from tui_crawler.domain.view import OriginView, RunView
 
@@ -104,13 +104,12 @@ def prospect_words(prospect: Prospect) -> str:
             assert_never(prospect.uptake)
 
 
-def gave_up_words(prospect: Prospect) -> str:
-    """That origins gave up; empty where none did or another run begins."""
-    number = len(prospect.gave_up)
-    if not number:
-        return ""
-    return (
-        "It gave up: without new patience nothing is requested."
-        if number == 1
-        else (f"{count(number)} origins gave up: without new patience nothing of theirs is requested.")
-    )
+def gave_up_words(origins: Collection[str]) -> str:
+    """That these origins gave up; empty without any."""
+    match len(origins):
+        case 0:
+            return ""
+        case 1:
+            return "It gave up: without new patience nothing is requested."
+        case number:
+            return f"{count(number)} origins gave up: without new patience nothing of theirs is requested."

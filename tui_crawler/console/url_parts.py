@@ -41,6 +41,15 @@ class UrlWindow:
         """It changes by commits only."""
         return False
 
+    @property
+    def counted(self) -> bool:
+        """Only all pages are counted."""
+        return not self.narrowing.terms
+
+    def at(self, after_id: int, newest_first: bool) -> UrlWindow:
+        """Another window of the same list."""
+        return UrlWindow(self.narrowing, after_id, newest_first)
+
     def read(self, reports: Reports, now: int) -> PageWindow:
         """Reads the window."""
         return reports.page_window(self.narrowing, self.after_id, WINDOW, self.newest_first)

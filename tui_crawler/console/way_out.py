@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.departure import CannotDetach, Departure, Detacher
 from tui_crawler.console.engine_room import DRAIN_MS
-from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.screens.quit import DETACH, AskQuitScreen, QuitScreen
 from tui_crawler.console.session import session_of
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.exit_summary import ExitSummary
 
 LAST_READ_MS = 500
 HANGUP_STATUS = 129
@@ -170,6 +170,8 @@ class WayOut:
 
     def summary(self) -> ExitSummary:
         """What is handed back."""
+        from tui_crawler.console.exit_summary import ExitSummary  # noqa: PLC0415  not before the first paint
+
         room, picture = self._app.room, self._app.picture
         return ExitSummary(
             signal_status=self._signal_status,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
@@ -32,7 +32,9 @@ class WelcomeApp(App[FirstStep | Left]):
     """The welcome. `run_to_end` runs it."""
 
     TITLE = "tui-crawler"
-    CSS_PATH = Path(__file__).with_name("console.tcss")
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        Path(__file__).with_name(f"{part}.tcss") for part in ("console", "views")
+    ]
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "step_back", "Back", show=False, priority=True),

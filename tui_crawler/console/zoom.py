@@ -1,7 +1,7 @@
 """Zoom: one pane of a screen takes about half of its body, or all of it. Nothing is moved in the tree of widgets.
 
 While a pane is enlarged each container between the body and the pane arranges its children by a `ZoomLayout`; the
-style sheet stays as it is. The zoom goes with the focus.
+style sheet stays as it is. The zoom goes with the focus. Each view has its own, which is there again the next time.
 """
 
 from __future__ import annotations
@@ -86,7 +86,21 @@ class Zoom:
         self._pane: Widget | None = None
         self._areas: dict[Widget, float] = {}
         self._held: list[Widget] = []
+        self._asked = False
         self.level = NORMAL
+
+    def as_last_time(self) -> None:
+        """Enlarges what was enlarged when this view was left last; once, and nothing where that pane is not shown."""
+        if self._asked:
+            return
+        self._asked = True
+        name, level = self._screen.console.zooms.get(self._screen.WHERE.name, ("", NORMAL))
+        pane = next((pane for pane in panes_of(self._screen) if pane.id == name), None)
+        if pane is not None and self.level == NORMAL:
+            self._areas = self._measure()
+            self._screen.set_focus(pane)
+            self._pane = pane
+            self._set(level)
 
     def grow(self) -> None:
         """Enlarges the pane that has the focus by a step. One that has half of the body anyway gets all of it."""
@@ -95,11 +109,13 @@ class Zoom:
             self._areas = self._measure()
         if self._pane is not None and self.level < FULL:
             self._set(HALF if self.level == NORMAL and not self._is_large(self._pane) else FULL)
+            self._note()
 
     def shrink(self) -> None:
         """Takes a step back."""
         pane = self._pane
         self._set(HALF if self.level == FULL and pane is not None and not self._is_large(pane) else NORMAL)
+        self._note()
 
     def cycle(self, pane: Widget) -> None:
         """Enlarges a pane by a step, or puts it back when it is as large as can be."""
@@ -112,6 +128,8 @@ class Zoom:
         """Everything as it was; False when nothing is enlarged."""
         enlarged = self.level != NORMAL
         self._set(NORMAL)
+        if enlarged:
+            self._note()
         return enlarged
 
     def follow(self, focused: Widget | None) -> None:
@@ -121,6 +139,15 @@ class Zoom:
             self._set(NORMAL)
             self._pane = focused
             self._set(level)
+            self._note()
+
+    def _note(self) -> None:
+        """Keeps what is enlarged for the next time."""
+        zooms, view = self._screen.console.zooms, self._screen.WHERE.name
+        if self._pane is not None and self._pane.id and self.level != NORMAL:
+            zooms[view] = (self._pane.id, self.level)
+        else:
+            zooms.pop(view, None)
 
     def mark_title(self) -> None:
         """Puts the word back into the title of the enlarged pane if that was written anew without it.
@@ -128,7 +155,7 @@ class Zoom:
         A pane that is not displayed any more (another size, another tab) is not enlarged any more.
         """
         if self._pane is not None and not _is_displayed(self._pane):
-            self.leave()
+            self._set(NORMAL)
         elif self._pane is not None and self.level != NORMAL:
             _write_word(self._pane, WORDS[self.level])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from tui_crawler.domain.attempt import AttemptResult
 from tui_crawler.domain.audit import SentRequest
@@ -13,6 +12,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.refusal_view import RefusalCount, RefusalCounts
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.domain.view import AttemptView, OriginHistory, RequestView
+from tui_crawler.storage.id_span import Span
 from tui_crawler.storage.origin_reports import exit_name, refused
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
@@ -54,20 +54,11 @@ JOIN attempt a ON a.id = r.newest JOIN url u ON u.id = a.url_id ORDER BY r.numbe
 _OF_ORIGIN = "a.origin_id = (SELECT id FROM origin WHERE origin = ?)"
 
 
-def attempts(
-    reader: Reader, origin: str, before_id: int, after_id: int, limit: int, problems_only: bool
-) -> tuple[AttemptView, ...]:
-    """Newest first: older than `before_id`, newer than `after_id` (0: no bound), of one origin or of all."""
-    conditions: list[str] = []
-    values: list[Any] = []
-    for text, value in ((_OF_ORIGIN, origin), ("a.id < ?", before_id), ("a.id > ?", after_id)):
-        if value:
-            conditions.append(text)
-            values.append(value)
-    if problems_only:
-        conditions.append("a.problem = 1")
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    rows = reader.all(f"{_ATTEMPTS}{where} ORDER BY a.id DESC LIMIT ?", (*values, limit))
+def attempts(reader: Reader, origin: str, span: Span, problems_only: bool) -> tuple[AttemptView, ...]:
+    """A stretch of the log: of one origin, or of all for an empty name."""
+    conditions = [*((_OF_ORIGIN,) if origin else ()), *(("a.problem = 1",) if problems_only else ())]
+    values = (*((origin,) if origin else ()), *span.values)
+    rows = reader.all(f"{_ATTEMPTS}{span.ending('a.id', *conditions)}", values)
     return tuple(_attempt_view(row) for row in rows)
 
 

@@ -226,6 +226,25 @@ def open_readonly(path: Path, settings: OpenSettings | None = None) -> peewee.Sq
         raise storage_failure(error, path) from error
 
 
+def put_log_away(path: Path, *, only_empty: bool = False) -> None:
+    """Has SQLite take the write-ahead log into the database and away, when nobody has that open any more.
+
+    A connection that may not write cannot do so: where it closes last, the files of the log stay. `only_empty`: a log
+    with something in it stays, so that the database is not written. Raises nothing: what cannot be put away stays.
+    """
+    if not path.with_name(path.name + "-wal").exists() or (only_empty and _has_log(path)):
+        return
+    settings = OpenSettings(busy_ms=0)
+    database = _readonly(f"file:{quote(str(path.absolute()))}?mode=rw", settings)
+    try:
+        database.connect()
+        execute(database, "SELECT COUNT(*) FROM sqlite_master")
+    except DATABASE_ERRORS:
+        return
+    finally:
+        database.close()
+
+
 def integrity_problems(path: Path) -> tuple[str, ...]:
     """What integrity_check and foreign_key_check find wrong; empty when all is well. Raises StorageFailure."""
     database = open_readonly(path)

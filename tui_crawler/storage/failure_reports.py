@@ -22,6 +22,8 @@ LOOKED_AT = 100_000
 """How many failed pages one window looks at where no index knows the group."""
 
 _STEP = 5_000
+_AFTER_ALL = 2**63 - 1
+_AFTER, _BEFORE = "p.id > ? ORDER BY p.id", "p.id < ? ORDER BY p.id DESC"
 _VARYING = re.compile(
     r"(?P<octet>%[0-9a-f]{2})"
     r"|(?P<id>(?<![0-9a-z])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,})(?![0-9a-z]))"
@@ -100,17 +102,20 @@ def failure_pages(reader: Reader, exit_code: str, origin: str, after_id: int, li
     return tuple(page_view(row) for row in rows)
 
 
-def failure_window(reader: Reader, key: GroupKey, after_id: int, limit: int) -> PageWindow:
-    """Pages of one group by age, at most `limit`, after a page id. One window looks at LOOKED_AT pages at most; it says
-    how far it came."""
+def failure_window(
+    reader: Reader, key: GroupKey, after_id: int, limit: int, *, newest_first: bool = False
+) -> PageWindow:
+    """Pages of one group by age, at most `limit`: those after a page id, or before it when `newest_first` (0: from the
+    beginning). One window looks at LOOKED_AT pages at most; it says how far it came."""
     ids: list[int] = []
+    judged = _judged(key)
     looked_at, last_id, ended = 0, after_id, False
-    for row in _looked_through(reader, key, after_id, limit + 1, LOOKED_AT):
+    for row in _looked_through(reader, key, after_id, limit + 1, LOOKED_AT, newest_first=newest_first):
         if row is None:
             ended = True
             break
         looked_at += 1
-        if _belongs(row, key):
+        if _belongs(row, judged):
             ids.append(row[0])
         if len(ids) > limit:
             break
@@ -124,19 +129,24 @@ def failure_window(reader: Reader, key: GroupKey, after_id: int, limit: int) -> 
 def failure_urls(reader: Reader, key: GroupKey, limit: int) -> tuple[tuple[str, str], ...]:
     """URL and origin of pages of one group by age: at most `limit`, among the first LOOKED_AT of those that failed."""
     found: list[tuple[str, str]] = []
+    judged = _judged(key)
     for row in _looked_through(reader, key, 0, _STEP, LOOKED_AT):
         if row is None or len(found) >= limit:
             break
-        if _belongs(row, key):
+        if _belongs(row, judged):
             found.append((row[4], row[3]))
     return tuple(found)
 
 
-def _looked_through(reader: Reader, key: GroupKey, after_id: int, size: int, most: int) -> Iterator[Row | None]:
+def _looked_through(
+    reader: Reader, key: GroupKey, after_id: int, size: int, most: int, *, newest_first: bool = False
+) -> Iterator[Row | None]:
     """Failed pages by age, in steps, at most `most`; None at the end of all. What an index knows is passed over."""
-    where, values = _way(key)
-    text = f"SELECT {_COLUMNS} WHERE {where} AND p.id > ? ORDER BY p.id LIMIT ?"
-    step = size if all(name in _INDEXED for name, _ in key) else _STEP
+    judged = _judged(key)
+    where, values = _way([one for one in key if one not in judged])
+    text = f"SELECT {_COLUMNS} WHERE {where} AND {_BEFORE if newest_first else _AFTER} LIMIT ?"
+    after_id = after_id or (_AFTER_ALL if newest_first else 0)
+    step = _STEP if judged else size
     looked_at = 0
     while looked_at < most:
         rows = reader.all(text, (*values, after_id, step))
@@ -158,8 +168,15 @@ def _way(key: GroupKey) -> tuple[str, list[Any]]:
     return " AND ".join(conditions), values
 
 
-def _belongs(row: Row, key: GroupKey) -> bool:
-    return all(name in _INDEXED or _MAKERS[name](row) == value for name, value in key)
+def _judged(key: GroupKey) -> GroupKey:
+    """What no index serves and is judged here. One index serves an origin or an exit code, not both: by the two of them
+    a query might pass over any number of pages."""
+    served = {"origin"} if "origin" in dict(key) else _INDEXED.keys()
+    return [(name, value) for name, value in key if name not in served]
+
+
+def _belongs(row: Row, judged: GroupKey) -> bool:
+    return all(_MAKERS[name](row) == value for name, value in judged)
 
 
 def _group(key: tuple[tuple[str, str], ...], group: _Group) -> FailureGroup:
@@ -177,9 +194,19 @@ def _group(key: tuple[tuple[str, str], ...], group: _Group) -> FailureGroup:
 
 
 def _pattern(url: str, origin: str) -> str:
-    """The path of a URL with every number as {n} and every UUID or digest as {id}."""
+    """The path of a URL with every number as {n}, every UUID or digest as {id}, a title at its end as {slug}."""
     path = url.removeprefix(origin).partition("?")[0]
+    folder, slash, name = path.rpartition("/")
+    stem, dot, suffix = name.partition(".")
+    if _is_slug(stem):
+        path = f"{folder}{slash}{{slug}}{dot}{suffix}"
     return _VARYING.sub(_placeholder, path)
+
+
+def _is_slug(stem: str) -> bool:
+    """Whether a name is a title in words (`old-photographs`), not one word with a number (`page-2`) or an id."""
+    words = stem.replace("_", "-").split("-")
+    return sum(len(word) > 1 and word.isascii() and word.isalpha() for word in words) > 1
 
 
 def _placeholder(found: re.Match[str]) -> str:

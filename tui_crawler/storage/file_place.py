@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tui_crawler.domain.run import StorageFailure
-
 
 class FilePlace:
     """Remembers which file stands at `path`; made when the database has just been opened."""
@@ -19,6 +17,8 @@ class FilePlace:
         found = _file_at(self._path)
         if found == self._file:
             return
+        from tui_crawler.domain.run import StorageFailure  # noqa: PLC0415  the console's first paint does not wait for it
+
         become = "deleted or moved away" if found is None else "replaced by another file"
         raise StorageFailure(f"the database was {become} while it was open: {self._path}")
 

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tui_crawler.domain.view import ActivityView, JobView, LimboView, StashView
+from tui_crawler.storage.id_span import Span
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.views import JOB_STATUS
 
@@ -51,11 +50,8 @@ def stashes(reader: Reader) -> tuple[StashView, ...]:
     return tuple(StashView(*row) for row in reader.all(_STASHES))
 
 
-def activity(reader: Reader, limit: int, origin: str, after_id: int) -> tuple[ActivityView, ...]:
-    """The activity log after an entry, newest first: of one origin, or all for an empty name."""
-    conditions, values = ["y.id > ?"], list[Any]([after_id])
-    if origin:
-        conditions.append(_OF_ORIGIN)
-        values.append(origin)
-    rows = reader.all(f"{_ACTIVITY} WHERE {' AND '.join(conditions)} ORDER BY y.id DESC LIMIT ?", (*values, limit))
+def activity(reader: Reader, origin: str, span: Span) -> tuple[ActivityView, ...]:
+    """A stretch of the activity log: of one origin, or of all for an empty name."""
+    text = f"{_ACTIVITY}{span.ending('y.id', *((_OF_ORIGIN,) if origin else ()))}"
+    rows = reader.all(text, (*((origin,) if origin else ()), *span.values))
     return tuple(ActivityView(*row) for row in rows)

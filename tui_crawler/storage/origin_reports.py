@@ -16,6 +16,7 @@ from tui_crawler.domain.view import (
     TotalsView,
 )
 from tui_crawler.storage.counters import ALL_ORIGINS, MINUTE_MS, RECENT_MINUTES
+from tui_crawler.storage.id_span import Span
 from tui_crawler.storage.owner import Hold, Owner, this_process
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
@@ -54,7 +55,7 @@ _RECENT_EXITS = """SELECT exit_code, SUM(count) FROM exit_minute
 WHERE origin_id = ? AND minute > ? GROUP BY exit_code"""
 
 _ACTIONS = """SELECT id, at, who, action, target, "before", "after", undone, applied_at > 0, error, command
-FROM operator_action ORDER BY id DESC LIMIT ?"""
+FROM operator_action"""
 
 
 def run_view(reader: Reader, now: int) -> RunView | None:
@@ -122,9 +123,10 @@ def refused(reader: Reader, origin: str) -> tuple[RefusedView, ...]:
     return tuple(RefusedView(*row) for row in rows)
 
 
-def actions(reader: Reader, limit: int) -> tuple[ActionView, ...]:
-    """The operator journal, newest first."""
-    rows = ([*row[:7], bool(row[7]), bool(row[8]), *row[9:]] for row in reader.all(_ACTIONS, (limit,)))
+def actions(reader: Reader, span: Span) -> tuple[ActionView, ...]:
+    """A stretch of the operator journal."""
+    found = reader.all(f"{_ACTIONS}{span.ending('id')}", span.values)
+    rows = ([*row[:7], bool(row[7]), bool(row[8]), *row[9:]] for row in found)
     return tuple(ActionView(*row) for row in rows)
 
 

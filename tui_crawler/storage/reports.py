@@ -51,6 +51,7 @@ from tui_crawler.storage import (
 )
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import OpenSettings
+from tui_crawler.storage.id_span import Span
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import VIEWS
@@ -108,9 +109,11 @@ class Reports:
         after_id: int = 0,
         limit: int = 200,
         problems_only: bool = False,
+        oldest_first: bool = False,
     ) -> tuple[AttemptView, ...]:
         """A window of the crawl log, newest first: older than `before_id` and newer than `after_id` (0: no bound)."""
-        return attempt_reports.attempts(self._reader, origin, before_id, after_id, limit, problems_only)
+        span = Span(before_id, after_id, limit, oldest_first)
+        return attempt_reports.attempts(self._reader, origin, span, problems_only)
 
     def requests(self, attempt_id: int) -> tuple[RequestView, ...]:
         """The requests of an attempt, in their order."""
@@ -141,9 +144,11 @@ class Reports:
         """Failed pages by age, after page `after_id`."""
         return failure_reports.failure_pages(self._reader, exit_code, origin, after_id, limit)
 
-    def failure_window(self, key: failure_reports.GroupKey, after_id: int = 0, limit: int = 200) -> PageWindow:
+    def failure_window(
+        self, key: failure_reports.GroupKey, after_id: int = 0, limit: int = 200, newest_first: bool = False
+    ) -> PageWindow:
         """Pages of one group of failures by age, after page `after_id`; one window looks at a bounded number."""
-        return failure_reports.failure_window(self._reader, key, after_id, limit)
+        return failure_reports.failure_window(self._reader, key, after_id, limit, newest_first=newest_first)
 
     def failure_urls(self, key: failure_reports.GroupKey, limit: int) -> tuple[tuple[str, str], ...]:
         """URL and origin of pages of one group of failures, at most `limit`."""
@@ -224,6 +229,10 @@ class Reports:
         """One version of the rules, None when there is none of this id."""
         return ruleset_reports.ruleset(self._reader, ruleset_id)
 
+    def ruleset_writer(self, job: str, ruleset_id: int, alone: bool) -> int:
+        """The action that wrote a version of a job, 0 where none did; `alone`: also where it wrote others, too."""
+        return ruleset_reports.ruleset_writer(self._reader, job, ruleset_id, alone)
+
     def current_rulesets(self) -> tuple[Ruleset, ...]:
         """The rules in force of each job, those of the newest run's job first."""
         return ruleset_reports.current_rulesets(self._reader)
@@ -236,9 +245,11 @@ class Reports:
         """What cost an origin patience, what changed its delay, what it refused."""
         return attempt_reports.history(self._reader, origin)
 
-    def actions(self, limit: int = 200) -> tuple[ActionView, ...]:
-        """The operator journal, newest first."""
-        return origin_reports.actions(self._reader, limit)
+    def actions(
+        self, limit: int = 200, before_id: int = 0, after_id: int = 0, oldest_first: bool = False
+    ) -> tuple[ActionView, ...]:
+        """The operator journal, newest first: before and after an entry (0: no bound)."""
+        return origin_reports.actions(self._reader, Span(before_id, after_id, limit, oldest_first))
 
     def refused(self, origin: str = "") -> tuple[RefusedView, ...]:
         """Links that filters refused, by reason, most frequent first."""
@@ -260,9 +271,11 @@ class Reports:
         """Every stash that holds pages or has a dripfeed."""
         return job_reports.stashes(self._reader)
 
-    def activity(self, limit: int = 200, origin: str = "", after_id: int = 0) -> tuple[ActivityView, ...]:
-        """The activity log, newest first: what happened after entry `after_id`, at one origin or anywhere."""
-        return job_reports.activity(self._reader, limit, origin, after_id)
+    def activity(
+        self, limit: int = 200, origin: str = "", after_id: int = 0, before_id: int = 0, oldest_first: bool = False
+    ) -> tuple[ActivityView, ...]:
+        """The activity log, newest first: between two entries (0: no bound), at one origin or anywhere."""
+        return job_reports.activity(self._reader, origin, Span(before_id, after_id, limit, oldest_first))
 
     def segments(self) -> tuple[SegmentRow, ...]:
         """Every segment of URLs that was written or loaded (M), oldest first."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.reader import Reader
@@ -12,6 +15,12 @@ FROM ruleset r JOIN job j ON j.id = r.job_id"""
 
 _CURRENT = """WHERE r.id = j.ruleset_id
 ORDER BY j.id = (SELECT job_id FROM run ORDER BY id DESC LIMIT 1) DESC, j.id"""
+
+_APPLIED = """SELECT id, "after" FROM operator_action WHERE action = 'rules' AND applied_at > 0 AND error = ''
+ORDER BY id DESC"""
+
+_WITH_IT = """SELECT COUNT(*) FROM ruleset a JOIN ruleset b ON b.at = a.at AND b.who = a.who AND b.note = a.note
+WHERE a.id = ? AND a.from_config = 0 AND b.from_config = 0"""
 
 
 def rulesets(reader: Reader, job: str, limit: int) -> tuple[Ruleset, ...]:
@@ -30,3 +39,29 @@ def ruleset(reader: Reader, ruleset_id: int) -> Ruleset | None:
 def current_rulesets(reader: Reader) -> tuple[Ruleset, ...]:
     """The version in force of each job, the job of the newest run first."""
     return tuple(ruleset_of(row) for row in reader.all(f"{_VERSIONS} {_CURRENT}"))
+
+
+def ruleset_writer(reader: Reader, job: str, ruleset_id: int, alone: bool) -> int:
+    """The action of the operator journal that wrote a version of a job, 0 where none did. `alone`: also 0 where it
+    wrote versions of other jobs, too."""
+    number: int = reader.all(_WITH_IT, (ruleset_id,))[0][0]
+    if not number or (alone and number > 1):
+        return 0
+    writer = 0
+    for action_id, after in reader.stream(_APPLIED):  # several may name it: those that changed nothing came later
+        current = _versions_of(after).get(job, 0)
+        if current == ruleset_id:
+            writer = action_id
+        elif writer or current < ruleset_id:
+            break
+    return writer
+
+
+def _versions_of(after: str) -> Mapping[str, int]:
+    """What holds after an action, by job; empty where the journal cannot be read."""
+    try:
+        document = json.loads(after)
+        versions = document["rulesets"]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return {name: one for name, one in versions.items() if isinstance(one, int)} if isinstance(versions, dict) else {}

@@ -74,12 +74,12 @@ def open_journal(database: Path) -> Journal:
     return Journal(database)
 
 
-def carry_out(database: Path, command: Command, who: str, patience_s: float = 3.0) -> ActionResult:
+def carry_out(database: Path, command: Command, who: str, patience_s: float = 3.0, undoes: int = 0) -> ActionResult:
     """Carries a command out: by the live run of the database, for which it waits `patience_s` seconds, or on the
-    resting database. Raises StorageFailure, NotTakenUp."""
+    resting database. `undoes` names the action that it takes back. Raises StorageFailure, NotTakenUp."""
     from tui_crawler.wiring.steering import carry_out as steer
 
-    return steer(database, command, who, patience_s)
+    return steer(database, command, who, patience_s, undoes)
 
 
 def write_export(reports: Reports, plan: ExportPlan, output: Output) -> int:

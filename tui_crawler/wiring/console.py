@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.console import ports
     from tui_crawler.console.exit_summary import ExitSummary
+    from tui_crawler.storage.file_place import FilePlace
     from tui_crawler.wiring.detach import DetachedRun
     from tui_crawler.wiring.host import ThreadHost
 
@@ -62,7 +63,10 @@ def demo_console(database: Path | None, port: int | None) -> int:
 
 
 def _show(config: Config | None, database: Path, readonly: bool, options: RunOptions, stays: str) -> ExitSummary:
+    from tui_crawler.storage.file_place import FilePlace
+
     writable = not readonly and _prepare(database)
+    place = FilePlace(database)
     owner = _owner_of(database) if writable else None
     host: ThreadHost | None = None
     if writable and owner is None:
@@ -91,7 +95,9 @@ def _show(config: Config | None, database: Path, readonly: bool, options: RunOpt
         memory=Memory(state_folder(os.environ), str(database.absolute())),
         detacher=_detacher(config, database, stays) if host is not None else None,
     )
-    return app.run_to_end()
+    summary = app.run_to_end()
+    _put_log_away(database, place, summary, readonly)
+    return summary
 
 
 def _reports(database: Path) -> ports.Reports:
@@ -135,6 +141,26 @@ def _prepare(database: Path) -> bool:
     except ReadOnlyDatabase:
         return False
     return True
+
+
+def _put_log_away(database: Path, place: FilePlace, summary: ExitSummary, readonly: bool) -> None:
+    """Those who read may have closed the database last: then the files of its log stand beside it yet.
+
+    Who only watches leaves the log of a run that broke off as it is, and puts that of a run that has ended away, as its
+    end would have done without somebody watching. Nothing is touched where something went wrong with the database: a
+    log must not be taken into another file that stands there now.
+    """
+    from tui_crawler.domain.run import StorageFailure
+    from tui_crawler.storage.database import put_log_away
+
+    if summary.engine_stuck or summary.engine_failure or summary.trouble or summary.crashed:
+        return
+    try:
+        place.check()
+    except StorageFailure:
+        return
+    ended = summary.run is not None and bool(summary.run.finished_at)
+    put_log_away(database, only_empty=readonly and not ended)
 
 
 def _owner_of(database: Path) -> str | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.preview import Preview
     from tui_crawler.domain.ruleset import RulesetChange
 
@@ -61,6 +62,19 @@ class ConsoleRules:
             problem = errors.problems[0]
             return problem.message + (f"; {problem.suggestion}" if problem.suggestion else "")
         return _typed(change) if any(_entries(change)) else "this adds nothing"
+
+    def write(self, policies: PolicySet) -> str:
+        """The line that `read` reads as the only entry of `policies`; empty when no line of visible characters is."""
+        from tui_crawler.console.safe_text import without_unseen  # noqa: PLC0415  not before it is needed
+        from tui_crawler.domain.policy import EMPTY  # noqa: PLC0415  the same
+        from tui_crawler.domain.ruleset import same_rules  # noqa: PLC0415  the same
+        from tui_crawler.wiring.rule_line import lines_of  # noqa: PLC0415  the same
+
+        for line in lines_of(policies):
+            read = self.read(line) if without_unseen(line) == line else ""
+            if not isinstance(read, str) and same_rules(read.applied_to(EMPTY), policies):
+                return line
+        return ""
 
     def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:
         """What a change of a job's rules would block and revive among all known URLs. Blocking.

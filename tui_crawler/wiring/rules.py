@@ -103,8 +103,9 @@ class RulesDesk:
         base = self._version(base_id) if base_id else self._current(job)
         return ApplyRules(to_json(change.applied_to(base.policies)), base.ruleset_id, job, note)
 
-    def undoing(self, job: str = "") -> tuple[RulesetChange, Ruleset]:
-        """The change that brings back what held before the version in force, and the version it brings back.
+    def undoing(self, job: str = "") -> tuple[RulesetChange, Ruleset, int]:
+        """The change that brings back what held before the version in force, the version it brings back, and the action
+        of the operator journal that it takes back (0: none, or only in part).
 
         Raises NoSuchRuleset when it is the first.
         """
@@ -112,7 +113,8 @@ class RulesDesk:
         if not now.parent_id:
             raise NoSuchRuleset(f"version {now.ruleset_id} is the first of job {now.job}: there is none before it")
         former = self._version(now.parent_id)
-        return change_between(now.policies, former.policies), former
+        taken_back = self._reports.ruleset_writer(now.job, now.ruleset_id, bool(job))
+        return change_between(now.policies, former.policies), former, taken_back
 
     def history(self, job: str = "") -> tuple[Ruleset, ...]:
         """The versions of a job, newest first."""

@@ -27,14 +27,17 @@ PATIENCE_S = 3.0
 _LOOK_S = 0.05
 
 
-def carry_out(database: Path, command: Command, who: str, patience_s: float = PATIENCE_S) -> ActionResult:
-    """Writes a command into the operator journal and answers what became of it.
+def carry_out(
+    database: Path, command: Command, who: str, patience_s: float = PATIENCE_S, undoes: int = 0
+) -> ActionResult:
+    """Writes a command into the operator journal and answers what became of it. `undoes` names the action that it takes
+    back.
 
     A live run takes it up; on a resting database it is carried out here, by the same code. When a live run does not
     answer within `patience_s` seconds the action stays in the journal: NotTakenUp. Raises StorageFailure, NotTakenUp.
     """
     with contextlib.closing(Journal(database)) as journal:
-        action_id = journal.send(command, who)
+        action_id = journal.send(command, who, undoes)
         if journal.live_owner() is None:
             with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
                 asyncio.run(_carry_out_at_rest(database))

@@ -13,13 +13,13 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from tui_crawler.console.completion import Choice, Completion, choose
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.table_cells import Styled
 
 if TYPE_CHECKING:
+    from tui_crawler.console.completion import Choice, Completion
     from tui_crawler.console.screens.base import ConsoleScreen
 
 _LONGEST_LABEL = 80
@@ -178,6 +178,8 @@ class EntryLine(Vertical):
         if self._choice is not None:
             self._put_in(self._choice.turned(step))
             return
+        from tui_crawler.console.completion import choose  # noqa: PLC0415  not before the first paint
+
         offered = complete(self.text)
         choice = choose(offered, self.text[offered.start :], step)
         if choice is not None:

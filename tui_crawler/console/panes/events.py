@@ -9,7 +9,6 @@ from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.format import plural
 from tui_crawler.console.present.attempt_row import EVENT_COLUMNS, event_row, is_problem
 from tui_crawler.console.present.event_rows import action_row, trouble_row
-from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.table_cells import LateRow
 
 if TYPE_CHECKING:
@@ -73,6 +72,8 @@ class EventsPane(CrawlTable):
         """What an action or an error says, whole (raw text); empty for any other row."""
         action = next((one for one in self._actions if ("action", one.action_id) == key), None)
         if action is not None:
+            from tui_crawler.console.present.same_as import command_line_of  # noqa: PLC0415  not before the first paint
+
             return action.error or command_line_of(action) or f"{action.action} {action.target}"
         return next((one.text for one in self._troubles if ("trouble", one.number) == key), "")
 

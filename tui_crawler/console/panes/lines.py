@@ -10,12 +10,13 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from tui_crawler.console.format import plural
 from tui_crawler.console.present.line import Hanging, Line, Prose, Split, width_of
 from tui_crawler.console.safe_text import safe
+from tui_crawler.console.scrolling import reach_over
 from tui_crawler.console.table_cells import Piece, Styled, lay_out
 from tui_crawler.console.table_paint import role_styles
 
@@ -64,6 +65,12 @@ class Lines(ScrollView):
         self.refresh()
 
     @property
+    def more(self) -> str:
+        """How many lines are below what a pane without a scroll bar shows, in words; empty when all are in view."""
+        below = len(self._laid_out) - round(self.scroll_y) - self.scrollable_content_region.height
+        return f"{plural(below, 'line')} more" if below > 0 else ""
+
+    @property
     def text(self) -> str:
         """What is shown, as plain text."""
         self._measure()
@@ -96,7 +103,7 @@ class Lines(ScrollView):
         self._width = width
         self._laid_out = [pieces for line in self._source for pieces in lay_out_line(line, width)]
         if self.is_mounted:
-            self.virtual_size = Size(0, len(self._laid_out))
+            reach_over(self, len(self._laid_out))
 
     def _style(self, role: str) -> Style:
         kept = self._roles.get(role)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rich.segment import Segment
-from textual.geometry import Size
 from textual.strip import Strip
 
 from tui_crawler.console.panes.lines import Lines, lay_out_line
+from tui_crawler.console.scrolling import reach_over
 
 
 class LongLines(Lines):
@@ -37,4 +37,4 @@ class LongLines(Lines):
             return
         self._width = width
         if self.is_mounted:
-            self.virtual_size = Size(0, len(self._source))
+            reach_over(self, len(self._source))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.geometry import Size
-
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.long_lines import LongLines
 from tui_crawler.console.present.robots_lines import text_line
@@ -38,7 +36,6 @@ class RobotsText(LongLines):
         self._source = tuple([""] * number) if number else (Styled(empty, "muted"),)
         self._width = -1
         self._measure()
-        self.virtual_size = Size(0, len(self._source))
         if sheet is not None and (decided or fresh):
             first = decided or min(sheet.in_force, default=1)
             self.call_after_refresh(self._come_to, first)

@@ -6,7 +6,8 @@ from textual import events
 from textual.message import Message
 
 from tui_crawler.console.completion import Choice, Completion, choose
-from tui_crawler.console.panes.typing import PlainArea, plain_text
+from tui_crawler.console.panes.typing import plain_text
+from tui_crawler.console.panes.typing_area import PlainArea
 from tui_crawler.console.present.sql_words import Schema, complete
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from textual import events
-from textual.widgets import Input, TextArea
+from textual.widgets import Input
 
 from tui_crawler.console.safe_text import without_unseen
 
@@ -13,7 +12,11 @@ def plain_text(text: str) -> str:
     return "\n".join(without_unseen(line.replace("\t", " ")) for line in text.splitlines())
 
 
-class PlainInput(Input):
+class TakesText:
+    """What has keys of its own for all that can be typed."""
+
+
+class PlainInput(TakesText, Input):
     """One line. Its cursor stands still: what blinks is painted for ever."""
 
     cursor_blink = False
@@ -21,10 +24,3 @@ class PlainInput(Input):
     def validate_value(self, value: str) -> str:
         """Drops what a terminal could obey."""
         return plain_text(value).replace("\n", " ")
-
-
-class PlainArea(TextArea):
-    """Several lines."""
-
-    def _on_paste(self, event: events.Paste) -> None:  # type: ignore[override]  # Textual calls both, this one first
-        event.text = plain_text(event.text)

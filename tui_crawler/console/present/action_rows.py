@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import clock
+from tui_crawler.console.present.event_rows import action_mark
 from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
@@ -26,13 +27,13 @@ ACTION_COLUMNS: tuple[Column, ...] = (
 
 def action_row(one: ActionView, zone: tzinfo) -> Row:
     """An action; its key is its number."""
-    line = command_line_of(one)
+    line, mark = command_line_of(one), action_mark(one)
     return Row(
         one.action_id,
         (
             Styled(clock(one.at, zone), "muted"),
             Styled(one.who, "muted"),
-            action_state(one),
+            Styled(mark.label, mark.role),
             Styled(one.action.replace("_", " "), "strong"),
             Styled(one.target),
             (
@@ -41,12 +42,3 @@ def action_row(one: ActionView, zone: tzinfo) -> Row:
             ),
         ),
     )
-
-
-def action_state(one: ActionView) -> Styled:
-    """What became of an action."""
-    if one.error:
-        return Styled("✗ refused", "error")
-    if not one.applied:
-        return Styled("◷ waits", "waiting")
-    return Styled("↻ undone", "muted") if one.undone else Styled("✓ done", "ok")

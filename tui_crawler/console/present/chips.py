@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """Pieces that stay together. `priority` 0 is never dropped; of the others the greatest goes first."""
+    """Pieces that stay together. `priority` 0 is never dropped; of the others the greatest goes first.
+
+    Where there is no room for its whole words, the `short` ones of its parts stand there.
+    """
 
     parts: tuple[Styled, ...]
     priority: int = 0
@@ -26,35 +29,43 @@ class Chip:
         """How many terminal cells it takes."""
         return sum(cell_len(safe(part.text)) for part in self.parts)
 
+    @property
+    def shortened(self) -> Chip:
+        """The same in its short words."""
+        return Chip(tuple(Styled(part.short or part.text, part.role) for part in self.parts), self.priority)
+
 
 def chip(text: str, role: str = "", priority: int = 0) -> Chip:
     """A chip of one piece."""
     return Chip((Styled(text, role),), priority)
 
 
-def pair(label: str, value: str, role: str = "", priority: int = 0) -> Chip:
-    """A chip of a muted label and its value."""
-    return Chip((Styled(f"{label} ", "muted"), Styled(value, role)), priority)
+def pair(label: str, value: str, role: str = "", priority: int = 0, short: str = "") -> Chip:
+    """A chip of a muted label, perhaps with a short one, and its value."""
+    return Chip((Styled(f"{label} ", "muted", short=f"{short} " if short else ""), Styled(value, role)), priority)
 
 
 def fit_chips(
     left: Sequence[Chip], right: Sequence[Chip], width: int, gap: int = 2
 ) -> tuple[tuple[Styled, ...], tuple[Styled, ...]]:
-    """The pieces of both sides of a bar that fit in `width` cells, separated by `gap` spaces."""
-    sides = [list(left), list(right)]
-    while _needed(sides, gap) > width:
-        droppable = [(one.priority, side, index) for side in (0, 1) for index, one in enumerate(sides[side])]
-        droppable = [item for item in droppable if item[0] > 0]
-        if not droppable:
-            break
-        _, side, index = max(droppable)
-        del sides[side][index]
-    return _joined(sides[0], gap), _joined(sides[1], gap)
-
-
-def _needed(sides: Sequence[Sequence[Chip]], gap: int) -> int:
-    chips = [one for side in sides for one in side]
-    return sum(one.width for one in chips) + gap * max(0, len(chips) - 1)
+    """The pieces of both sides of a bar that fit in `width` cells, separated by `gap` spaces: one that has no room is
+    left out, those after it in priority are not. What room is left goes to whole words in place of short ones."""
+    sides = (left, right)
+    ranked = sorted((one.priority, side, index) for side in (0, 1) for index, one in enumerate(sides[side]))
+    kept: dict[tuple[int, int], Chip] = {}
+    room = width + gap
+    for priority, side, index in ranked:
+        one = sides[side][index].shortened
+        if one.width + gap <= room or not priority:
+            kept[side, index] = one
+            room -= one.width + gap
+    for place, one in kept.items():
+        whole = sides[place[0]][place[1]]
+        if whole.width - one.width <= room:
+            kept[place] = whole
+            room -= whole.width - one.width
+    at_left, at_right = ([kept[side, at] for at in range(len(sides[side])) if (side, at) in kept] for side in (0, 1))
+    return _joined(at_left, gap), _joined(at_right, gap)
 
 
 def _joined(chips: Sequence[Chip], gap: int) -> tuple[Styled, ...]:

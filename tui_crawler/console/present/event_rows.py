@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import clock
 from tui_crawler.console.glyphs import Mark
-from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.present.urls import bare_host, host_of
 from tui_crawler.console.table_cells import Row, Styled
 
@@ -28,6 +27,8 @@ def action_mark(action: ActionView) -> Mark:
 
 def action_row(action: ActionView, zone: tzinfo) -> Row:
     """An action as a row of the events, with the command line that does the same; its key is `("action", id)`."""
+    from tui_crawler.console.present.same_as import command_line_of  # noqa: PLC0415  not before the first paint
+
     mark = action_mark(action)
     about = action.target if "://" in action.target and " " not in action.target else ""
     origin = "/".join(about.split("/", 3)[:3])

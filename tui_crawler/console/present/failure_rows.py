@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tui_crawler.console.failure_parts import CountedFailures
+    from tui_crawler.console.page_book import GroupBook
     from tui_crawler.console.present.line import Line
     from tui_crawler.console.rule_pattern import Cluster
     from tui_crawler.domain.view import FailureGroup, OriginView, PageView
@@ -193,6 +194,23 @@ def page_lines(page: PageView | None) -> list[Line]:
         (Styled(page.url, "strong"), Styled(f"  {page.title}" if page.title else "", "muted")),
         (exit_cell(page.last_exit_code), Styled(f"  {message}", ""), Styled(words, "muted")),
     ]
+
+
+def place_words(book: GroupBook, index: int, *, whole: bool) -> str:
+    """Which page of its group the one at `index` of those held is; not `whole`: not all failed pages were counted."""
+    held = len(book.pages)
+    if not held:
+        ended = book.at_first and book.at_last
+        return "none" if ended else f"none among {count(book.looked_at)} failed pages yet, looking on"
+    first = f"row {'' if book.exact else '~'}{count((book.first or 1) + index)}"
+    return f"{first} of {count(book.total)}{'' if whole or book.at_last else '+'}"
+
+
+def pages_nothing(book: GroupBook | None) -> str:
+    """What stands where there are no pages; None: there is no group."""
+    if book is None or (book.at_first and book.at_last):
+        return "no pages"
+    return "looking for its pages…" if book.started else "reading…"
 
 
 def cluster_words(cluster: Cluster | None, shown: int) -> str:

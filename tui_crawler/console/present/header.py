@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import compact, count, elapsed, percent, rate, seconds, size, span
+from tui_crawler.console.format import compact, count, elapsed, percent, plural, rate, seconds, size, span
 from tui_crawler.console.glyphs import Mark, state_mark
 from tui_crawler.console.present.chips import Chip, chip, fit_chips, pair
 from tui_crawler.console.present.line import Line, Split
@@ -112,13 +112,16 @@ def _pace(state: HeaderState) -> list[Chip]:
     ]
     if totals is not None:
         tried = totals.done + totals.failed
-        chips.append(pair("fail", percent(totals.failed, tried), "warning" if totals.failed else "", 32))
-        chips.append(pair("queue", count(totals.pending), "strong", 6))
+        failed = "warning" if totals.failed else ""
+        chips.append(pair("failed pages", percent(totals.failed, tried), failed, 32, short="fail"))
+        chips.append(pair("todo", count(totals.todo), "", 57))
+        chips.append(pair("pending", count(totals.pending), "strong", 6))
     chips.append(pair("ETA", eta_words(state.eta), "", 8))
     return chips
 
 
 def _health(state: HeaderState) -> list[Chip]:
+    """How attempts of the run ended: shares of its turns that made a request, which those of blocked pages did not."""
     if state.idle:
         droppable = 0 if state.engine.role == "error" else 10
         return [chip(state.engine.label, state.engine.role, droppable), chip(state.idle, "warning")]
@@ -127,7 +130,6 @@ def _health(state: HeaderState) -> list[Chip]:
         chips.append(chip(sparkline(state.line, _LINE), "active", 20))
     if state.totals is not None:
         sums = share(state.totals)
-        tried = sum(sums.values())
         groups = (
             ("ok", (Group.ok, Group.unchanged), "ok", 1),
             ("3xx", (Group.redirect,), "redirect", 12),
@@ -135,11 +137,13 @@ def _health(state: HeaderState) -> list[Chip]:
             ("5xx", (Group.server,), "server", 5),
             ("network", (Group.network,), "network", 6),
         )
-        for label, members, role, priority in groups:
-            number = sum(sums.get(group, 0) for group in members)
-            chips.append(pair(label, percent(number, tried), role if number else "faint", priority))
-        blocked = sums.get(Group.blocked, 0)
-        chips.append(pair("blocked", count(blocked), "blocked" if blocked else "faint", 14))
+        numbers = [sum(sums.get(group, 0) for group in members) for _, members, _, _ in groups]
+        asked = max(state.run.requests if state.run is not None else 0, sum(numbers))
+        for (label, _, role, priority), number in zip(groups, numbers, strict=True):
+            chips.append(pair(label, percent(number, asked), role if number else "faint", priority))
+        chips.append(chip(f"of {plural(asked, 'turn')} with a request", "faint", 54))
+        blocked = state.totals.blocked
+        chips.append(pair("blocked pages", count(blocked), "blocked" if blocked else "faint", 14, short="blocked"))
     return chips
 
 

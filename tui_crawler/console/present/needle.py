@@ -93,11 +93,11 @@ def read_needle(text: str, columns: Set[str] = frozenset()) -> Needle:
     return Needle(tuple(terms), problem)
 
 
-def needle_for(field: str, value: str) -> str:
-    """The word of a filter that keeps the rows whose `field` says `value`, and nothing else."""
-    if '"' in value:
+def needle_for(field: str, value: str, *, start: bool = False) -> str:
+    """The word of a filter that keeps the rows whose `field` says `value`, or only starts so, and nothing else."""
+    if '"' in value or start:
         text = "".join(f"\\x{{{ord(one):x}}}" if one.isspace() else re.escape(one) for one in value.strip())
-        return f"{field}:re:^\\s*{text}\\s*$"
+        return f"{field}:re:^\\s*{text}" + ("" if start else "\\s*$")
     bare = bool(value) and not any(char.isspace() for char in value)
     return f"{field}:={value}" if bare else f'{field}:="{value.strip()}"'
 

@@ -36,7 +36,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("exit", "LAST EXIT", 24, 7, min_width=14),
     Column("took", "TOOK", 6, 9, "right"),
     Column("blocked", "BLOCKED", 7, 10, "right"),
-    Column("pending", "QUEUE", 9, 11, "right", min_width=7),
+    Column("pending", "PENDING", 9, 11, "right", min_width=7),
     Column("bytes", "BYTES", 7, 12, "right"),
     Column("why", "WHY", None, 13, min_width=36),
 )
@@ -64,7 +64,7 @@ SORT_TITLES: tuple[tuple[str, str], ...] = (
     ("state", "state, worst first"),
     ("origin", "origin"),
     ("todo", "todo list"),
-    ("pending", "queue"),
+    ("pending", "pending"),
     ("done", "done"),
     ("fail", "failed"),
     ("blocked", "blocked"),

@@ -52,8 +52,8 @@ def impact_lines(dirty: bool, news: ImpactNews | None) -> list[Line]:
     if not dirty:
         return [
             Prose(
-                "Nothing is drafted. e writes a new entry, D deletes the selected one; what that would block and "
-                "allow is counted here. Nothing is saved until A applies it.",
+                "Nothing is drafted. e writes a new entry, E edits the selected one, D deletes it, K and J move it; "
+                "what that would block and allow is counted here. Nothing is saved until A applies it.",
                 "muted",
                 most=8,
             ),

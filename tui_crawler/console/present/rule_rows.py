@@ -109,11 +109,15 @@ def firing_line(fired: Firing | None, counted: RefusalCounts | None, zone: tzinf
     if counted is None:
         return Styled("counting how often it refused a URL…", "muted")
     if fired is None:
+        if query:
+            words = "it stands at one place with others, and the log does not tell which of them refused"
+            return Styled(words, "muted")
         return Styled("how often it decided is not in the log: only what is refused is logged", "muted")
     whole = counted.looked_at >= counted.known
     of = "" if whole else f" among the newest {count(counted.looked_at)} of {plural(counted.known, 'attempt')}"
     more = without_entry(counted) if query else 0
     beside = f" · {plural(more, 'URL')} beside it: no query policy is for them" if more else ""
+    beside += f" · told by samples from {plural(fired.beside, 'other')} of its place" if fired.beside else ""
     links = f"{plural(fired.links_in_all, 'link')} refused by entries of its kind, not counted one by one"
     if not fired.count and fired.links:
         return (Styled("refused links", "strong"), Styled(f" ({links}), for example ", "muted"), fired.sample_url)
@@ -242,18 +246,23 @@ def draft_heading(draft: RuleDraft | None) -> str:
     return f"Draft · job {draft.base.job} · from version {draft.base.ruleset_id} · {drafted}"
 
 
-def typed_lines(text: str, read: RulesetChange | str | None) -> list[Line]:
-    """What becomes of a typed entry."""
+def typed_lines(text: str, read: RulesetChange | str | None, edited: Entry | None = None) -> list[Line]:
+    """What becomes of a typed entry; `edited` is the one it takes the place of."""
     if read is None:
         return [Styled("A section and an entry, as the configuration writes it:", "muted"), Styled(EXAMPLES, "muted")]
     if isinstance(read, str):
         return [(Styled("✗ ", "error"), text), Styled(f"  {read}", "muted")]
+    made = difference(EMPTY, read.applied_to(EMPTY))
+    if edited is not None and [(line.section, line.text) for line in made] == [(edited.section, edited.line.text)]:
+        return [(Styled("✎ ", "accent"), entry_words(edited)), Styled("  unchanged so far; enter keeps it", "muted")]
+    word = "✓ adds  " if edited is None else "✓ becomes  "
+    says = "  enter takes it into the draft"
+    if edited is not None:
+        place = "in the place of" if all(line.section == edited.section for line in made) else "instead of"
+        says += f" {place} {section_word(edited.section)} {edited.line.text}"
     return [
-        *(
-            (Styled("✓ adds  ", "ok"), Styled(f"{section_word(line.section)}  ", "muted"), line.text)
-            for line in difference(EMPTY, read.applied_to(EMPTY))
-        ),
-        Styled("  enter takes it into the draft", "muted"),
+        *((Styled(word, "ok"), Styled(f"{section_word(line.section)}  ", "muted"), line.text) for line in made),
+        Styled(says, "muted"),
     ]
 
 

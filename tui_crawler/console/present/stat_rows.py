@@ -38,7 +38,7 @@ ORIGIN_COLUMNS: tuple[Column, ...] = (
     Column("requests", "REQUESTS", 8, 1, "right", min_width=5, short="REQ"),
     Column("bytes", "BYTES", 7, 2, "right"),
     Column("failed", "FAILED", 6, 1, "right", min_width=4, short="FAIL"),
-    Column("bar", "SHARE", 12, 3, min_width=6),
+    Column("bar", "", 12, 3, min_width=6),
 )
 JOB_COLUMNS: tuple[Column, ...] = (
     Column("job", "JOB", None, 0, min_width=10),
@@ -94,7 +94,7 @@ LEDGER_COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("run", "RUN", 4, 0, "right"),
         Column("started", "STARTED", 19, 0, min_width=8),
         Column("took", "TOOK", 7, 0, "right"),
-        Column("requests", "REQUESTS", 9, 1, "right", min_width=6, short="REQ"),
+        Column("requests", "TURNS", 9, 1, "right", min_width=6),
         Column("end", "END", None, 0, min_width=10),
         Column("config", "CONFIGURATION", 14, 4),
     ),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
-    from tui_crawler.console.origin_parts import Card
+    from tui_crawler.console.overview_parts import Card
     from tui_crawler.domain.view import OriginView, RunView
 
 _RATE = 18
@@ -52,7 +52,8 @@ def summary_lines(
         rate_line(line),
         eta_line(view, now),
         "",
-        fact("todo", count(view.todo), Styled(f" of {count(view.pending)}", "muted")),
+        fact("todo", count(view.todo)),
+        fact("pending", count(view.pending)),
         fact("done", count(view.done), Styled(f"  {size(view.bytes)}", "muted")),
         fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
         fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),

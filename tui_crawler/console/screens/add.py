@@ -13,7 +13,7 @@ from textual.widgets import Button, TextArea
 
 from tui_crawler.console.format import plural
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.panes.typing import PlainArea
+from tui_crawler.console.panes.typing_area import PlainArea
 from tui_crawler.console.present.seeds import Seeds, read_seeds, seeds_lines
 from tui_crawler.console.screens.base import Dialog
 

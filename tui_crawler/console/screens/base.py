@@ -204,6 +204,7 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Comes to the top: the size may be another one, the rows older."""
         self.fit(self.app.size)
         self.console.screen_came_up(self)
+        self.call_after_refresh(self.zoom.as_last_time)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The zoom goes with the focus; messages make room for the entry line."""

@@ -14,7 +14,6 @@ from tui_crawler.console.failure_parts import (
     MANY,
     CountedFailures,
     FailureGroups,
-    FailureWindow,
     GroupKey,
     RetryOf,
     RetryPlan,
@@ -22,6 +21,7 @@ from tui_crawler.console.failure_parts import (
 from tui_crawler.console.format import clock, count
 from tui_crawler.console.intent import retry_group, retry_named
 from tui_crawler.console.keys import only_at
+from tui_crawler.console.page_book import GroupBook
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.failure_rows import (
     GROUPINGS,
@@ -35,6 +35,8 @@ from tui_crawler.console.present.failure_rows import (
     page_columns,
     page_lines,
     page_row,
+    pages_nothing,
+    place_words,
     retry_cell,
 )
 from tui_crawler.console.present.retry_cost import cost_words, retry_cost
@@ -42,14 +44,17 @@ from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.rule_pattern import Cluster, clusters_of
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.screens.choose import ChooseScreen
-from tui_crawler.domain.page_filter import PageWindow
+from tui_crawler.console.screens.page_list import PageList
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from tui_crawler.console.crawl_table import Row
     from tui_crawler.domain.view import FailureGroup, OriginView, PageView
 
 _PENDING = frozenset({"READY", "CLAIMED"})
+_AROUND = 200
+"""So many pages before and after the one under the cursor are looked at for clusters."""
 
 
 class FailuresScreen(ConsoleScreen):
@@ -68,13 +73,11 @@ class FailuresScreen(ConsoleScreen):
         self._by = GROUPINGS[0]
         self._counted: CountedFailures | None = None
         self._asked = 0
-        self._window = FailureWindow()
-        self._before: tuple[tuple[int, int], ...] = ()  # of the windows before: where they began, their first number
-        self._first = 1
-        self._shown: PageWindow | None = None
+        self._book = GroupBook((), 0)
         self._clusters: tuple[Cluster, ...] = ()
-        self._fates: tuple[str, ...] = ()  # what is said to become of the pages shown
-        self._held: Snapshot | None = None
+        self._clustered: frozenset[Hashable] = frozenset()  # the pages among which they are
+        self._fates: tuple[str, ...] = ()  # what is said to become of the pages in view
+        self._held: CountedFailures | None = None  # what was counted while the picture is held still
         self._asked_for = 0
         self._retried: tuple[FailureGroup, RetryOf] | None = None  # what putting it back means is read
 
@@ -82,6 +85,7 @@ class FailuresScreen(ConsoleScreen):
         """Groups, pages, and the page under the cursor."""
         self._group_table = CrawlTable(group_columns(self._by), placeholder="reading…", id="groups", classes="pane")
         self._page_table = CrawlTable(page_columns(self._by), placeholder="no pages", id="pages", classes="pane")
+        self._list = PageList(self._page_table, self._book, self._page_row)
         self._info = Lines(id="page-info", classes="pane")
         self._info.can_focus = False
         yield Vertical(Horizontal(self._group_table, self._page_table, id="failures-upper"), self._info, id="body")
@@ -94,10 +98,10 @@ class FailuresScreen(ConsoleScreen):
     # what is shown
 
     def wants(self) -> Wants:
-        """Groups, a window of the pages of one, and what putting one back means."""
-        window = (self._window,) if self._group() is not None else ()
+        """Groups, windows of the pages of one, and what putting one back means."""
+        windows = self._list.parts if self._group() is not None else ()
         retried = (self._retried[1],) if self._retried is not None else ()
-        return Wants(parts=(self._groups_part(), *window, *retried))
+        return Wants(parts=(self._groups_part(), *windows, *retried))
 
     def _groups_part(self) -> FailureGroups:
         return FailureGroups(self._by, self._asked, self._counted.count.looked_at if self._counted is not None else 0)
@@ -106,30 +110,34 @@ class FailuresScreen(ConsoleScreen):
         """Takes the parts that changed."""
         self._take_plan(shot)
         counted = shot.parts.get(self._groups_part())
-        window = shot.parts.get(self._window)
-        if self.frozen and self._counted is not None:
-            self._hold(shot, counted, window)
-            return
-        if isinstance(counted, CountedFailures) and counted is not self._counted:
+        changed, waits = self._list.take(shot.parts, frozen=self.frozen)
+        if changed:
+            self._show_pages()
+            self.console.read_soon()
+        if isinstance(counted, CountedFailures):
+            if not self.frozen or self._counted is None:
+                self._take_count(counted)
+            else:
+                waits |= counted.count != (self._held or self._counted).count
+                self._held = counted
+        self.missed += waits
+        if self._fates != self._fates_now() and not self.frozen:  # the run has ended or begun, or an origin goes on
+            self.tick()
+        self._show_titles()
+
+    def _take_count(self, counted: CountedFailures) -> None:
+        if counted is not self._counted:
             self._counted = counted
             now = self.console.clock.wall_ms()
             self._group_table.placeholder = "nothing has failed"
             self._group_table.set_rows([group_row(group, now) for group in counted.count.groups])
             self._point_at_group()
-        if isinstance(window, PageWindow) and window is not self._shown:
-            self._show_pages(window)
-        elif self._fates != self._fates_now():  # the run has ended or begun, or an origin goes on
-            self._fill_rows()
-        self._show_titles()
 
-    def _hold(self, shot: Snapshot, counted: object, window: object) -> None:
-        """Notes what is not shown now, if it is another one."""
-        before = self._held.parts if self._held is not None else {}
-        known = before.get(self._groups_part(), self._counted), before.get(self._window, self._shown)
-        same = (isinstance(one, CountedFailures) and one.count for one in (counted, known[0]))
-        if len(set(same)) > 1 or (isinstance(window, PageWindow) and window != known[1]):
-            self.missed += 1
-        self._held = shot
+    def tick(self) -> None:
+        """How long ago, what will become of the pages in view, and whether they are in an order of their own."""
+        if not self.frozen:
+            self._fates = self._fates_now()
+            self._list.tick()
         self._show_titles()
 
     def _take_plan(self, shot: Snapshot) -> None:
@@ -150,48 +158,54 @@ class FailuresScreen(ConsoleScreen):
 
     def _queued(self, group: FailureGroup) -> int | None:
         """How many pages of the group are queued already; None when not all of them are shown."""
-        shown = self._shown
-        whole = shown is not None and shown.ended and not self._before and self._window.key == group.key
-        if shown is None or not whole or len(shown.pages) < group.count:
+        book = self._book
+        whole = book.at_first and book.at_last and book.key == group.key
+        if not whole or len(book.pages) < group.count:
             return None
-        return sum(page.attempts_remaining > 0 and page.status in _PENDING for page in shown.pages)
+        return sum(page.attempts_remaining > 0 and page.status in _PENDING for page in book.pages)
 
     def thaw(self) -> None:
         """Shows what came meanwhile."""
-        if self._held is not None:
-            held, self._held = self._held, None
-            self.take(held)
+        held, self._held = self._held, None
+        if self._list.thaw():
+            self._show_pages()
+        if held is not None:
+            self._take_count(held)
         self._show_titles()
 
-    def _show_pages(self, window: PageWindow | None) -> None:
-        self._shown = window
-        pages = window.pages if window is not None else ()
-        self._page_table.placeholder = "no pages" if window is not None or self._group() is None else "reading…"
-        self._fill_rows()
-        self._clusters = clusters_of([page.url for page in pages])
+    def _show_pages(self) -> None:
+        """Tells what is held of the group."""
+        self._page_table.placeholder = pages_nothing(self._book if self._group() is not None else None)
+        self._clustered = frozenset()
+        self._fates = self._fates_now()
         self._show_page()
 
-    def _fill_rows(self) -> None:
-        """Makes the rows of the pages."""
+    def _page_row(self, page: PageView) -> Row:
         now, uptake = self.console.clock.wall_ms(), self.console.wishes.uptake
-        self._fates = self._fates_now()
-        rows = [page_row(page, now, self._by, self._origin_of_page(page), uptake) for page in self._pages_shown()]
-        self._page_table.set_rows(rows, keep_marks=True)
+        return page_row(page, now, self._by, self._origin_of_page(page), uptake)
 
     def _fates_now(self) -> tuple[str, ...]:
         now, uptake = self.console.clock.wall_ms(), self.console.wishes.uptake
-        return tuple(retry_cell(page, now, self._origin_of_page(page), uptake).text for page in self._pages_shown())
-
-    def _pages_shown(self) -> tuple[PageView, ...]:
-        return self._shown.pages if self._shown is not None else ()
+        pages = [page for page in map(self._book.page, self._page_table.visible_keys) if page is not None]
+        return tuple(retry_cell(page, now, self._origin_of_page(page), uptake).text for page in pages)
 
     def _origin_of_page(self, page: PageView) -> OriginView | None:
         return self.console.picture.origins.get(page.origin)
 
     def _cluster_words(self) -> str:
-        return cluster_words(self._cluster(), len(self._shown.pages) if self._shown is not None else 0)
+        return cluster_words(self._cluster(), len(self._clustered))
+
+    def _find_clusters(self) -> None:
+        """Finds which of the pages near the cursor are alike, unless that is known."""
+        table = self._page_table
+        if table.cursor_key not in self._clustered:
+            first = max(0, table.cursor_index - _AROUND)
+            near = [page for page in map(self._book.page, table.row_order[first : first + 2 * _AROUND]) if page]
+            self._clusters = clusters_of([page.url for page in near])
+            self._clustered = frozenset(page.page_id for page in near)
 
     def _show_page(self) -> None:
+        self._find_clusters()
         words = self._cluster_words()
         self._info.show(page_lines(self._page()))
         title(self._info, "Page", f"{words} · m makes a rule" if words else "")
@@ -208,13 +222,21 @@ class FailuresScreen(ConsoleScreen):
         title(self._group_table, " · ".join(word for word in words if word), held)
         group = self._group()
         name = group_name(group) if group is not None else "Pages"
-        if group is not None and self._shown is not None:
-            shown = len(self._shown.pages)
-            span = f"{count(self._first)}–{count(self._first + shown - 1)}" if shown else "none"
-            name += f" · {span} of {count(max(group.count, self._first + shown - 1))}"
-            name += "" if self._shown.ended or shown else f", looked at {count(self._shown.looked_at)}, > goes on"
-        cluster = self._cluster_words() if self.has_class("-narrow") else ""  # else the pane below says it
+        if group is not None and self._book.started:
+            name += f" · {self._place()}"
+        room = self.has_class("-narrow") and not self._page_table.mark_count  # else the pane below says it
+        cluster = self._cluster_words() if room else ""
         title(self._page_table, f"{name} · {cluster}" if cluster else name)
+
+    def _place(self) -> str:
+        """Which row the cursor is on; of rows in an order of their own, of how many."""
+        table = self._page_table
+        if table.order is None and not table.needle:
+            return place_words(self._book, max(table.cursor_index, 0), whole=self._all_counted())
+        return f"row {count(table.cursor_index + 1)} · only the {count(len(table.held_rows()))} rows held"
+
+    def _all_counted(self) -> bool:
+        return self._counted is None or self._counted.count.looked_at >= self._counted.count.failed
 
     # what is selected
 
@@ -228,13 +250,7 @@ class FailuresScreen(ConsoleScreen):
         return next((group for group in self._groups() if group.key == key), None)
 
     def _page(self) -> PageView | None:
-        return self._page_of_id(self._page_table.cursor_key)
-
-    def _page_of_id(self, key: Hashable) -> PageView | None:
-        return next((page for page in self._pages_shown() if page.page_id == key), None)
-
-    def _marked(self) -> tuple[str, ...]:
-        return tuple(page.url for page in self._pages_shown() if page.page_id in self._page_table.marked)
+        return self._book.page(self._page_table.cursor_key)
 
     def _cluster(self) -> Cluster | None:
         """That of the page under the cursor; the largest one while the cursor is among the groups."""
@@ -249,15 +265,13 @@ class FailuresScreen(ConsoleScreen):
         page = self._page()
         return Situation(
             Where.failures,
-            urls=self._marked() or ((page.url,) if page is not None else ()),
+            urls=self._list.marked_urls() or ((page.url,) if page is not None else ()),
             failed=group.count if group is not None else 0,
-            older=self._shown is not None and not self._shown.ended,
-            newer=bool(self._before),
         )
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         """A group, or a page."""
-        return self._group_of(key) if table is self._group_table else self._page_of_id(key)
+        return self._group_of(key) if table is self._group_table else self._book.page(key)
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
@@ -281,17 +295,8 @@ class FailuresScreen(ConsoleScreen):
                 self.console.read_soon()
             case "rule.from_selection":
                 cluster = self._cluster()
-                urls = self._marked() or (cluster.urls if cluster is not None else self.situation().urls)
+                urls = self._list.marked_urls() or (cluster.urls if cluster is not None else self.situation().urls)
                 self.console.dispatcher.draft_rule(urls)
-            case "list.older":
-                if self._shown is not None and not self._shown.ended:
-                    before = (*self._before, (self._window.after_id, self._first))
-                    first = self._first + len(self._shown.pages)
-                    self._look(FailureWindow(self._window.key, self._shown.last_id), before, first)
-            case "list.newer":
-                if self._before:
-                    after_id, first = self._before[-1]
-                    self._look(FailureWindow(self._window.key, after_id), self._before[:-1], first)
             case "nav.back" if self.focused is self._page_table:
                 self._group_table.focus()
             case _:
@@ -337,19 +342,14 @@ class FailuresScreen(ConsoleScreen):
         """The pages belong to the group under the cursor."""
         group = self._group()
         key: GroupKey = group.key if group is not None else ()
-        if group is None:
-            self._show_pages(None)
-        if key != self._window.key:
+        number = group.count if group is not None else 0
+        if key != self._book.key:
             self._page_table.clear_marks()
-            self._look(FailureWindow(key), (), 1)
-        self.console.read_soon()
-
-    def _look(self, window: FailureWindow, before: tuple[tuple[int, int], ...], first: int) -> None:
-        """Goes to another window; it is read with the next beat."""
-        self._window, self._before, self._first = window, before, first
-        self._show_pages(None)
-        self._page_table.move_cursor(index=0)
-        self._show_titles()
+            self._book = GroupBook(key, number)
+            self._list.look(self._book)
+        self._book.count = number
+        if not self._book.started:
+            self._show_pages()
         self.console.read_soon()
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
@@ -358,7 +358,15 @@ class FailuresScreen(ConsoleScreen):
             self._point_at_group()
         else:
             self._show_page()
+        self._show_titles()
         self.tell_footer()
+
+    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
+        """The first or the last page of the group, not only of those held."""
+        book = GroupBook(self._book.key, self._book.count, from_end=event.bottom)
+        if event.table is self._page_table and self._list.go_to_end(book):
+            self._book = book
+            self.console.read_soon()
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         """A group: goes to its pages. A page: opens it."""
@@ -367,4 +375,6 @@ class FailuresScreen(ConsoleScreen):
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         """Actions are about other pages now."""
+        self._list.marked_urls()
+        self._show_titles()
         self.tell_footer()

@@ -30,7 +30,7 @@ _ABOUT: Mapping[Where, str] = {
     Where.origin: "One origin: its state with what led to it, the pages of its next turns, and its attempts.",
     Where.failures: "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",
     Where.url: "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt.",
-    Where.urls: "All known URLs that pass the filter, in windows of the database.",
+    Where.urls: "All known URLs that pass the filter, in one list without end; the page under the cursor in full.",
     Where.why: "The whole decision chain of one URL, with the line that decided at each step.",
     Where.rules: "The rules in force, their versions, and what differs between two of them.",
     Where.rule_draft: "A draft of other rules and its impact on all known URLs; nothing holds until it is applied.",

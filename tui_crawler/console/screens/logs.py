@@ -12,9 +12,9 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable, Row
-from tui_crawler.console.format import clock, count, plural
+from tui_crawler.console.format import count, plural
 from tui_crawler.console.keys import only_at
-from tui_crawler.console.log_book import KEPT, LogBefore, LogBook, LogWindow
+from tui_crawler.console.log_book import LogBook
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.log_histogram import histogram
@@ -30,8 +30,9 @@ from tui_crawler.console.present.log_lines import (
     url_of,
 )
 from tui_crawler.console.present.urls import host_of
-from tui_crawler.console.refresh import Part, Snapshot, Wants
+from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, title
+from tui_crawler.console.screens.log_list import LogList
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -51,16 +52,15 @@ class LogsScreen(ConsoleScreen):
         """Makes it with nothing read yet."""
         super().__init__()
         self._book = LogBook()
-        self._wanted: LogBefore | None = None
         self._needle = ""
         self._hits = 0
         self._relative = False
-        self._rows: dict[object, tuple[LogLine, Row]] = {}
         self._search_timer: Timer | None = None
 
     def body(self) -> Iterable[Widget]:
         """The list, and the entry under the cursor."""
         self._table = CrawlTable(LOG_COLUMNS, placeholder="reading…", id="log", classes="pane")
+        self._list = LogList(self._table, self._book, self._row)
         self._info = Lines(id="log-info", classes="pane")
         self._info.can_focus = False
         self._graph = Lines(id="log-graph")
@@ -75,36 +75,28 @@ class LogsScreen(ConsoleScreen):
     # what is shown
 
     def wants(self) -> Wants:
-        """What comes after the entries held, unless the picture is held still; older entries when asked for."""
-        parts: list[Part] = []
-        if not self.frozen and not self._book.cut:
-            parts += [self._book.tail, self._book.actions]
-        if self._wanted is not None:
-            parts.append(self._wanted)
-        return Wants(parts=tuple(parts))
+        """What comes in at the end, unless the picture is held still, and what one scrolls to."""
+        return Wants(parts=self._list.parts(frozen=self.frozen))
 
     def take(self, shot: Snapshot) -> None:
         """Takes what is new."""
-        book, following = self._book, self._following
-        changed = False
-        tail, actions = shot.parts.get(book.tail), shot.parts.get(book.actions)
-        if isinstance(tail, LogWindow):
-            changed = book.take_tail(tail, keep_end=following)
-        if isinstance(actions, tuple):
-            changed |= book.take_actions(actions)
-        older = shot.parts.get(self._wanted) if self._wanted is not None else None
-        if isinstance(older, LogWindow):
-            self._wanted = None
-            if not book.take_before(older):
-                self.console.tell("no", "this is the beginning of the log", "muted")
-            changed = True
-        if changed:
-            self._show(following=following)
+        news, reads_on = self._book.news, self._list.reads_on
+        if self._list.take(shot.parts):
+            self._show()
+        elif news != self._book.news:
+            self._show_titles()
+        if reads_on:
+            self.console.read_soon()
+        if self._list.fell_behind:
+            self._begin(LogBook(self._book.origin, level=self._book.level), keep=True)
 
     def tick(self) -> None:
-        """How long ago, in the rows in view."""
+        """How long ago, in the rows in view; and whether it follows, which the wheel changes."""
         if self._relative and not self.frozen:
-            self._table.update_rows(self._row(line) for line in map(self._book.line, self._table.visible_keys) if line)
+            self._list.tick()
+        if self._list.following:
+            self._book.news = 0
+        self._show_titles()
 
     def thaw(self) -> None:
         """Goes on reading where it had stopped."""
@@ -122,17 +114,9 @@ class LogsScreen(ConsoleScreen):
         self._table.set_columns(NARROW_LOG_COLUMNS if self.has_class("-narrow") else LOG_COLUMNS)
         self.call_after_refresh(self._show_graph)
 
-    def _show(self, *, following: bool) -> None:
-        lines = self._book.lines
-        kept, self._rows = self._rows, {}
-        rows = []
-        for line in lines:
-            had = kept.get(line.key)
-            row = had[1] if had is not None and had[0] is line else self._row(line)
-            self._rows[line.key] = (line, row)
-            rows.append(row)
-        self._table.placeholder = empty_words(problems=self._book.problems_only, origin=self._book.origin)
-        self._table.set_rows(rows, cursor="last" if following else "pin")
+    def _show(self) -> None:
+        nothing = empty_words(problems=self._book.problems_only, origin=self._book.origin)
+        self._table.placeholder = nothing if self._book.whole else "looking further…"
         self._show_graph()
         self._count_hits()
         self._show_entry()
@@ -144,8 +128,8 @@ class LogsScreen(ConsoleScreen):
 
     def _remake(self) -> None:
         """Makes all rows anew: what is underlined or how time is shown has changed."""
-        self._rows = {}
-        self._show(following=False)
+        self._list.remake()
+        self._show()
 
     def _row(self, line: LogLine) -> Row:
         clocks = self.console.clock
@@ -155,33 +139,27 @@ class LogsScreen(ConsoleScreen):
         self._info.show(log_lines(self._line(), self.console.clock.zone))
 
     def _show_titles(self) -> None:
-        book = self._book
-        parts = [
-            "Log",
-            "● following" if self._following and not self.frozen else "○ not following",
-            count(len(book.lines)),
-        ]
+        book, rows = self._book, self._list
+        follows = rows.following and not self.frozen
+        parts = ["Log", "● following" if follows else "○ not following"]
+        if book.news and not follows:
+            parts.append(f"{count(book.news)} new")
+        number = len(self._table.held_rows())
+        parts.append(f"only the {count(number)} rows held" if rows.in_part else count(number) + self._held_words)
         if book.problems_only:
             parts.append(LEVEL_WORDS[book.level])
         if book.origin:
             parts.append(host_of(book.origin))
         if self._needle:
-            parts.append(f"/{self._needle}/ {plural(self._hits, 'hit')}")
-        if book.blind_before:
-            parts.append(f"only attempts before {clock(book.blind_before, self.console.clock.zone)}")
-        below = ""
-        if self.frozen:
-            below = "‖ frozen"
-        elif book.cut:
-            below = f"{count(KEPT)} entries are held · > goes to the newest"
-        title(self._table, " · ".join(parts), below)
-
-    # what is selected
+            parts.append(f"/{self._needle}/ {plural(self._hits, 'hit')}{self._held_words}")
+        title(self._table, " · ".join(parts), "‖ frozen" if self.frozen else "")
 
     @property
-    def _following(self) -> bool:
-        """Whether the cursor is at the end, where the newest entry goes."""
-        return not self._book.cut and self._table.cursor_index >= self._table.row_count - 1
+    def _held_words(self) -> str:
+        """What is said of a number of entries that are not all there are."""
+        return "" if self._book.whole else " held"
+
+    # what is selected
 
     def _line(self) -> LogLine | None:
         return self._book.line(self._table.cursor_key)
@@ -193,8 +171,7 @@ class LogsScreen(ConsoleScreen):
         return Situation(
             Where.logs,
             urls=(url,) if url else (),
-            older=self._book.before is not None,
-            newer=not self._following,
+            newer=not self._list.following,
             filtered=bool(self._needle),
         )
 
@@ -244,27 +221,25 @@ class LogsScreen(ConsoleScreen):
             case "log.time":
                 self._relative = not self._relative
                 self._remake()
-            case "log.older":
-                self._wanted = self._book.before
-                self.console.read_soon()
             case _:
                 return False
         return True
 
-    def _begin(self, book: LogBook) -> None:
-        """Reads another log, or this one from its end."""
-        self._book, self._wanted, self._rows = book, None, {}
+    def _begin(self, book: LogBook, *, keep: bool = False) -> None:
+        """Reads another log, or this one from its end or beginning; `keep`: what is shown stays until then."""
+        self._book = book
         self._table.placeholder = "reading…"
-        self._table.set_rows([])
-        self._show_entry()
+        self._list.look(book, keep=keep)
+        if not keep:
+            self._show_entry()
         self._show_titles()
         self.console.read_soon()
 
     def _to_the_end(self) -> None:
-        if self._book.cut:
-            self._begin(LogBook(self._book.origin, level=self._book.level))
+        if self._book.at_end:
+            self._table.move_cursor(index=self._table.row_count - 1)
         else:
-            self._table.action_move_last()
+            self._begin(LogBook(self._book.origin, level=self._book.level), keep=True)
 
     def _narrow(self, name: str) -> None:
         """To the origin that was named, or that of the entry; to all when it is narrowed already."""
@@ -286,24 +261,22 @@ class LogsScreen(ConsoleScreen):
 
     def _go_to(self, level: Level, *, older: bool) -> None:
         """Goes to the next entry of a level."""
-        wanted = (line.key for line in self._ahead(older=older) if line.level is level)
+        wanted = (line.key for line in self._list.ahead(older=older) if line.level is level)
         if not self._table.move_cursor(key=next(wanted, None), index=None):
-            self.console.tell("no", f"there is no further {level.name} in this list", "muted")
+            self.console.tell("no", f"there is no further {level.name} {self._where(older=older)}", "muted")
+
+    def _where(self, *, older: bool) -> str:
+        there = self._book.at_first if older else self._book.at_end
+        return "in this list" if there and not self._list.in_part else "among the rows held"
 
     def _go_to_hit(self, *, older: bool) -> None:
         if not self._needle:
             self.console.tell("no", "nothing is searched for; / does", "muted")
             return
-        wanted = (line.key for line in self._ahead(older=older) if self._needle in line.text)
+        wanted = (line.key for line in self._list.ahead(older=older) if self._needle in line.text)
         if not self._table.move_cursor(key=next(wanted, None), index=None):
-            self.console.tell("no", f"there is no further hit of {self._needle} in this list", "muted")
-
-    def _ahead(self, *, older: bool) -> Iterable[LogLine]:
-        """The entries on one side of the cursor, the nearest first."""
-        here = self._table.cursor_index
-        keys = self._table.row_order
-        ahead = reversed(keys[: max(here, 0)]) if older else iter(keys[here + 1 :])
-        return (line for line in map(self._book.line, ahead) if line is not None)
+            words = f"there is no further hit of {self._needle} {self._where(older=older)}"
+            self.console.tell("no", words, "muted")
 
     def _open(self) -> None:
         line = self._line()
@@ -344,7 +317,7 @@ class LogsScreen(ConsoleScreen):
     def _nearest_hit(self) -> object:
         """The hit above the cursor, else the one below."""
         for older in (True, False):
-            for line in self._ahead(older=older):
+            for line in self._list.ahead(older=older):
                 if self._needle in line.text:
                     return line.key
         return None
@@ -376,15 +349,23 @@ class LogsScreen(ConsoleScreen):
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         """Another entry."""
+        if self._list.following:
+            self._book.news = 0
         self._show_entry()
         self._show_titles()
         self.tell_footer()
 
-    def on_crawl_table_edge_reached(self, event: CrawlTable.EdgeReached) -> None:
-        """Above the first entry held, older ones are read and joined."""
-        if not event.bottom and not self.table_filter.filtered and self._table.order is None:
-            self._wanted = self._book.before
-            self.console.read_soon()
+    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
+        """The first or the last entry of all, not only of those held."""
+        book = self._book
+        if self._list.in_part or not book.started:
+            return
+        if event.bottom and not book.at_end:
+            self._to_the_end()
+        elif not event.bottom and not book.at_first:
+            start = LogBook(book.origin, level=book.level, from_start=True, newest=book.newest)
+            start.news = book.news
+            self._begin(start, keep=True)
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens it."""

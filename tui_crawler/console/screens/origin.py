@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -11,13 +10,14 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.attempt_book import AttemptBook
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.format import count
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.origin_parts import ContractOf, TopUp, TopUpsOf
 from tui_crawler.console.panes.events import go_to_problem, problems_of
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.attempt_row import LOG_COLUMNS, log_row
+from tui_crawler.console.present.attempt_row import LOG_COLUMNS
 from tui_crawler.console.present.origin_detail import (
     EXIT_COLUMNS,
     NARROW_EXIT_COLUMNS,
@@ -30,7 +30,8 @@ from tui_crawler.console.present.origin_detail import (
 )
 from tui_crawler.console.present.origin_now import head_line
 from tui_crawler.console.present.urls import host_of
-from tui_crawler.console.refresh import WINDOW, AttemptWindow, OriginDetail, Snapshot, Wants
+from tui_crawler.console.refresh import AttemptWindow, OriginDetail, Snapshot, Wants
+from tui_crawler.console.screens.attempt_list import AttemptList
 from tui_crawler.console.screens.base import ConsoleScreen, size_classes, title
 from tui_crawler.console.screens.origin_actions import act_on_origins
 from tui_crawler.domain.contract import Contract
@@ -39,6 +40,7 @@ from tui_crawler.domain.trap import TrapSuspicion, suspect
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from tui_crawler.console.refresh import Part
     from tui_crawler.domain.view import OriginView
 
 RATE_WIDTH = 20
@@ -62,7 +64,6 @@ class OriginScreen(ConsoleScreen):
         self._detail: OriginDetail | None = None
         self._held: OriginDetail | None = None
         self._window = AttemptWindow()
-        self._before: tuple[int, ...] = ()
         self._contract: Contract | None = None
         self._given: tuple[TopUp, ...] = ()
         self._suspicion: TrapSuspicion | None = None
@@ -76,6 +77,7 @@ class OriginScreen(ConsoleScreen):
             EXIT_COLUMNS, placeholder="no attempts yet", show_cursor=False, id="exits", classes="pane"
         )
         self._attempts = CrawlTable(LOG_COLUMNS, placeholder="no attempts yet", id="attempts", classes="pane")
+        self._list = AttemptList(self._attempts, AttemptBook(self._origin))
         left = Vertical(self._state, self._exits, id="origin-left")
         right = Vertical(self._todo, self._attempts, id="origin-right")
         self._panes = Horizontal(left, right, id="origin-panes")
@@ -94,9 +96,8 @@ class OriginScreen(ConsoleScreen):
 
     def wants(self) -> Wants:
         """This origin."""
-        return Wants(
-            origin=self._origin, attempts=self._window, parts=(ContractOf(self._origin), TopUpsOf(self._origin))
-        )
+        parts: tuple[Part, ...] = (ContractOf(self._origin), TopUpsOf(self._origin), *self._list.parts)
+        return Wants(origin=self._origin, attempts=self._window, parts=parts)
 
     def take(self, shot: Snapshot) -> None:
         """Takes the parts that changed."""
@@ -105,6 +106,9 @@ class OriginScreen(ConsoleScreen):
             self._contract = contract
         if isinstance(given, tuple) and not self.frozen:
             self._given = given
+        if self._list.take(shot.parts, self.console.clock.zone):
+            self.console.read_soon()
+            self._show_titles()
         if shot.origin is None or shot.origin is self._detail:
             return
         if self.frozen:
@@ -121,9 +125,11 @@ class OriginScreen(ConsoleScreen):
         self._show_titles()
 
     def tick(self) -> None:
-        """Clocks."""
+        """Clocks; and whether the attempts follow, which the wheel changes."""
         if not self.frozen:
             self._show_state()
+        self._list.seen()
+        self._show_titles()
 
     def fit(self, size: Size) -> None:
         """Short names of exit codes when narrow."""
@@ -137,9 +143,7 @@ class OriginScreen(ConsoleScreen):
             rows = [todo_row(number, item, self._origin, now) for number, item in enumerate(detail.todo, 1)]
             self._todo.set_rows(rows)
         if before is None or detail.attempts is not before.attempts:
-            following = self._attempts.cursor_index <= 0
-            rows = [log_row(attempt, zone) for attempt in detail.attempts]
-            self._attempts.set_rows(rows, cursor="first" if following else "pin")
+            self._list.take_newest(detail.attempts, zone)
             if self._window == AttemptWindow():
                 self._suspicion = suspect(self._origin, detail.history.refused, detail.attempts)
         if before is None or detail.exits is not before.exits:
@@ -174,8 +178,7 @@ class OriginScreen(ConsoleScreen):
         parts = ["Attempts"]
         if self._window.problems_only:
             parts.append("problems only")
-        if self._before:
-            parts.append(f"older, window {len(self._before) + 1}")
+        parts += self._list.words
         title(self._attempts, " · ".join(parts), f"‖ frozen · {self.missed} changes" if self.frozen else "")
 
     def _view(self) -> OriginView | None:
@@ -193,8 +196,6 @@ class OriginScreen(ConsoleScreen):
             origins=(view,) if view is not None else (),
             urls=(url,) if url else (),
             failed=view.failed if view is not None else 0,
-            older=len(self._attempts.held_rows()) >= WINDOW,
-            newer=bool(self._before),
         )
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
@@ -204,7 +205,7 @@ class OriginScreen(ConsoleScreen):
             return None
         if table is self._todo:
             return next((one for one in detail.todo if one.url == key), None)
-        return next((one for one in detail.attempts if one.attempt_id == key), None)
+        return self._list.book.attempt(key)
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
@@ -213,9 +214,8 @@ class OriginScreen(ConsoleScreen):
     def _url(self) -> str:
         if self.focused is self._todo:
             return str(self._todo.cursor_key or "")
-        attempts = self._detail.attempts if self._detail is not None else ()
-        key = self._attempts.cursor_key
-        return next((one.url for one in attempts if one.attempt_id == key and one.kind != "robots"), "")
+        attempt = self._list.book.attempt(self._attempts.cursor_key)
+        return attempt.url if attempt is not None and attempt.kind != "robots" else ""
 
     # what is done
 
@@ -226,40 +226,44 @@ class OriginScreen(ConsoleScreen):
             case "nav.open":
                 self.console.dispatcher.go_to_url(self._url())
             case "view.problems":
-                self._look(replace(self._window, problems_only=not self._window.problems_only, before_id=0), ())
+                self._look(AttemptWindow(problems_only=not self._window.problems_only))
             case "log.next_error" | "log.previous_error":
-                attempts = self._detail.attempts if self._detail is not None else ()
-                if not go_to_problem(self._attempts, problems_of(attempts), older=action_id == "log.next_error"):
+                bad = problems_of(self._list.book.attempts)
+                if not go_to_problem(self._attempts, bad, older=action_id == "log.next_error"):
                     self.console.tell("no", "there is no further problem in this list", "muted")
-            case "list.older":
-                attempts = self._detail.attempts if self._detail is not None else ()
-                if attempts:
-                    oldest = attempts[-1].attempt_id
-                    self._look(replace(self._window, before_id=oldest), (*self._before, self._window.before_id))
-            case "list.newer":
-                if self._before:
-                    self._look(replace(self._window, before_id=self._before[-1]), self._before[:-1])
             case _:
                 return view is not None and act_on_origins(self.console, action_id, (view,))
         return True
 
-    def _look(self, window: AttemptWindow, before: tuple[int, ...]) -> None:
-        """Looks at another window of the log."""
-        self._window, self._before = window, before
-        self._attempts.move_cursor(index=0)
+    def _look(self, window: AttemptWindow) -> None:
+        """Looks at all attempts, or at the problems among them."""
+        self._window = window
+        self._list.look(AttemptBook(self._origin, problems_only=window.problems_only), keep=False)
+        self._show_titles()
+        self.console.read_soon()
+
+    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
+        """The newest or the oldest attempt of all, not only of those held."""
+        book = self._list.book
+        there = book.at_oldest if event.bottom else book.at_newest
+        if event.table is not self._attempts or self._list.in_part or not book.started or there:
+            return
+        known = book.newest if event.bottom else None
+        begun = AttemptBook(self._origin, problems_only=book.problems_only, from_oldest=event.bottom, newest=known)
+        begun.news = book.news if event.bottom else 0
+        self._list.look(begun)
+        if self._detail is not None and not event.bottom:
+            self._list.take_newest(self._detail.attempts, self.console.clock.zone)
         self._show_titles()
         self.console.read_soon()
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         """Actions are about another URL now."""
+        self._list.seen()
+        self._show_titles()
         self.tell_footer()
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens the URL."""
         event.table.focus()
         self.console.dispatcher.go_to_url(self._url())
-
-    def on_crawl_table_edge_reached(self, event: CrawlTable.EdgeReached) -> None:
-        """The end of a window is not the end of the log: the footer says how to go on."""
-        if event.table is self._attempts:
-            self.tell_footer()

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui_crawler.console import intent as intents
-
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.domain.view import OriginView
 
 
+_KINDS = frozenset({"origin", "delay", "robots"})
+"""Groups of the ids of such actions."""
+
+
 def act_on_origins(console: CrawlerApp, action_id: str, targets: tuple[OriginView, ...]) -> bool:
     """Does an action on origins, of whichever screen; False when it is none. What was carried out takes marks off."""
+    if action_id.partition(".")[0] not in _KINDS:
+        return False
+    from tui_crawler.console import intent as intents  # noqa: PLC0415  not before the first paint
+
     screen = console.console_screen
 
     def used() -> None:
@@ -27,6 +33,15 @@ def act_on_origins(console: CrawlerApp, action_id: str, targets: tuple[OriginVie
             return True
         case "origin.retry_failed":
             console.wishes.ask(intents.retry_failed(targets, console.wishes.prospect(targets)), used)
+            return True
+        case "origin.exclude":
+            from tui_crawler.console.rule_exclusion import exclude_origins  # noqa: PLC0415  not before the first paint
+
+            asked = exclude_origins(targets)
+            if isinstance(asked, str):
+                console.tell("no", asked, "muted")
+            else:
+                console.wishes.ask(asked, used)
             return True
         case "origin.top_up":
             console.wishes.carry_out(intents.top_up(targets))

@@ -15,7 +15,7 @@ from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.format import count
 from tui_crawler.console.glyphs import ASCENDING, DESCENDING
 from tui_crawler.console.keys import only_at
-from tui_crawler.console.origin_parts import Card, CardOf, RecentActions, Suspicions
+from tui_crawler.console.overview_parts import Card, CardOf, RecentActions, Suspicions
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.events import EventsPane
 from tui_crawler.console.panes.lines import Lines
@@ -240,12 +240,12 @@ class OverviewScreen(LiveFilterScreen):
         run = console.picture.run
         meter = console.picture.meters.get(view.origin)
         line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
-        title(self._summary, host_of(view.origin))
         card = self._cards.get(view.origin)
         suspicion = (card.suspicion if isinstance(card, Card) else None) or self._suspicions.get(view.origin)
         state, words, *more = summary_lines(view, now, run, zone, console.who, line)
         lines = [state, words, *trap_lines(suspicion), *more]
         self._summary.show([*lines, *(card_lines(view, card) if isinstance(card, Card) else ())])
+        title(self._summary, host_of(view.origin), self._summary.more)
         self._why.show([why_line(view, now, run, zone, console.who)])
 
     # what is selected

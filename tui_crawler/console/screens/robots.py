@@ -46,10 +46,11 @@ class RobotsScreen(ConsoleScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.robots)]
     AUTO_FOCUS = "#robots-text"
 
-    def __init__(self, origin: str, url: str = "") -> None:
-        """`origin` is raw text as stored; `url` is the one that is judged, empty for none."""
+    def __init__(self, origin: str, url: str = "", came_from: tuple[str, ...] = ("Overview",)) -> None:
+        """`origin` is raw text as stored; `url` is the one that is judged, empty for none. `came_from` are crumbs."""
         super().__init__()
         self._origin = origin
+        self._came_from = came_from
         self._url = url
         self._detail: OriginDetail | None = None
         self._sheet: RobotsSheet | None = None
@@ -143,7 +144,9 @@ class RobotsScreen(ConsoleScreen):
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
-        return ("Overview", host_of(self._origin), "robots.txt")
+        host = host_of(self._origin)
+        named = any(f"{crumb}/".startswith((f"{host}/", f"{self._origin}/")) for crumb in self._came_from)
+        return (*self._came_from, *(() if named else (host,)), "robots.txt")
 
     def do(self, action_id: str, argument: str = "") -> bool:
         """Does an action of this screen."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -39,13 +39,14 @@ from tui_crawler.console.present.rule_rows import (
     typed_lines,
 )
 from tui_crawler.console.refresh import Snapshot, Wants
-from tui_crawler.console.rule_draft import Entry, RuleDraft, with_exclusions
-from tui_crawler.console.rule_parts import RulesInForce, RulesPart
+from tui_crawler.console.rule_bench import RuleBench, Start, Typing
+from tui_crawler.console.rule_draft import Entry, RuleDraft, policies_of, with_exclusions
+from tui_crawler.console.rule_parts import RulesInForce, RulesPart, WriterPart
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.type_count import TypeCountScreen
 from tui_crawler.domain.policy import EMPTY, PolicySet
-from tui_crawler.domain.ruleset import Ruleset, RulesetChange, same_rules
+from tui_crawler.domain.ruleset import RulesetChange
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -57,16 +58,6 @@ ENTRY_HINT = "skip: /calendar/ · exclusion: host: a.example · do_not_crawl: pa
 URL_HINT = "any URL: what the draft says of it"
 _STAYS = frozenset({"view.freeze", "view.problems"})
 _OPENING = ("rule", "url")
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """What the draft begins with. `types`: the line for a new entry is open, with `typed` in it."""
-
-    typed: str = ""
-    types: bool = False
-    deletes: Hashable = None
-    brings_back: Ruleset | None = None
 
 
 class RuleEditorScreen(ConsoleScreen):
@@ -88,13 +79,10 @@ class RuleEditorScreen(ConsoleScreen):
         """`job` empty: that of the newest run."""
         super().__init__()
         self._desk = desk
-        self._job = job
+        self._bench = RuleBench(job)
         self._start: Start | None = start
-        self._in_force: RulesInForce | None = None
-        self._draft: RuleDraft | None = None
-        self._typed: RulesetChange | None = None
         self._by_key: dict[Hashable, Entry] = {}
-        self._dirty = False
+        self._writers: dict[object, object] = {}
         self._asked: RuleDraft | None = None
         self._news: ImpactNews | None = None
         self._handed_in = False
@@ -124,46 +112,47 @@ class RuleEditorScreen(ConsoleScreen):
     # what is shown
 
     def wants(self) -> Wants:
-        """The rules in force."""
-        return Wants(parts=(RulesPart(),))
+        """The rules in force; of a draft that undoes the version it began with, the action that wrote that."""
+        draft = self._bench.draft
+        if draft is None or not draft.undoes_base:
+            return Wants(parts=(RulesPart(),))
+        return Wants(parts=(RulesPart(), WriterPart(draft.base.job, draft.base.ruleset_id)))
 
     def take(self, shot: Snapshot) -> None:
         """Begins the draft; later notes whether another version is in force meanwhile."""
-        in_force = shot.parts.get(RulesPart())
-        if not isinstance(in_force, RulesInForce) or in_force == self._in_force:
+        in_force, bench = shot.parts.get(RulesPart()), self._bench
+        self._writers |= {key: one for key, one in shot.parts.items() if isinstance(key, WriterPart)}
+        if not isinstance(in_force, RulesInForce) or in_force == bench.in_force:
             return
-        self._in_force = in_force
-        now, draft = in_force.of(self._job), self._draft
-        if now is not None and draft is not None and self._handed_in and same_rules(now.policies, draft.policies):
+        before, bench.in_force = bench.overtaken, in_force
+        if self._handed_in and bench.holds:
             self._leave()
             return
-        if now is not None and (draft is None or not self._dirty):
-            self._job = now.job
-            draft = RuleDraft(now, now.policies)
-        start = self._start
+        start, self._start = self._start, None if bench.now is not None else self._start
+        draft = bench.renewed(start.base if start is not None else None)
         if draft is not None and start is not None:
-            self._start = None
             self._begin(draft, start)
         else:
             self._set(draft)
+        newer = bench.overtaken
+        if newer is not None and newer != before:
+            self.console.tell("rules", f"version {newer.ruleset_id} of {newer.who} is in force now", "warning")
 
     def _begin(self, draft: RuleDraft, start: Start) -> None:
-        if start.deletes is not None:
-            self._set(draft.toggled(start.deletes))
-            self._entries.move_cursor(key=start.deletes)
-        elif start.brings_back is not None:
-            self._set(draft.brought_back(start.brings_back))
-        else:
-            self._set(draft)
-        if start.types and self.console.screen is self:
-            self._write(start.typed)
+        self._set(draft if start.brings_back is None else draft.brought_back(start.brings_back))
+        self.console.read_soon()
+        if start.does:
+            self._entries.move_cursor(key=start.at)
+            self.do(start.does)
+        elif start.types and self.console.screen is self:
+            self._write(Typing(), start.typed)
 
     def _set(self, draft: RuleDraft | None) -> None:
         """The draft is another one: shown, and its impact counted."""
-        self._draft, self._dirty = draft, draft is not None and draft.dirty
+        self._bench.hold(draft)
         rows = draft.rows() if draft is not None else ()
         self._by_key = {row.entry.key: row.entry for row in rows}
-        self._entries.set_rows([*(entry_row(row) for row in rows), *operator_rows(self._added())])
+        self._entries.set_rows([*(entry_row(row) for row in rows), *operator_rows(self._bench.added)])
         title(self._entries, draft_heading(draft))
         self._count()
         self._show_entry()
@@ -171,7 +160,7 @@ class RuleEditorScreen(ConsoleScreen):
 
     def _count(self) -> None:
         """Counts the impact of the draft with what is being typed."""
-        wanted = self._candidate() if self._dirty or self._typed is not None else None
+        wanted = self._bench.changing
         if wanted is None or wanted != self._asked:
             self._asked, self._news = wanted, None
             if wanted is not None:
@@ -187,11 +176,11 @@ class RuleEditorScreen(ConsoleScreen):
         if line.display and line.purpose in _OPENING:
             return
         title(self._info, "Entry")
-        newer = self._overtaken()
-        if self._in_force is not None and self._draft is None:
+        newer, draft = self._bench.overtaken, self._bench.draft
+        if self._bench.in_force is not None and draft is None:
             self._info.show(no_rules_lines())
-        elif newer is not None and self._draft is not None:
-            self._info.show(overtaken_lines(self._draft, newer))
+        elif newer is not None and draft is not None:
+            self._info.show(overtaken_lines(draft, newer))
         else:
             self._info.show(entry_lines(self._entry()))
 
@@ -203,34 +192,20 @@ class RuleEditorScreen(ConsoleScreen):
 
     # what is selected
 
-    def _candidate(self) -> RuleDraft | None:
-        """The draft with what is being typed."""
-        draft = self._draft
-        return draft if draft is None or self._typed is None else draft.added(self._typed)
-
     @property
     def drafted(self) -> PolicySet | None:
         """All that would decide if the draft were applied now; None while it changes nothing."""
-        draft = self._candidate() if self._dirty or self._typed is not None else None
-        return None if draft is None else with_exclusions(draft.policies, self._added())
-
-    def _added(self) -> tuple[Exclusion, ...]:
-        return self._in_force.added if self._in_force is not None else ()
-
-    def _overtaken(self) -> Ruleset | None:
-        """The version in force, if the draft began with another one."""
-        now = self._in_force.of(self._job) if self._in_force is not None else None
-        draft = self._draft
-        return now if now is not None and draft is not None and now.ruleset_id != draft.base.ruleset_id else None
+        return self._bench.drafted
 
     def _entry(self) -> Entry | Exclusion | None:
         key = self._entries.cursor_key
-        return self._by_key.get(key) or selected_exclusion(key, self._added())
+        return self._by_key.get(key) or selected_exclusion(key, self._bench.added)
 
     def situation(self) -> Situation:
         """What can be drafted and applied."""
         entry = isinstance(self._entry(), Entry)
-        return Situation(Where.rule_draft, rules=self._draft is not None, entry=entry, draft=self._dirty)
+        bench = self._bench
+        return Situation(Where.rule_draft, rules=bench.draft is not None, entry=entry, draft=bench.dirty)
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
@@ -245,11 +220,13 @@ class RuleEditorScreen(ConsoleScreen):
             case "nav.open":
                 (self._impact if self.focused is self._entries else self._entries).focus()
             case "rule.add":
-                self._write(argument)
+                self._write(Typing(), argument)
+            case "rule.edit":
+                self._edit()
             case "rule.delete":
-                entry = self._entry()
-                if self._draft is not None and isinstance(entry, Entry):
-                    self._set(replace(self._draft.toggled(entry.key), returns_to=0))
+                entry, draft = self._entry(), self._bench.draft
+                if draft is not None and isinstance(entry, Entry):
+                    self._set(replace(draft.toggled(entry.key), returns_to=0))
             case "rule.up" | "rule.down":
                 self._move(-1 if action_id == "rule.up" else 1)
             case "rules.apply":
@@ -261,7 +238,7 @@ class RuleEditorScreen(ConsoleScreen):
                 self._entries.focus()
             case "nav.back":
                 self._ask_to_leave("")
-            case _ if leaves and self._dirty:
+            case _ if leaves and self._bench.dirty:
                 self._ask_to_leave(action_id)
             case _:
                 return False
@@ -269,7 +246,7 @@ class RuleEditorScreen(ConsoleScreen):
 
     def _move(self, by: int) -> None:
         """Moves the entry: of rules that match the last one wins."""
-        entry, draft = self._entry(), self._draft
+        entry, draft = self._entry(), self._bench.draft
         if draft is not None and isinstance(entry, Entry):
             moved = draft.moved(entry.key, by)
             if moved == draft:
@@ -278,57 +255,78 @@ class RuleEditorScreen(ConsoleScreen):
             self._set(replace(moved, returns_to=0))
             self._entries.move_cursor(key=entry.key)
 
-    def _write(self, text: str) -> None:
-        """Opens the line for a new entry."""
-        self.query_one(EntryLine).open("rule", "new:", text, ENTRY_HINT)
+    def _edit(self) -> None:
+        """Opens the line with the selected entry as it is now."""
+        entry, draft = self._entry(), self._bench.draft
+        if draft is None or not isinstance(entry, Entry):
+            return
+        if not draft.has(entry.key):
+            self.console.tell("no", "it is taken out of the draft; D puts it back", "muted")
+        elif text := self._desk.write(policies_of((entry,))):
+            self._write(Typing(entry), text)
+        else:
+            told = "it cannot be written in one line; tui-crawler rules apply FILE changes it"
+            self.console.tell("no", told, "muted")
+
+    def _write(self, typing: Typing, text: str) -> None:
+        """Opens the line for an entry; one that is being typed there already stays."""
+        line = self.query_one(EntryLine)
+        if line.display and line.purpose == "rule":
+            self.query_one("#entry-input").focus()
+            return
+        self._bench.typing = typing
+        line.open("rule", "new:" if typing.edits is None else "edit:", text, ENTRY_HINT)
         self._read(text)
 
     def _read(self, text: str) -> None:
         """Takes what is typed into the draft for the time being, if it is an entry."""
-        read = self._desk.read(text) if text.strip() else None
-        self._typed = read if isinstance(read, RulesetChange) else None
+        typing = replace(self._bench.typing or Typing(), read=self._desk.read(text) if text.strip() else None)
+        self._bench.typing = typing
         self._count()
-        title(self._info, "New entry")
-        self._info.show(typed_lines(text, read))
+        title(self._info, "New entry" if typing.edits is None else "Edited entry")
+        self._info.show(typed_lines(text, typing.read, typing.edits))
 
     def _test(self, text: str) -> None:
-        draft = self._candidate()
-        policies = with_exclusions(draft.policies if draft is not None else EMPTY, self._added())
+        draft = self._bench.candidate
+        policies = with_exclusions(draft.policies if draft is not None else EMPTY, self._bench.added)
         title(self._info, "What the draft says")
         self._info.show(judged_lines(judge(text, policies) if text.strip() else None))
 
     def _keep(self, text: str) -> None:
         """Enter: the entry is in the draft; one that is wrong stays in the line."""
+        typing, draft = self._bench.typing or Typing(), self._bench.draft
         if not text.strip():
             self._drop()
-        elif self._typed is None:
-            self._write(text)
-        elif self._draft is not None:
-            known, more, self._typed = set(self._by_key), self._typed, None
+        elif not isinstance(typing.read, RulesetChange):
+            self._write(typing, text)
+        elif draft is not None:
+            known, self._bench.typing = set(self._by_key), None
             self._entries.focus()
-            self._set(replace(self._draft.added(more), returns_to=0))
+            made = typing.put_into(draft)
+            self._set(replace(made, returns_to=0) if made != draft else draft)
             new = next((key for key in self._by_key if key not in known), None)
             if new is not None:
                 self._entries.move_cursor(key=new)
 
     def _drop(self) -> None:
         """Esc: what was typed is not in the draft."""
-        self._typed = None
+        self._bench.typing = None
         self._entries.focus()
-        self._count()
-        self._show_entry()
+        self._set(self._bench.renewed())
 
     def _apply(self) -> None:
         """Applies the draft; asks first when that blocks much or a seed."""
-        draft, news = self._draft, self._news
+        draft, news = self._bench.draft, self._news
         if draft is None:
             return
         if news is None or (news.preview is None and not news.error):
             self.console.tell("no", "the impact is still being counted", "muted")
             return
-        question = apply_question(draft.intent(), news)
+        writer = self._writers.get(WriterPart(draft.base.job, draft.base.ruleset_id), 0)
+        intent = draft.intent(writer if draft.undoes_base and isinstance(writer, int) else 0)
+        question = apply_question(intent, news)
         if question is None:
-            self._hand_in(draft.intent())
+            self._hand_in(intent)
             return
         number = must_type(news)
         dialog = TypeCountScreen(question, number) if number else ConfirmScreen(question)
@@ -341,8 +339,8 @@ class RuleEditorScreen(ConsoleScreen):
 
     def _ask_to_leave(self, then: str) -> None:
         """Leaves, and does `then` if it is an action; asks when something is drafted."""
-        draft = self._draft
-        if draft is None or not self._dirty:
+        draft = self._bench.draft
+        if draft is None or not self._bench.dirty:
             self._leave()
             return
 
@@ -358,7 +356,7 @@ class RuleEditorScreen(ConsoleScreen):
         self.console.push_screen(ConfirmScreen(question), answered)
 
     def _leave(self) -> None:
-        self._draft, self._dirty = None, False
+        self._bench.hold(None)
         if self.console.screen is self:
             self.console.pop_screen()
 

@@ -8,6 +8,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
+from tui_crawler.console import rule_exclusion as exclusion
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.keys import only_at
@@ -31,18 +32,18 @@ from tui_crawler.console.present.rule_rows import (
     with_firing,
 )
 from tui_crawler.console.refresh import Snapshot, Wants
+from tui_crawler.console.rule_bench import Start
 from tui_crawler.console.rule_draft import DraftRow, Entry, entries_of, with_exclusions
 from tui_crawler.console.rule_firing import Firing, firings
 from tui_crawler.console.rule_parts import CountedRefusals, HistoryPart, RefusalsPart, RulesInForce, RulesPart
 from tui_crawler.console.screens.base import ConsoleScreen, title
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen, Start
+from tui_crawler.console.screens.rule_editor import RuleEditorScreen
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, PolicySet, QueryPolicy
 from tui_crawler.domain.ruleset import Ruleset, difference, same_rules
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
-
-    from tui_crawler.domain.exclusion import Exclusion
 
 URL_HINT = "any URL: what the rules in force say of it"
 
@@ -220,7 +221,7 @@ class RulesScreen(ConsoleScreen):
         return Situation(
             Where.rules,
             rules=self._current() is not None and self.console.rules is not None,
-            entry=isinstance(entry, Entry),
+            entry=entry is not None,
         )
 
     def crumbs(self) -> tuple[str, ...]:
@@ -236,10 +237,11 @@ class RulesScreen(ConsoleScreen):
                 self._open()
             case "rule.add":
                 self._edit(Start(typed=argument, types=True))
-            case "rule.delete":
-                entry = self._entry()
-                if isinstance(entry, Entry):
-                    self._edit(Start(deletes=entry.key))
+            case "rule.edit" | "rule.delete" | "rule.up" | "rule.down":
+                self._change(action_id, self._entry())
+            case "rules.exclude":
+                self.query_one(EntryLine).open("exclude", "exclude:", argument, exclusion.HINT)
+                self._exclude(argument)
             case "rules.bring_back":
                 self._bring_back()
             case "rules.count":
@@ -264,6 +266,36 @@ class RulesScreen(ConsoleScreen):
         desk = self.console.rules
         if self._in_force is not None and desk is not None:
             self.console.push_screen(RuleEditorScreen(desk, self._job, start))
+
+    def _change(self, action_id: str, entry: Entry | Exclusion | None) -> None:
+        """Begins a draft with a change of the entry; what stands on the operators' list is no matter of a draft."""
+        match entry:
+            case Entry():
+                self._edit(Start(does=action_id, at=entry.key, base=self._current()))
+            case Exclusion() if action_id == "rule.delete":
+                self.console.wishes.ask(exclusion.readmit(entry))
+            case Exclusion():
+                self.console.tell("no", "it stands on the operators' exclusion list: D takes it off", "muted")
+
+    def _exclude(self, text: str, *, entered: bool = False) -> None:
+        """Shows what is typed for the operators' list; asks when it was entered, and lets it stand if it is wrong."""
+        desk = self.console.rules
+        read = desk.read(exclusion.read_as(text)) if desk is not None and text.strip() else None
+        title(self._info, "Exclude")
+        self._info.show(exclusion.exclusion_lines(text, read))
+        if not entered:
+            return
+        if read is None:
+            self._show_entry()
+            return
+        asked = read if isinstance(read, str) else exclusion.exclude(read.exclusions or (), self._added())
+        if isinstance(asked, str):
+            self.console.tell("no", asked, "warning")
+            self.query_one(EntryLine).open("exclude", "exclude:", text, exclusion.HINT)
+        else:
+            self._entries.focus()
+            self._show_entry()
+            self.console.wishes.ask(asked)
 
     def _bring_back(self) -> None:
         """On the version in force: what held before it. On an earlier one: that one."""
@@ -301,15 +333,19 @@ class RulesScreen(ConsoleScreen):
         """Judges the URL as it is typed."""
         if event.purpose == "url":
             self._test(event.text)
+        elif event.purpose == "exclude":
+            self._exclude(event.text)
 
     def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
-        """Keeps the answer on the screen."""
+        """Keeps the answer on the screen; asks for what was typed."""
         if event.purpose == "url":
             self._entries.focus()
+        elif event.purpose == "exclude":
+            self._exclude(event.text, entered=True)
 
     def on_entry_line_left(self, event: EntryLine.Left) -> None:
         """Back to the entries."""
-        if event.purpose == "url":
+        if event.purpose in {"url", "exclude"}:
             self._entries.focus()
             self._show_entry()
 

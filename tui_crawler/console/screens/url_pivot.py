@@ -30,12 +30,13 @@ class UrlPivot:
     def __init__(self, screen: UrlsScreen) -> None:
         """Nothing is counted yet."""
         self._screen = screen
+        self._field = ""
         self._part: PageCountsOf | None = None
         self._dialog: PivotScreen | None = None
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What is to be counted."""
+        """What is to be counted, until it is shown."""
         return () if self._part is None else (self._part,)
 
     def open(self, column_id: str) -> bool:
@@ -44,25 +45,24 @@ class UrlPivot:
         if field is None:
             return False
         column = next(column for column in URL_COLUMNS if column.id == column_id)
-        self._part = PageCountsOf(self._screen.narrowing, field)
+        self._field, self._part = field, PageCountsOf(self._screen.narrowing, field)
         self._dialog = PivotScreen("ORIGIN" if field == "origin" else column.title, None)
         self._screen.console.push_screen(self._dialog, self._chosen)
         self._screen.console.read_soon()
         return True
 
-    def take(self, part: Part, value: object) -> None:
+    def take(self, read: Mapping[Part, object]) -> None:
         """Shows what was counted."""
-        if part != self._part or not isinstance(value, PageCounts) or self._dialog is None:
-            return
-        if self._dialog.is_mounted:
+        value = None if self._part is None else read.get(self._part)
+        if isinstance(value, PageCounts) and self._dialog is not None and self._dialog.is_mounted:
+            self._part = None
             rest = f" of the first {count(value.looked_at)} of {count(value.known)}"
             of = rest if value.looked_at < value.known else ""
             self._dialog.show(Pivot(value.counts, value.values, sum(n for _, n in value.counts), of))
 
     def _chosen(self, value: object) -> None:
         """Keeps the pages with that value, of those that pass the filter already."""
-        part, self._part, self._dialog = self._part, None, None
-        if part is None or not isinstance(value, str):
-            return
-        word = f"{part.field}:{value.removeprefix('https://') or 'none'}"
-        self._screen.do("filter.open", f"{self._screen.filter_text} {word}".strip())
+        self._part = self._dialog = None
+        if isinstance(value, str):
+            word = f"{self._field}:{value.removeprefix('https://') or 'none'}"
+            self._screen.do("filter.open", f"{self._screen.filter_text} {word}".strip())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -10,7 +9,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.crawl_table import CrawlTable, CursorRule, Row
+from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.format import count
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.page_book import PageBook
@@ -24,22 +23,18 @@ from tui_crawler.console.present.url_rows import (
     url_lines,
     url_row,
 )
-from tui_crawler.console.refresh import Part, Snapshot, Wants
+from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.screens.live_filter import LiveFilterScreen
+from tui_crawler.console.screens.page_list import PageList
 from tui_crawler.console.screens.url_pivot import UrlPivot
-from tui_crawler.console.table_cells import LateRow
-from tui_crawler.console.url_parts import UrlWindow
-from tui_crawler.domain.page_filter import FilterProblem, PageFilter, PageWindow, read_page_filter
+from tui_crawler.domain.page_filter import FilterProblem, PageFilter, read_page_filter
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from tui_crawler.domain.view import PageView
-
-AHEAD = 100
-"""So many rows before the edge of what is held its neighbours are read; of a filtered list only what is in view."""
 
 _ORDERS = (("@found", "the order found · all rows"), ("@newest", "newest first · all rows"))
 
@@ -59,20 +54,12 @@ class UrlsScreen(LiveFilterScreen):
         self._text = ""
         self._problem = ""
         self._book = PageBook()
-        self._edge: UrlWindow | None = None  # the neighbours that are awaited
-        self._parts: tuple[Part, ...] = ()
-        self._seen: dict[Part, object] = {}  # what was read for a part last
-        self._held: dict[UrlWindow, PageWindow] = {}  # what came while the picture is held still
-        self._rows: dict[int, tuple[PageView, Row]] = {}
-        self._cursor: CursorRule = "first"  # where the cursor goes with the first rows of a book
-        self._turned = True  # the rows shown are still those of the book before
-        self._marked: dict[Hashable, str] = {}
         self._pivot = UrlPivot(self)
 
     def body(self) -> Iterable[Widget]:
         """Pages, and the one under the cursor in full."""
         self._table = CrawlTable(URL_COLUMNS, placeholder=nothing_words(self._book), id="urls", classes="pane")
-        self._table.pins_top = True
+        self._list = PageList(self._table, self._book, self._row, keep_marks=True)
         self._info = Lines(id="url-info", classes="pane")
         self._info.can_focus = False
         yield Vertical(self._table, self._info, id="body")
@@ -85,100 +72,37 @@ class UrlsScreen(LiveFilterScreen):
     # what is shown
 
     def wants(self) -> Wants:
-        """The rows in view anew, and what comes next where the view comes near an edge."""
-        if self._edge is None or self._edge not in self._parts:
-            self._parts = tuple(dict.fromkeys((*self._windows(), *self._pivot.parts)))
-        return Wants(parts=self._parts)
-
-    def _windows(self) -> Iterable[UrlWindow]:
-        book, table = self._book, self._table
-        if not book.started:
-            yield book.begin
-            return
-        keys = table.visible_keys
-        for key in (table.cursor_key, *keys[:1]):
-            if key is not None and key in keys and (again := book.again(key)) is not None:
-                yield again
-        top = round(table.scroll_y)
-        bottom = top + len(keys) - 1
-        if book.end_again is not None and bottom >= table.row_count - 1:
-            yield book.end_again
-        self._edge = None
-        if table.order is None and not table.needle:
-            ahead = self._table.size.height if book.narrowing.terms else AHEAD
-            if bottom + ahead >= table.row_count:
-                self._edge = book.below
-            if self._edge is None and top < ahead:
-                self._edge = book.above
-        if self._edge is not None:
-            yield self._edge
+        """Windows of the list, and the pivot."""
+        return Wants(parts=(*self._list.parts, *self._pivot.parts))
 
     def take(self, shot: Snapshot) -> None:
-        """Takes the windows that were read anew."""
-        changed = False
-        for part in self._parts:
-            value = shot.parts.get(part)
-            if value is None or (part != self._edge and self._seen.get(part) is value):
-                continue
-            if not isinstance(part, UrlWindow) or not isinstance(value, PageWindow):
-                self._pivot.take(part, value)
-            elif self.frozen and self._book.started and part != self._edge:
-                self.missed += 1
-                self._held[part] = value
-                self._show_title()
-            else:
-                changed |= self._join(part, value)
-        self._seen = {part: shot.parts[part] for part in self._parts if part in shot.parts}
+        """Takes what was read anew."""
+        self._pivot.take(shot.parts)
+        changed, waits = self._list.take(shot.parts, frozen=self.frozen)
+        self.missed += waits
         if changed:
             self._show()
-
-    def _join(self, part: UrlWindow, window: PageWindow) -> bool:
-        if part == self._edge:
-            self._edge = None
             self.console.read_soon()
-        return self._book.take(part, window)
+        self._show_title()
 
     def thaw(self) -> None:
         """Shows what came meanwhile."""
-        held, self._held = self._held, {}
-        changed = [self._book.take(part, window) for part, window in held.items()]
-        if any(changed):
+        if self._list.thaw():
             self._show()
         self._show_title()
 
     def tick(self) -> None:
-        """How long ago, and when due, of the rows in view."""
-        if self.frozen:
-            return
-        now = self.console.clock.wall_ms()
-        for page in map(self._book.page, self._table.visible_keys):
-            if page is not None:
-                self._table.update_row(url_row(page, now))
+        """How long ago, and when due, of the rows in view; whether they are held still, or in an order of their own."""
+        if not self.frozen:
+            self._list.tick()
+        self._show_title()
+
+    def _row(self, page: PageView) -> Row:
+        return url_row(page, self.console.clock.wall_ms())
 
     def _show(self) -> None:
-        """Shows what is held. The cursor stays on its page; when that is let go, it goes to the nearest in view."""
-        book, table = self._book, self._table
-        now = self.console.clock.wall_ms()
-        kept, self._rows = self._rows, {}
-        for page in book.pages:
-            had = kept.get(page.page_id)
-            self._rows[page.page_id] = (
-                had
-                if had is not None and had[0] == page
-                else (page, LateRow(page.page_id, partial(url_row, page, now)))
-            )
-        visible = table.visible_keys
-        if visible and not self._turned and table.cursor_key not in (*visible, *self._rows):
-            top = round(table.scroll_y)
-            table.move_cursor(index=top if table.cursor_index < top else top + len(visible) - 1)
-        follows = book.newest_first and book.at_first and table.cursor_index <= 0
-        rule: CursorRule = "first" if follows else "pin"
-        table.placeholder = nothing_words(book)
-        if self._turned or not table.row_count:
-            rule = self._cursor
-        table.set_rows([row for _, row in self._rows.values()], cursor=rule, keep_marks=True)
-        self._turned = False
-        self._show_title()
+        """Tells what is held."""
+        self._table.placeholder = nothing_words(self._book)
         self._show_page()
 
     def _show_page(self) -> None:
@@ -188,7 +112,7 @@ class UrlsScreen(LiveFilterScreen):
     def _show_title(self) -> None:
         book, table = self._book, self._table
         parts = ["URLs", self._place() if book.started else "reading…"]
-        if table.order is not None or table.needle:
+        if self._list.in_part:
             parts.append(f"only the {count(len(table.held_rows()))} rows held")
         elif book.newest_first:
             parts.append("newest first")
@@ -199,7 +123,7 @@ class UrlsScreen(LiveFilterScreen):
         title(table, " · ".join(parts), f"‖ frozen · {self.missed} changes" if self.frozen else "")
 
     def _place(self) -> str:
-        if self._table.order is not None or self._table.needle:
+        if self._list.in_part:
             return f"row {count(self._table.cursor_index + 1)}"
         return position_words(self._book, max(self._table.cursor_index, 0))
 
@@ -212,7 +136,7 @@ class UrlsScreen(LiveFilterScreen):
         """The marked pages, also those that are not held any more, or the one under the cursor."""
         page = self._page()
         selected = (page.url,) if page is not None else ()
-        return Situation(Where.urls, urls=tuple(self._marked.values()) or selected, filtered=bool(self._text))
+        return Situation(Where.urls, urls=self._list.marked_urls() or selected, filtered=bool(self._text))
 
     def record(self, table: CrawlTable, key: Hashable) -> PageView | None:
         """The page of a row, as it was read."""
@@ -283,10 +207,12 @@ class UrlsScreen(LiveFilterScreen):
         self._show_title()
 
     def _look(self, book: PageBook) -> None:
-        """Goes elsewhere; it is read with the next beat."""
-        self._book, self._edge, self._parts = book, None, ()
-        self._seen, self._held, self._rows = {}, {}, {}
-        self._cursor, self._turned = "last" if book.from_end else "first", True
+        """Goes elsewhere; until that is read, the rows stay."""
+        self._list.look(book, keep=True)
+        self._gone_to(book)
+
+    def _gone_to(self, book: PageBook) -> None:
+        self._book = book
         self._table.placeholder = nothing_words(book)
         self._show_title()
         self.console.read_soon()
@@ -312,10 +238,9 @@ class UrlsScreen(LiveFilterScreen):
 
     def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
         """The first or the last row of all, not only of those held."""
-        book = self._book
-        there = book.at_last if event.bottom else book.at_first
-        if event.table is self._table and self._table.order is None and book.started and not there:
-            self._look(PageBook(book.narrowing, newest_first=book.newest_first, from_end=event.bottom))
+        book = PageBook(self._book.narrowing, newest_first=self._book.newest_first, from_end=event.bottom)
+        if event.table is self._table and self._list.go_to_end(book):
+            self._gone_to(book)
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         """Another page."""
@@ -329,9 +254,8 @@ class UrlsScreen(LiveFilterScreen):
         if page is not None:
             self.console.dispatcher.go_to_url(page.url)
 
-    def on_crawl_table_marks_changed(self, event: CrawlTable.MarksChanged) -> None:
-        """Keeps the URLs of marked pages, also when they are let go."""
-        known = self._marked | {page.page_id: page.url for page in self._book.pages}
-        self._marked = {key: url for key, url in known.items() if key in event.marked}
+    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
+        """Actions are about other pages now."""
+        self._list.marked_urls()
         self._show_title()
         self.tell_footer()

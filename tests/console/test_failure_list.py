@@ -1,0 +1,219 @@
+"""View 2: the pages of a group as one list that scrolls without end, held in part; marks count what is acted on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.console.fake_reports import FakeReports
+from tests.console.sample_crawl import API, WWW, page
+from tests.console.support import Stage, stage
+from tui_crawler.console import page_book
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.page_book import GroupBook
+from tui_crawler.console.present.failure_rows import pages_nothing, place_words
+from tui_crawler.console.refresh import WINDOW
+from tui_crawler.domain.command import RetryPages
+from tui_crawler.domain.page_filter import PageWindow
+
+TIMEOUT = (("exit_code", "request_timeout"),)
+
+
+def many(number: int) -> FakeReports:
+    """So many timeouts, and one page of another group."""
+    timeouts = (page(n, f"{API}/p/{n}", "request_timeout") for n in range(1, number + 1))
+    return FakeReports(pages=(*timeouts, page(90_000, f"{WWW}/gone", "file_gone")))
+
+
+def pages_of(held: Stage) -> CrawlTable:
+    return held.app.screen.query_one("#pages", CrawlTable)
+
+
+def urls_meant(held: Stage) -> tuple[str, ...]:
+    screen = held.app.console_screen
+    assert screen is not None
+    return screen.situation().urls
+
+
+async def test_the_pages_of_a_group_scroll_on_by_key_and_are_never_held_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_book, "KEPT", 400)
+    async with stage((100, 70), reports=many(900)) as held:
+        await held.press("2", "enter", rounds=3)
+        table = pages_of(held)
+        assert "request_timeout · row 1 of 900" in held.text()
+        assert table.row_count == WINDOW
+        for _ in range(20):
+            table.action_move_pages(4)
+            await held.settle(1)
+            order = list(table.row_order)
+            assert order == list(range(order[0], order[-1] + 1)), "no gap, no page twice"
+            assert len(order) <= 400 + WINDOW
+            if table.cursor_key == 900:
+                break
+        assert table.cursor_key == 900
+        assert "request_timeout · row 900 of 900" in held.text()
+        assert table.row_order[0] > 400
+        assert not any("900)" in one for one in held.reports.asked if "failure_window" in one), "the end is known"
+        for _ in range(20):
+            table.action_move_pages(-4)
+            await held.settle(1)
+            if table.cursor_key == 1:
+                break
+        assert table.cursor_key == 1
+        assert "row 1 of 900" in held.text()
+
+
+async def test_the_first_and_the_last_of_the_group_are_a_key_away() -> None:
+    async with stage((140, 40), reports=many(1_300)) as held:
+        await held.press("2", "enter", "G", rounds=3)
+        assert pages_of(held).cursor_key == 1_300
+        assert "row ~1 300 of 1 300" in held.text()
+        assert pages_of(held).row_order[0] > 1_000
+        await held.press("g", rounds=3)
+        assert pages_of(held).cursor_key == 1
+        assert "row 1 of 1 300" in held.text()
+
+
+async def test_a_wheel_scrolls_on_and_nothing_jumps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_book, "KEPT", 400)
+    async with stage((140, 40), reports=many(700)) as held:
+        await held.press("2", rounds=3)
+        table = pages_of(held)
+        for _ in range(10):
+            table.scroll_to(y=table.scroll_y + 80, animate=False, force=True)
+            await held.quiet()
+            top = table.visible_keys[0]
+            await held.settle(1)
+            assert table.visible_keys[0] == top
+        assert table.visible_keys[-1] == 700
+
+
+async def test_a_sort_and_a_filter_hold_for_the_rows_held_and_say_so() -> None:
+    async with stage((140, 40), reports=many(450)) as held:
+        await held.press("2", "enter", rounds=3)
+        number = pages_of(held).row_count
+        pages_of(held).order_by("url")
+        await held.press("j")
+        assert f"only the {number} rows held" in held.text()
+        await held.press("G")
+        assert pages_of(held).row_count == number, "nothing is read on while it is sorted"
+        pages_of(held).order_by(None)
+        await held.press("j", rounds=3)
+        assert "rows held" not in held.text()
+
+
+async def test_marks_are_counted_and_retried_wherever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_book, "KEPT", 400)
+    async with stage((160, 40), reports=many(1_300)) as held:
+        await held.press("2", "enter", rounds=3)
+        await held.press("space", "G", rounds=3)
+        assert pages_of(held).row(1) is None, "the marked page is let go"
+        assert "1 marked" in held.text()
+        await held.press("space", rounds=1)
+        assert urls_meant(held) == (f"{API}/p/1", f"{API}/p/1300")
+        assert "2 marked" in held.text()
+        await held.press("r")
+        assert "Retry 2 failed pages?" in held.text()
+        await held.press("y")
+        await held.decided()
+        assert held.journal.sent == [RetryPages(urls=(f"{API}/p/1", f"{API}/p/1300"))]
+        assert "marked" not in held.text().splitlines()[1]
+        assert pages_of(held).mark_count == 0
+        assert urls_meant(held) == (f"{API}/p/1300",), "now only the one under the cursor"
+
+
+async def test_the_mark_of_a_page_that_failed_no_longer_goes_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_book, "KEPT", 400)
+    async with stage((140, 40), reports=many(1_200)) as held:
+        await held.press("2", "enter", rounds=3)
+        await held.press("space", "space", "space", rounds=0)
+        rest = {one.page_id: one for one in held.reports.pages}
+        held.reports.pages = tuple(one for number, one in rest.items() if number != 2)
+        held.reports.commit()
+        await held.settle(3, move_ms=1_100)
+        assert urls_meant(held) == (f"{API}/p/1", f"{API}/p/3")
+        assert "2 marked" in held.text()
+        await held.press("G", rounds=3)
+        held.reports.pages = tuple(
+            replace(one, last_exit_code="file_gone") if n == 3 else one for n, one in rest.items()
+        )
+        held.reports.commit()
+        await held.settle(2, move_ms=1_100)
+        assert urls_meant(held) == (f"{API}/p/1", f"{API}/p/3"), "nobody has looked there"
+        await held.press("g", rounds=3)
+        assert urls_meant(held) == (f"{API}/p/1",)
+        assert pages_of(held).marked == {1}
+
+
+async def test_another_group_begins_at_its_first_page_without_marks() -> None:
+    async with stage((140, 40), reports=many(450)) as held:
+        await held.press("2", "enter", "space", "j", rounds=3)
+        await held.press("escape", "escape", rounds=0)
+        held.app.screen.query_one("#groups", CrawlTable).focus()
+        await held.press("j", rounds=3)
+        assert list(pages_of(held).row_order) == [90_000]
+        assert "file_gone · row 1 of 1" in held.text()
+        assert urls_meant(held) == (f"{WWW}/gone",)
+
+
+async def test_what_fails_meanwhile_comes_in_without_moving_anything() -> None:
+    async with stage((140, 40), reports=many(450)) as held:
+        await held.press("2", "enter", rounds=3)
+        await held.press("j", "j", rounds=0)
+        held.reports.pages = (*held.reports.pages, page(95_000, f"{API}/late", "request_timeout"))
+        held.reports.commit()
+        await held.settle(3, move_ms=11_000)
+        assert pages_of(held).cursor_key == 3
+        assert "row 3 of 451" in held.text()
+
+
+async def test_frozen_one_scrolls_on_through_what_was_there() -> None:
+    async with stage((140, 40), reports=many(450)) as held:
+        await held.press("2", "enter", "f", rounds=3)
+        held.reports.pages = tuple(replace(one, title="new") for one in held.reports.pages)
+        held.reports.commit()
+        await held.settle(2, move_ms=1_100)
+        before = held.app.screen.missed  # type: ignore[attr-defined]
+        assert before >= 1
+        for _ in range(8):
+            pages_of(held).action_move_pages(3)
+            await held.settle(1)
+        assert pages_of(held).row_count > WINDOW
+        first = pages_of(held).row_order[0]
+        shown = held.app.screen._book.page(first)  # type: ignore[attr-defined]
+        assert shown.title != "new"
+        await held.press("f", rounds=1)
+        assert held.app.screen._book.page(first).title == "new"  # type: ignore[attr-defined]
+
+
+async def test_the_keys_for_windows_are_gone_here() -> None:
+    async with stage((140, 40), reports=many(450)) as held:
+        await held.press("2", "enter", rounds=3)
+        before = pages_of(held).row_order[0]
+        await held.press(">", "<", rounds=2)
+        assert pages_of(held).row_order[0] == before
+        assert "> more" not in held.text()
+
+
+def test_what_is_said_of_a_group_that_no_index_knows() -> None:
+    book = GroupBook(TIMEOUT, 7)
+    assert pages_nothing(None) == "no pages"
+    assert pages_nothing(book) == "reading…"
+    book.take(book.begin, PageWindow((), 100_000, 100_000, 123_456, ended=False))
+    assert place_words(book, 0, whole=True) == "none among 100 000 failed pages yet, looking on"
+    assert pages_nothing(book) == "looking for its pages…"
+    below = book.below
+    assert below is not None
+    found = (page(200_000, f"{API}/x", "request_timeout"),)
+    assert book.take(below, PageWindow(found, 100_000, 100_000, 223_456, ended=False))
+    assert place_words(book, 0, whole=False) == "row 1 of 7+"
+    last = book.below
+    assert last is not None
+    assert book.take(last, PageWindow((), 10, 10, 0, ended=True))
+    assert (place_words(book, 0, whole=False), book.total) == ("row 1 of 1", 1)
+    assert book.lacks(199_999)
+    assert not book.lacks(200_000)
+    empty = GroupBook(TIMEOUT, 0)
+    empty.take(empty.begin, PageWindow(()))
+    assert (place_words(empty, 0, whole=True), pages_nothing(empty)) == ("none", "no pages")

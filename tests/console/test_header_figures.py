@@ -1,0 +1,106 @@
+"""The figures of the header: what each counts, in the words of every other place, and that no room is wasted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.console.fake_reports import FakeReports
+from tests.console.sample_crawl import API, NOW, run_view
+from tests.console.support import stage
+from tests.console.test_present import TALLY
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.console.format import count
+from tui_crawler.console.glyphs import Mark
+from tui_crawler.console.panes.lines import lay_out_line
+from tui_crawler.console.present.chips import Chip, chip, fit_chips
+from tui_crawler.console.present.header import HeaderState, header_lines
+from tui_crawler.console.present.origin_row import COLUMNS, SORT_TITLES
+from tui_crawler.domain.view import TotalsView
+
+TOTALS = FakeReports().totals()
+RUNNING = Mark("▶", "running", "active")
+
+
+def shown(state: HeaderState, width: int, *, tall: bool = True) -> str:
+    lines = header_lines(state, width, tall=tall)
+    return "\n".join("".join(text for text, _ in lay_out_line(line, width)[0]) for line in lines)
+
+
+def state_of(totals: TotalsView = TOTALS, **changes: object) -> HeaderState:
+    return replace(HeaderState("my-index", RUNNING, run_view(), NOW, TALLY, totals), **changes)  # type: ignore[arg-type]
+
+
+async def test_pages_that_wait_have_one_word_everywhere() -> None:
+    assert f"todo {count(TOTALS.todo)}" in shown(state_of(), 200)
+    assert f"pending {count(TOTALS.pending)}" in shown(state_of(), 200)
+    assert next(column.title for column in COLUMNS if column.id == "pending") == "PENDING"
+    assert dict(SORT_TITLES)["pending"] == "pending"
+    assert "2 pending." in "\n".join(ExitSummary(totals=replace(TOTALS, pending=2)).lines())
+    card = ("pending  1 640", "todo     812")
+    async with stage((200, 60)) as held:
+        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+        await held.quiet()
+        text = held.text()
+        assert "queue" not in text.lower()
+        assert all(words in text for words in card)
+        held.app.dispatcher.go_to_origin(API)
+        await held.settle(3)
+        assert all(words in held.text() for words in card)
+
+
+def test_shares_are_of_what_made_a_request_and_pages_are_called_pages() -> None:
+    codes = (("file_ingested", 30), ("file_not_found", 10), ("blocked_by_robots_txt", 960))
+    totals = replace(TOTALS, done=25, failed=75, blocked=900, exit_codes=codes)
+    text = shown(state_of(totals, run=run_view(requests=40)), 200)
+    assert "ok 75.0%" in text
+    assert "4xx 25.0%" in text
+    assert "of 40 turns with a request" in text
+    assert "failed pages 75.0%" in text
+    assert "blocked pages 900" in text, "the sum of the column BLOCKED"
+
+
+def test_a_run_that_has_only_refused_has_no_shares() -> None:
+    totals = replace(TOTALS, exit_codes=(("blocked_by_robots_txt", 960),))
+    text = shown(state_of(totals, run=run_view(requests=0)), 200)
+    assert "ok -" in text
+    assert "%" not in text.splitlines()[1]
+
+
+def test_counts_read_a_moment_after_the_run_are_no_more_than_all() -> None:
+    totals = replace(TOTALS, exit_codes=(("file_ingested", 41),))
+    assert "ok 100.0%" in shown(state_of(totals, run=run_view(requests=40)), 200)
+
+
+chips = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 60)), max_size=9)
+
+
+@given(chips, chips, st.integers(0, 200))
+def test_a_part_is_left_out_only_where_it_has_no_room(
+    left: list[tuple[int, int]], right: list[tuple[int, int]], width: int
+) -> None:
+    sides = tuple([chip(f"{chr(97 + at)}" * size, str(side), priority) for at, (size, priority) in enumerate(of)]
+                  for side, of in enumerate((left, right)))  # fmt: skip
+    kept = [part for side in fit_chips(*sides, width) for part in side if part.text.strip()]
+    used = sum(len(part.text) for part in kept) + 2 * max(0, len(kept) - 1)
+    there = {(part.role, part.text) for part in kept}
+
+    def is_kept(one: Chip) -> bool:
+        return (one.parts[0].role, one.parts[0].text) in there
+
+    for one in (*sides[0], *sides[1]):
+        if not is_kept(one):
+            assert one.priority
+            assert used + one.width + 2 * bool(kept) > width, "it would fit"
+
+
+@pytest.mark.parametrize("width", range(90, 200, 5))
+def test_a_count_stays_while_there_is_room_for_it(width: int) -> None:
+    line = shown(state_of(tally={**TALLY, "finished": 0}), width).splitlines()[0]
+    gap = max(len(blank) for blank in re.findall(" +", line))
+    assert "✓ 0" in line or gap < 2 + len("✓ 0") + 2

@@ -1,0 +1,197 @@
+"""The log, held in part: of attempts, activity and actions no gap and no entry twice, bounded, whatever comes when."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.console.fake_reports import FakeReports
+from tests.console.sample_crawl import DOCS, NOW, attempt
+from tests.console.sample_log import activities, operator_actions
+from tui_crawler.console import log_book, log_parts
+from tui_crawler.console.log_book import LogBook
+from tui_crawler.console.log_parts import BEGINNING, END, LogAfter, LogBefore, LogPlace
+from tui_crawler.console.present.log_lines import Level
+from tui_crawler.domain.view import ActionView, ActivityView, AttemptView
+
+KEPT, PAGE = 40, 10
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small() -> object:
+    """Windows small enough to see many of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log_book, "KEPT", KEPT)
+        patch.setattr(log_book, "JOINED", PAGE)
+        patch.setattr(log_parts, "PAGE", PAGE)
+        yield
+
+
+def attempt_at(number: int, at: int) -> AttemptView:
+    return attempt(number, f"{DOCS}/{number}", "file_ingested", ended_at=NOW + at)
+
+
+def activity_at(number: int, at: int) -> ActivityView:
+    return replace(activities()[5], activity_id=number, at=NOW + at)
+
+
+def action_at(number: int, at: int) -> ActionView:
+    return replace(operator_actions()[1], action_id=number, at=NOW + at)
+
+
+KINDS = (("attempt", attempt_at), ("activity", activity_at), ("action", action_at))
+
+
+class Log:
+    """What happened, in the order in which it was noted: kind and time of each entry."""
+
+    def __init__(self, entries: list[tuple[int, int]]) -> None:
+        self.reports = FakeReports(log=(), happened=(), asked_for=())
+        self.add(entries)
+
+    def add(self, entries: list[tuple[int, int]]) -> None:
+        reports = self.reports
+        for kind, at in entries:
+            match kind:
+                case 0:
+                    reports.log = (attempt_at(len(reports.log) + 1, at), *reports.log)
+                case 1:
+                    reports.happened = (activity_at(len(reports.happened) + 1, at), *reports.happened)
+                case _:
+                    reports.asked_for = (action_at(len(reports.asked_for) + 1, at), *reports.asked_for)
+
+    def numbers(self) -> tuple[int, int, int]:
+        return len(self.reports.log), len(self.reports.happened), len(self.reports.asked_for)
+
+
+def read(book: LogBook, log: Log, part: LogBefore | LogAfter | None) -> bool:
+    return part is not None and book.take(part, part.read(log.reports, NOW))
+
+
+def assert_stretch(book: LogBook, log: Log) -> None:
+    """Of each kind exactly the entries between the two places are held, all in the order of time."""
+    after, up_to = book.spans[0].after, book.spans[-1].up_to
+    for (kind, _), low, high in zip(KINDS, after.ids, up_to.ids, strict=True):
+        assert sorted(line.key[1] for line in book.lines if line.key[0] == kind) == list(range(low + 1, high + 1))
+    assert [line.order for line in book.lines] == sorted(line.order for line in book.lines)
+    assert book.at_first == (after == BEGINNING)
+    if book.at_first:
+        assert book.spans[0].after == LogPlace()
+    for one, other in zip(book.spans, book.spans[1:], strict=False):
+        assert one.up_to == other.after
+
+
+TIMES = st.lists(st.tuples(st.sampled_from([0, 0, 0, 1, 2]), st.integers(0, 40)), max_size=90)
+STEPS = st.lists(st.sampled_from(["above", "below", "latest", "grow", "go"]), max_size=40)
+
+
+@given(entries=TIMES, in_time=st.booleans(), steps=STEPS, from_start=st.booleans(), anchor=st.floats(0, 0.999))
+@settings(max_examples=150, deadline=None)
+def test_what_is_held_is_always_a_stretch_of_the_log_also_where_the_clock_went_back(
+    entries: list[tuple[int, int]], in_time: bool, steps: list[str], from_start: bool, anchor: float
+) -> None:
+    log = Log(sorted(entries, key=lambda one: one[1]) if in_time else entries)
+    book = LogBook(from_start=from_start)
+    assert read(book, log, book.begin) or book.started
+    assert_stretch(book, log)
+    for step in steps:
+        match step:
+            case "above":
+                read(book, log, book.above)
+            case "below":
+                read(book, log, book.below)
+            case "latest":
+                read(book, log, book.latest)
+            case "grow":
+                log.add([(0, 41), (1, 41), (0, 42)])
+            case _ if book.lines:
+                book.let_go(book.lines[int(anchor * len(book.lines))].key)
+                assert len(book.lines) <= KEPT + 3 * PAGE or len(book.spans) == 1
+        assert_stretch(book, log)
+
+
+@given(entries=TIMES)
+@settings(max_examples=60, deadline=None)
+def test_reading_on_reaches_every_entry_in_either_direction(entries: list[tuple[int, int]]) -> None:
+    log = Log(entries)
+    for from_start in (False, True):
+        book = LogBook(from_start=from_start)
+        read(book, log, book.begin)
+        seen = {line.key for line in book.lines}
+        for _ in range(100):
+            if not (read(book, log, book.below if from_start else book.above)):
+                break
+            seen |= {line.key for line in book.lines}
+            book.let_go(book.lines[-1 if from_start else 0].key)
+        assert len(seen) == sum(log.numbers())
+        assert book.at_end if from_start else book.at_first
+
+
+def test_entries_are_in_the_order_of_time_and_what_was_asked_stands_before_what_followed() -> None:
+    log = Log([(0, 1), (0, 2), (0, 3), (1, 3), (2, 3), (0, 4)])
+    book = LogBook()
+    read(book, log, book.begin)
+    assert [line.key for line in book.lines] == [
+        ("attempt", 1), ("attempt", 2), ("action", 1), ("activity", 1), ("attempt", 3), ("attempt", 4),
+    ]  # fmt: skip
+    assert book.whole
+
+
+def test_an_action_is_shown_anew_when_something_became_of_it() -> None:
+    log = Log([(2, 1)])
+    book = LogBook()
+    read(book, log, book.begin)
+    (waits,) = log.reports.asked_for
+    assert not book.take_actions((waits,))
+    assert not book.take_actions((replace(waits, action_id=99),)), "one that was not read yet comes at the end"
+    assert book.take_actions((replace(waits, applied=True, error="no such origin"),))
+    assert [line.problem for line in book.lines] == [True]
+
+
+def test_what_comes_in_is_news_wherever_one_is_and_once_only() -> None:
+    log = Log([(0, at) for at in range(100)])
+    book = LogBook()
+    read(book, log, book.begin)
+    assert (book.news, book.latest, book.at_end) == (0, None, True)
+    log.add([(0, 100), (1, 100), (2, 101)])
+    read(book, log, book.below)
+    assert book.news == 3
+    for _ in range(6):
+        read(book, log, book.above)
+        book.let_go(book.lines[0].key)
+    assert not book.at_end
+    log.add([(0, 102), (0, 103)])
+    assert not read(book, log, book.latest), "it is counted, not held"
+    assert not read(book, log, book.latest)
+    assert book.news == 5
+    while not book.at_end:
+        read(book, log, book.below)
+        book.let_go(book.lines[-1].key)
+    assert book.news == 5
+    assert book.lines[-1].key == ("attempt", 103)
+
+
+def test_a_span_that_is_looked_at_is_not_let_go() -> None:
+    log = Log([(0, at) for at in range(200)])
+    book = LogBook()
+    read(book, log, book.begin)
+    key = book.lines[0].key
+    for _ in range(10):
+        read(book, log, book.above)
+    book.let_go(key)
+    assert book.line(key) is not None
+    assert len(book.lines) <= KEPT + PAGE
+
+
+def test_of_a_level_only_its_entries_are_held_and_a_window_of_another_log_is_not_taken() -> None:
+    log = Log([(0, at) for at in range(15)])
+    book = LogBook(level=Level.error)
+    assert not read(book, log, LogBefore(END)), "it reads problems only"
+    assert not read(book, log, LogBefore(END, "https://other.example", True))
+    assert read(book, log, book.begin)
+    assert (list(book.lines), book.started) == ([], True)
+    assert not read(book, log, LogAfter(LogPlace(3), problems_only=True)), "it touches nothing that is held"
+    assert book.line("no key") is None

@@ -1,0 +1,90 @@
+"""The operators' exclusion list in the console: extended and shortened with a question, and both undone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.widgets import Input
+
+from tests.console.rule_stage import retype
+from tests.console.sample_crawl import origins
+from tests.console.sample_rules import ADDED
+from tests.console.support import stage
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.rule_exclusion import exclude, exclude_origins, readmit
+from tui_crawler.console.screens.confirm import ConfirmScreen
+from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.domain.command import Exclude
+from tui_crawler.domain.exclusion import Exclusion
+
+
+async def test_the_exclusion_list_is_extended_and_shortened_with_a_question() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", rounds=3)
+        await held.press("X", rounds=1)
+        await held.type("hots: a.example")
+        await held.press("enter", rounds=1)
+        assert "unknown key; did you mean host?" in held.text()
+        box = held.app.screen.query_one(Input)
+        assert (box.value, box.has_focus) == ("hots: a.example", True)
+        await retype(held, "domain: example.com, reason: they asked")
+        await held.press("enter", rounds=1)
+        assert isinstance(held.app.screen, ConfirmScreen)
+        assert "Exclude domain example.com?" in held.text()
+        await held.press("n")
+        assert held.journal.sent == []
+        await held.press("G", "D", "y", rounds=1)
+        await held.decided()
+        (command,) = held.journal.sent
+        assert command == Exclude("host", "private.example.org", remove=True)
+        await held.press("z")
+        await held.decided()
+        assert held.journal.sent[-1] == Exclude("host", "private.example.org", "mail of 5 January")
+
+
+async def test_an_entry_of_the_list_is_neither_edited_nor_moved() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", rounds=3)
+        await held.press("G", "E", rounds=1)
+        assert "it stands on the operators' exclusion list: D takes it off" in held.text()
+        assert isinstance(held.app.screen, RulesScreen)
+        await held.press("X", "enter", rounds=1)  # an empty line asks nothing
+        assert "Added by an operator" in held.app.screen.query_one("#rules-info", Lines).text
+
+
+def test_what_the_list_has_already_is_not_put_there_again() -> None:
+    assert exclude(ADDED, ADDED) == "host private.example.org: that is on the exclusion list already"
+    assert exclude((), ADDED) == "this adds nothing"
+    both = exclude((*ADDED, Exclusion("host", "a.example"), Exclusion("host", "b.example")), ADDED)
+    assert not isinstance(both, str)
+    ((_, intent),) = both.options
+    assert intent.commands == (Exclude("host", "a.example"), Exclude("host", "b.example"))
+    assert intent.inverse == (
+        Exclude("host", "b.example", remove=True),
+        Exclude("host", "a.example", remove=True),
+    )
+    ((_, off),) = readmit(ADDED[0]).options
+    assert off.inverse == (Exclude("host", "private.example.org", "mail of 5 January"),)
+
+
+async def test_the_host_of_an_origin_is_excluded_from_the_overview() -> None:
+    async with stage((160, 40)) as held:
+        held.app.dispatcher.do_typed("exclude www.example.com")
+        await held.quiet()
+        assert "Exclude host www.example.com?" in held.text()
+        await held.press("y", rounds=1)
+        await held.decided()
+        assert held.journal.sent == [Exclude("host", "www.example.com")]
+        await held.press("z")
+        await held.decided()
+        assert held.journal.sent[-1] == Exclude("host", "www.example.com", remove=True)
+
+
+def test_origins_of_one_host_are_excluded_once_and_those_that_are_already_not_at_all() -> None:
+    view = origins()[0]
+    ports = [replace(view, origin=f"http://[::1]:{port}") for port in (81, 82)]
+    asked = exclude_origins(ports)
+    assert not isinstance(asked, str)
+    assert asked.options[0][1].commands == (Exclude("host", "[::1]"),)
+    gone = replace(view, state="FINISHED", finish_reason="excluded")
+    assert exclude_origins([gone]) == "the exclusion list holds for it already"

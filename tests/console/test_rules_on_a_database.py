@@ -1,0 +1,218 @@
+"""View 4 on a resting database: what is applied, edited, excluded and undone there is carried out at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from tests.cli.crawls import store_crawl
+from tests.console.rule_stage import counted, editor, on_database, read_again, retype, rows_of, write
+from tests.console.support import Stage
+from tests.storage.making import A, B
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.screens.confirm import ConfirmScreen
+from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.domain.command import ApplyRules, Exclude
+from tui_crawler.domain.policy import PolicySet, Rule
+from tui_crawler.domain.ruleset import to_json
+from tui_crawler.storage.reports import Reports
+from tui_crawler.wiring.steering import carry_out
+
+SITES = (f"{A}/", f"{A}/one", f"{A}/list/1", f"{A}/list/2")
+ONE, FEED = Rule("/one", skip=True, source="my.yaml:3"), Rule("/list/", ua="special", source="my.yaml:4")
+B_HOST = B.removeprefix("https://").partition(":")[0]
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    return store_crawl(tmp_path / "crawl.db", *SITES, policies=PolicySet(rules=(ONE,)), jobs=())
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """A crawl with two rules, of two origins."""
+    return store_crawl(tmp_path / "crawl.db", *SITES, f"{B}/x", policies=PolicySet(rules=(ONE, FEED)), jobs=())
+
+
+async def test_apply_undo_redo_and_a_conflict_in_words(crawl: Path) -> None:
+    async with on_database(crawl) as held:
+        await held.press("4", rounds=3)
+        assert rows_of(held, "#rules-entries") == ["rule /one: skip true ∅ never my.yaml:3"]
+        await write(held, f"skip: ^{A}/list/[0-9]+$")
+        assert "⊘ newly blocked 2" in " ".join((await counted(held)).split())
+        await held.press("A")
+        assert isinstance(held.app.screen, ConfirmScreen)
+        await held.press("y")
+        await held.decided()
+        await read_again(held)
+        assert isinstance(held.app.screen, RulesScreen)
+        assert in_force(crawl) == (2, ["/one", f"^{A}/list/[0-9]+$"], "mara")
+        assert [row.split()[0] for row in rows_of(held, "#rules-versions")] == ["2", "1"]
+        assert held.app.screen.query_one("#rules-versions", CrawlTable).cursor_key == 2
+        await held.press("z")
+        await held.decided()
+        assert in_force(crawl) == (3, ["/one"], "mara")
+        assert "same as: tui-crawler rules undo --job" in held.text()
+        assert taken_back(crawl) == [False, True]
+        await held.press("Z")
+        await held.decided()
+        assert in_force(crawl) == (4, ["/one", f"^{A}/list/[0-9]+$"], "mara")
+        await held.press("z")
+        await held.decided()
+        assert in_force(crawl) == (5, ["/one"], "mara")
+        assert taken_back(crawl) == [False, True, False, True]
+
+        await read_again(held)
+        await held.press("D", rounds=2)
+        await counted(held)
+        await someone_else_applies(crawl, 5, Rule("/two", skip=True))
+        await held.press("A", rounds=0)
+        await held.decided()
+        assert "the edit began with version 5, but version 6 is current" in held.text()
+        assert in_force(crawl) == (6, ["/two"], "someone else")
+        await read_again(held)
+        assert "⚠ version 6 of someone else is in force now" in held.text()
+
+
+async def test_an_edited_entry_keeps_its_place_is_undone_and_meets_a_conflict(several: Path) -> None:
+    async with on_database(several) as held:
+        await held.press("4", rounds=3)
+        await held.press("E", rounds=2)
+        assert held.app.screen.query_one(Input).value == "skip: /one"
+        await retype(held, "skip: /list/1")
+        impact = " ".join((await counted(held)).split())
+        assert "⊘ newly blocked 1" in impact  # whole against whole: /one is allowed again
+        assert "✓ newly allowed 1" in impact
+        await held.press("enter", rounds=1)
+        await apply(held)
+        assert in_force(several) == (2, ["/list/1", "/list/"], "mara")
+        await held.press("z")
+        await held.decided()
+        assert in_force(several) == (3, ["/one", "/list/"], "mara")
+        assert taken_back(several) == [False, True]
+
+        await read_again(held)
+        await held.press("E", rounds=2)
+        await retype(held, "skip: /mine")
+        await someone_else_applies(several, 3, Rule("/two", skip=True))
+        await read_again(held)
+        assert held.app.screen.query_one(Input).value == "skip: /mine"
+        await held.press("enter", rounds=1)
+        await counted(held)
+        await apply(held)
+        assert "the edit began with version 3, but version 4 is current" in held.text()
+        assert in_force(several) == (4, ["/two"], "someone else")
+        draft = editor(held)._bench.draft
+        assert draft is not None
+        assert [rule.match for rule in draft.policies.rules] == ["/mine", "/list/"]
+
+
+async def test_undo_version_takes_back_the_action_that_wrote_it(several: Path) -> None:
+    async with on_database(several) as held:
+        await held.press("4", rounds=3)
+        await held.press("J", rounds=2)
+        assert isinstance(held.app.console_screen, type(editor(held)))
+        await counted(held)
+        await apply(held)
+        assert in_force(several) == (2, ["/list/", "/one"], "mara")
+        await held.press("u", rounds=3)
+        await counted(held)
+        await read_again(held)
+        await apply(held)
+        assert in_force(several) == (3, ["/one", "/list/"], "mara")
+        assert taken_back(several) == [False, True]
+
+
+async def test_the_exclusion_list_is_extended_and_shortened_and_both_are_undone(several: Path) -> None:
+    async with on_database(several) as held:
+        await held.press("4", rounds=3)
+        await held.press("X", rounds=1)
+        await held.type(f"host: {B_HOST}, reason: they asked")
+        assert f"✎ exclusion  host {B_HOST}  they asked" in held.text()
+        await held.press("enter", rounds=1)
+        await yes(held)
+        assert excluded(several) == [("host", B_HOST, "they asked", "mara")]
+        assert states(several)[B] == "excluded"
+        await read_again(held)
+        assert any(B_HOST in row for row in rows_of(held, "#rules-entries"))
+        await held.press("z")
+        await held.decided()
+        assert excluded(several) == []
+        assert states(several)[B] == ""
+        assert taken_back(several) == [False, True]
+        await held.press("Z")
+        await held.decided()
+        assert excluded(several) == [("host", B_HOST, "they asked", "mara")]
+
+        await read_again(held)
+        await held.press("X", rounds=1)
+        await held.type(f"host: {B_HOST}")
+        await held.press("enter", rounds=1)
+        assert "is on the exclusion list already" in held.text()
+        await held.press("escape", "G", "D", rounds=1)
+        assert isinstance(held.app.screen, ConfirmScreen)
+        await yes(held)
+        assert excluded(several) == []
+        await held.press("z")
+        await held.decided()
+        assert excluded(several) == [("host", B_HOST, "they asked", "mara")]
+        assert states(several)[B] == "excluded"
+
+
+async def test_an_exclusion_that_someone_else_added_is_seen_and_taken_off(several: Path) -> None:
+    await asyncio.to_thread(carry_out, several, Exclude("host", B_HOST, "mail"), "someone else")
+    async with on_database(several) as held:
+        await held.press("4", rounds=3)
+        await held.press("G", "D", rounds=1)
+        assert "mail. Asked by someone else." in held.text()
+        await yes(held)
+        assert excluded(several) == []
+
+
+async def apply(held: Stage) -> None:
+    """Applies what is drafted, whatever is asked."""
+    await held.press("A")
+    if isinstance(held.app.screen, ConfirmScreen):
+        await held.press("y")
+    await held.decided()
+    await read_again(held)
+
+
+async def yes(held: Stage) -> None:
+    assert isinstance(held.app.screen, ConfirmScreen)
+    await held.press("y")
+    await held.decided()
+
+
+async def someone_else_applies(crawl: Path, base: int, rule: Rule) -> None:
+    rules = to_json(PolicySet(rules=(rule,)))
+    await asyncio.to_thread(carry_out, crawl, ApplyRules(rules, base, "", "by hand"), "someone else")
+
+
+def in_force(database: Path) -> tuple[int, list[str], str]:
+    """The version in force: its id, the patterns of its rules, and who wrote it."""
+    with contextlib.closing(Reports(database)) as reports:
+        (one,) = reports.current_rulesets()
+    return one.ruleset_id, [rule.match for rule in one.policies.rules], one.who
+
+
+def taken_back(database: Path) -> list[bool]:
+    """Which actions of the operator were undone, newest first."""
+    with contextlib.closing(Reports(database)) as reports:
+        return [one.undone for one in reports.actions()]
+
+
+def excluded(database: Path) -> list[tuple[str, str, str, str]]:
+    """The operators' exclusion list."""
+    with contextlib.closing(Reports(database)) as reports:
+        return [(one.kind, one.value, one.reason, one.who) for one in reports.exclusions()]
+
+
+def states(database: Path) -> dict[str, str]:
+    """Why each origin has finished; empty: it has not."""
+    with contextlib.closing(Reports(database)) as reports:
+        return {one.origin: one.finish_reason for one in reports.origins_changed(0).rows}

@@ -1,0 +1,71 @@
+"""What the overview reads by itself: suspected traps, the card of the selected origin, the newest actions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.refresh import SLOW_MS
+
+if TYPE_CHECKING:
+    from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.trap import TrapSuspicion
+    from tui_crawler.domain.view import ActionView, ExitCountView
+
+_RARE_MS = 5 * SLOW_MS
+_LOOKED_AT = 100  # attempts of the selected origin, each time it changes
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicions:
+    """Every origin whose links the trap guard refused, with what speaks for a trap."""
+
+    every_ms: int = _RARE_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> dict[str, TrapSuspicion]:
+        """By origin. Raises StorageFailure."""
+        from tui_crawler.domain.trap import guard_suspicions  # noqa: PLC0415  not before the first paint
+
+        return guard_suspicions(reports.refused(""))
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """More of the selected origin: how its attempts ended in the newest run, the page that comes next (empty: none is
+    on the todo list), and whether it looks like a trap."""
+
+    exits: tuple[ExitCountView, ...]
+    next_url: str = ""
+    suspicion: TrapSuspicion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CardOf:
+    """The card of one origin."""
+
+    origin: str
+    every_ms: int = SLOW_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> Card:
+        """Reads it. Raises StorageFailure."""
+        from tui_crawler.domain.trap import suspect  # noqa: PLC0415  not before the first paint
+
+        name = self.origin
+        todo = reports.todo(name, 1)
+        suspicion = suspect(name, reports.refused(name), reports.attempts(origin=name, limit=_LOOKED_AT))
+        return Card(reports.exit_counts(name, now), todo[0].url if todo else "", suspicion)
+
+
+@dataclass(frozen=True, slots=True)
+class RecentActions:
+    """The newest actions of operators, whole: what became of them changes."""
+
+    every_ms: int = SLOW_MS
+    by_time: bool = False
+    limit: int = 50
+
+    def read(self, reports: Reports, now: int) -> tuple[ActionView, ...]:
+        """Newest first. Raises StorageFailure."""
+        return reports.actions(self.limit)

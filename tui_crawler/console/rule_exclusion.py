@@ -1,0 +1,86 @@
+"""The operators' exclusion list: what is asked before it is extended or shortened, and what was typed for it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.format import plural
+from tui_crawler.console.intent import Intent, Question
+from tui_crawler.console.present.line import Line
+from tui_crawler.console.table_cells import Styled
+from tui_crawler.domain.command import Exclude
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.ruleset import RulesetChange
+from tui_crawler.domain.url import InvalidUrl, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tui_crawler.domain.view import OriginView
+
+HINT = "host: a.example, reason: they asked · domain: example.net · cidr: 203.0.113.0/24 · pattern: /members/"
+_AT_ONCE = "It holds at once, for every job and with every version of the rules, and overrides everything."
+
+
+def read_as(text: str) -> str:
+    """What is typed for the list, as an entry of the rules is."""
+    return f"exclusion: {text}"
+
+
+def exclude(typed: Sequence[Exclusion], listed: Sequence[Exclusion]) -> Question | str:
+    """Asks before entries are put on the list; in words why none is."""
+    there = {(one.kind, one.value) for one in listed}
+    new = tuple(one for one in typed if (one.kind, one.value) not in there)
+    if not new:
+        return f"{_names(typed)}: that is on the exclusion list already" if typed else "this adds nothing"
+    says = f"exclude {_names(new)}"
+    intent = Intent(
+        tuple(Exclude(one.kind, one.value, one.reason) for one in new),
+        says,
+        tuple(Exclude(one.kind, one.value, remove=True) for one in reversed(new)),
+    )
+    text = f"{_AT_ONCE} Origins that it names are finished as excluded; what was crawled stays."
+    return Question(f"{says[0].upper()}{says[1:]}?", text, (("Exclude", intent),), "undo: z")
+
+
+def exclude_origins(origins: Sequence[OriginView]) -> Question | str:
+    """Asks before the hosts of origins are put on the list; in words why none is."""
+    hosts: dict[str, None] = {}
+    for view in origins:
+        url = normalise(view.origin)
+        if view.finish_reason != "excluded" and not isinstance(url, InvalidUrl):
+            hosts[url.host] = None
+    if not hosts:
+        return "the exclusion list holds for it already"
+    asked = exclude([Exclusion("host", host) for host in hosts], ())
+    return asked if isinstance(asked, str) else replace(asked, note="X in the Rules view takes a reason. undo: z")
+
+
+def readmit(one: Exclusion) -> Question:
+    """Asks before an entry is taken off the list."""
+    says = f"take {_names((one,))} off the exclusion list"
+    intent = Intent((Exclude(one.kind, one.value, remove=True),), says, (Exclude(one.kind, one.value, one.reason),))
+    why = f"{one.reason}. " if one.reason else ""
+    asked = f"Asked by {one.who}. " if one.who else ""
+    text = f"{why}{asked}Its origins go on at once, and pages that it refused get their tries back."
+    return Question(f"{says[0].upper()}{says[1:]}?", text, (("Take it off", intent),), "undo: z")
+
+
+def exclusion_lines(text: str, read: RulesetChange | str | None) -> list[Line]:
+    """What becomes of what is typed for the list."""
+    if read is None:
+        return [Styled("One of host, domain, cidr, pattern, and a reason:", "muted"), Styled(HINT, "muted")]
+    if isinstance(read, str):
+        return [(Styled("✗ ", "error"), text), Styled(f"  {read}", "muted")]
+    return [
+        *(
+            (Styled("✎ exclusion  ", "paused"), f"{one.kind} {one.value}", Styled(f"  {one.reason}", "muted"))
+            for one in read.exclusions or ()
+        ),
+        Styled("  enter asks, then it holds at once, beside all versions of the rules", "muted"),
+    ]
+
+
+def _names(some: Sequence[Exclusion]) -> str:
+    return f"{some[0].kind} {some[0].value}" if len(some) == 1 else plural(len(some), "entry", "entries")

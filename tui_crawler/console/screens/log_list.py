@@ -1,0 +1,155 @@
+"""A table on the log: follows its end, and reads on where the view comes near an edge of what is held."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.log_parts import LogAfter, LogBefore, LogEntries
+from tui_crawler.console.table_cells import LateRow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Mapping
+
+    from tui_crawler.console.crawl_table import CrawlTable, CursorRule, Row
+    from tui_crawler.console.log_book import LogBook
+    from tui_crawler.console.present.log_lines import LogLine
+    from tui_crawler.console.refresh import Part
+
+AHEAD = 100
+"""So many rows before the edge of what is held its neighbours are read."""
+
+
+class LogList:
+    """What the screen shows of a book in its table, and what it wants to be read for it."""
+
+    def __init__(self, table: CrawlTable, book: LogBook, row: Callable[[LogLine], Row]) -> None:
+        """`row` makes the row of an entry; its key is that of the entry."""
+        self.table = table
+        self.book = book
+        self._row = row
+        self._edge: LogBefore | LogAfter | None = None  # the neighbours that are awaited
+        self._parts: tuple[Part, ...] = ()
+        self._rows: dict[Hashable, tuple[LogLine, Row]] = {}
+        self._turned = True  # the rows shown are still those of the book before
+        self.fell_behind = False
+        """Whether so much has come in while it followed that it is not at the end any more."""
+        table.pins_top = True
+
+    def look(self, book: LogBook, *, keep: bool = False) -> None:
+        """Goes elsewhere, which is read with the next beat; `keep`: until then the rows stay."""
+        self.book, self._edge, self._parts, self._rows, self._turned = book, None, (), {}, True
+        self.fell_behind = False
+        if not keep:
+            self.table.set_rows([])
+
+    @property
+    def following(self) -> bool:
+        """Whether the last row, where the newest entry goes, has the cursor and is in view."""
+        table, book = self.table, self.book
+        if self._turned:
+            return not book.from_start
+        visible = table.visible_keys
+        in_view = not visible or table.cursor_key in visible
+        return book.at_end and in_view and table.cursor_index >= table.row_count - 1
+
+    @property
+    def in_part(self) -> bool:
+        """Whether the rows are filtered or in an order of their own: nothing is read on then."""
+        return self.table.order is not None or bool(self.table.needle)
+
+    @property
+    def reads_on(self) -> bool:
+        """Whether what lies beyond an edge is awaited."""
+        return self._edge is not None
+
+    # what is read
+
+    def parts(self, *, frozen: bool) -> tuple[Part, ...]:
+        """What comes in at the end, unless the picture is held still, and what lies beyond an edge that is near."""
+        if self._edge is None or self._edge not in self._parts:
+            self._parts = tuple(dict.fromkeys(self._windows(frozen=frozen)))
+        return self._parts
+
+    def _windows(self, *, frozen: bool) -> Iterable[Part]:
+        book, table = self.book, self.table
+        self._edge = None
+        if not book.started:
+            yield book.begin
+            return
+        if not frozen:
+            yield book.actions
+            end = book.below if book.at_end else book.latest
+            if end is not None:
+                yield end
+        if self.in_part:
+            return
+        top = round(table.scroll_y)
+        bottom = top + len(table.visible_keys) - 1
+        if not book.at_end and bottom + AHEAD >= table.row_count:
+            self._edge = book.below
+        elif top < AHEAD:
+            self._edge = book.above
+        if self._edge is not None:
+            yield self._edge
+
+    def take(self, read: Mapping[Part, object]) -> bool:
+        """Takes what was read; True when the rows are others now."""
+        book, following, anchor = self.book, self.following, self._anchor()
+        changed = False
+        for part in self._parts:
+            found = read.get(part)
+            if isinstance(found, LogEntries) and isinstance(part, LogBefore | LogAfter):
+                self._edge = None if part == self._edge else self._edge
+                changed |= book.take(part, found)
+            elif isinstance(found, tuple):
+                changed |= book.take_actions(found)
+        if following:
+            book.news = 0
+            self.fell_behind = book.started and not book.at_end
+        if changed:
+            lines = book.lines
+            book.let_go(lines[-1].key if following and lines else anchor)
+            self.show(following=following)
+        return changed
+
+    def _anchor(self) -> Hashable:
+        """The entry that is looked at: under the cursor, or the topmost one while that is out of view."""
+        keys = self.table.visible_keys
+        return self.table.cursor_key if self.table.cursor_key in keys or not keys else keys[0]
+
+    # what is shown
+
+    def show(self, *, following: bool) -> None:
+        """Shows what is held. The cursor stays on its entry; when that is let go, it goes to the nearest in view."""
+        book, table = self.book, self.table
+        kept, self._rows = self._rows, {}
+        for line in book.lines:
+            had = kept.get(line.key)
+            if had is None or had[0] is not line:
+                had = line, LateRow(line.key, partial(self._row, line))
+            self._rows[line.key] = had
+        visible = table.visible_keys
+        if visible and not self._turned and table.cursor_key not in (*visible, *self._rows):
+            top = round(table.scroll_y)
+            table.move_cursor(index=top if table.cursor_index < top else top + len(visible) - 1)
+        rule: CursorRule = "last" if following else "first" if self._turned else "pin"
+        self._turned = False
+        table.set_rows([row for _, row in self._rows.values()], cursor=rule)
+
+    def remake(self) -> None:
+        """Makes all rows anew: what is underlined or how time is shown has changed."""
+        self._rows = {}
+        if not self._turned:
+            self.show(following=False)
+
+    def tick(self) -> None:
+        """Makes the rows in view anew."""
+        self.table.update_rows(self._row(line) for line in map(self.book.line, self.table.visible_keys) if line)
+
+    def ahead(self, *, older: bool) -> Iterable[LogLine]:
+        """The entries on one side of the cursor, the nearest first."""
+        here = self.table.cursor_index
+        keys = self.table.row_order
+        there = reversed(keys[: max(here, 0)]) if older else iter(keys[here + 1 :])
+        return (line for line in map(self.book.line, there) if line is not None)

@@ -1,0 +1,158 @@
+"""A table on a long list of pages: where the view comes near an edge of what is held, what lies beyond is read."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Generic
+
+from tui_crawler.console.page_book import SpanBook, W
+from tui_crawler.console.table_cells import LateRow
+from tui_crawler.domain.page_filter import PageWindow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Mapping
+
+    from tui_crawler.console.crawl_table import CrawlTable, CursorRule, Row
+    from tui_crawler.console.refresh import Part
+    from tui_crawler.domain.view import PageView
+
+AHEAD = 100
+"""So many rows before the edge of what is held its neighbours are read; of a list that is not counted only as many as
+are in view."""
+
+
+class PageList(Generic[W]):
+    """What a screen shows of a book in a table, and what it wants to be read for it."""
+
+    def __init__(
+        self, table: CrawlTable, book: SpanBook[W], row: Callable[[PageView], Row], *, keep_marks: bool = False
+    ) -> None:
+        """`row` makes the row of a page; its key is the page id. `keep_marks`: also where a page has left the list."""
+        self.table = table
+        self.book = book
+        self._row = row
+        self._keep_marks = keep_marks
+        self._urls: dict[Hashable, str] = {}  # of the marked pages
+        self._edge: W | None = None  # the neighbours that are awaited
+        self._parts: tuple[W, ...] = ()
+        self._seen: dict[W, object] = {}  # what was read for a part last
+        self._held: dict[W, PageWindow] = {}  # what came while the picture is held still
+        self._rows: dict[int, tuple[PageView, Row]] = {}
+        self._cursor: CursorRule = "first"  # where the cursor goes with the first rows of a book
+        self._turned = True  # the rows shown are still those of the book before
+        table.pins_top = True
+
+    def look(self, book: SpanBook[W], *, keep: bool = False) -> None:
+        """Goes elsewhere, which is read with the next beat; `keep`: until then the rows stay."""
+        self.book, self._edge, self._parts = book, None, ()
+        self._seen, self._held, self._rows = {}, {}, {}
+        self._cursor, self._turned = "last" if book.from_end else "first", True
+        if not keep:
+            self.table.set_rows([], keep_marks=True)
+
+    @property
+    def in_part(self) -> bool:
+        """Whether the rows are filtered or in an order of their own: nothing is read on then."""
+        return self.table.order is not None or bool(self.table.needle)
+
+    @property
+    def parts(self) -> tuple[W, ...]:
+        """The rows in view anew, and what comes next where the view comes near an edge."""
+        if self._edge is None or self._edge not in self._parts:
+            self._parts = tuple(dict.fromkeys(self._windows()))
+        return self._parts
+
+    def _windows(self) -> Iterable[W]:
+        book, table = self.book, self.table
+        if not book.started:
+            yield book.begin
+            return
+        keys = table.visible_keys
+        for key in (table.cursor_key, *keys[:1]):
+            if key is not None and key in keys and (again := book.again(key)) is not None:
+                yield again
+        top = round(table.scroll_y)
+        bottom = top + len(keys) - 1
+        if book.end_again is not None and bottom >= table.row_count - 1:
+            yield book.end_again
+        self._edge = None
+        if not self.in_part:
+            ahead = AHEAD if book.counted else table.size.height
+            self._edge = book.below if bottom + ahead >= table.row_count else None
+            if self._edge is None and top < ahead:
+                self._edge = book.above
+        if self._edge is not None:
+            yield self._edge
+
+    def take(self, read: Mapping[Part, object], *, frozen: bool) -> tuple[bool, bool]:
+        """Takes the windows that were read anew: whether the rows are others now, and whether some wait for a thaw."""
+        changed = waits = False
+        for part in self._parts:
+            window = read.get(part)
+            if not isinstance(window, PageWindow) or (part != self._edge and self._seen.get(part) is window):
+                continue
+            if frozen and self.book.started and part != self._edge:
+                waits |= self._held.get(part, self._seen.get(part)) != window
+                self._held[part] = window
+            else:
+                self._edge = None if part == self._edge else self._edge
+                changed |= self.book.take(part, window)
+        self._seen = {part: read[part] for part in self._parts if part in read}
+        if changed:
+            self.show()
+        return changed, waits
+
+    def thaw(self) -> bool:
+        """Shows what came meanwhile; whether that is anything new."""
+        held, self._held = self._held, {}
+        changed = False
+        for part, window in held.items():
+            changed |= self.book.take(part, window)
+        if changed:
+            self.show()
+        return changed
+
+    def tick(self) -> None:
+        """Makes the rows in view anew: what changes by time, or with their origins."""
+        for page in map(self.book.page, self.table.visible_keys):
+            if page is not None:
+                self.table.update_row(self._row(page))
+
+    def show(self) -> None:
+        """Shows what is held. The cursor stays on its page; when that is let go, it goes to the nearest in view. On the
+        first row of a list that begins with the newest it stays on the first."""
+        book, table = self.book, self.table
+        kept, self._rows = self._rows, {}
+        for page in book.pages:
+            had = kept.get(page.page_id)
+            same = had is not None and had[0] == page
+            self._rows[page.page_id] = (
+                had if had is not None and same else (page, LateRow(page.page_id, partial(self._row, page)))
+            )
+        visible = table.visible_keys
+        if visible and not self._turned and table.cursor_key not in (*visible, *self._rows):
+            top = round(table.scroll_y)
+            table.move_cursor(index=top if table.cursor_index < top else top + len(visible) - 1)
+        follows = book.newest_first and book.at_first and table.cursor_index <= 0
+        rule: CursorRule = "first" if follows else "pin"
+        if self._turned or not table.row_count:
+            rule = self._cursor
+        if not self._keep_marks:
+            table.remove_rows([key for key in table.marked if isinstance(key, int) and book.lacks(key)])
+        self._turned = False
+        table.set_rows([row for _, row in self._rows.values()], cursor=rule, keep_marks=True)
+
+    def go_to_end(self, book: SpanBook[W]) -> bool:
+        """Goes to the first or the last row of all, where `book` begins; False when that is held already."""
+        there = self.book.at_last if book.from_end else self.book.at_first
+        if self.in_part or not self.book.started or there:
+            return False
+        self.look(book, keep=True)
+        return True
+
+    def marked_urls(self) -> tuple[str, ...]:
+        """The URLs of exactly the marked pages, also of those that are let go; to be asked whenever marks change."""
+        marked = self.table.marked
+        known = self._urls | {page.page_id: page.url for page in self.book.pages} if marked else {}
+        self._urls = {key: url for key, url in known.items() if key in marked}
+        return tuple(self._urls.values())
