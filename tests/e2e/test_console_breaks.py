@@ -83,7 +83,7 @@ def assert_given_back(terminal: Terminal) -> None:
     modes: dict[int, bool] = {}
     for numbers, switch in re.findall(rb"\x1b\[\?([\d;]+)([hl])", raw):
         modes.update(dict.fromkeys(map(int, numbers.split(b";")), switch == b"h"))
-    assert {mode for mode, on in modes.items() if on} <= SHOWN_AT_REST
+    assert {mode for mode, on in modes.items() if on} <= SHOWN_AT_REST, raw[-2_000:]
     assert modes[1049] is modes[1003] is modes[2004] is False
     assert modes[25]
     assert len(re.findall(rb"\x1b\[>\d*u", raw)) == len(re.findall(rb"\x1b\[<\d*u", raw))
@@ -123,7 +123,9 @@ def test_every_way_out_of_a_crawl_gives_the_terminal_back(config):
             for terminal in terminals.values():  # who leaves waits only a moment for a terminal that takes nothing
                 terminal._read(0.05)
         for way, status in ways.items():
-            assert terminals[way].read_to_end() == status
+            ended, told = terminals[way].read_to_end(), summary(terminals[way])
+            gave_up = way == "q" and "Gave up" in told  # one of the demo's origins does, after some seconds
+            assert ended == (1 if gave_up else status), told
             assert_given_back(terminals[way])
             assert "Run 1 of demo: interrupted" in summary(terminals[way])
             assert value(config.with_name(f"{way}.db"), "SELECT count(*) FROM v_run WHERE finish_reason <> ''") == 1

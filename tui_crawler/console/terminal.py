@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 LOOK_S = 0.25
-LOOKS_WHEN_LEAVING = 4
+LOOKS_WHEN_LEAVING = 12
 SIGNAL_STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Exit status after a signal (RELIABILITY.md, Signals)."""
 
@@ -86,8 +86,8 @@ class Outlet:
             ready = select.select([], [fd], [], LOOK_S)[1]
             self.waited_ms += (time.monotonic_ns() - began) // 1_000_000
             if not ready:
-                waited += 1
-                if self.leaving and waited >= LOOKS_WHEN_LEAVING:
+                waited += self.leaving  # however long it stood still before
+                if waited >= LOOKS_WHEN_LEAVING:
                     self.lost = True
                     return
                 continue
