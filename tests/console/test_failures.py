@@ -284,6 +284,28 @@ async def test_where_origins_gave_up_in_the_live_run_new_patience_is_offered() -
         assert held.journal.sent == [TopUpPatience((DOWN,)), RetryPages(exit_codes=("connection_failed",))]
 
 
+async def test_after_the_end_of_the_hosted_run_the_retry_of_one_page_asks_before_it_starts_another() -> None:
+    host = FakeHost()
+    async with stage((140, 40), host=host) as held:
+        host.end.set()
+        await held.engine_over()
+        held.reports.newest_run = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
+        held.reports.commit()
+        await held.press("2", "enter", "r", rounds=3)
+        assert isinstance(held.app.screen, ConfirmScreen)
+        assert "Retry 1 failed page?" in held.text()
+        assert "starts a new run" in words_of(held)
+        assert not held.journal.sent
+
+
+async def test_r_is_about_no_page_while_groups_are_marked() -> None:
+    async with stage() as held:
+        await held.press("2", "space", "space", "r", rounds=3)
+        assert "2 marked" in held.text()
+        assert "no URL is selected" in held.text()
+        assert not held.journal.sent
+
+
 async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() -> None:
     host = FakeHost()
     async with stage((140, 40), host=host) as held:

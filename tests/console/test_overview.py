@@ -339,6 +339,18 @@ async def test_origins_that_give_up_are_told_in_one_notice_of_the_last_minute() 
         assert "✗ gave up: www.example.com – ! shows problems" in held.text()
 
 
+async def test_an_origin_that_gave_up_long_ago_in_another_view_is_told_no_more() -> None:
+    async with stage() as held:
+        await held.press("5")
+        held.reports.commit(replace(held.reports.rows[API], state="FINISHED", finish_reason="patience", patience=0))
+        await held.settle(2)
+        held.clock.move(90_000)
+        await held.press("1")
+        await held.settle(2)
+        assert "Origins · 11" in held.text()
+        assert "gave up:" not in held.text()
+
+
 async def test_a_suspected_trap_is_named_beside_its_origin_and_explained_when_it_is_selected() -> None:
     async with stage((200, 50)) as held:
         line = next(line for line in held.text().splitlines() if "www.example.com" in line and "crawling" in line)

@@ -128,9 +128,22 @@ async def test_a_terminal_that_went_away_ends_it_once() -> None:
     assert held.app.return_value.exit_status == 129
 
 
+async def test_an_engine_that_comes_second_leaves_the_console_attached_to_the_run_that_came_first() -> None:
+    held_by = RunHeld("another run holds this database: process 12 on host \x1b[2Jreef")
+    async with stage(host=FakeHost(failure=held_by)) as held:
+        await held.engine_over()
+        await held.settle()
+        assert "● attached" in held.text()
+        assert "process 12 on host \\x1b[2Jreef" in held.text()
+        assert "failed:" not in held.text()
+        await held.press("q", rounds=0)
+        await held.gone()
+    assert held.app.return_value is not None
+    assert held.app.return_value.exit_status == 0
+
+
 async def test_a_failing_engine_is_a_state_not_a_traceback() -> None:
     for failure, words in (
-        (RunHeld("another live run holds it: process 12 on host \x1b[2Jreef"), "process 12 on host \\x1b[2Jreef"),
         (StorageFailure("database or disk is full"), "database or disk is full"),
         (ZeroDivisionError("oh"), "ZeroDivisionError: oh"),
     ):

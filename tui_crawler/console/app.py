@@ -373,7 +373,7 @@ class CrawlerApp(App["ExitSummary"]):
         if self.room.quitting:
             self.way_out.engine_over()
         elif message.end.failure:
-            self.tell("engine", f"The engine failed: {message.end.failure}", "error")
+            self.tell("engine", *message.end.news)
 
     # actions
 

@@ -34,16 +34,29 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class EngineEnd:
-    """How the hosted engine ended: the run's finish reason, or (raw) what went wrong."""
+    """How the hosted engine ended: the run's finish reason, or (raw) what went wrong. `held`: it did not begin, since
+    another run came first."""
 
     reason: str = ""
     failure: str = ""
+    held: bool = False
+
+    @property
+    def news(self) -> tuple[str, str]:
+        """What a failure means, in words (raw), and their role."""
+        if self.held:
+            return f"This console is attached: {self.failure}", "muted"
+        return f"The engine failed: {self.failure}", "error"
 
 
 def host_engine(host: EngineHost) -> EngineEnd:
     """Runs the engine until it ends (blocking); whatever it raises becomes a value."""
+    from tui_crawler.domain.run import RunHeld  # noqa: PLC0415  not before the first paint
+
     try:
         return EngineEnd(reason=host.run())
+    except RunHeld as held:
+        return EngineEnd(failure=str(held), held=True)
     except Exception as error:  # noqa: BLE001, RUF100  shown as a state, never as a traceback
         return EngineEnd(failure=failure_words(error))
 
@@ -94,7 +107,10 @@ class EngineRoom:
         self.phase, self.end = Phase.starting, EngineEnd()
 
     def ended(self, end: EngineEnd) -> None:
-        """Notes how the engine ended."""
+        """Notes how the engine ended. One that did not begin leaves this console attached to the run that did."""
+        if end.held and not self.quitting:
+            self.host, self.phase = None, Phase.absent
+            return
         self.end = end
         self.phase = Phase.failed if end.failure else Phase.ended
 

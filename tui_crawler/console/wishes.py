@@ -80,11 +80,11 @@ class Wishes:
         return prospect_of(self.uptake, origins, self._app.picture.origins.values(), among)
 
     def retry(self, urls: tuple[str, ...], then: Callable[[], None] | None = None) -> None:
-        """Gives URLs their tries back; asks first when there are several, and says how long that takes.
+        """Gives URLs their tries back; asks first when there are several or a run would start, and says what it takes.
 
         `then` is called after that has been carried out.
         """
-        if len(urls) == 1:
+        if len(urls) == 1 and self.uptake is not Uptake.new_run:
             self.carry_out(retry_urls(urls, self.uptake))
             if then is not None:
                 then()
@@ -95,7 +95,8 @@ class Wishes:
         tries = picture.run.tries if picture.run is not None else 0
         prospect = self.prospect(view for name in pages if (view := picture.origins.get(name)) is not None)
         cost = retry_cost(pages, picture.origins, tries, self._app.clock.wall_ms(), prospect.uptake)
-        self.ask(retry_named(urls, "the marked URLs", len(urls), cost_words(cost), prospect), then)
+        what = "the marked URLs" if len(urls) > 1 else urls[0]
+        self.ask(retry_named(urls, what, len(urls), cost_words(cost), prospect), then)
 
     def undo(self) -> None:
         """Undoes the last intent that can be undone."""

@@ -260,12 +260,14 @@ class FailuresScreen(ConsoleScreen):
         return next((one for one in self._clusters if page is not None and page.url in one.urls), None)
 
     def situation(self) -> Situation:
-        """The group, and the marked pages or the one under the cursor."""
+        """The group, and the marked pages or the one under the cursor; none of these while groups are marked."""
         group = self._group()
         page = self._page()
+        among_groups = self.focused is self._group_table and self._group_table.mark_count > 0
+        here = (page.url,) if page is not None and not among_groups else ()
         return Situation(
             Where.failures,
-            urls=self._list.marked_urls() or ((page.url,) if page is not None else ()),
+            urls=self._list.marked_urls() or here,
             failed=group.count if group is not None else 0,
         )
 

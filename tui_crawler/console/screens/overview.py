@@ -123,6 +123,8 @@ class OverviewScreen(LiveFilterScreen):
             return
         self._told_at = gave_up[-1][0]
         recent = [origin for at, origin in gave_up if now - at < MINUTE_MS]
+        if not recent:
+            return  # it was long ago, in another view
         more = f" ×{len(recent)} in 60 s" if len(recent) > 1 else ""
         self.console.tell("gave up", f"✗ gave up: {host_of(recent[-1])}{more} – ! shows problems", "warning")
 
