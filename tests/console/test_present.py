@@ -22,7 +22,7 @@ from tui_crawler.console.present.order import SORT_COLUMNS, Arrangement, arrange
 from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT_TITLES, origin_row
 from tui_crawler.console.present.rates import OriginMeters, RateMeter
 from tui_crawler.console.present.standing import TALLIES, counted_as, is_problem, standing
-from tui_crawler.console.present.urls import host_of, path_of
+from tui_crawler.console.present.urls import host_of, path_of, whole_url
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.idle_reason import at_rest
@@ -178,3 +178,17 @@ def test_what_is_typed_or_pasted_is_plain(text: str) -> None:
     plain = plain_text(text)
     assert all(char == "\n" or char.isprintable() or char.isspace() for char in plain)
     assert plain_text(plain).rstrip("\n") == plain.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        ("a.example/x?y", "https://a.example/x?y"),
+        ("a.example", "https://a.example/"),
+        ("127.0.0.1:8080/z", "http://127.0.0.1:8080/z"),
+        ("a.example.org/x", "a.example.org/x"),
+        ("http://a.example/x", "http://a.example/x"),
+    ],
+)
+def test_a_url_as_the_console_shows_it_is_of_the_origin_that_is_known(written: str, url: str) -> None:
+    assert whole_url(written, ["https://a.example", "http://127.0.0.1:8080"]) == url

@@ -126,10 +126,12 @@ class Dispatcher:
 
     def go_to_why(self, url: object) -> None:
         """Shows why a URL is (not) crawled, be it known or not; nothing when it is none or empty."""
-        from tui_crawler.console.screens.why import WhyScreen  # noqa: PLC0415  not before it is needed
+        from tui_crawler.console.present.urls import whole_url  # noqa: PLC0415  not before it is needed
+        from tui_crawler.console.screens.why import WhyScreen  # noqa: PLC0415  the same
 
         screen = self._app.console_screen
         if isinstance(url, str) and url and screen is not None:
+            url = whole_url(url, self._app.picture.origins)
             if isinstance(screen, WhyScreen):
                 self._app.switch_screen(WhyScreen(url, screen.came_from))
             else:

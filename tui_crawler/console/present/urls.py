@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 def path_of(url: str, origin: str) -> str:
     """What follows the origin in a URL, with its leading slash; the whole URL when it is of another origin."""
@@ -10,6 +15,16 @@ def path_of(url: str, origin: str) -> str:
         if not rest or rest[0] in "/?#":
             return rest or "/"
     return url
+
+
+def whole_url(written: str, origins: Iterable[str]) -> str:
+    """A URL that was typed as the console shows it, without a scheme: with that of the origin it is of, if known."""
+    if "://" not in written:
+        for origin in origins:
+            rest = written.removeprefix(bare_host(origin))
+            if rest != written and (not rest or rest[0] in "/?#"):
+                return origin + (rest or "/")
+    return written
 
 
 def bare_host(origin: str) -> str:
