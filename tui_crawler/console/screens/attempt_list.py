@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.format import count
 from tui_crawler.console.origin_parts import AttemptsAfter, AttemptsBefore
 from tui_crawler.console.present.attempt_row import log_row
+from tui_crawler.console.screens.long_list import AHEAD, LongList
 from tui_crawler.console.table_cells import LateRow
 
 if TYPE_CHECKING:
@@ -19,21 +20,16 @@ if TYPE_CHECKING:
     from tui_crawler.console.refresh import Part
     from tui_crawler.domain.view import AttemptView
 
-AHEAD = 100
-"""So many rows before the edge of what is held its neighbours are read."""
 
-
-class AttemptList:
+class AttemptList(LongList):
     """What the screen shows of a book in its table, and what it wants to be read for it."""
 
     def __init__(self, table: CrawlTable, book: AttemptBook) -> None:
         """The key of a row is the id of its attempt."""
-        self.table = table
+        super().__init__(table)
         self.book = book
         self._edge: AttemptsBefore | AttemptsAfter | None = None  # the neighbours that are awaited
         self._rows: dict[Hashable, Row] = {}
-        self._turned = True  # the rows shown are still those of the book before
-        table.pins_top = True
 
     def look(self, book: AttemptBook, *, keep: bool = True) -> None:
         """Goes elsewhere, which is read with the next beat; `keep`: until then the rows stay."""
@@ -48,11 +44,6 @@ class AttemptList:
             return not self.book.from_oldest
         in_view = round(self.table.scroll_y) == 0
         return self.book.at_newest and in_view and self.table.cursor_index <= 0
-
-    @property
-    def in_part(self) -> bool:
-        """Whether the rows are filtered or in an order of their own: nothing is read on then."""
-        return self.table.order is not None or bool(self.table.needle)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -84,7 +75,7 @@ class AttemptList:
         window = read.get(edge) if edge is not None else None
         if edge is None or not isinstance(window, tuple):
             return False
-        anchor = self._anchor()
+        anchor = self._looked_at()
         self._edge = None
         if self.book.take(edge, window):
             self._show(anchor, zone)
@@ -92,7 +83,7 @@ class AttemptList:
 
     def take_newest(self, window: tuple[AttemptView, ...], zone: tzinfo) -> None:
         """Takes the newest window; while it follows, the cursor goes with it."""
-        following, anchor = self.following, self._anchor()
+        following, anchor = self.following, self._looked_at()
         changed = self.book.take_newest(window)
         if following:
             self.book.news = 0
@@ -107,20 +98,12 @@ class AttemptList:
         if self.following:
             self.book.news = 0
 
-    def _anchor(self) -> Hashable:
-        """The attempt that is looked at: under the cursor, or the topmost one while that is out of view."""
-        keys = self.table.visible_keys
-        return self.table.cursor_key if self.table.cursor_key in keys or not keys else keys[0]
-
     def _show(self, anchor: Hashable, zone: tzinfo, *, following: bool = False) -> None:
         """Shows what is held. The cursor stays on its attempt; when that is let go, it goes to the nearest in view."""
         book, table = self.book, self.table
         book.let_go(anchor)
         self._rows = dict(self._made(zone))
-        visible = table.visible_keys
-        if visible and not self._turned and table.cursor_key not in (*visible, *self._rows):
-            top = round(table.scroll_y)
-            table.move_cursor(index=top if table.cursor_index < top else top + len(visible) - 1)
+        self._stay_near(self._rows)
         rule: CursorRule = "last" if self._turned and book.from_oldest else "first" if following else "pin"
         self._turned = False
         table.set_rows(self._rows.values(), cursor=rule)

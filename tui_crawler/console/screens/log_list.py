@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.log_parts import LogAfter, LogBefore, LogEntries
+from tui_crawler.console.screens.long_list import AHEAD, LongList
 from tui_crawler.console.table_cells import LateRow
 
 if TYPE_CHECKING:
@@ -16,25 +17,20 @@ if TYPE_CHECKING:
     from tui_crawler.console.present.log_lines import LogLine
     from tui_crawler.console.refresh import Part
 
-AHEAD = 100
-"""So many rows before the edge of what is held its neighbours are read."""
 
-
-class LogList:
+class LogList(LongList):
     """What the screen shows of a book in its table, and what it wants to be read for it."""
 
     def __init__(self, table: CrawlTable, book: LogBook, row: Callable[[LogLine], Row]) -> None:
         """`row` makes the row of an entry; its key is that of the entry."""
-        self.table = table
+        super().__init__(table)
         self.book = book
         self._row = row
         self._edge: LogBefore | LogAfter | None = None  # the neighbours that are awaited
         self._parts: tuple[Part, ...] = ()
         self._rows: dict[Hashable, tuple[LogLine, Row]] = {}
-        self._turned = True  # the rows shown are still those of the book before
         self.fell_behind = False
         """Whether so much has come in while it followed that it is not at the end any more."""
-        table.pins_top = True
 
     def look(self, book: LogBook, *, keep: bool = False) -> None:
         """Goes elsewhere, which is read with the next beat; `keep`: until then the rows stay."""
@@ -52,11 +48,6 @@ class LogList:
         visible = table.visible_keys
         in_view = not visible or table.cursor_key in visible
         return book.at_end and in_view and table.cursor_index >= table.row_count - 1
-
-    @property
-    def in_part(self) -> bool:
-        """Whether the rows are filtered or in an order of their own: nothing is read on then."""
-        return self.table.order is not None or bool(self.table.needle)
 
     @property
     def reads_on(self) -> bool:
@@ -95,7 +86,7 @@ class LogList:
 
     def take(self, read: Mapping[Part, object]) -> bool:
         """Takes what was read; True when the rows are others now."""
-        book, following, anchor = self.book, self.following, self._anchor()
+        book, following, anchor = self.book, self.following, self._looked_at()
         changed = False
         for part in self._parts:
             found = read.get(part)
@@ -113,11 +104,6 @@ class LogList:
             self.show(following=following)
         return changed
 
-    def _anchor(self) -> Hashable:
-        """The entry that is looked at: under the cursor, or the topmost one while that is out of view."""
-        keys = self.table.visible_keys
-        return self.table.cursor_key if self.table.cursor_key in keys or not keys else keys[0]
-
     # what is shown
 
     def show(self, *, following: bool) -> None:
@@ -129,10 +115,7 @@ class LogList:
             if had is None or had[0] is not line:
                 had = line, LateRow(line.key, partial(self._row, line))
             self._rows[line.key] = had
-        visible = table.visible_keys
-        if visible and not self._turned and table.cursor_key not in (*visible, *self._rows):
-            top = round(table.scroll_y)
-            table.move_cursor(index=top if table.cursor_index < top else top + len(visible) - 1)
+        self._stay_near(self._rows)
         rule: CursorRule = "last" if following else "first" if self._turned else "pin"
         self._turned = False
         table.set_rows([row for _, row in self._rows.values()], cursor=rule)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic
 
 from tui_crawler.console.page_book import SpanBook, W
+from tui_crawler.console.screens.long_list import AHEAD, LongList
 from tui_crawler.console.table_cells import LateRow
 from tui_crawler.domain.page_filter import PageWindow
 
@@ -16,19 +17,16 @@ if TYPE_CHECKING:
     from tui_crawler.console.refresh import Part
     from tui_crawler.domain.view import PageView
 
-AHEAD = 100
-"""So many rows before the edge of what is held its neighbours are read; of a list that is not counted only as many as
-are in view."""
 
-
-class PageList(Generic[W]):
-    """What a screen shows of a book in a table, and what it wants to be read for it."""
+class PageList(LongList, Generic[W]):
+    """What a screen shows of a book in a table, and what it wants to be read for it: of a list that is not counted only
+    what is next to the rows in view."""
 
     def __init__(
         self, table: CrawlTable, book: SpanBook[W], row: Callable[[PageView], Row], *, keep_marks: bool = False
     ) -> None:
         """`row` makes the row of a page; its key is the page id. `keep_marks`: also where a page has left the list."""
-        self.table = table
+        super().__init__(table)
         self.book = book
         self._row = row
         self._keep_marks = keep_marks
@@ -39,8 +37,6 @@ class PageList(Generic[W]):
         self._held: dict[W, PageWindow] = {}  # what came while the picture is held still
         self._rows: dict[int, tuple[PageView, Row]] = {}
         self._cursor: CursorRule = "first"  # where the cursor goes with the first rows of a book
-        self._turned = True  # the rows shown are still those of the book before
-        table.pins_top = True
 
     def look(self, book: SpanBook[W], *, keep: bool = False) -> None:
         """Goes elsewhere, which is read with the next beat; `keep`: until then the rows stay."""
@@ -49,11 +45,6 @@ class PageList(Generic[W]):
         self._cursor, self._turned = "last" if book.from_end else "first", True
         if not keep:
             self.table.set_rows([], keep_marks=True)
-
-    @property
-    def in_part(self) -> bool:
-        """Whether the rows are filtered or in an order of their own: nothing is read on then."""
-        return self.table.order is not None or bool(self.table.needle)
 
     @property
     def parts(self) -> tuple[W, ...]:
@@ -129,10 +120,7 @@ class PageList(Generic[W]):
             self._rows[page.page_id] = (
                 had if had is not None and same else (page, LateRow(page.page_id, partial(self._row, page)))
             )
-        visible = table.visible_keys
-        if visible and not self._turned and table.cursor_key not in (*visible, *self._rows):
-            top = round(table.scroll_y)
-            table.move_cursor(index=top if table.cursor_index < top else top + len(visible) - 1)
+        self._stay_near(self._rows)
         follows = book.newest_first and book.at_first and table.cursor_index <= 0
         rule: CursorRule = "first" if follows else "pin"
         if self._turned or not table.row_count:
