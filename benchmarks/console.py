@@ -33,7 +33,7 @@ class Measured:
     minimal_p99: float
     minimal_paint: float
     resting_paint: float
-    header_paint: float
+    frame_paint: float
     rows_paint: float
     key_p50: float
     key_p99: float
@@ -49,9 +49,9 @@ GOALS: tuple[tuple[str, str, str, float | None], ...] = (
     ("minimal_p50", "minimal app: key to bytes, p50", "ms", None),
     ("minimal_p99", "minimal app: key to bytes, p99", "ms", None),
     ("minimal_paint", "minimal app: first paint", "ms", None),
-    ("resting_paint", "first paint: header, nothing else at work", "ms", 300),
-    ("header_paint", "first paint: header, during the crawl", "ms", 300),
-    ("rows_paint", "first paint: origin rows", "ms", None),
+    ("resting_paint", "first paint: frame, nothing else at work", "ms", 300),
+    ("frame_paint", "first paint: frame, during the crawl", "ms", 300),
+    ("rows_paint", "first paint: origin rows, during the crawl", "ms", None),
     ("key_p50", "key to bytes, p50", "ms", None),
     ("key_p99", "key to bytes, p99", "ms", 50),
     ("processor", f"processor over {WATCH_S:.0f} s, of one core", "%", 15),
@@ -74,7 +74,7 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
     with Crawl(database, settles) as crawl:
         crawl.watch(2)
         with Console.start(_console(database)) as console:
-            header, rows = console.first_seen(b"tui-crawler", b"site")
+            frame, rows = console.first_seen(b"Overview", b"site")
             console.read_for(3)
             before, seen = console.processor_s(), console.count
             written = crawl.watch(WATCH_S, console.read_for)
@@ -86,18 +86,18 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
             back = console.press_randomly(1, chance).worst
             console.quit()
     return Measured(
-        *_key_times(yardstick), minimal_paint, resting, header, rows, *_key_times(keys), processor, memory, written,
+        *_key_times(yardstick), minimal_paint, resting, frame, rows, *_key_times(keys), processor, memory, written,
         bytes_s, stalled, back,
     )  # fmt: skip
 
 
 def start_once(database: Path) -> float:
-    """Starts the console while nothing else is at work, and leaves it. Gives the ms to its header; the first start of
-    changed sources makes their bytecode, too."""
+    """Starts the console while nothing else is at work, and leaves it. Gives the ms to its frame, header and footer;
+    the first start of changed sources makes their bytecode, too."""
     with Console.start(_console(database)) as console:
-        header, _ = console.first_seen(b"tui-crawler", b"site")
+        frame, _ = console.first_seen(b"Overview", b"site")
         console.quit()
-    return header
+    return frame
 
 
 def _console(database: Path) -> list[str]:

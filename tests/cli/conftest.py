@@ -20,7 +20,8 @@ from tui_crawler.config.load import config_from_seeds
 from tui_crawler.console.first_step import FirstStep, FromSeeds, Left
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.command import ActionResult, Command
-from tui_crawler.domain.view import FailureGroup, OriginChanges, OriginView, PageView, RunView, TotalsView
+from tui_crawler.domain.page_view import FailureGroup, PageView
+from tui_crawler.domain.view import OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.wiring.options import RunOptions
 
 ORIGIN = "https://example.org"

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import CONFIG, ORIGIN, Said, Wiring, origin_view, page_view
 from tests.cli.test_printer import HOSTILE
+from tui_crawler.console.present.origin_row import origin_row
+from tui_crawler.console.table_cells import cell_text
 from tui_crawler.domain.audit import SentRequest
-from tui_crawler.domain.view import FailureGroup, RunView
+from tui_crawler.domain.origin import FinishReason
+from tui_crawler.domain.page_view import FailureGroup
+from tui_crawler.domain.view import RunView
 from tui_crawler.storage import database as storage_database
 from tui_crawler.storage.database import OpenSettings, Upgrade, open_writable
 
@@ -39,7 +45,7 @@ class TestStatus:
         paused, ready = document["origins"]
         assert paused["idle_reason"] == "paused"
         assert paused["eta_s"] is None
-        assert ready["idle_reason"] == "robots.txt comes first: it is asked for, or waits for a free slot"
+        assert ready["idle_reason"] == "robots.txt comes first: it is asked for, or waits for its turn"
         assert ready["eta_s"] == 5
         assert document["run"]["run_id"] == 7
         assert document["run"]["live"] is True
@@ -59,15 +65,47 @@ class TestStatus:
         lines = say("status").out.splitlines()
         assert lines[0].startswith("run 7 of my-index, started ")
         assert lines[0].endswith("live: process 4711 on host h")
+        assert ", 9 turns with a request, " in lines[0]
         assert lines[1].startswith("in all runs: ")
         assert " on todo lists, " in lines[1]
         assert " pending, " in lines[1]
         assert lines[2].split() == [
             *("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")
         ]
-        assert lines[3].startswith("finished  https://down.example")
+        assert lines[3].startswith("✗ gave up  https://down.example")
         assert "out of patience" in lines[3]
-        assert lines[4].startswith("ready     https://example.org")
+        assert lines[4].startswith("◐ ready    https://example.org")
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"state": "BUSY", "in_flight_url": f"{ORIGIN}/page"},
+            {"state": "WAITING"},
+            {"state": "READY"},
+            {"state": "IDLE"},
+            {"patience": 2},
+            {"paused": True},
+            *({"state": "FINISHED", "finish_reason": reason.value} for reason in FinishReason),
+        ],
+    )
+    def test_the_state_has_the_word_and_the_glyph_that_the_console_shows(
+        self, changes: dict[str, object], say: Say, wiring: Wiring
+    ):
+        wiring.reports.run_row, view = RUN, origin_view(**changes)
+        wiring.reports.origins = (view,)
+        shown = origin_row(view, 0, RUN, UTC, narrow=False).cells[0]
+        assert say("status").out.splitlines()[3].startswith(f"{cell_text(shown)}  {ORIGIN}")
+
+    def test_a_slot_is_waited_for_while_all_are_taken(self, say: Say, wiring: Wiring):
+        wiring.reports.run_row = replace(RUN, max_in_flight=1)
+        hour = time.time_ns() // 1_000_000 + 3_600_000
+        ready = origin_view(state="READY", next_request_at=1, robots_expires_at=hour, worker="a")
+        wiring.reports.origins = (ready,)
+        assert say("status").out.splitlines()[3].endswith("ready, waits for its turn")
+        busy = origin_view("https://z.example", state="BUSY", in_flight_url="https://z.example/x", worker="a")
+        wiring.reports.origins = (ready, busy)
+        assert say("status").out.splitlines()[3].endswith("ready, waits for a free slot")
+        assert say("status", "--json").document["origins"][0]["idle_reason"] == "ready, waits for a free slot"
 
     @pytest.mark.parametrize("state", ["BUSY", "WAITING", "READY"])
     def test_nobody_is_busy_after_a_run_that_was_killed(self, state: str, say: Say, wiring: Wiring):
@@ -80,7 +118,7 @@ class TestStatus:
         lines = say("status").out.splitlines()
         assert ", broken off (last heard of " in lines[0]
         assert lines[0].endswith(": nobody crawls, the next start continues it")
-        assert [line.split()[0] for line in lines[3:]] == ["finished", "resting", "paused"]
+        assert [line.split()[1] for line in lines[3:]] == ["finished", "resting", "paused"]
         assert lines[4].endswith("no engine is at work")
         _, broken_off, paused = say("status", "--json").document["origins"]
         assert broken_off["eta_s"] is paused["eta_s"] is None

@@ -334,12 +334,25 @@ class TestApply:
 
 
 class TestDiff:
+    def test_an_entry_that_moved_is_one_change_with_its_places(self, here: Path, crawl: Path, say: Say) -> None:
+        for order in ("a", "b", "c"), ("b", "c", "a", "d"):
+            entries = ", ".join(f"{{match: /{name}/, skip: true}}" for name in order)
+            assert say("rules", "apply", rules_file(here, f"rules: [{entries}]\n")).status == 0
+        assert say("rules", "diff", "2").out.splitlines() == [
+            "from version 2 to version 3",
+            "1 added, 1 moved",
+            "> rules: /a/: skip true (from place 1 to 3)  (new.yaml:1)",
+            "+ rules: /d/: skip true  (new.yaml:1)",
+        ]
+        lines = say("rules", "diff", "2", "--json").document["lines"]
+        assert [line["added"] for line in lines] == [False, True, True]
+
     def test_two_versions(self, here: Path, crawl: Path, say: Say) -> None:
         assert say("rules", "apply", rules_file(here, "rules: [{match: /new/, skip: true}]\n")).status == 0
         assert say("rules", "diff", "1").out.splitlines() == [
             "from version 1 to version 2",
-            "- rules: /slides/: skip true, ua slow/1  (my.yaml:9)",
-            "+ rules: /new/: skip true  (new.yaml:1)",
+            "1 edited",
+            "~ rules: /slides/: skip true, ua slow/1 → /new/: skip true  (new.yaml:1)",
         ]
         document = say("rules", "diff", "2", "1", "--json").document
         assert (document["from"], document["to"]) == (2, 1)

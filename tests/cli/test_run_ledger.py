@@ -37,7 +37,7 @@ def test_totals_are_sums_over_origins():
         attempt(3_000, B, pages_done=5, pages_failed=2, todo=7),
         attempt(4_000, A, pages_done=2, pages_failed=1, todo=1),
     )
-    assert (ledger.pages_done, ledger.pages_failed, ledger.todo, ledger.requests) == (7, 3, 8, 3)
+    assert (ledger.pages_done, ledger.pages_failed, ledger.todo, ledger.turns) == (7, 3, 8, 3)
     assert ledger.elapsed_ms == 3_000
 
 
@@ -46,11 +46,11 @@ def test_the_end_of_the_run_brings_its_own_figures():
         attempt(2_000, pages_done=1),
         event("run_finished", at=9_000, reason="exhausted", requests=41, pages_done=30, pages_failed=4),
     )
-    assert (ledger.reason, ledger.requests, ledger.pages_done, ledger.pages_failed) == ("exhausted", 41, 30, 4)
+    assert (ledger.reason, ledger.turns, ledger.pages_done, ledger.pages_failed) == ("exhausted", 41, 30, 4)
 
 
 def test_a_refusal_is_no_request():
-    assert ledger_of(attempt(1_000, code="blocked_by_robots_txt", response_ms=None)).requests == 0
+    assert ledger_of(attempt(1_000, code="blocked_by_robots_txt", response_ms=None)).turns == 0
 
 
 def test_states_follow_the_events():
@@ -150,11 +150,26 @@ def test_the_summary_says_who_gave_up_and_why():
     )
     assert list(summary(ledger)) == [
         "run finished: nothing is left to crawl",
-        "  55 requests, 15 pages done, 41 failed, 2 origins, 00:01:00",
+        "  55 turns with a request at 2 origins in 00:01:00",
+        "  pages as they stand now: 15 done, 41 failed",
         "1 origin gave up:",
-        f"  {A}: out of patience after 5 × connection_failed; 14 pages done, 41 failed, 7 still to do",
+        f"  {A}: out of patience after 5 × connection_failed; 14 pages done, 41 failed, 7 on the todo list",
         "  what failed: tui-crawler failures; put it back: tui-crawler retry --origin ORIGIN",
     ]
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_the_summary_of_a_continued_run_says_what_counts_from_when(ended: bool):
+    ledger = ledger_of(
+        event("run_started", at=1_000, continued=True, origins=1),
+        attempt(9_000, A),
+        *([event("run_finished", at=61_000, reason="exhausted", requests=55)] if ended else []),
+    )
+    shown = list(summary(ledger))[1]
+    if ended:
+        assert shown.startswith("  55 turns with a request since the run began, 00:01:00 since it was continued")
+    else:
+        assert shown.startswith("  1 turn with a request at 1 origin in 00:00:08 since it was continued")
 
 
 def test_a_database_error_is_a_giving_up_too():
@@ -172,7 +187,7 @@ def test_origins_that_were_told_to_wait_are_named():
 def test_the_summary_of_a_wide_crawl_is_bounded():
     events = [event("origin_finished", f"https://h{n}.example", reason="patience") for n in range(NAMED + 980)]
     lines = list(summary(ledger_of(*events)))
-    assert len(lines) == NAMED + 5
+    assert len(lines) == NAMED + 6
     assert "  … and 980 more origins" in lines
 
 

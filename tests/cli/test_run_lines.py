@@ -31,7 +31,7 @@ def event(name: str, code: str = "", **extra: object) -> Event:
             event("origin_started", todo=3, paused=True),
             f"paused {A}, as it was left; tui-crawler resume takes it up again",
         ),
-        (event("todo_filled", todo=12, refused=2), f"filled {A}: 12 to do, 2 refused"),
+        (event("todo_filled", todo=12, refused=2), f"filled {A}: 12 on the todo list, 2 refused"),
         (event("todo_filled", todo=0, refused=0), ""),
         (event("origin_waiting", until=2_200), ""),
         (event("origin_waiting", until=121_000), f"waits {A}: 2m00s"),

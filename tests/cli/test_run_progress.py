@@ -16,8 +16,11 @@ from hypothesis import strategies as st
 
 from tests.cli.test_printer import HOSTILE, Broken
 from tests.cli.test_run_ledger import attempt, event, ledger_of
+from tests.console.sample_crawl import origin
 from tui_crawler.cli.run_ledger import RunLedger
 from tui_crawler.cli.run_progress import MOST_ORIGINS, Painter, ProgressDisplay, frame, terminal_size
+from tui_crawler.console.present.standing import standing
+from tui_crawler.domain.origin import FinishReason
 
 A = "https://a.example.org"
 
@@ -59,7 +62,7 @@ def test_a_frame_shows_totals_and_a_line_per_origin():
         event("origin_finished", "https://down.example", reason="patience", pages_done=1, pages_failed=5),
     )
     totals, first, second = texts(ledger)
-    assert totals == "00:01:00  60 requests, 2.0/s  11 done  5 failed  30 to do"
+    assert totals == "00:01:00  60 turns with a request, 2.0/s  11 pages done  5 failed  30 todo"
     assert first.startswith("▶ crawling       https://a.example.org")
     assert "10/40" in first
     assert "█████···············" in first
@@ -74,6 +77,13 @@ def test_the_bar_shortens_with_the_terminal(columns: int, cells: int):
     assert (line.count("█"), line.count("·")) == (cells // 2, cells // 2)
     assert "10/20" in line
     assert line.endswith("ETA 11s")
+
+
+@pytest.mark.parametrize("reason", FinishReason)
+def test_an_end_has_the_word_and_the_glyph_that_the_console_shows(reason: FinishReason):
+    view = origin(A, state="FINISHED", finish_reason=reason.value)
+    ledger = ledger_of(event("origin_finished", A, reason=reason.value))
+    assert texts(ledger)[1].startswith(f"{standing(view).label} ")
 
 
 def test_wide_crawls_show_what_fits_and_count_the_rest():

@@ -24,32 +24,25 @@ from tests.console.sample_log import (
 )
 from tests.console.sample_rules import ADDED, versions
 from tui_crawler.console.ports import PageCounts, SessionView, ValidationTotals
+from tui_crawler.console.present.attempt_row import is_problem
 from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.desk_view import ActionView, ActivityView, JobView, LimboView, StashView
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.page_filter import PageFilter, PageWindow, state_of
-from tui_crawler.domain.refusal_view import RefusalCounts
-from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.run import StorageFailure
-from tui_crawler.domain.view import (
-    ActionView,
-    ActivityView,
-    AttemptView,
+from tui_crawler.domain.page_view import (
     ExitCountView,
     FailureCount,
-    JobView,
-    LimboView,
     LinkEnd,
-    OriginChanges,
     OriginHistory,
-    OriginView,
     PageDetail,
     PageView,
     RefusedView,
-    RunView,
-    StashView,
     TodoView,
-    TotalsView,
 )
+from tui_crawler.domain.refusal_view import RefusalCounts
+from tui_crawler.domain.ruleset import Ruleset
+from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 
 STORED = (
     b"<!doctype html>\n<html lang=en>\n<head>\n\t<title>Items page 18</title>\n</head>\n<body>\n"
@@ -179,7 +172,7 @@ class FakeReports:
             if (not origin or one.origin == origin)
             and one.attempt_id > after_id
             and (not before_id or one.attempt_id < before_id)
-            and (not problems_only or one.exit_code in {"request_timeout", "rate_limited", "connection_failed"})
+            and (not problems_only or is_problem(one))
         )
         return found[::-1][:limit] if oldest_first else found[:limit]
 

@@ -16,8 +16,8 @@ from tui_crawler.domain.page_filter import (
     TextTerm,
     state_of,
 )
+from tui_crawler.domain.page_view import PageView
 from tui_crawler.domain.pattern import Pattern
-from tui_crawler.domain.view import PageView
 
 
 def passes(narrowing: PageFilter, page: PageView, origins: frozenset[str]) -> bool:

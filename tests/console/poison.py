@@ -32,11 +32,10 @@ from tui_crawler.console.ports import PageCounts, QueryAnswer
 from tui_crawler.console.safe_text import safe
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
 from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.explanation import Explanation
 from tui_crawler.domain.page_filter import PageFilter, PageWindow
-from tui_crawler.domain.preview import OriginImpact, Preview, Sample
-from tui_crawler.domain.ruleset import RulesetChange
-from tui_crawler.domain.view import (
+from tui_crawler.domain.page_view import (
     ExitCountView,
     FailureCount,
     FailureGroup,
@@ -47,6 +46,8 @@ from tui_crawler.domain.view import (
     RefusedView,
     TodoView,
 )
+from tui_crawler.domain.preview import OriginImpact, Preview, Sample
+from tui_crawler.domain.ruleset import RulesetChange
 
 CASES: dict[str, str] = {
     case["id"]: case["text"]
@@ -232,6 +233,9 @@ class PoisonedRules(FakeRules):
         samples = (Sample(bad, "allowed", bad, bad), Sample(f"https://x/{bad}", bad, "allowed", bad))
         origin = OriginImpact(f"https://{bad}", 1, 2, 3)
         return Preview(9, 1, 2, 6, (origin,), (f"https://{bad}/",), samples, (("done", 1), (bad, 1)))
+
+    def preview_exclusions(self, more: tuple[Exclusion, ...], progress: Callable[[int], None]) -> Preview:
+        return self.preview(RulesetChange(), "", progress)
 
 
 class PoisonedExplainer(SampleExplainer):

@@ -50,17 +50,21 @@ from tui_crawler.console.present.robots_lines import robots_lines, text_line, wa
 from tui_crawler.console.present.same_as import command_line_of, same_as
 from tui_crawler.console.present.seeds import read_seeds, seeds_lines
 from tui_crawler.console.present.summary import summary_lines, why_line
-from tui_crawler.console.rule_draft import RuleDraft
+from tui_crawler.console.rule_draft import DraftRow, Rebased, RuleDraft
+from tui_crawler.console.rule_exclusion import exclusion_lines
 from tui_crawler.console.rule_firing import Firing
 from tui_crawler.console.rule_pattern import clusters_of, pattern_of
 from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
 from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.desk_view import ActionView
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.page_view import OriginHistory
 from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.preview import OriginImpact, Preview, Sample
 from tui_crawler.domain.robots import RobotsDecision
 from tui_crawler.domain.ruleset import RulesetChange
 from tui_crawler.domain.trap import TrapSuspicion
-from tui_crawler.domain.view import ActionView, OriginHistory, OriginView, RunView
+from tui_crawler.domain.view import OriginView, RunView
 
 
 def every_line_of_urls(reports: PoisonedReports, now: int) -> Iterator[Line]:
@@ -119,20 +123,24 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     """Everything that is made of rules, drafts and impacts whose every string carries the payload."""
     now = reports.versions[0]
     draft = RuleDraft(now, dataclasses.replace(now.policies, exclusions=(), rules=reports.versions[2].policies.rules))
-    for row in draft.rows():
+    edited = draft.brought_back(dataclasses.replace(now, policies=reports.versions[1].policies))
+    for row in (*draft.rows(), *edited.rows(), DraftRow(draft.rows()[0].entry, "moved", place=1, to=2)):
         yield from rule_rows.entry_row(row).cells
-        yield from rule_rows.entry_lines(row.entry)
+        yield from rule_rows.entry_lines(row.entry, row)
     firing = Firing(3, 4, payload, 1, 2, links_in_all=3)
     for fired in (None, Firing(), firing, dataclasses.replace(firing, count=0, links=True)):
         for row in rule_rows.operator_rows(reports.added):
             yield from rule_rows.with_firing(row, {row.key: fired}, whole=False).cells
         yield rule_rows.firing_line(fired, reports.refusal_counts(9), UTC, query=True)
-    yield from rule_rows.comparison_lines(now, now, draft.lines)
+    yield from rule_rows.comparison_lines(now, now, draft.changes)
     yield from rule_rows.entry_lines(reports.added[0])
     for one in reports.versions:
         yield from rule_rows.version_row(one, UTC).cells
-        yield from rule_rows.difference_lines(one, now, draft.lines)
-    yield from rule_rows.overtaken_lines(draft, now)
+        yield from rule_rows.difference_lines(one, now, draft.changes)
+    lost = tuple(dataclasses.replace(one, kind="edited") for one in draft.changes)
+    for rebased in (Rebased(draft), Rebased(draft, lost), Rebased(RuleDraft(now, now.policies), lost)):
+        yield from rule_rows.overtaken_lines(now, rebased)
+        yield rule_rows.carry_text(now, rebased)
     yield rule_rows.draft_heading(draft)
     yield rule_rows.heading_of(now, 3)
     yield draft.note()
@@ -143,6 +151,8 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     preview = Preview(9, 1, 2, 6, (origin,), (f"https://{payload}/",), samples, (("done", 1), (payload, 1)))
     for news in (ImpactNews(draft, 9, preview), ImpactNews(draft, error=payload)):
         yield from rule_impact.impact_lines(True, news)
+        for read in (payload, RulesetChange(exclusions=(Exclusion("host", payload, payload, payload, payload),))):
+            yield from exclusion_lines(payload, read, news)
     yield from rule_impact.judged_lines(rule_impact.judge(f"https://x.example/{payload}", now.policies))
     yield from rule_impact.judged_lines(rule_impact.Judged(payload, payload, payload, (payload,)))
     for judged in (rule_impact.Judged(payload, problem=payload), rule_impact.Judged(payload, payload, payload)):
@@ -245,7 +255,7 @@ def every_line(payload: str) -> Iterator[Line]:
     yield from every_line_of_urls(reports, now)
     detail = reports.page_detail(API, 0, 9)
     assert detail is not None
-    yield from url_detail.page_lines(detail.page, now, zone)
+    yield from url_detail.page_lines(detail.page, zone)
     yield from url_detail.path_lines(detail, zone)
     for row in url_detail.attempt_rows(detail, zone):
         yield from row.cells

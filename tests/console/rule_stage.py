@@ -13,6 +13,7 @@ from tests.console.fake_reports import FakeReports
 from tests.console.support import PATIENT_S, FakeJournal, FrozenClock, Stage, StageApp
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.console_rules import ConsoleRules
@@ -29,6 +30,11 @@ async def until(held: Stage, fact: Callable[[], bool]) -> None:
     await asyncio.wait_for(look(), PATIENT_S)
 
 
+def top(held: Stage) -> type[object]:
+    """What is on top."""
+    return type(held.app.screen)
+
+
 def editor(held: Stage) -> RuleEditorScreen:
     """The draft on top."""
     screen = held.app.console_screen
@@ -39,7 +45,7 @@ def editor(held: Stage) -> RuleEditorScreen:
 async def counted(held: Stage) -> str:
     """The impact as it is shown once it is known."""
     screen = editor(held)
-    await until(held, lambda: (news := screen._news) is not None and bool(news.preview is not None or news.error))
+    await until(held, lambda: (news := screen._news) is not None and news.over)
     await held.quiet()
     return screen.query_one("#draft-impact", Lines).text
 
@@ -49,6 +55,12 @@ async def write(held: Stage, line: str) -> None:
     await held.press("e", rounds=1)
     await held.type(line)
     await held.press("enter", rounds=1)
+
+
+async def asked(held: Stage) -> None:
+    """Waits for the question that is asked once something was counted."""
+    await until(held, lambda: isinstance(held.app.screen, ConfirmScreen))
+    await held.quiet()
 
 
 async def retype(held: Stage, line: str) -> None:

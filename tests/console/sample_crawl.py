@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.view import (
-    AttemptView,
-    LinkView,
-    OriginView,
-    PageDetail,
-    PageView,
-    RequestView,
-    RunView,
-    TodoView,
-)
+from tui_crawler.domain.page_view import LinkView, PageDetail, PageView, RequestView, TodoView
+from tui_crawler.domain.view import AttemptView, OriginView, RunView
 
 NOW = 1_767_609_667_000  # 2026-01-05 10:41:07 UTC
 SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000
@@ -311,18 +303,20 @@ def page_detail(url: str = f"{API}/v2/items?page=18") -> PageDetail:
     )
     requests = (
         RequestView(
-            904, 400, url, "GET", NOW - 30_000, None, NOW, None, True, False, wait, "203.0.113.7:443", sent, ()
+            904, 400, url, "GET", NOW - 30_000, None, NOW, None, True, False, wait, "203.0.113.7", sent, (),
+            1, 20, 31, False,
         ),
         RequestView(
             861, 361, url, "GET", NOW - 98_000, None, NOW - 97_990, None, True, False, "connection reset",
-            "203.0.113.7:443", sent, (),
+            "203.0.113.7", sent, (), connection_reused=True,
         ),
         RequestView(
-            862, 361, url, "GET", NOW - 97_900, None, NOW - 67_900, None, True, True, wait, "203.0.113.7:443", sent, ()
+            862, 361, url, "GET", NOW - 97_900, None, NOW - 67_900, None, True, True, wait, "203.0.113.7", sent, (),
+            1, 19, 30, False,
         ),
         RequestView(
             512, 212, url, "GET", NOW - 42 * MINUTE - 900, NOW - 42 * MINUTE - 300, NOW - 42 * MINUTE, 200, False,
-            False, "", "203.0.113.7:443", sent, received,
+            False, "", "203.0.113.7", sent, received, connection_reused=True,
         ),
     )  # fmt: skip
     path = (

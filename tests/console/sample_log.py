@@ -5,16 +5,9 @@ from __future__ import annotations
 from tests.console.sample_crawl import API, DOCS, HOUR, MINUTE, NOW, SECOND, WHO, WWW, run_view
 from tui_crawler.console.ports import SessionView, ValidationTotals
 from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
-from tui_crawler.domain.view import (
-    ActionView,
-    ActivityView,
-    ExitCountView,
-    JobView,
-    LimboView,
-    RefusedView,
-    RunView,
-    StashView,
-)
+from tui_crawler.domain.desk_view import ActionView, ActivityView, JobView, LimboView, StashView
+from tui_crawler.domain.page_view import ExitCountView, RefusedView
+from tui_crawler.domain.view import RunView
 
 
 def activities() -> tuple[ActivityView, ...]:

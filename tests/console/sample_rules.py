@@ -63,6 +63,7 @@ class FakeRules:
     begun: threading.Event = field(default_factory=threading.Event)
     failure: str = ""
     judged: list[RulesetChange] = field(default_factory=list)
+    excluded: list[tuple[Exclusion, ...]] = field(default_factory=list)
     counted: Callable[[], object] = lambda: None
 
     def read(self, text: str) -> RulesetChange | str:
@@ -73,13 +74,22 @@ class FakeRules:
 
     def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:
         self.judged.append(change)
+        base = self.current()
+        return self._judge(base, change.applied_to(base.policies), progress)
+
+    def preview_exclusions(self, more: tuple[Exclusion, ...], progress: Callable[[int], None]) -> Preview:
+        self.excluded.append(more)
+        base = self.current()
+        after = replace(base.policies, exclusions=(*base.policies.exclusions, *more))
+        return self._judge(base, after, progress)
+
+    def _judge(self, base: Ruleset, after: PolicySet, progress: Callable[[int], None]) -> Preview:
         self.begun.set()
         if self.gate is not None:
             self.gate.wait(20)
         if self.failure:
             raise StorageFailure(self.failure)
-        base = self.current()
-        impact = Impact({base.job: Comparison(base.policies, change.applied_to(base.policies))})
+        impact = Impact({base.job: Comparison(base.policies, after)})
         impact.add(self.known)
         progress(20_000)
         return impact.result()

@@ -72,6 +72,7 @@ class FakeJournal:
         self.who: list[str] = []
         self.undoes: list[int] = []
         self.answer: str | None = ""  # error text; None: nobody takes it up
+        self.after = "{}"
         self.failure = ""
         self.arrived = threading.Event()
         self._reports = reports
@@ -91,7 +92,7 @@ class FakeJournal:
         return len(self.sent)
 
     def result(self, action_id: int) -> ActionResult | None:
-        return None if self.answer is None else ActionResult(action_id, "{}", "{}", self.answer)
+        return None if self.answer is None else ActionResult(action_id, "{}", self.after, self.answer)
 
     def close(self) -> None:
         pass

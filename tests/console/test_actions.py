@@ -17,7 +17,8 @@ from tui_crawler.console.keys import keys_markdown, keys_of, table_keys
 from tui_crawler.console.notice import Notice, add_notice
 from tui_crawler.console.undo import UndoStack
 from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, RetryPages, SetDelay
-from tui_crawler.domain.view import FailureGroup
+from tui_crawler.domain.desk_view import JobView
+from tui_crawler.domain.page_view import FailureGroup
 
 SOURCES = Path(__file__).parents[2] / "tui_crawler" / "console"
 
@@ -104,18 +105,36 @@ def test_toggle_pause_leaves_finished_and_paused_origins_alone() -> None:
     assert intents.toggle_pause([origin(API, state="FINISHED", finish_reason="operator")]) is None
 
 
+def undo_words(intent: intents.Intent | None) -> str:
+    """What undoing an intent says."""
+    assert intent is not None
+    step = UndoStack().did(intent).undo()
+    assert step is not None
+    return step[0].says
+
+
+def test_undoing_a_number_names_the_number_it_goes_back_to() -> None:
+    some = JobView("a", "ACTIVE", 0, None, None, "", 1, 0, 0, 0, 0, 1, False, "", "", 0)
+    jobs = tuple(replace(some, nice=nice) for nice in (3, 5))
+    assert undo_words(intents.shift_niceness(jobs[:1], 10)) == "undo: nice of job a back to 3"
+    assert undo_words(intents.shift_niceness(jobs, 10)) == "undo: nice of 2 jobs back to what they were"
+    assert undo_words(intents.set_jobs(jobs, "depth", 4)) == "undo: depth of 2 jobs back to none"
+
+
 def test_delay_steps() -> None:
     plain = origin(WWW, delay_ms=1_000)
     up = intents.slower(plain)
     assert up is not None
     assert (up.commands, up.inverse) == ((SetDelay(WWW, 1_500),), (SetDelay(WWW, 0),))
     assert up.says == "delay of www.example.com: 1.0s → 1.5s"
+    assert undo_words(up) == "undo: delay of www.example.com back to its own, 1.0s"
     assert intents.slower(origin(WWW, delay_ms=600_000)) is None
     assert intents.faster(plain) is None
     slowed = origin(WWW, delay_ms=3_000, operator_delay_ms=3_000)
     down = intents.faster(slowed)
     assert down is not None
     assert down.commands == (SetDelay(WWW, 2_000),)
+    assert undo_words(down) == "undo: delay of www.example.com back to 3.0s"
     asked = intents.faster(replace(slowed, crawl_delay_ms=2_500))
     assert asked is not None
     assert asked.commands == (SetDelay(WWW, 0),)

@@ -23,7 +23,7 @@ from tui_crawler.console import clipboard, view_export
 from tui_crawler.console.crawl_table import Column, CrawlTable, Row, Styled
 from tui_crawler.console.session import Memory
 from tui_crawler.console.view_export import TableText, export
-from tui_crawler.domain.view import LinkEnd, LinkView, PageDetail
+from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail
 
 COLUMNS = (Column("name", "NAME"), Column("number", "N", align="right"))
 

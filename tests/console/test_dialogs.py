@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from textual import events
 from textual.widgets import TextArea
 
 from tests.console.support import stage
 from tui_crawler.console.present.seeds import read_seeds
+from tui_crawler.console.screens.base import Dialog
 from tui_crawler.console.screens.failures import FailuresScreen
 from tui_crawler.console.screens.help import HelpScreen
 from tui_crawler.console.screens.origin import OriginScreen
+from tui_crawler.console.screens.overview import OverviewScreen
 from tui_crawler.domain.command import AddSeeds, PauseOrigins
 
 PASTED = ("https://one.example/", "https://two.example/x#part", "https://one.example/", "ftp://three.example", "# no")
@@ -27,6 +30,18 @@ async def test_many_seeds_are_pasted_judged_and_added() -> None:
         await held.press("ctrl+s")
         await held.decided()
         assert held.journal.sent == [AddSeeds(("https://one.example/", "https://two.example/x"))]
+
+
+async def test_a_dialog_that_is_answered_twice_closes_nothing_but_itself() -> None:
+    async with stage() as held:
+        await held.press("enter", "ctrl+p")
+        below, dialog = held.app.screen_stack[-2:]
+        assert isinstance(dialog, Dialog)
+        dialog.dismiss(None)
+        dialog.dismiss("app.quit")
+        await held.quiet()
+        assert held.app.screen is below
+        assert len(held.app.screen_stack) == 2
 
 
 async def test_nothing_is_added_without_a_seed_or_after_escape() -> None:
@@ -155,3 +170,19 @@ async def test_pasted_controls_do_not_get_into_an_input() -> None:
         await held.quiet()
         await held.press("enter", rounds=0)
         assert "filter: a31m]52;c;xpi" in held.text()
+
+
+@pytest.mark.parametrize(
+    "action", ["url.inspect_why", "origin.add", "sort.pick", "table.pivot", "view.urls", "sql.open"]
+)
+async def test_a_screen_closed_before_its_widgets_are_there_is_no_fault(action: str) -> None:
+    async with stage() as held:
+        await held.press("2", rounds=2)
+        held.app.dispatcher.do(action)
+        while len(held.app.screen_stack) > 1:
+            held.app.pop_screen()
+        await held.quiet()
+        await held.settle(1)
+        assert isinstance(held.app.screen, OverviewScreen)
+        await held.press("2", rounds=1)
+        assert isinstance(held.app.screen, FailuresScreen)

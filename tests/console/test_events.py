@@ -30,7 +30,7 @@ from tui_crawler.domain.command import (
     UnstashPages,
     to_json,
 )
-from tui_crawler.domain.view import ActionView
+from tui_crawler.domain.desk_view import ActionView
 
 PAUSED = ActionView(
     30, NOW - 500, WHO, "pause", API, "{}", "{}", undone=False, applied=True, command=to_json(PauseOrigins((API,)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from hypothesis import given
@@ -13,6 +14,7 @@ from tests.console.rule_stage import editor
 from tests.console.sample_crawl import API, NOW, WWW, failed_pages, origin, page, run_view
 from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.engine_room import Phase
 from tui_crawler.console.failure_parts import ONCE_MS, FailureGroups, RetryOf
 from tui_crawler.console.present.failure_rows import (
     GROUPINGS,
@@ -23,17 +25,18 @@ from tui_crawler.console.present.failure_rows import (
     retry_cell,
 )
 from tui_crawler.console.present.failure_rows import page_row as row_of
-from tui_crawler.console.present.retry_cost import RetryCost, cost_words, pages_by_origin, retry_cost
+from tui_crawler.console.present.retry_cost import RetryCost, cost_words, pages_by_origin, retry_cost, run_cost
 from tui_crawler.console.rule_pattern import clusters_of
 from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.failures import FailuresScreen
 from tui_crawler.console.screens.url import UrlScreen
 from tui_crawler.console.table_cells import cell_text
-from tui_crawler.console.uptake import Uptake
+from tui_crawler.console.uptake import Prospect, Uptake, prospect_words
 from tui_crawler.domain.command import RetryPages, TopUpPatience
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.view import OriginView, PageView
+from tui_crawler.domain.page_view import PageView
+from tui_crawler.domain.view import OriginView
 
 
 def table(held: Stage, name: str) -> CrawlTable:
@@ -66,6 +69,28 @@ def test_origins_take_their_turns_beside_each_other_and_the_slowest_is_named() -
     cost = retry_cost({API: 20, WWW: 3}, views, 1, NOW)
     assert (cost.low_ms, cost.high_ms, cost.origin) == (27_000, 27_000, WWW)
     assert cost_words(cost) == "Takes 27s: www.example.com, 3 turns of 9.0s, the longest of 2 origins."
+
+
+def test_a_run_that_starts_for_some_pages_takes_what_all_of_them_take() -> None:
+    views = {
+        API: origin(API, pending=5, delay_ms=1_000, last_response_ms=0, next_request_at=0),
+        WWW: origin(WWW, pending=100, delay_ms=9_000, last_response_ms=0, next_request_at=0),
+        "https://a.example": origin("https://a.example", pending=9_999, paused=True),
+    }
+    alone = retry_cost({API: 20}, views, 3, NOW, Uptake.new_run)
+    whole = run_cost({API: 20}, views, NOW, 0, 8)
+    assert (whole.low_ms, whole.origin, whole.pages, whole.origins, whole.held) == (900_000, WWW, 100, 2, 0)
+    assert cost_words(alone, whole) == (
+        "These alone take 20s–1m: api.example.org, 20 turns of 1.0s. With the others the run takes 15m or more: "
+        "www.example.com, 100 turns of 9.0s, the longest of 2 origins."
+    )
+    mine = {API: views[API]}
+    assert [run_cost({API: 20}, mine, NOW, among, 8).pages for among in (0, 3, None)] == [25, 22, 20]
+    assert cost_words(alone, run_cost({API: 20}, mine, NOW, None, 8)) == cost_words(alone), "no other page is queued"
+    slow = {
+        name: origin(name, pending=10, delay_ms=0, last_response_ms=6_000, next_request_at=0) for name in (API, WWW)
+    }
+    assert run_cost({API: 1}, slow, NOW, 0, 1).low_ms == 21 * 6_000, "one slot takes one turn after the other"
 
 
 def test_pages_of_origins_that_take_no_turns_would_wait() -> None:
@@ -316,13 +341,43 @@ async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() ->
         await held.press("2", "j", "R", rounds=3)
         words = words_of(held)
         queued = sum(view.pending for view in held.reports.rows.values() if not view.paused)
-        asked = f"{queued:,}".replace(",", " ") + " other pages still queued are asked too."
-        assert "starts a new run; origins that gave up begin again with full patience;" in words
-        assert asked in words
+        asked = f"{queued:,}".replace(",", " ") + " other pages still queued are asked too,"
+        assert "starts a new run; origins that gave up begin again with full patience." in words
+        assert f"{asked} and those whose recrawl is due." in words
+        assert "These alone take" in words
+        assert "With the others the run takes" in words
         assert not any(untrue in words for untrue in ("in this run", "would wait", "Retry and top up", "It gave up"))
+        host.started.clear()
         await held.press("y")
         await held.decided()
         assert held.journal.sent == [RetryPages(exit_codes=("connection_failed",))]
+        assert await asyncio.to_thread(host.started.wait, 5), "another run starts"
+
+
+def test_a_new_run_asks_for_more_than_what_is_put_back() -> None:
+    assert prospect_words(Prospect(Uptake.new_run)).endswith(
+        "Besides these it asks only for pages whose recrawl is due."
+    )
+    assert "Up to 9 other pages still queued are asked" in prospect_words(Prospect(Uptake.new_run, 9, most=True))
+    assert "1 other page still queued is asked too" in prospect_words(Prospect(Uptake.new_run, 1))
+
+
+async def test_after_the_end_of_the_hosted_run_pages_can_be_put_back_alone() -> None:
+    host = FakeHost()
+    async with stage((140, 40), host=host) as held:
+        host.end.set()
+        await held.engine_over()
+        held.reports.newest_run = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
+        held.reports.commit()
+        await held.press("2", "j", "R", rounds=3)
+        host.started.clear()
+        await held.press("right", "enter")
+        await held.decided()
+        assert held.journal.sent == [RetryPages(exit_codes=("connection_failed",))]
+        await held.settle(3)
+        assert held.app.room.phase is Phase.ended
+        assert not host.started.is_set()
+        assert "no run starts; the next one takes it up" in words_of(held)
 
 
 async def test_at_a_resting_database_the_next_run_takes_a_retry_up() -> None:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import UTC
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.console.fake_reports import FakeReports
-from tests.console.sample_crawl import API, NOW, run_view
+from tests.console.sample_crawl import API, NOW, origins, run_view
 from tests.console.support import stage
 from tests.console.test_present import TALLY
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.format import count
-from tui_crawler.console.glyphs import Mark
+from tui_crawler.console.glyphs import Mark, state_mark
+from tui_crawler.console.overview_parts import Card
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.present.chips import Chip, chip, fit_chips
 from tui_crawler.console.present.header import HeaderState, header_lines
+from tui_crawler.console.present.line import Split
 from tui_crawler.console.present.origin_row import COLUMNS, SORT_TITLES
+from tui_crawler.console.present.summary import card_lines, summary_lines
+from tui_crawler.domain.eta import Eta, Limit
+from tui_crawler.domain.page_view import ExitCountView
 from tui_crawler.domain.view import TotalsView
 
 TOTALS = FakeReports().totals()
@@ -74,7 +80,7 @@ def test_a_run_that_has_only_refused_has_no_shares() -> None:
 
 def test_counts_read_a_moment_after_the_run_are_no_more_than_all() -> None:
     totals = replace(TOTALS, exit_codes=(("file_ingested", 41),))
-    assert "ok 100.0%" in shown(state_of(totals, run=run_view(requests=40)), 200)
+    assert "ok 100% " in shown(state_of(totals, run=run_view(requests=40)), 200)
 
 
 chips = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 60)), max_size=9)
@@ -104,3 +110,74 @@ def test_a_count_stays_while_there_is_room_for_it(width: int) -> None:
     line = shown(state_of(tally={**TALLY, "finished": 0}), width).splitlines()[0]
     gap = max(len(blank) for blank in re.findall(" +", line))
     assert "✓ 0" in line or gap < 2 + len("✓ 0") + 2
+
+
+NUMBERS = st.sampled_from([0, 1, 9, 10, 812, 999, 1_000, 12_004, 300_000])
+FIELDS = (
+    *("▶ ", "◷ ", "‖ ", "⚠ ", "✗ ", "✓ ", "url/s", "/s ", "fail", "todo", "pending", "ETA", "ok ", "3xx", "4xx", "5xx"),
+    *("network", "with a request", "blocked"),
+)
+
+
+@st.composite
+def moments(draw: st.DrawFn) -> HeaderState:
+    """A crawl of 40 origins at any moment of one run."""
+    left, tally = 40, dict.fromkeys(TALLY, 0)
+    for word in ("crawling", "waiting", "paused", "impatient", "gave up"):
+        tally[word] = draw(st.integers(0, left))
+        left -= tally[word]
+    tally["finished"] = left
+    codes = tuple((name, draw(NUMBERS)) for name in ("file_ingested", "redirect", "file_not_found"))
+    eta = draw(st.sampled_from([None, Eta(4_000, None, Limit.delay, API), Eta(7_200_000, 64_800_000, Limit.slots)]))
+    counts = TotalsView(*(draw(NUMBERS) for _ in range(8)), codes)
+    rates = {
+        "requests_per_s": draw(st.none() | st.floats(0, 9_999)),
+        "bytes_per_s": draw(st.none() | st.floats(0, 9e9)),
+    }
+    line = draw(st.sampled_from([(), (None, 1.0), (1.0,) * 32]))
+    read_ms = draw(st.integers(0, 5_000))
+    return state_of(counts, tally=tally, line=line, eta=eta, read_ms=read_ms, **rates)
+
+
+@pytest.mark.parametrize(("width", "tall"), [(58, False), (78, False), (118, True), (198, True)])
+@given(moments(), moments())
+def test_the_fields_stay_where_they_are_whatever_they_count(
+    width: int, tall: bool, one: HeaderState, other: HeaderState
+) -> None:
+    texts = [shown(state, width, tall=tall).splitlines() for state in (one, other)]
+    for first, second in zip(*texts, strict=True):
+        places = [[line.find(field) for field in FIELDS] for line in (first, second)]
+        assert places[0] == places[1], f"\n{first}\n{second}"
+
+
+@pytest.mark.parametrize("word", ["crawling", "waiting", "paused", "impatient", "gave up", "finished"])
+def test_a_count_of_none_stands_there_dimmed(word: str) -> None:
+    tally = {**TALLY, word: 0}
+    for width in (118, 198):
+        line, _ = header_lines(state_of(tally=tally), width, tall=True)
+        assert isinstance(line, Split)
+        found = [part for part in line.left if part.text.startswith(state_mark(word).glyph)]
+        assert [part.role for part in found] == ["faint"]
+        assert found[0].text.split()[1] == "0"
+
+
+def test_the_card_of_an_origin_says_what_counts_in_which_time() -> None:
+    view = replace(origins()[0], requests=66)
+    lines = summary_lines(view, NOW, run_view(), UTC, "", ())
+    told = ["".join(text for text, _ in lay_out_line(line, 30)[0]).rstrip() for line in lines]
+    assert "requests 66 in all runs" in told
+    card = Card((ExitCountView("file_ingested", 371, 2),))
+    told = ["".join(text for text, _ in lay_out_line(line, 30)[0]).rstrip() for line in card_lines(view, card)]
+    assert told[-2:] == ["attempts in this run", "✓ file_ingested ×371"]
+
+
+def test_nothing_is_called_done_while_pages_are_pending() -> None:
+    over = Eta(0, 0, Limit.none)
+    assert "ETA -" in shown(state_of(replace(TOTALS, pending=28), eta=over), 200)
+    assert "ETA done" in shown(state_of(replace(TOTALS, pending=0), eta=over), 200)
+
+
+def test_the_clock_of_a_run_leaves_out_the_rest_between_two_sessions() -> None:
+    run = run_view(started_at=NOW - 8 * 3_600_000, rested_ms=7 * 3_600_000)
+    assert "01:00:00" in shown(state_of(run=run), 200)
+    assert "after 01:00:00" in ExitSummary(run=run, now=NOW).lines()[0]

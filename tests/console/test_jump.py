@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual.events import MouseDown, MouseUp
 from textual.geometry import Region
 
 from tests.console.support import Stage, stage
@@ -68,6 +69,20 @@ async def test_tabs_have_their_keys() -> None:
         await held.press("L", rounds=1)
         assert held.app.screen.query_one("#url-links").display
         assert held.app.screen.query_one("#body").has_class("tab-links")
+
+
+async def test_a_double_click_beside_it_leaves_it_only() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("enter", rounds=0)
+        below = held.app.screen
+        for depth in (1, 0):
+            await held.press("ctrl+o", rounds=0)
+            for kind in (MouseDown, MouseUp) * 2:
+                held.app.post_message(kind(None, 2, 30, 0, 0, 1, False, False, False, 2, 30))
+            await held.quiet()
+            assert held.app.screen is below, depth
+            await held.press("escape", rounds=0)
+            below = held.app.screen
 
 
 async def test_a_click_jumps_and_a_click_beside_leaves() -> None:

@@ -15,7 +15,8 @@ from tui_crawler.console import log_book, log_parts
 from tui_crawler.console.log_book import LogBook
 from tui_crawler.console.log_parts import BEGINNING, END, LogAfter, LogBefore, LogPlace
 from tui_crawler.console.present.log_lines import Level
-from tui_crawler.domain.view import ActionView, ActivityView, AttemptView
+from tui_crawler.domain.desk_view import ActionView, ActivityView
+from tui_crawler.domain.view import AttemptView
 
 KEPT, PAGE = 40, 10
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC
 
@@ -12,8 +13,11 @@ from tests.console.sample_crawl import API, DOCS, NOW, WHO, attempt
 from tests.console.sample_log import activities, operator_actions
 from tests.console.support import Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.panes.events import EventsPane
+from tui_crawler.console.present.attempt_row import is_problem
 from tui_crawler.console.present.log_histogram import histogram
 from tui_crawler.console.present.log_lines import (
+    Level,
     action_line,
     activity_line,
     attempt_line,
@@ -23,7 +27,8 @@ from tui_crawler.console.present.log_lines import (
     url_of,
 )
 from tui_crawler.console.table_cells import Styled, cell_text
-from tui_crawler.domain.view import ActionView, AttemptView
+from tui_crawler.domain.desk_view import ActionView
+from tui_crawler.domain.view import AttemptView
 
 
 def many(first: int, last: int) -> tuple[AttemptView, ...]:
@@ -97,6 +102,28 @@ async def test_the_three_kinds_stand_in_one_list_newest_last() -> None:
         times = [line.at for line in held.app.screen._book.lines]
         assert times == sorted(times)
         assert table_of(held).cursor_index == table_of(held).row_count - 1
+
+
+async def test_the_title_tells_the_problems_among_the_rows_held_and_so_do_the_events() -> None:
+    async with stage() as held:
+        events = held.app.screen.query_one("#events", EventsPane)
+        problems = len(events._problems())
+        assert problems
+        assert f"Events · {problems} problems among the newest {events.row_count}" in held.text()
+        await held.press("5", rounds=2)
+        lines = held.app.screen._book.lines
+        among = sum(line.level > Level.info for line in lines)
+        assert f"Log · ● following · {len(lines)} · {among} problems" in held.text()
+        await held.press("exclamation_mark", rounds=2)
+        assert f"following · {among} · warnings and errors" in held.text()
+
+
+async def test_where_not_all_rows_are_held_the_problems_are_those_among_them() -> None:
+    failed = tuple(attempt(number, f"{DOCS}/{number}", "file_not_found") for number in range(3_000, 400, -1))
+    async with stage() as held:
+        held.reports.commit(log=failed)
+        await held.press("5", rounds=2)
+        assert re.search(r"following · [\d ]+ held · [\d ]+ problems among them", held.text())
 
 
 async def test_it_follows_at_its_end_and_stays_where_one_moved_up() -> None:
@@ -244,3 +271,12 @@ async def test_nothing_has_happened_yet() -> None:
         for key in ("e", "w", "n", "enter", "T", "O", "L", "F"):
             await held.press(key, rounds=0)
         assert held.app.is_running
+
+
+def test_a_robots_txt_that_does_not_exist_is_no_problem_here_as_in_the_database() -> None:
+    robots = attempt(1, f"{API}/robots.txt", "file_not_found", kind="robots")
+    assert not attempt_line(robots).problem
+    assert not is_problem(robots)
+    assert is_problem(replace(robots, exit_code="request_timeout"))
+    assert is_problem(replace(robots, kind="page"))
+    assert not is_problem(replace(robots, exit_code="of_a_newer_program", kind="page"))

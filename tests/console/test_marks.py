@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from textual.events import MouseMove
 
-from tests.console.sample_crawl import API, DOCS, WWW
+from tests.console.sample_crawl import API, DOCS, WWW, origin
 from tests.console.support import Stage, stage
 from tests.console.test_overview import select, table
 from tui_crawler.console.crawl_table import CrawlTable
@@ -25,8 +26,8 @@ def footer(held: Stage) -> str:
 
 
 async def mark(held: Stage, *origins: str) -> None:
-    for origin in origins:
-        await select(held, origin)
+    for name in origins:
+        await select(held, name)
         await held.press("space", rounds=0)
 
 
@@ -134,3 +135,77 @@ async def test_every_table_says_how_many_of_its_rows_are_marked(keys: tuple[str,
         assert isinstance(focused, CrawlTable)
         await held.press("asterisk", rounds=1)
         assert f"{focused.mark_count} marked" in titles(held)
+
+
+async def test_rows_stand_still_while_some_are_marked_and_go_where_they_belong_a_second_after() -> None:
+    async with stage((200, 50)) as held:
+        await mark(held, DOCS, API)
+        before = list(table(held).row_order)
+        held.reports.commit(replace(held.reports.rows[API], failed=500), origin("https://new.example.org", failed=99))
+        await held.settle(24)
+        assert list(table(held).row_order) == [*before, "https://new.example.org"], "the new one at the end"
+        assert "2 marked · order held · ▲ 1 new" in titles(held)
+        assert "500" in held.text(), "what the rows say goes on"
+        await held.press("escape", rounds=0)
+        assert list(table(held).row_order)[: len(before)] == before, "not right after the key"
+        await held.settle(12)
+        assert list(table(held).row_order)[:2] == [API, "https://new.example.org"]
+        assert "order held" not in titles(held)
+
+
+async def test_an_order_asked_for_is_made_though_rows_are_marked() -> None:
+    async with stage((200, 50)) as held:
+        await mark(held, API)
+        held.app.dispatcher.do("sort.pick", "origin")
+        await held.quiet()
+        shown = [str(key) for key in table(held).row_order]
+        assert shown == sorted(shown, key=lambda name: name.partition("://")[2])
+        assert table(held).marked == {API}
+        assert "order held" not in titles(held)
+
+
+async def test_what_a_filter_would_hide_now_stays_while_rows_are_marked() -> None:
+    async with stage((200, 50)) as held:
+        await held.press("!", rounds=1)
+        before = list(table(held).row_order)
+        assert API in before
+        await mark(held, "https://shop.example.net")
+        await select(held, API)
+        held.reports.commit(replace(held.reports.rows[API], patience=5, politeness=0, last_exit_code="file_ingested"))
+        await held.settle(12)
+        assert list(table(held).row_order) == before
+        assert table(held).cursor_key == API
+        await held.press("ctrl+backslash")
+        await held.settle(12)
+        assert list(table(held).row_order) == [key for key in before if key != API]
+
+
+async def test_failure_groups_keep_their_places_while_some_are_marked() -> None:
+    async with stage((200, 50)) as held:
+        await held.press("2", rounds=2)
+        groups = held.app.screen.query_one("#groups", CrawlTable)
+        before = list(groups.row_order)
+        assert len(before) > 2
+        await held.press("G", "space", rounds=0)
+        last = next(one for one in held.reports.pages if (("exit_code", one.last_exit_code),) == before[-1])
+        held.reports.pages += tuple(replace(last, page_id=9_000 + n, url=f"{last.url}/{n}") for n in range(99))
+        held.reports.commit()
+        await held.settle(12)
+        assert list(groups.row_order) == before
+        assert "1 marked · order held" in titles(held)
+        await held.press("space", rounds=0)
+        await held.settle(12)
+        assert list(groups.row_order) == [before[-1], *before[:-1]]
+        assert groups.cursor_key == before[-1]
+
+
+async def test_rows_do_not_move_away_under_a_mouse_that_is_on_its_way_to_one() -> None:
+    async with stage((120, 30)) as held:
+        before = list(table(held).row_order)
+        held.reports.commit(replace(held.reports.rows[API], failed=500))
+        for step in range(15):
+            held.app.post_message(MouseMove(None, 5, 4 + step % 5, 0, 1, 0, False, False, False, 5, 4 + step % 5))
+            await held.settle(1)
+        assert list(table(held).row_order) == before
+        await held.settle(16)
+        assert table(held).row_order[0] == API

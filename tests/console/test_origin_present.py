@@ -15,8 +15,9 @@ from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.origin_now import clock_line, head_line, turn_of
 from tui_crawler.console.present.origin_past import delay_past, delay_source, patience_past, timeline
 from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.desk_view import ActionView
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.view import ActionView, OriginView
+from tui_crawler.domain.view import OriginView
 
 CONTRACT = Contract("bot-crawler (for https://example.net/why)")
 
@@ -140,7 +141,7 @@ def test_the_first_line_says_state_turn_and_what_is_in_flight_or_why_nothing_is(
         ({"next_request_at": NOW + 250}, "next     0.2s  ▓▓▓▓▓▓▓▓▓░░░"),
         ({"next_request_at": NOW + 1_000}, "next     1.0s  ░░░░░░░░░░░░"),
         ({"next_request_at": NOW + 60_000, "delay_ms": 120_000}, "next     1m    ▓▓▓▓▓▓░░░░░░"),
-        ({"next_request_at": NOW - 1}, "next     as soon as a slot is free"),
+        ({"next_request_at": NOW - 1}, "next     as soon as its turn comes"),
         ({"in_flight_url": f"{API}/x", "in_flight_since": NOW - 30_000}, "now      30.0s ▓▓▓▓▓▓░░░░░░"),
         ({"paused": True}, "next     paused"),
         ({"asleep_until": HELD}, "next     paused"),

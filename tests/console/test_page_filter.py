@@ -32,7 +32,7 @@ from tui_crawler.domain.page_filter import (
     read_page_filter,
     state_of,
 )
-from tui_crawler.domain.view import PageView
+from tui_crawler.domain.page_view import PageView
 from tui_crawler.storage import page_windows
 from tui_crawler.storage.database import OpenSettings, open_writable
 from tui_crawler.storage.reports import Reports

@@ -5,12 +5,33 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from textual.geometry import Region
 from textual.screen import Screen
+from textual.strip import Strip
 
 from tests.console.sample_crawl import WWW
 from tests.console.support import stage
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.panes.bars import Bar, FooterBar, HeaderBar
 from tui_crawler.console.panes.lines import Lines
+
+
+@pytest.mark.parametrize("size", [(60, 20), (120, 40)], ids=str)
+async def test_header_and_footer_stand_in_the_first_frame(
+    size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    painted: dict[type[Bar], list[str]] = {HeaderBar: [], FooterBar: []}
+    paint = Bar.render_lines
+
+    def note(self: Bar, crop: Region) -> list[Strip]:
+        strips = paint(self, crop)
+        painted[type(self)].append("".join(strip.text for strip in strips))
+        return strips
+
+    monkeypatch.setattr(Bar, "render_lines", note)
+    async with stage(size):
+        assert painted[HeaderBar][0].strip()
+        assert painted[FooterBar][0].split()[0] == "Overview"
 
 
 async def test_a_reading_paints_the_rows_that_changed_and_no_pane_whole(monkeypatch: pytest.MonkeyPatch) -> None:

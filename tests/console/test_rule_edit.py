@@ -213,7 +213,7 @@ async def edit_calendar(held: Stage) -> Input:
 
 
 def rules_of(held: Stage) -> list[str]:
-    draft = editor(held)._bench.draft
+    draft = editor(held).bench.draft
     assert draft is not None
     return [rule.match for rule in draft.policies.rules]
 
@@ -233,9 +233,12 @@ async def test_an_entry_is_edited_in_place_its_impact_counted_and_applied() -> N
         assert held.journal.sent == []
         await held.press("enter", rounds=1)
         rows = rows_of(held, "#draft-entries")
-        place = next(n for n, row in enumerate(rows) if row.startswith("− rule deleted  /calendar/"))
-        assert rows[place + 1].startswith("+ rule new  /products/1[0-9]$")
-        assert held.app.screen.query_one("#draft-entries", CrawlTable).cursor_index == place + 1
+        edited = "✎ rule edited  /calendar/: skip true →  /products/1[0-9]$: skip true"
+        place = next(n for n, row in enumerate(rows) if row.startswith(edited))
+        assert sum("/calendar/" in row for row in rows) == 1
+        assert held.app.screen.query_one("#draft-entries", CrawlTable).cursor_index == place
+        assert "from version 13 · 1 edited" in held.text()
+        assert "in place of /calendar/: skip true" in held.text()
         await counted(held)
         await held.press("A", rounds=0)
         await held.decided()
@@ -243,7 +246,7 @@ async def test_an_entry_is_edited_in_place_its_impact_counted_and_applied() -> N
         assert isinstance(command, ApplyRules)
         assert [rule.match for rule in from_json(command.rules).rules] == ["/feed/", "/products/1[0-9]$", "^/v2/user/"]
         assert (command.base_id, command.job) == (13, JOB)
-        assert command.note == "− rule /calendar/: skip true, + rule /products/1[0-9]$: skip true"
+        assert command.note == "edited rule /calendar/: skip true → /products/1[0-9]$: skip true"
 
 
 async def test_what_is_wrong_stays_in_the_line_and_esc_leaves_the_entry_alone() -> None:
@@ -258,7 +261,7 @@ async def test_what_is_wrong_stays_in_the_line_and_esc_leaves_the_entry_alone() 
         assert rules_of(held) == ["/feed/", "/calendar/", "^/v2/user/"]
         assert "Nothing is drafted" in held.text()
         await held.press("E", "enter", rounds=1)  # nothing was changed
-        assert not editor(held)._bench.dirty
+        assert not editor(held).bench.dirty
         await held.press("escape", rounds=2)
         assert isinstance(held.app.screen, RulesScreen)
         assert held.journal.sent == []
@@ -292,15 +295,26 @@ async def test_a_version_that_comes_meanwhile_is_a_conflict_and_keeps_what_was_t
         assert held.app.screen.query_one(Input).value == "skip: /mine/"
         await held.press("enter", rounds=1)
         assert "⚠ version 14 of someone else is in force now" in held.text()
+        assert "A carries the change over to it: 1 edited" in held.text()
+        assert rules_of(held) == ["/feed/", "/mine/", "^/v2/user/"]
+        await held.press("A", rounds=1)
+        text = " ".join(held.text().replace("│", " ").split())
+        assert "Carry the change over to version 14 of someone else?" in text
+        assert "1 edited. edited rule /calendar/: skip true → /mine/: skip true" in text
+        await held.press("n", rounds=1)
+        assert editor(held).bench.overtaken is not None
+        await held.press("A", "y", rounds=1)
+        assert held.journal.sent == []
+        draft = editor(held).bench.draft
+        assert draft is not None
+        assert draft.base.ruleset_id == 14
+        assert rules_of(held) == ["/feed/", "/mine/"]  # version 14 has no rule for /v2/user/
         await counted(held)
-        held.journal.answer = "the edit began with version 13, but version 14 is current"
         await held.press("A", rounds=0)
         await held.decided()
         (command,) = held.journal.sent
         assert isinstance(command, ApplyRules)
-        assert command.base_id == 13
-        assert "the edit began with version 13" in held.text()
-        assert rules_of(held) == ["/feed/", "/mine/", "^/v2/user/"]
+        assert command.base_id == 14
 
 
 async def test_an_edit_from_a_frozen_view_begins_with_the_version_that_was_shown() -> None:
@@ -314,7 +328,7 @@ async def test_an_edit_from_a_frozen_view_begins_with_the_version_that_was_shown
         await held.settle(3, move_ms=1_100)
         await held.press("E", rounds=3)
         assert held.app.screen.query_one(Input).value == "do_not_crawl: path: {prefix: /admin/}"
-        draft = editor(held)._bench.draft
+        draft = editor(held).bench.draft
         assert draft is not None
         assert draft.base.ruleset_id == 13
 
@@ -326,6 +340,8 @@ async def test_a_rule_is_moved_from_the_table_with_its_impact_counted_before() -
         await held.press("K", rounds=2)
         assert isinstance(held.app.screen, RuleEditorScreen)
         assert rules_of(held) == ["/calendar/", "/feed/", "^/v2/user/"]
+        assert "from version 13 · 1 moved" in held.text()
+        assert any(row.startswith("▲ rule moved 2 → 1  /calendar/") for row in rows_of(held, "#draft-entries"))
         assert "newly blocked" in await counted(held)
         assert held.journal.sent == []
 

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from textual.widgets import Input
 
-from tests.console.rule_stage import retype
+from tests.console.rule_stage import asked, retype
 from tests.console.sample_crawl import origins
 from tests.console.sample_rules import ADDED
 from tests.console.support import stage
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rule_exclusion import exclude, exclude_origins, readmit
-from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.rules import RulesScreen
 from tui_crawler.domain.command import Exclude
 from tui_crawler.domain.exclusion import Exclusion
@@ -29,7 +28,7 @@ async def test_the_exclusion_list_is_extended_and_shortened_with_a_question() ->
         assert (box.value, box.has_focus) == ("hots: a.example", True)
         await retype(held, "domain: example.com, reason: they asked")
         await held.press("enter", rounds=1)
-        assert isinstance(held.app.screen, ConfirmScreen)
+        await asked(held)
         assert "Exclude domain example.com?" in held.text()
         await held.press("n")
         assert held.journal.sent == []

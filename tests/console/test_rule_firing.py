@@ -22,10 +22,10 @@ from tui_crawler.console.screens.why import WhyScreen
 from tui_crawler.console.table_cells import cell_text
 from tui_crawler.domain.command import ApplyRules
 from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.page_view import RefusedView
 from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Test
 from tui_crawler.domain.refusal_view import RefusalCount, RefusalCounts
 from tui_crawler.domain.ruleset import from_json
-from tui_crawler.domain.view import RefusedView
 
 NONE = RefusalCounts((), 10, 10)
 
@@ -257,7 +257,7 @@ async def test_what_if_also_asks_the_open_draft() -> None:
         await held.type("skip: /products/")
         await held.press("enter", rounds=1)
         await counted(held)
-        assert editor(held).drafted is not None
+        assert editor(held).bench.drafted is not None
         await held.press("i", rounds=0)
         await held.type(f"{WWW}/products/7")
         await held.press("enter", rounds=3)
@@ -300,11 +300,11 @@ async def test_a_rule_is_moved_in_the_draft_and_applied_in_its_new_place() -> No
         table.move_cursor(key=key)
         await held.press("J", rounds=1)
         assert table.cursor_key == key
-        assert [rule.match for rule in editor(held)._bench.draft.policies.rules][-1] == "/calendar/"  # type: ignore[union-attr]
+        assert [rule.match for rule in editor(held).bench.draft.policies.rules][-1] == "/calendar/"  # type: ignore[union-attr]
         await held.press("J", rounds=1)
         assert "it is at the end of its section" in held.text()
         await held.press("K", "K", rounds=1)
-        assert next(rule.match for rule in editor(held)._bench.draft.policies.rules) == "/calendar/"  # type: ignore[union-attr]
+        assert next(rule.match for rule in editor(held).bench.draft.policies.rules) == "/calendar/"  # type: ignore[union-attr]
         await counted(held)
         await held.press("A", rounds=0)
         await held.decided()

@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Input
 
 from tests.cli.crawls import store_crawl
-from tests.console.rule_stage import counted, editor, on_database, read_again, retype, rows_of, write
+from tests.console.rule_stage import asked, counted, editor, on_database, read_again, retype, rows_of, write
 from tests.console.support import Stage
 from tests.storage.making import A, B
 from tui_crawler.console.crawl_table import CrawlTable
@@ -102,13 +102,38 @@ async def test_an_edited_entry_keeps_its_place_is_undone_and_meets_a_conflict(se
         await read_again(held)
         assert held.app.screen.query_one(Input).value == "skip: /mine"
         await held.press("enter", rounds=1)
-        await counted(held)
-        await apply(held)
-        assert "the edit began with version 3, but version 4 is current" in held.text()
+        assert "no longer makes sense: rule /one: skip true (to be edited) is gone" in held.text()
+        await held.press("A", rounds=1)
+        assert "nothing of the draft is left to be carried over" in held.text()
         assert in_force(several) == (4, ["/two"], "someone else")
-        draft = editor(held)._bench.draft
+        draft = editor(held).bench.draft
         assert draft is not None
         assert [rule.match for rule in draft.policies.rules] == ["/mine", "/list/"]
+
+
+async def test_a_refused_edit_is_carried_over_to_the_newer_version_and_applied(several: Path) -> None:
+    async with on_database(several) as held:
+        await held.press("4", rounds=3)
+        await held.press("E", rounds=2)
+        await retype(held, "skip: /mine")
+        await held.press("enter", rounds=1)
+        await counted(held)
+        await someone_else_applies(several, 1, ONE, FEED, Rule("/two", skip=True))
+        await held.press("A", rounds=0)
+        await held.decided()
+        assert "the edit began with version 1, but version 2 is current" in held.text()
+        await read_again(held)
+        assert "⚠ version 2 of someone else is in force now" in held.text()
+        assert "A carries the change over to it: 1 edited" in held.text()
+        await held.press("A", rounds=1)
+        assert "Carry the change over to version 2 of someone else?" in held.text()
+        await held.press("y", rounds=1)
+        assert in_force(several)[0] == 2
+        assert "from version 2 · 1 edited" in held.text()
+        assert "✓ newly allowed 1" in " ".join((await counted(held)).split())
+        await apply(held)
+        assert in_force(several) == (3, ["/mine", "/list/", "/two"], "mara")
+        assert isinstance(held.app.screen, RulesScreen)
 
 
 async def test_undo_version_takes_back_the_action_that_wrote_it(several: Path) -> None:
@@ -134,6 +159,8 @@ async def test_the_exclusion_list_is_extended_and_shortened_and_both_are_undone(
         await held.type(f"host: {B_HOST}, reason: they asked")
         assert f"✎ exclusion  host {B_HOST}  they asked" in held.text()
         await held.press("enter", rounds=1)
+        await asked(held)
+        assert "It would newly block 1 of 5 known URLs" in " ".join(held.text().replace("│", " ").split())
         await yes(held)
         assert excluded(several) == [("host", B_HOST, "they asked", "mara")]
         assert states(several)[B] == "excluded"
@@ -188,8 +215,8 @@ async def yes(held: Stage) -> None:
     await held.decided()
 
 
-async def someone_else_applies(crawl: Path, base: int, rule: Rule) -> None:
-    rules = to_json(PolicySet(rules=(rule,)))
+async def someone_else_applies(crawl: Path, base: int, *rules_of: Rule) -> None:
+    rules = to_json(PolicySet(rules=rules_of))
     await asyncio.to_thread(carry_out, crawl, ApplyRules(rules, base, "", "by hand"), "someone else")
 
 

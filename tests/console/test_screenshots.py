@@ -120,7 +120,7 @@ async def picture(held: Stage, size: tuple[int, int], look: str) -> str:
     screen = held.app.console_screen
     assert screen is not None
     screen.tick()
-    held.app.show_header(screen, held.clock.mono_ms())
+    held.app.board.show_header(screen, held.clock.mono_ms())
     await held.quiet()
     return plain(held.app.export_screenshot(title="tui-crawler"))
 

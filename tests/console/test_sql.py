@@ -210,6 +210,17 @@ def test_completion_knows_where_it_stands() -> None:
     assert complete("select or from v_page", 9, SCHEMA).words[0] == "origin"
 
 
+@pytest.mark.parametrize("number", [1, 299, 300, 301, 20_000])
+def test_what_is_too_long_for_a_name_is_not_looked_at_as_a_whole(number: int) -> None:
+    for begin in ("", "select ", "select v_page.", "s"):
+        text = begin + "o" * number
+        found = complete(text, len(text), SCHEMA)
+        assert found.words == (() if number > 1 or begin == "s" else found.words)
+        assert len(text) - found.start <= 300
+    assert complete("from x.y " * 3_000, 27_000, SCHEMA).words == ()
+    assert complete("y " * number + "from v_p", 2 * number + 8, SCHEMA).words == ("v_page",)
+
+
 async def test_what_was_asked_comes_back_also_the_next_time(tmp_path: Path) -> None:
     memory = Memory(tmp_path, "/data/crawl.db")
     async with stage((140, 44), memory=memory) as held:

@@ -117,8 +117,9 @@ async def test_everything_is_on_one_screen() -> None:
         await held.press("6", rounds=3)
         text = held.text()
         for words in (
-            "Exit codes · this run", "91 204", "5 211", "Exit codes · www.example.com", "Jobs · 5", "◐ draining",
-            "Origins by requests", "Refused links · 4", "⊘ scope", "https://elsewhere.example/x",
+            "Exit codes · this run", "91 204", "5 211", "Exit codes · www.example.com · this run",
+            "Jobs · 5 · pages as they stand", "◐ draining",
+            "Origins by requests · in all runs", "Refused links · 4 · in all runs", "⊘ scope", "https://elsewhere.example/x",
         ):  # fmt: skip
             assert words in text, words
 
@@ -128,7 +129,7 @@ async def test_the_exit_codes_of_the_origin_under_the_cursor_stand_beside_those_
         await held.press("6", rounds=2)
         table_of(held, "top-origins").move_cursor(key=API)
         await held.settle(2, move_ms=300)
-        assert "Exit codes · api.example.org" in held.text()
+        assert "Exit codes · api.example.org · this run" in held.text()
         assert table_of(held, "own-exits").row_count == 7
         assert table_of(held, "all-exits").row_count == 10
 
@@ -138,9 +139,9 @@ async def test_origins_are_ordered_by_requests_bytes_and_failures() -> None:
         await held.press("6", rounds=2)
         table_of(held, "top-origins").focus()
         await held.press("s", "j", "enter", rounds=1)
-        assert "Origins by bytes" in held.text()
+        assert "Origins by bytes · in all runs" in held.text()
         await held.press("S", rounds=1)
-        assert "Origins by failures" in held.text()
+        assert "Origins by failed pages · as they stand" in held.text()
         assert table_of(held, "top-origins").row_order[0] == "https://shop.example.net"
         table_of(held, "top-origins").focus()
         await held.press("enter", rounds=2)

@@ -11,7 +11,7 @@ from tui_crawler.console.present.needle import needle_for, read_needle
 from tui_crawler.console.present.pivot import MOST_VALUES, pivot_of, pivot_rows, pivot_words
 from tui_crawler.console.table_cells import Row
 from tui_crawler.console.table_columns import Column
-from tui_crawler.console.table_order import begins_with_the_greatest, order_key, ordered
+from tui_crawler.console.table_order import begins_with_the_greatest, in_place, order_key, ordered
 
 COLUMNS = (Column("name", "NAME"), Column("size", "SIZE"))
 
@@ -146,3 +146,15 @@ def test_times_are_counted_by_a_span_that_fits_their_range(
 
 def test_an_hour_is_shown_as_one() -> None:
     assert [str(row.cells[0].text) for row in pivot_rows(pivot_of(["10:41:07", "16:02:00"], ""))] == ["10:00", "16:00"]  # type: ignore[union-attr]  # the first cell is one piece
+
+
+@given(st.lists(st.integers(0, 9), unique=True), st.lists(st.integers(0, 9)))
+def test_rows_in_place_keep_the_order_shown_and_new_ones_come_last(shown: list[int], coming: list[int]) -> None:
+    placed, new = in_place(shown, [Row(key, (str(at),)) for at, key in enumerate(coming)])
+    keys = [row.key for row in placed]
+    assert sorted(map(str, keys)) == sorted(map(str, set(coming)))
+    stayed = [key for key in shown if key in coming]
+    assert keys[: len(stayed)] == stayed
+    assert keys[len(stayed) :] == [key for key in dict.fromkeys(coming) if key not in shown]
+    assert new == len(keys) - len(stayed)
+    assert {row.key: row.cells for row in placed} == {key: (str(at),) for at, key in enumerate(coming)}

@@ -10,6 +10,7 @@ from tests.console.sample_crawl import API, MINUTE, NOW, page_detail
 from tests.console.support import Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.lines import Lines, lay_out_line
+from tui_crawler.console.present.connection import connection_words, step_cells
 from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.url_detail import (
     ATTEMPT_COLUMNS,
@@ -22,7 +23,7 @@ from tui_crawler.console.present.url_detail import (
 )
 from tui_crawler.console.refresh import MOST_LINKS
 from tui_crawler.console.table_cells import cell_text
-from tui_crawler.domain.view import LinkEnd, LinkView
+from tui_crawler.domain.page_view import LinkEnd, LinkView, RequestView
 
 URL = f"{API}/v2/items?page=18"
 
@@ -102,17 +103,26 @@ def test_the_letters_of_an_international_host_stand_beside_its_punycode() -> Non
     for odd in ("https://xn--\u00e9.example/", "https://xn--99999999999.example/", "xn--", "https://xn--/", "a"):
         assert isinstance(idn_of(odd), str)
     page = replace(page_detail().page, url="https://xn--bcher-kva.example/")
-    text = text_of(page_lines(page, NOW, UTC))
+    text = text_of(page_lines(page, UTC))
     assert "https://xn--bcher-kva.example/" in text
     assert "host     bücher.example" in text
-    assert "as it is written" not in text_of(page_lines(page_detail().page, NOW, UTC))
+    assert "as it is written" not in text_of(page_lines(page_detail().page, UTC))
+
+
+def test_when_it_is_tried_next_is_said_by_the_trace_alone() -> None:
+    """A number of tries tells nothing of it: the run may have considered the page already, or be over."""
+    tried = replace(page_detail().page, attempts=1, attempts_remaining=2, not_before=0, due_at=NOW)
+    text = text_of(page_lines(tried, UTC))
+    assert "1 done, 2 left" in text
+    assert not any(word in text for word in ("now", "next", "due"))
+    assert "due" in text_of(page_lines(replace(tried, attempts_remaining=0), UTC))
 
 
 def test_letters_that_turn_the_line_round_are_spelled_out() -> None:
     host = "xn--" + "\u202egro".encode("punycode").decode()
     page = replace(page_detail().page, url=f"https://{host}/")
     assert "\u202e" in idn_of(page.url)
-    assert "\u202e" not in text_of(page_lines(page, NOW, UTC))
+    assert "\u202e" not in text_of(page_lines(page, UTC))
 
 
 # attempts
@@ -123,9 +133,11 @@ def test_attempts_tell_what_the_log_has_of_their_timing() -> None:
     names = [column.id for column in ATTEMPT_COLUMNS]
     newest, second, first = (dict(zip(names, map(cell_text, row.cells), strict=True)) for row in rows)
     assert (first["head"], first["total"], first["remote"], first["note"]) == (
-        "600ms", "900ms", "203.0.113.7:443", "+7 pages  ",
+        "600ms", "900ms", "203.0.113.7", "+7 pages  ",
     )  # fmt: skip
+    assert (first["dns"], first["connect"], first["tls"]) == ("-", "kept", "-")
     assert (newest["number"], newest["head"], newest["total"]) == ("3", "-", "30.0s")
+    assert (newest["dns"], newest["connect"], newest["tls"]) == ("1ms", "20ms", "31ms")
     assert newest["note"] == "patience 3→2  no response head within 30.0 s"
     assert (second["requests"], second["total"]) == ("2", "30.0s")
     assert newest["rules"] == "-"
@@ -139,6 +151,57 @@ def test_a_refusal_tells_who_decided_and_under_which_rules() -> None:
     (row,) = attempt_rows(replace(detail, attempts=(refused,), requests=()), UTC)
     cells = dict(zip((column.id for column in ATTEMPT_COLUMNS), map(cell_text, row.cells), strict=True))
     assert (cells["rules"], cells["note"]) == ("12", "rule /x/: skip true  my.yaml:31")
+
+
+# connections
+
+
+def steps(request: RequestView | None) -> list[str]:
+    return [cell_text(cell) for cell in step_cells(request)]
+
+
+def test_a_kept_connection_a_step_not_taken_and_one_not_noted_look_different() -> None:
+    new = page_detail().requests[0]
+    assert steps(new) == ["1ms", "20ms", "31ms"]
+    assert steps(replace(new, dns_ms=None, tls_ms=None)) == ["-", "20ms", "-"]
+    kept = replace(new, dns_ms=None, connect_ms=None, tls_ms=None, connection_reused=True)
+    assert steps(kept) == ["-", "kept", "-"]
+    assert steps(replace(kept, connection_reused=None)) == ["?", "?", "?"]
+    assert steps(None) == ["-", "-", "-"]
+
+
+def test_the_words_of_a_connection() -> None:
+    new = page_detail().requests[0]
+    assert connection_words(new) == "new connection to 203.0.113.7: DNS 1ms, TCP 20ms, TLS 31ms"
+    assert connection_words(replace(new, dns_ms=None, tls_ms=None)) == "new connection to 203.0.113.7: TCP 20ms"
+    refused = replace(new, tls_ms=None, remote_address="")
+    assert connection_words(refused) == "no connection came about: DNS 1ms, TCP 20ms"
+    assert connection_words(replace(new, connection_reused=True)) == "kept connection to 203.0.113.7"
+    older = replace(new, connection_reused=None)
+    assert connection_words(older) == "connection to 203.0.113.7, its steps were not noted"
+    assert connection_words(replace(older, remote_address="")) == "connection, its steps were not noted"
+
+
+async def test_the_steps_stand_in_the_tables_and_beside_the_headers() -> None:
+    async with stage((120, 40)) as held:
+        await open_url(held)
+        shown = table(held, "url-attempts").visible_columns
+        assert shown == tuple(column.id for column in ATTEMPT_COLUMNS if column.id != "requests")
+        await held.press("H", rounds=3)
+        assert "new connection to 203.0.113.7: DNS 1ms, TCP 20ms, TLS 31ms" in " ".join(sent_words(held).split())
+        assert {"dns", "connect", "tls", "remote"} <= set(table(held, "url-requests").visible_columns)
+    async with stage((80, 24)) as held:
+        await open_url(held)
+        await held.press("A", rounds=3)
+        shown = table(held, "url-attempts").visible_columns
+        assert {"time", "exit", "status", "head", "total", "note"} <= set(shown)
+        assert not {"dns", "connect", "tls"} & set(shown)
+        await held.press("H", rounds=3)
+        assert "new connection to 203.0.113.7: DNS 1ms" in sent_words(held)
+
+
+def sent_words(held: Stage) -> str:
+    return held.app.screen.query_one("#url-sent", Lines).text
 
 
 # links

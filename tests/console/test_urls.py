@@ -27,7 +27,7 @@ from tui_crawler.domain.page_filter import (
     PageFilter,
     read_page_filter,
 )
-from tui_crawler.domain.view import LinkEnd, LinkView, RedirectView
+from tui_crawler.domain.page_view import LinkEnd, LinkView, RedirectView
 
 
 def rows(held: Stage, name: str = "#urls") -> CrawlTable:

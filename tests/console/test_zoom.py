@@ -35,7 +35,7 @@ async def test_a_pane_grows_to_half_and_to_all_and_shrinks_again() -> None:
         assert before["events"][1] < half["events"][1] < body.height
         assert half["events"][0] == body.width
         assert half["origins"][1] > 0
-        assert "Events · 8 problems · zoom half" in held.text()
+        assert "Events · 8 problems among the newest 19 · zoom half" in held.text()
         await held.press("+", rounds=1)
         assert regions(held)["events"] == body.size
         assert "zoom full" in held.text()

@@ -98,6 +98,26 @@ def test_rules_are_applied_while_the_run_is_live_and_an_attempt_keeps_those_it_b
     assert ids["/"] == ids["/slow"] < ids["/cal/1"]
 
 
+def test_pages_that_rules_allow_while_the_run_is_live_are_crawled_in_it(crawl: Crawling) -> None:
+    """Of the pages refused before, those that stay refused are not judged, nor logged, again."""
+    site = crawl.site()
+    site.page("/", "/cal/1", "/cal/2", "/slow")
+    site.page("/slow", takes_ms=5_000)
+    site.page("/cal/2")
+
+    def apply_now() -> None:
+        with crawl.reports() as reports:
+            (current,) = reports.current_rulesets()
+        crawl.steer(ApplyRules(to_json(PolicySet(rules=(Rule("/cal/1", skip=True),))), current.ruleset_id))
+
+    site.scripts["/slow"].then = apply_now
+    crawl.run("rules: [{match: /cal/, skip: true}]", poll_ms=500)
+    assert site.asked == ["/", "/slow", "/cal/2"]
+    assert crawl.codes(site.url("/cal/1")) == ["skipped_by_rule"]
+    assert crawl.codes(site.url("/cal/2")) == ["skipped_by_rule", "file_ingested"]
+    assert crawl.value("SELECT pending FROM v_job") == 0
+
+
 def test_a_ruleset_edited_by_two_is_a_conflict_that_writes_nothing(crawl: Crawling) -> None:
     crawled(crawl)
     base = str(history(crawl)[0]["ruleset_id"])
@@ -123,6 +143,32 @@ def test_a_version_is_undone(crawl: Crawling) -> None:
     assert crawl.ask("rules", "undo").status == 0
     assert crawl.ask("rules", "show", "--json").json["rules"][0]["match"] == "/cal/"
     assert len(history(crawl)) == 3, "history only grows"
+
+
+def test_a_change_that_is_undone_leaves_the_queue_and_the_log_as_they_were(crawl: Crawling) -> None:
+    """Nothing crawls: a change puts back the pages whose verdict is another one, undoing it takes them out."""
+    text = "rules: [{match: /cal/, skip: true}]"
+    site = crawled(crawl, text)
+
+    def state() -> tuple[list[str], int, int]:
+        waiting = crawl.rows("SELECT url FROM v_page WHERE status = 'READY' AND attempts_remaining > 0 ORDER BY url")
+        pending = crawl.value("SELECT pending FROM v_job")
+        return [row["url"] for row in waiting], pending, crawl.value("SELECT COUNT(*) FROM v_attempt")
+
+    before = state()
+    assert before[:2] == ([], 0)
+    for change, back in (
+        ("rules: [{match: /cal/, skip: true}, {match: /other/, skip: true}]", []),
+        ("rules: [{match: /cal/1, skip: true}]", [site.url("/cal/2")]),
+        ("rules: []\npolicies: {url_query_parameters: [{allow: [page]}]}", ["/cal/1", "/cal/2", "/list?page=1"]),
+    ):
+        urls = [url if url.startswith("http") else site.url(url) for url in back]
+        assert apply(crawl, change).status == 0
+        assert state() == (urls, len(urls), before[2])
+        assert crawl.ask("rules", "undo").status == 0
+        assert state() == before
+    crawl.run(text)
+    assert state() == before, "the next run finds nothing to judge"
 
 
 def test_an_edited_configuration_is_a_new_version_too(crawl: Crawling) -> None:

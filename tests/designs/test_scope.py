@@ -190,6 +190,25 @@ def test_a_pattern_added_while_crawling_stops_the_pages_it_matches(crawl: Crawli
     assert crawl.codes(site.url("/private/2")) == ["blocked_by_exclusion_list"]
 
 
+def test_an_entry_that_is_removed_gives_back_the_pages_that_it_refused(crawl: Crawling) -> None:
+    """Also one of a pattern, whose origin was never excluded; while nothing crawls, and while a run is live."""
+    site = linking(crawl, "/private/1", "/open", "/private/2")
+    crawl.run()
+    assert crawl.ask("exclude", "pattern", "/private/", "--reason", "asked").status == 0
+    crawl.later(5 * WEEK)
+    crawl.run()
+    assert [crawl.codes(site.url(f"/private/{n}"))[-1] for n in (1, 2)] == ["blocked_by_exclusion_list"] * 2
+    logged = crawl.value("SELECT COUNT(*) FROM v_attempt")
+    assert crawl.ask("exclude", "pattern", "/private/", "--remove").status == 0
+    assert crawl.value("SELECT pending FROM v_job") == 2
+    assert crawl.ask("exclude", "pattern", "/private/", "--reason", "again").status == 0
+    assert (crawl.value("SELECT pending FROM v_job"), crawl.value("SELECT COUNT(*) FROM v_attempt")) == (0, logged)
+    asked = len(site.asked)
+    crawl.steer(Exclude("pattern", "/private/", "asked no more", remove=True))
+    crawl.run(poll_ms=500)
+    assert sorted(site.asked[asked:]) == ["/private/1", "/private/2"]
+
+
 def test_the_first_of_many_patterns_that_matches_is_named(crawl: Crawling) -> None:
     """All of them are one compiled set."""
     site = linking(crawl, "/item-437/x", "/fine")

@@ -81,6 +81,8 @@ def test_why(asked: tuple[Crawling, Site, Site], kind: str) -> None:
     screen = crawl.ask("why", url).out.splitlines()
     assert 4 <= len(screen) <= 30
     assert answer.upper().replace("_", " ") in screen[1]
+    if kind in {"retry-pending", "waiting"}:
+        assert "in the next run: it has tries left" in " ".join(" ".join(screen).split()), "the run is over"
 
 
 def test_the_path_from_the_seed_is_told(asked: tuple[Crawling, Site, Site]) -> None:

@@ -15,6 +15,7 @@ from tui_crawler.domain.answer import Answer, Question, RobotsKnown, query_advic
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.explanation import Explanation, explain
 from tui_crawler.domain.page import PageStatus
+from tui_crawler.domain.page_view import RefusedView
 from tui_crawler.domain.policy import (
     EMPTY,
     DoNotCrawl,
@@ -29,7 +30,7 @@ from tui_crawler.domain.robots import ALLOW_ALL, parse_robots
 from tui_crawler.domain.standing import Hop, PageStanding, Referral, Schedule, UrlStanding, length, moment
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.domain.verdict import Denied, Step
-from tui_crawler.domain.view import AttemptView, OriginView, RefusedView, RunView
+from tui_crawler.domain.view import AttemptView, OriginView, RunView
 
 ORIGIN = "https://example.org"
 NOW = 1_800_000_000_000
@@ -158,6 +159,26 @@ class TestPages:
         assert later.answer is Answer.retry_pending
         assert "in the next run" in later.sentence
         assert step(later, "due").source == "ignore list"
+
+    @pytest.mark.parametrize("ignored", [False, True])
+    def test_after_the_end_of_a_run_what_has_tries_left_waits_for_the_next_one(self, ignored: bool) -> None:
+        over = replace(SCHEDULE, over=True)
+        failed = page(attempts=1, attempts_remaining=2, last_exit_code="connection_failed", last_crawled_at=NOW - 9_000)
+        for one in (replace(failed, ignored=ignored), page(ignored=ignored)):
+            said = ask(standing=UrlStanding(over, one))
+            due = step(said, "due")
+            assert due.reason == "in the next run: it has tries left"
+            assert (due.verdict, due.source) == (("refuse", "ignore list") if one.ignored else ("pass", ""))
+            assert "next run" in said.sentence
+            assert "this one" not in said.sentence
+            assert "now" not in said.sentence
+        put_off = ask(standing=UrlStanding(over, replace(failed, not_before=NOW + DAY)))
+        assert step(put_off, "due").reason.startswith("not before ")
+        again = done(at=STARTED - 60 * DAY, ignored=ignored)
+        assert step(ask(standing=UrlStanding(over, again)), "due").verdict == "pass"
+        forced = replace(over, force_recrawl=True)
+        fresh = done(at=STARTED - DAY)
+        assert step(ask(standing=UrlStanding(forced, fresh)), "due").verdict == "refuse", "that run is over"
 
     def test_waiting_tells_place_and_what_the_origin_does(self) -> None:
         said = ask(standing=page(queue_position=3), origin=origin_view(next_request_at=NOW + 400, delay_ms=1_000))

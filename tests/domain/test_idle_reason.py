@@ -16,6 +16,7 @@ from tui_crawler.domain.idle_reason import (
     delay_words,
     end_of_run,
     finish_words,
+    flying,
     idle_reason,
     idle_reason_of_run,
 )
@@ -42,10 +43,10 @@ SOME = origin(API, next_request_at=NOW + 3_200, delay_ms=4_000)
         ({"in_flight_url": f"{API}/x", "paused": True}, ""),
         ({"asleep_until": NOW + 7_500_000}, "nothing due until 12:46 (in 2 h 5 min)"),
         ({"asleep_until": NOW + 26 * 86_400_000}, "nothing due for 26 d"),
-        ({"next_request_at": NOW - 1, "todo": 3, "pending": 3, "state": "READY"}, "ready, waits for a free slot"),
+        ({"next_request_at": NOW - 1, "todo": 3, "pending": 3, "state": "READY"}, "ready, waits for its turn"),
         (
             {"next_request_at": NOW - 1, "todo": 3, "state": "READY", "robots_expires_at": NOW},
-            "robots.txt comes first: it is asked for, or waits for a free slot",
+            "robots.txt comes first: it is asked for, or waits for its turn",
         ),
         ({"next_request_at": 0, "state": "READY"}, "nothing queued"),
         ({"state": "FINISHED", "finish_reason": "patience", "paused": True}, "out of patience: 5 persistent failures"),
@@ -59,6 +60,26 @@ SOME = origin(API, next_request_at=NOW + 3_200, delay_ms=4_000)
 def test_of_an_origin(changes: dict[str, object], words: str) -> None:
     view: OriginView = replace(SOME, **changes)  # type: ignore[arg-type]  # keyword names are checked at run time
     assert idle_reason(view, NOW, RUN, you=WHO) == words
+
+
+@pytest.mark.parametrize(
+    ("slots", "in_flight", "words"),
+    [
+        (8, None, "ready, waits for its turn"),
+        (8, 7, "ready, waits for its turn"),
+        (8, 8, "ready, waits for a free slot: all 8 are taken"),
+        (1, 1, "ready, waits for a free slot"),
+        (0, 3, "ready, waits for its turn"),
+    ],
+)
+def test_a_free_slot_is_waited_for_only_where_none_is_free(slots: int, in_flight: int | None, words: str) -> None:
+    ready = replace(SOME, next_request_at=NOW - 1, todo=3, pending=3, state="READY")
+    assert idle_reason(ready, NOW, replace(RUN, max_in_flight=slots), in_flight=in_flight) == words
+
+
+def test_what_flies_is_counted_for_each_worker() -> None:
+    views = [replace(SOME, worker=name, in_flight_url=url) for name, url in (("a", "x"), ("a", ""), ("b", "y"))]
+    assert flying(views) == {"a": 1, "b": 1}
 
 
 def test_without_a_live_run_that_is_the_reason() -> None:
@@ -91,6 +112,8 @@ def test_of_a_whole_crawl() -> None:
     two = (waiting, origin(WWW, next_request_at=NOW + 60_000))
     assert idle_reason_of_run(two, NOW, RUN) == f"all 2 open origins wait: next request in 7.9 s to {API}"
     assert idle_reason_of_run((origin(WWW, next_request_at=NOW + 900),), NOW, RUN) == ""
+    short = origin(WWW, next_request_at=NOW + 4_000)
+    assert idle_reason_of_run((short,), NOW, RUN) == "", "between two requests of a slow crawl the header stands still"
     assert idle_reason_of_run((*two, origin("x", in_flight_url="y")), NOW, RUN) == ""
     done = origin(WWW, state="FINISHED", finish_reason="exhausted")
     held = replace(waiting, paused=True)

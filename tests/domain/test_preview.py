@@ -175,16 +175,3 @@ def test_it_says_what_judging_every_url_twice_would_say(before: PolicySet, after
 def test_a_verdict_names_its_line(policies: PolicySet, path: str) -> None:
     stage, decided_by = RuleSide(policies).verdict(url(f"{A}/{path}"))
     assert (stage == ALLOWED) == (decided_by == "") == (not blocked(policies, f"{A}/{path}"))
-
-
-def test_pages_that_rules_refused_are_counted_as_judged_again_unless_they_are_allowed_now() -> None:
-    before = PolicySet(rules=(Rule("/x", skip=True), Rule("/y", skip=True)))
-    after = PolicySet(rules=(Rule("/x", skip=True), Rule("/z", skip=True)))
-    said = preview(
-        before,
-        after,
-        rows(f"{A}/x/1", f"{A}/x/2", f"{A}/y", f"{A}/z", code=ExitCode.skipped_by_rule),
-        rows(f"{A}/x/3", code=ExitCode.blocked_by_robots_txt),
-        rows(f"{A}/x/4", f"{A}/other"),
-    )
-    assert (said.judged_again, said.newly_blocked, said.newly_allowed) == (3, 1, 1)

@@ -59,6 +59,20 @@ def test_the_database_has_each_request_the_servers_saw_and_no_other(crawl):
             assert seen[url] == logged[url], url
 
 
+def test_each_request_tells_how_it_came_by_its_connection(crawl):
+    _, database, _, sites = crawl
+    requests = list(rows(database, "SELECT * FROM v_request ORDER BY request_id"))
+    first = next(one for one in requests if one["url"].startswith(sites["almanac"]))
+    assert (first["connection_reused"], first["connect_ms"] >= 0) == (0, True)
+    kept = [one for one in requests if one["connection_reused"] == 1]
+    assert len(kept) > len(requests) // 4
+    assert {(one["dns_ms"], one["connect_ms"], one["tls_ms"]) for one in kept} == {(None, None, None)}
+    made = [one for one in requests if one["connection_reused"] == 0]
+    assert len(kept) + len(made) == len(requests)
+    assert all(one["connect_ms"] is not None and one["tls_ms"] is None for one in made)
+    assert all(one["remote_address"] for one in requests if one["http_status"])
+
+
 def test_robots_first_and_no_gap_shorter_than_the_delay(crawl):
     _, database, served, sites = crawl
     for name, origin in sites.items():

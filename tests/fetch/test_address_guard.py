@@ -15,6 +15,8 @@ from tests.fetch.asking import ask, fetching, whole
 from tests.support.hostile_web import HostileWeb, Send
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused
+from tui_crawler.fetch.client import system_moment
+from tui_crawler.fetch.connection_log import ConnectionLogs
 from tui_crawler.fetch.guarded_backend import GuardedBackend
 
 PUBLIC = ("93.184.216.34", "8.8.8.8", "2606:2800:220:1::1", "64:ff9b::808:808", "::ffff:8.8.8.8")
@@ -196,7 +198,7 @@ async def test_addresses_are_tried_one_after_the_other_within_the_timeout() -> N
         return ("192.0.2.1", "192.0.2.2", "192.0.2.3")
 
     network = Dead(alive="192.0.2.3")
-    backend = GuardedBackend(AddressGuard(allow_private=True), three, network)
+    backend = GuardedBackend(AddressGuard(allow_private=True), three, network, ConnectionLogs(system_moment))
     await backend.connect_tcp("site.example", 80, timeout=9)
     assert [address for address, _ in network.tried] == ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
     assert [0 < (share or 0) <= most for (_, share), most in zip(network.tried, (3, 4.5, 9), strict=True)] == [True] * 3
@@ -209,7 +211,7 @@ async def test_a_name_without_any_address_cannot_be_connected_to() -> None:
     async def nowhere(host: str, port: int) -> tuple[str, ...]:
         return ()
 
-    backend = GuardedBackend(AddressGuard(), nowhere, Dead(alive=""))
+    backend = GuardedBackend(AddressGuard(), nowhere, Dead(alive=""), ConnectionLogs(system_moment))
     with pytest.raises(httpcore.ConnectError, match="no address"):
         await backend.connect_tcp("site.example", 80, timeout=1)
     with pytest.raises(httpcore.ConnectError):

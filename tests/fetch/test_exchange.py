@@ -63,7 +63,7 @@ async def test_no_answer_of_llhttp_hangs_when_the_connection_stays_open(web: Hos
 
 
 async def test_what_is_sent_and_what_is_recorded(web: HostileWeb) -> None:
-    now = frozen((10, 5_000), (110, 5_100), (350, 5_340))
+    now = frozen((10, 5_000), (20, 5_010), (50, 5_040), (110, 5_100), (350, 5_340))
     fetcher = fetching(accept="text/html", now=now)
     web.on("/a?b", Send(whole(b"hello", "X-One: 1")))
     exchange = await fetcher.exchange(ask(web.url("/a?b")))
@@ -78,14 +78,15 @@ async def test_what_is_sent_and_what_is_recorded(web: HostileWeb) -> None:
     (record,) = exchange.requests
     assert (record.url, record.method) == (web.url("/a?b"), "GET")
     assert (record.sent_at, record.head_at, record.ended_at) == (5_000, 5_100, 5_340)
-    assert record.remote_address == "127.0.0.1"
+    assert (record.remote_address, record.connection_reused) == ("127.0.0.1", False)
+    assert (record.dns_ms, record.connect_ms, record.tls_ms) == (None, 30, None)
     assert dict(record.request_headers)["User-Agent"] == USER_AGENT
     assert record.response_headers == exchange.headers == (("X-One", "1"), ("Content-Length", "5"))
     assert (exchange.response_ms, exchange.body, exchange.wire_bytes) == (340, b"hello", 5)
 
 
 async def test_a_wall_clock_that_is_set_back_does_not_turn_the_record_round(web: HostileWeb) -> None:
-    now = frozen((0, 100_000), (50, 100_050), (90, 40_000))
+    now = frozen((0, 100_000), (20, 100_020), (30, 100_030), (50, 100_050), (90, 40_000))
     fetcher = fetching(now=now)
     web.on("/", Send(whole()))
     (record,) = (await fetcher.exchange(ask(web.url("/")))).requests

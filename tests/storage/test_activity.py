@@ -8,7 +8,7 @@ from tests.storage.bench import GONE, SqliteBench
 from tests.storage.making import T0, A, B, C, plan, record
 from tests.storage.test_jobs import NEWS, change, two_jobs
 from tui_crawler.domain.command import Dripfeed, ReclaimPages, SetJob, StashPages, SteerJobs
-from tui_crawler.domain.view import ActivityView
+from tui_crawler.domain.desk_view import ActivityView
 from tui_crawler.storage import activity, origins, sessions, settle
 from tui_crawler.storage.reports import Reports
 

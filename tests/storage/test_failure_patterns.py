@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.storage.bench import SqliteBench
-from tests.storage.making import T0, A, failed, plan
+from tests.storage.making import T0, A, B, failed, plan
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.storage.failure_reports import _gather_titles, _Group
+from tui_crawler.storage.path_pattern import is_of_pattern, path_pattern
 from tui_crawler.storage.reports import Reports
+
+TEN = ("north", "south", "east", "west", "attic", "cellar", "hall", "library", "chapel", "kitchen")
+NAMES = (*TEN, "two-words", "page-2", "x")
+PATHS = (
+    *(folder + name + end for folder in ("/", "/a/", "/a/7/") for name in NAMES for end in ("", "/", ".html", "?q=1")),
+    *("", "/", "/a", "//", "/a//", "/.x", "/a.b/c"),
+)
+
+
+async def fail(bench: SqliteBench, *paths: str) -> None:
+    store = bench.open()
+    await store.begin_run(plan(*(A + path for path in paths)))
+    for page in (await store.candidates(A, T0, 20, True)).pages:
+        await store.settle(failed(page, T0, ExitCode.file_not_found, 404))
 
 
 @pytest.mark.parametrize(
@@ -20,14 +38,59 @@ from tui_crawler.storage.reports import Reports
         (("/2024-01-05/cafe", "/2025-11-30/cafe"), "/{n}-{n}-{n}/cafe"),
         (("/thread/old-photographs", "/thread/which-grease-for-2-bearings"), "/thread/{slug}"),
         (("/blog/7/first_snow.html", "/blog/12/a-late_frost.html"), "/blog/{n}/{slug}.html"),
+        (("/2025/first-snow/", "/2024/late-frost/"), "/{n}/{slug}/"),
+        (("/stops/brewery-hill", "/stops/quay", "/stops/caf%C3%A9"), "/stops/{slug}"),
+        (("/search?q=1", "/search?q=2"), "/search?*"),
+        (tuple(f"/wing/{name}" for name in TEN), "/wing/{slug}"),
+        (tuple(f"/wing/{name}.html" for name in TEN), "/wing/{slug}.html"),
     ],
 )
-async def test_what_differs_is_one_placeholder(paths: tuple[str, ...], pattern: str, sqlite_bench: SqliteBench) -> None:
-    store = sqlite_bench.open()
-    await store.begin_run(plan(*(A + path for path in paths)))
-    for page in (await store.candidates(A, T0, 10, True)).pages:
-        await store.settle(failed(page, T0, ExitCode.file_not_found, 404))
-    reports = Reports(sqlite_bench.path)
-    (group,) = reports.failure_groups(("pattern",), None)
-    reports.close()
+async def test_what_differs_is_one_placeholder(
+    paths: tuple[str, ...], pattern: str, sqlite_bench: SqliteBench, sqlite_reports: Reports
+) -> None:
+    await fail(sqlite_bench, *paths)
+    (group,) = sqlite_reports.failure_groups(("pattern",), None)
     assert (group.key, group.count) == ((("pattern", pattern),), len(paths))
+    assert group.sample_url == A + paths[0]
+
+
+async def test_single_words_stay_where_no_title_is_beside_them_or_they_take_a_query(
+    sqlite_bench: SqliteBench, sqlite_reports: Reports
+) -> None:
+    few = [f"/wing/{name}" for name in TEN[:9]]
+    await fail(sqlite_bench, *few, "/search?q=1", "/search", "/about-us", "/list/7", "/wing/deep/old-stairs")
+    groups = sqlite_reports.failure_groups(("pattern",), None)
+    assert {group.key[0][1]: group.count for group in groups} == {
+        **dict.fromkeys(few, 1),
+        "/{slug}": 2,
+        "/search?*": 1,
+        "/list/{n}": 1,
+        "/wing/deep/{slug}": 1,
+    }
+
+
+async def test_words_go_to_the_titles_of_their_own_origin_and_exit_code(
+    sqlite_bench: SqliteBench, sqlite_reports: Reports
+) -> None:
+    store = sqlite_bench.open()
+    await store.begin_run(plan(f"{A}/stops/brewery-hill", f"{A}/stops/quay", f"{B}/stops/quay"))
+    for origin in (A, B):
+        for page in (await store.candidates(origin, T0, 10, True)).pages:
+            await store.settle(failed(page, T0, ExitCode.file_not_found, 404))
+    groups = sqlite_reports.failure_groups(("origin", "exit_code", "pattern"), None)
+    assert [(group.key[0][1], group.key[2][1], group.count) for group in groups] == [
+        (A, "/stops/{slug}", 2),
+        (B, "/stops/quay", 1),
+    ]
+
+
+@given(st.lists(st.sampled_from(PATHS), unique=True, min_size=1))
+def test_a_window_of_a_group_has_the_pages_that_were_counted(paths: list[str]) -> None:
+    groups: dict[tuple[str, ...], _Group] = {}
+    for path in paths:
+        row = (1, 404, 404, A, A + path, "", T0)
+        groups.setdefault((path_pattern(A + path, A),), _Group(A + path, T0)).add(row, 0, 0)
+    _gather_titles(groups, 0)
+    for (pattern,), group in groups.items():
+        assert group.count == sum(is_of_pattern(A + path, A, pattern) for path in paths), pattern
+    assert sum(group.count for group in groups.values()) == len(paths)

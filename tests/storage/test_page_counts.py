@@ -10,7 +10,7 @@ import pytest
 from tests.console.page_holds import passes
 from tests.storage.making import plan
 from tui_crawler.domain.page_filter import PageFilter, read_page_filter, state_of
-from tui_crawler.domain.view import PageView
+from tui_crawler.domain.page_view import PageView
 from tui_crawler.storage import page_counts
 from tui_crawler.storage.page_windows import page_window
 from tui_crawler.storage.reader import Reader

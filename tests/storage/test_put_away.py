@@ -14,6 +14,7 @@ from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.domain.view import RunView
 from tui_crawler.storage.database import OpenSettings, open_readonly, open_writable, put_log_away
 from tui_crawler.storage.file_place import FilePlace
+from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.console import _put_log_away
 
 
@@ -68,6 +69,32 @@ def test_who_only_watches_takes_away_an_empty_log_and_no_other(path: Path) -> No
     put_log_away(path, only_empty=True)
     assert beside(path) == LOG
     assert path.read_bytes() == before
+
+
+def test_reports_leave_one_file_where_they_found_one(path: Path) -> None:
+    Reports(path).close()
+    assert beside(path) == set()
+    with closing(sqlite3.connect(path)) as writer:
+        note(writer)
+        Reports(path).close()
+        assert beside(path) == LOG  # of a live run
+    assert beside(path) == set()
+
+
+def test_reports_leave_a_log_as_they_found_it(path: Path) -> None:
+    read_to_the_end(path)  # a log with something in it, of a run that broke off
+    Reports(path).close()
+    assert beside(path) == LOG
+    assert path.with_name("crawl.db-wal").stat().st_size
+
+
+def test_reports_touch_no_file_that_stands_there_instead(path: Path) -> None:
+    reports = Reports(path)
+    other = path.with_name("other.db")
+    open_writable(other, OpenSettings()).close()
+    other.replace(path)
+    reports.close()
+    assert beside(path) == LOG
 
 
 def test_what_another_one_has_open_stays(path: Path) -> None:

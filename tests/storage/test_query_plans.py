@@ -20,7 +20,9 @@ from tui_crawler.storage import (
     link_reports,
     origin_reports,
     origins,
+    overview_reports,
     page_reports,
+    rejudging,
     scan_windows,
     settle,
     stashes,
@@ -67,6 +69,9 @@ SINGLE = (
     scan_windows._bare,
     scan_windows._mark_document,
     scan_windows._mark_page,
+    rejudging._refused,
+    rejudging._by_robots,
+    rejudging._too_long,
 )
 OF_SIZE = (
     urls._find,
@@ -75,21 +80,24 @@ OF_SIZE = (
     depths._redirected,
     candidates._with_pending,
     candidates._with_due,
+    rejudging._put_back,
+    rejudging._rest_refused,
+    rejudging._rest_skipped,
 )
 SMALL = {"j", "jobs", "job", "o", "origin", "s", "session", "run", "exit_count", "operator_action", "x"}
 ONWARD, BACK = Span(after_id=1, oldest_first=True), Span(before_id=9)
-LOG_CONDITIONS = ((), (attempt_reports._OF_ORIGIN,), ("a.problem = 1",), (attempt_reports._OF_ORIGIN, "a.problem = 1"))
+LOG_CONDITIONS = ((), (overview_reports.OF_ORIGIN,), ("a.problem = 1",), (overview_reports.OF_ORIGIN, "a.problem = 1"))
 REPORTS = (
     origin_reports._TODO,
-    f"{origin_reports._ORIGINS} WHERE o.change > ?",
-    origin_reports._EXITS_OF_RUN,
+    f"{overview_reports.ORIGINS} WHERE o.change > ?",
+    overview_reports.EXITS_OF_RUN,
     origin_reports._RECENT_EXITS,
-    f"{attempt_reports._ATTEMPTS} ORDER BY a.id DESC LIMIT ?",
-    f"{attempt_reports._ATTEMPTS} WHERE {attempt_reports._OF_ORIGIN} AND a.id < ? ORDER BY a.id DESC LIMIT ?",
-    f"{attempt_reports._ATTEMPTS} WHERE a.problem = 1 AND a.id < ? ORDER BY a.id DESC LIMIT ?",
-    f"{attempt_reports._ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?",
-    *(f"{attempt_reports._ATTEMPTS}{ONWARD.ending('a.id', *conditions)}" for conditions in LOG_CONDITIONS),
-    *(f"{attempt_reports._ATTEMPTS}{BACK.ending('a.id', *conditions)}" for conditions in LOG_CONDITIONS),
+    f"{overview_reports.ATTEMPTS} ORDER BY a.id DESC LIMIT ?",
+    f"{overview_reports.ATTEMPTS} WHERE {overview_reports.OF_ORIGIN} AND a.id < ? ORDER BY a.id DESC LIMIT ?",
+    f"{overview_reports.ATTEMPTS} WHERE a.problem = 1 AND a.id < ? ORDER BY a.id DESC LIMIT ?",
+    f"{overview_reports.ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?",
+    *(f"{overview_reports.ATTEMPTS}{ONWARD.ending('a.id', *conditions)}" for conditions in LOG_CONDITIONS),
+    *(f"{overview_reports.ATTEMPTS}{BACK.ending('a.id', *conditions)}" for conditions in LOG_CONDITIONS),
     *(f"{job_reports._ACTIVITY}{span.ending('y.id', job_reports._OF_ORIGIN)}" for span in (ONWARD, BACK)),
     *(f"{job_reports._ACTIVITY}{span.ending('y.id')}" for span in (ONWARD, BACK)),
     attempt_reports._REQUESTS,
@@ -164,6 +172,8 @@ def test_queries_of_the_reports(database, text):
         (intake._find, "(url_hash=?)"),
         (scan_windows._unscanned, "document_unscanned (page_id>?)"),
         (scan_windows._bare, "page_unscanned (id>?)"),
+        (rejudging._refused, "t1 USING INTEGER PRIMARY KEY (rowid>?)"),
+        (rejudging._too_long, "page_failed_code (last_exit_code=? AND id>?)"),
     ],
 )
 def test_which_index_serves_a_fill_or_a_build(database, build, index):

@@ -1,4 +1,4 @@
-"""Rulesets in the database: versions by configuration and operators, conflicts, what is judged again."""
+"""Rulesets in the database: versions by configuration and operators, conflicts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.storage.bench import SqliteBench
-from tests.storage.making import T0, A, crawled, fill_of, plan, refusal, seed
+from tests.storage.making import T0, A, crawled, plan, seed
 from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.command import ApplyRules
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.policy import (
     EMPTY,
@@ -38,7 +37,7 @@ from tui_crawler.domain.ruleset import (
     to_json,
 )
 from tui_crawler.domain.run import NoSuchJob, RunPlan, StorageFailure
-from tui_crawler.storage import candidates, rulesets, settle
+from tui_crawler.storage import rulesets
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.reports import Reports
 
@@ -236,26 +235,6 @@ def test_undo_is_the_content_of_the_parent_as_a_new_version(workbench, reports):
     assert (undone.ruleset_id, undone.parent_id, undone.policies) == (3, 2, FIRST)
 
 
-def test_pages_that_rules_had_refused_are_judged_again(workbench):
-    claim, _ = workbench.begin(plan(HOME, f"{A}/a", f"{A}/b", f"{A}/c", policies=FIRST))
-    pages = workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, True)).pages
-    codes = (
-        ExitCode.blocked_url_by_local_policy,
-        ExitCode.blocked_by_exclusion_list,
-        ExitCode.skipped_by_rule,
-        ExitCode.blocked_by_robots_txt,
-    )
-    refusals = tuple(refusal(page, T0, code) for page, code in zip(pages, codes, strict=True))
-    fill = replace(fill_of(()), ignored=tuple(page.page_id for page in pages), refusals=refusals)
-    workbench.work(lambda work: settle.store_fill(work, claim, fill))
-    assert workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages == ()
-    edit(workbench, claim, FIRST, 1)  # no edit: nothing is judged again
-    assert workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages == ()
-    edit(workbench, claim, EDITED, 1)
-    again = workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 9, False)).pages
-    assert [(page.url, page.attempts_remaining) for page in again] == [(page.url, 3) for page in pages[:3]]
-
-
 def test_a_job_without_a_version_gets_one_when_a_run_begins(workbench):
     claim, _ = workbench.begin(planned(FIRST))
     workbench.rows("UPDATE job SET ruleset_id = 0")
@@ -397,7 +376,7 @@ def test_whoever_edits_the_rules_the_last_edit_holds(shelf, policies, own, steps
 
 def _start(transaction: Any, claim: Claim, model: Model, policies: PolicySet, own: tuple[Rule, ...]) -> None:
     begun = planned(policies, job("news", *own), job("wiki"))
-    answer = {one.job: one for one in rulesets.begin(transaction, claim, begun)}
+    answer = {one.job: one for one in rulesets.begin(transaction, claim, begun, rulesets.Edited())}
     for name, one in answer.items():
         wanted = replace(policies, rules=policies.rules + (own if name == "news" else ()))
         known = model.configured(name)

@@ -12,11 +12,11 @@ from tests.storage.test_jobs import NEWS, add, change, fill, found, paths, two_j
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.attempt import FillRecord
 from tui_crawler.domain.command import Dripfeed, ReclaimPages, SetJob, StashPages, UnstashPages
+from tui_crawler.domain.desk_view import LimboView, StashView
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.job import QueueChange
 from tui_crawler.domain.page import Candidates, TodoPage
 from tui_crawler.domain.run import NoSuchJob
-from tui_crawler.domain.view import LimboView, StashView
 from tui_crawler.storage import sessions, settle, stashes
 from tui_crawler.storage.claim import Claim
 

@@ -37,7 +37,8 @@ from tui_crawler.domain.attempt import (
 )
 from tui_crawler.domain.command import ActionResult, AddSeeds, PauseOrigins, RetryPages
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.job import QueueChange
+from tui_crawler.domain.policy import Exclusion, PolicySet, QueryPolicy
 from tui_crawler.domain.run import NoSuchJob, RunHeld, StorageFailure
 
 HOME = f"{A}/"
@@ -629,11 +630,11 @@ async def test_exclusions_are_added_once_and_removed(bench):
     store = bench.open()
     await store.begin_run(plan())
     one = Exclusion("host", "x.example", "owner asked", "me", "operator")
-    assert await store.change_exclusion(one, remove=False)
-    assert not await store.change_exclusion(replace(one, reason="again"), remove=False)
+    assert await store.change_exclusion(one, remove=False) == QueueChange()
+    assert await store.change_exclusion(replace(one, reason="again"), remove=False) is None
     assert await store.exclusions() == (one,)
-    assert await store.change_exclusion(one, remove=True)
-    assert not await store.change_exclusion(one, remove=True)
+    assert await store.change_exclusion(one, remove=True) == QueueChange()
+    assert await store.change_exclusion(one, remove=True) is None
     assert await store.exclusions() == ()
 
 
@@ -695,4 +696,9 @@ async def test_pages_that_a_former_configuration_refused_are_judged_again(bench)
     edited = bench.open()
     start = await edited.begin_run(plan(HOME, config_text="policies: new"))
     assert not start.continued
-    assert sorted(urls(await taken(edited, now=T0 + 3))) == [HOME, f"{A}/list?x=1"]
+    assert urls(await taken(edited, now=T0 + 3)) == [HOME], "the query is refused as before"
+    await edited.end_run("exhausted", True)
+    allowing = bench.open()
+    policies = PolicySet(url_query_parameters=(QueryPolicy(allow_any=True),))
+    await allowing.begin_run(plan(HOME, config_text="policies: allow", policies=policies))
+    assert f"{A}/list?x=1" in urls(await taken(allowing, now=T0 + 4))

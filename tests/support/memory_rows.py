@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 
 from tui_crawler.domain.attempt import DocumentRecord, OriginRecord, RedirectRecord, Settle
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import REFUSED_BY_RULES, ExitCode
 from tui_crawler.domain.page import NewPage, PageStatus, Tally, TodoPage, tally
+from tui_crawler.domain.rejudgement import Effect, Rejudgement
 from tui_crawler.domain.run import RunPlan
 from tui_crawler.domain.url import url_hash
 
@@ -129,6 +130,27 @@ class Rows:
             page.contentful_at = outcome.crawled_at if outcome.contentful else page.contentful_at
             page.ignored_run = 0 if outcome.forget_ignored else run.run_id
         self._keep_content(settle, page.page_id, outcome.crawled_at, outcome.contentful)
+
+    def judge_again(self, rejudgement: Rejudgement, tries: int, listed: Container[int]) -> Counter[str]:
+        """Refused pages whose verdict is another one now get their tries back; those waiting that are refused as they
+        were lose them again. Answers how many of which origin came back; `listed` are on todo lists."""
+        back = Counter[str]()
+        for page in self.pages.values():
+            code, free = page.exit_code, page.status in {PageStatus.READY, PageStatus.SKIPPED}
+            if code is None or code not in REFUSED_BY_RULES or not free or page.page_id in listed:
+                continue
+            effect = rejudgement.effect(page.url, code)
+            waits = page.status is PageStatus.READY and page.remaining > 0
+            if effect is Effect.overturned and not waits:
+                page.status, page.attempts, page.remaining = PageStatus.READY, 0, tries
+                page.not_before = page.ignored_run = 0
+                back[page.origin] += 1
+            elif effect is Effect.upheld and waits and not page.not_before:
+                if code is ExitCode.skipped_by_rule:
+                    page.status = PageStatus.SKIPPED
+                else:
+                    page.remaining = 0
+        return back
 
     def free(self, run: StoredRun, origin: str, todo: Iterable[int]) -> list[StoredPage]:
         """Pages that may be taken: ready, not too deep, neither on the ignore list nor on the todo list."""

@@ -29,7 +29,8 @@ from tui_crawler.domain.command import (
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.job import JobChange, JobPlan, JobState, QueueChange
 from tui_crawler.domain.page import Candidates, NewPage, PageStatus, TodoPage
-from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.policy import EMPTY, Exclusion, PolicySet
+from tui_crawler.domain.rejudgement import Rejudgement
 from tui_crawler.domain.ruleset import Ruleset, RulesetConflict, from_json
 from tui_crawler.domain.run import (
     BadSegment,
@@ -42,8 +43,6 @@ from tui_crawler.domain.run import (
     StoredOrigin,
 )
 from tui_crawler.domain.url import url_hash
-
-LOCAL_REFUSALS = BLOCKED - {ExitCode.blocked_by_robots_txt}
 
 
 class MemoryStore:
@@ -109,7 +108,8 @@ class MemoryStore:
         last = self.runs[-1] if self.runs else None
         unclean = last is not None and not last.clean
         continued = last is not None and not plan.new_run and (not last.clean or last.reason == "interrupted")
-        edited = last is not None and last.plan.config_text != plan.config_text
+        last_plan = plan if last is None else last.plan
+        edited = last_plan.config_text != plan.config_text
         if continued and last is not None:
             last.plan, last.reason, last.clean = plan, "", None
         else:
@@ -119,8 +119,9 @@ class MemoryStore:
         for page in self.rows.pages.values():
             if page.status is PageStatus.CLAIMED:
                 page.status = PageStatus.READY
-            if edited and page.exit_code in LOCAL_REFUSALS:
-                page.status, page.attempts, page.remaining, page.ignored_run = PageStatus.READY, 0, plan.tries, 0
+        if edited:
+            before, after = (one.policies.with_exclusions(self.excluded.values()) for one in (last_plan, plan))
+            self._judge_again(before, after, plan.max_url_length)
         self._gather(plan, continued)
         self.rows.max_depths[job_id] = plan.max_depth
         self.rows.queue(self.run, job_id, None, [replace(seed, seed=True) for seed in plan.seeds])
@@ -283,15 +284,19 @@ class MemoryStore:
         current = max((one.ruleset_id for one in self.rulesets if one.current), default=0)
         if command.base_id != current:
             raise RulesetConflict(f"ruleset {current} is in force, not {command.base_id}")
+        before = next((one.policies for one in self.rulesets if one.current), EMPTY)
         self.rulesets = [replace(one, current=False) for one in self.rulesets]
         for name in self.jobs:
             number = len(self.rulesets) + 1
             self.rulesets.append(Ruleset(number, name, from_json(command.rules), current, self.now(), who))
-        for page in self.rows.pages.values():
-            if page.exit_code in LOCAL_REFUSALS:
-                page.status, page.attempts, page.ignored_run = PageStatus.READY, 0, 0
-                page.remaining = self.plan.tries
+        added = tuple(self.excluded.values())
+        self._judge_again(before.with_exclusions(added), from_json(command.rules).with_exclusions(added))
         return tuple(one for one in self.rulesets if one.current)
+
+    def _judge_again(self, before: PolicySet, after: PolicySet, longest: int | None = None) -> Counter[str]:
+        """All jobs go by the same rules here; answers how many pages of which origin went back into the queue."""
+        listed = {page_id for one in self.crawlers.values() for page_id in one.todo}
+        return self.rows.judge_again(Rejudgement(before, after, longest), self.plan.tries, listed)
 
     async def stash(self, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
         raise ValueError("the memory store keeps no stashes")
@@ -325,14 +330,18 @@ class MemoryStore:
         await self._enter("exclusions")
         return tuple(self.excluded.values())
 
-    async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> bool:
+    async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> QueueChange | None:
         await self._write("change_exclusion")
-        key = (exclusion.kind, exclusion.value)
+        key, before = (exclusion.kind, exclusion.value), tuple(self.excluded.values())
+        if (key in self.excluded) is not remove:
+            return None
         if remove:
-            return self.excluded.pop(key, None) is not None
-        known = key in self.excluded
-        self.excluded.setdefault(key, exclusion)
-        return not known
+            del self.excluded[key]
+        else:
+            self.excluded[key] = exclusion
+        own = next((one.policies for one in self.rulesets if one.current), self.plan.policies)
+        back = self._judge_again(own.with_exclusions(before), own.with_exclusions(self.excluded.values()))
+        return QueueChange(tuple(sorted(back.items())))
 
     async def take_actions(self) -> tuple[PendingAction, ...]:
         await self._enter("take_actions")

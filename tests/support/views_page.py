@@ -14,7 +14,11 @@ MEANING = {
     "v_origin": "an origin crawler: state, patience, delay, robots.txt, counters",
     "v_page": "a page of a job: queue row and last result",
     "v_attempt": "the crawl log: one row an attempt (page, robots, sitemap, check)",
-    "v_request": "an HTTP exchange inside an attempt",
+    "v_request": "an HTTP exchange inside an attempt. `dns_ms`, `connect_ms` (TCP alone), `tls_ms` are what the steps "
+    "to its connection took, also one that failed; NULL for a step that was not taken. `connection_reused` is 1 for a "
+    "kept connection, which took none; NULL where it was not noted (cancelled, or made by a program before schema 4). "
+    "`head_at` less `sent_at` holds all of them: HAR's `send` and `wait` are that less the three, HAR's "
+    "`connect` is `connect_ms` and `tls_ms` together. Behind a proxy they and `remote_address` are the proxy's",
     "v_link": "a link of a page; a kept one keeps when it was first seen",
     "v_redirect": "where a page sends its reader (location, meta_refresh, refresh_header, canonical)",
     "v_document": "what a page last gave: headers, directives, validation (errors: [line, column, message])",

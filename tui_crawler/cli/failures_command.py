@@ -17,7 +17,7 @@ from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import FailureGroup, PageView
+    from tui_crawler.domain.page_view import FailureGroup, PageView
     from tui_crawler.storage.reports import Reports
 
 GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
@@ -64,7 +64,8 @@ def declare(commands: CommandSet) -> None:
         metavar="KEYS",
         default=("exit_code", "origin"),
         help="group by any of exit_code, origin, http_status, message, and pattern: the path with {n} for numbers and "
-        "{id} for UUIDs and digests, {slug} for titles in words (default: exit_code,origin)",
+        "{id} for UUIDs and digests, {slug} for titles in words and for single words beside them, ?* after a page "
+        "that takes a query (default: exit_code,origin)",
     )
     ways.add_argument("--list", action="store_true", help="list the pages")
     parser.add_argument("--exit-code", metavar="NAME", default="", help="with --list: only this exit code")

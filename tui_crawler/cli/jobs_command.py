@@ -18,7 +18,7 @@ from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import JobView
+    from tui_crawler.domain.desk_view import JobView
 
 NO_LIMIT = -1
 LARGEST = 1_000_000  # of niceness and concurrency, as in a configuration

@@ -16,7 +16,7 @@ from tui_crawler.cli.options import CommandSet, add_database, add_json, positive
 from tui_crawler.cli.printer import Printer
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import LinkView
+    from tui_crawler.domain.page_view import LinkView
 
 SHOWN = 50
 """So many links each way a person is shown, unless --limit says otherwise."""

@@ -17,7 +17,7 @@ from tui_crawler.cli.options import CommandSet, add_database, add_json, positive
 from tui_crawler.cli.printer import Printer
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import ActionView, ActivityView
+    from tui_crawler.domain.desk_view import ActionView, ActivityView
     from tui_crawler.storage.reports import Reports
 
 USUAL_LIMIT = 50
@@ -141,7 +141,7 @@ def _printing(printer: Printer, zone: tzinfo, *, as_json: bool) -> Callable[[Act
 
 def _document(entry: ActivityView | ActionView) -> dict[str, object]:
     from tui_crawler.cli.actions import value_of
-    from tui_crawler.domain.view import ActionView
+    from tui_crawler.domain.desk_view import ActionView
 
     if isinstance(entry, ActionView):
         return {
@@ -169,7 +169,7 @@ def _document(entry: ActivityView | ActionView) -> dict[str, object]:
 def _line(entry: ActivityView | ActionView, zone: tzinfo) -> str:
     from tui_crawler.console.format import date_time
     from tui_crawler.console.safe_text import safe
-    from tui_crawler.domain.view import ActionView
+    from tui_crawler.domain.desk_view import ActionView
 
     if isinstance(entry, ActionView):
         word, said = entry.action, [safe(entry.target), f"(asked by {safe(entry.who)}{_end(entry)})"]

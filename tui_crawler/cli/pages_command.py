@@ -20,7 +20,7 @@ from tui_crawler.cli.problem import UsageProblem
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import Command
-    from tui_crawler.domain.view import LimboView, StashView
+    from tui_crawler.domain.desk_view import LimboView, StashView
 
 LONGEST_NAME = 200  # characters
 LONGEST_REASON = 1_000

@@ -17,8 +17,8 @@ from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.cli.rules_report import (
+    changes_lines,
     history_lines,
-    line_text,
     preview_document,
     preview_lines,
     rules_lines,
@@ -64,7 +64,7 @@ def declare(commands: CommandSet) -> None:
         "apply a change of the rules, also while a run is live",
         _apply,
         f"Applies FILE ({_FILE}) as a new version, whole or not at all, also while a run is live. Earlier versions "
-        "stay readable. Pages that the former rules refused are judged again.",
+        "stay readable. Refused pages whose verdict is another one now are for the next run to judge.",
     )
     for parser in (preview, apply):
         parser.add_argument("file", metavar="FILE", help=_FILE)
@@ -168,6 +168,7 @@ def _history(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _diff(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.ruleset_change import changes_between
     from tui_crawler.wiring.rules import NoSuchRuleset
 
     with closing(_reports(arguments)) as reports:
@@ -188,9 +189,9 @@ def _diff(arguments: argparse.Namespace, printer: Printer) -> int:
                 ],
             }
         )
-    elif lines:
+    elif changes := changes_between(before.policies, after.policies):
         printer.line(f"from version {before.ruleset_id} to version {after.ruleset_id}")
-        printer.lines(f"{'+' if line.added else '-'} {line.section}: {line_text(line)}" for line in lines)
+        printer.lines(changes_lines(changes))
     else:
         printer.line(f"version {before.ruleset_id} and version {after.ruleset_id} say the same")
     return ExitStatus.ok

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from tui_crawler.cli.columns import columns
 if TYPE_CHECKING:
     from tui_crawler.domain.preview import Preview
     from tui_crawler.domain.ruleset import Ruleset, RulesetLine
+    from tui_crawler.domain.ruleset_change import EntryChange
     from tui_crawler.wiring.rules import RulesInForce, RuleTest
 
 SHOWN = 10
@@ -42,6 +43,19 @@ def line_text(line: RulesetLine) -> str:
     from tui_crawler.console.safe_text import safe
 
     return safe(line.text, URL_LENGTH) + (f"  ({safe(line.source)})" if line.source else "")
+
+
+def changes_lines(changes: Sequence[EntryChange]) -> Iterator[str]:
+    """What two versions differ in: how many entries were changed and how, then each of them."""
+    from tui_crawler.console.rule_words import change_text, counted_changes
+    from tui_crawler.console.safe_text import safe
+
+    yield counted_changes(changes)
+    signs = {"added": "+", "removed": "-", "edited": "~", "moved": ">"}
+    for one in changes:
+        line = one.after or one.before
+        place = f"  ({safe(line.source)})" if line is not None and line.source else ""
+        yield f"{signs[one.kind]} {one.section}: {safe(change_text(one), 2 * URL_LENGTH)}{place}"
 
 
 def tested_document(answer: RuleTest) -> dict[str, object]:

@@ -49,14 +49,16 @@ class OriginProgress:
 class RunLedger:
     """Folds the events of one run. Fields may be read at any time between two events; times are epoch ms.
 
-    `todo`, `pages_done` and `pages_failed` are sums over the origins; the run's own figures once it has ended.
+    `turns` counts those that made a request, since this process has the run; once it has ended those of the whole run
+    (`requests` of the last event, which counts as `max_requests` does). `todo`, `pages_done` and `pages_failed` are
+    sums over the origins of how its pages stand, whichever run brought them there; of all origins once it has ended.
     """
 
     def __init__(self) -> None:
         self.origins: dict[str, OriginProgress] = {}
         self.started_at = 0
         self.last_at = 0
-        self.requests = 0
+        self.turns = 0
         self.todo = 0
         self.pages_done = 0
         self.pages_failed = 0
@@ -70,7 +72,7 @@ class RunLedger:
         return max(0, self.last_at - self.started_at)
 
     def rate(self, now: int) -> float:
-        """Requests per second over the last `RATE_SECONDS` before `now` (epoch ms)."""
+        """Turns with a request per second over the last `RATE_SECONDS` before `now` (epoch ms)."""
         last = now // 1_000
         span = min(RATE_SECONDS, max(1, last - self.started_at // 1_000))
         return sum(count for second, count in self._seconds if second > last - RATE_SECONDS) / span
@@ -86,7 +88,7 @@ class RunLedger:
             self.continued = bool(extra.get("continued"))
         elif event.event == "run_finished":
             self.reason = str(extra.get("reason", ""))
-            self.requests = number(extra, "requests", self.requests)
+            self.turns = number(extra, "requests", self.turns)
             self.pages_done = number(extra, "pages_done", self.pages_done)
             self.pages_failed = number(extra, "pages_failed", self.pages_failed)
 
@@ -126,10 +128,10 @@ class RunLedger:
             one.setbacks[event.exit_code] = one.setbacks.get(event.exit_code, 0) + 1
         if extra.get("response_ms") is not None:
             one.response_ms = number(extra, "response_ms", 0)
-            self._count_request(event.at)
+            self._count_turn(event.at)
 
-    def _count_request(self, at: int) -> None:
-        self.requests += 1
+    def _count_turn(self, at: int) -> None:
+        self.turns += 1
         second = at // 1_000
         if self._seconds and self._seconds[-1][0] == second:
             self._seconds[-1] = (second, self._seconds[-1][1] + 1)

@@ -82,7 +82,7 @@ def event_line(event: Event) -> str:
             return _attempt(str(extra.get("kind", "page")), event, extra)
         case "todo_filled":
             todo, refused = number(extra, "todo", 0), number(extra, "refused", 0)
-            return f"filled {origin}: {todo} to do, {refused} refused" if todo or refused else ""
+            return f"filled {origin}: {todo} on the todo list, {refused} refused" if todo or refused else ""
         case "origin_waiting":
             wait = number(extra, "until", 0) - event.at
             return f"waits {origin}: {duration(wait)}" if wait >= LONG_WAIT_MS else ""

@@ -20,6 +20,7 @@ from tui_crawler.cli.run_ledger import OriginProgress, RunLedger
 from tui_crawler.cli.run_lines import run_on
 from tui_crawler.console.format import count, duration, elapsed, plural, rate
 from tui_crawler.console.glyphs import Mark, state_mark
+from tui_crawler.console.present.standing import end_mark
 from tui_crawler.console.safe_text import clip, fit, safe
 from tui_crawler.domain.event import Event
 
@@ -34,14 +35,6 @@ _COLOURS = {
     "warning": "yellow",
     "error": "red",
     "ok": "green",
-}
-_ENDS = {
-    "patience": "gave up",
-    "database_error": "database error",
-    "excluded": "excluded",
-    "rate_limited": "rate limited",
-    "max_requests": "limit reached",
-    "operator": "stopped",
 }
 _WIDE_CELLS = 100
 _NARROW_CELLS = 70
@@ -63,8 +56,8 @@ def frame(ledger: RunLedger, now: int, columns: int, rows: int) -> list[Text]:
 def _totals(ledger: RunLedger, now: int) -> str:
     return (
         f"{elapsed(max(0, now - ledger.started_at) if ledger.started_at else 0)}  "
-        f"{plural(ledger.requests, 'request')}, {rate(ledger.rate(now))}/s  "
-        f"{count(ledger.pages_done)} done  {count(ledger.pages_failed)} failed  {count(ledger.todo)} to do"
+        f"{plural(ledger.turns, 'turn')} with a request, {rate(ledger.rate(now))}/s  "
+        f"{plural(ledger.pages_done, 'page')} done  {count(ledger.pages_failed)} failed  {count(ledger.todo)} todo"
     )
 
 
@@ -82,7 +75,7 @@ def _rest(origins: Sequence[OriginProgress]) -> str:
 
 
 def _mark(one: OriginProgress) -> Mark:
-    return state_mark(_ENDS.get(one.reason, "finished") if one.state == "finished" else one.state)
+    return end_mark(one.reason) if one.state == "finished" else state_mark(one.state)
 
 
 def _origin_line(one: OriginProgress, now: int, width: int) -> Text:

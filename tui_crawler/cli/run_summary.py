@@ -26,11 +26,9 @@ def summary(ledger: RunLedger) -> Iterator[str]:
     """The lines of the summary, fit to print."""
     why = _REASONS.get(ledger.reason, safe(ledger.reason)) or "no end was reported"
     yield f"run finished: {why}"
-    yield (
-        f"  {plural(ledger.requests, 'request')}, {plural(ledger.pages_done, 'page')} done, "
-        f"{count(ledger.pages_failed)} failed, {plural(len(ledger.origins), 'origin')}, "
-        f"{elapsed(ledger.elapsed_ms)}"
-    )
+    pages = f"{count(ledger.pages_done)} done, {count(ledger.pages_failed)} failed"
+    yield f"  {_work(ledger)}"
+    yield f"  pages as they stand now: {pages}"
     gave_up = [one for one in ledger.origins.values() if one.gave_up]
     if gave_up:
         yield f"{plural(len(gave_up), 'origin')} gave up:"
@@ -41,6 +39,15 @@ def summary(ledger: RunLedger) -> Iterator[str]:
         if others:
             yield f"{plural(len(others), 'origin')} ended early: {finish_words(reason)}"
             yield from _named(others)
+
+
+def _work(ledger: RunLedger) -> str:
+    """The turns that made a request, and in which time."""
+    turns, took = f"{plural(ledger.turns, 'turn')} with a request", elapsed(ledger.elapsed_ms)
+    since = " since it was continued" if ledger.continued else ""
+    if ledger.continued and ledger.reason:
+        return f"{turns} since the run began, {took}{since}"
+    return f"{turns} at {plural(len(ledger.origins), 'origin')} in {took}{since}"
 
 
 def gave_up_words(one: OriginProgress) -> str:
@@ -57,7 +64,7 @@ def _named(origins: Iterable[OriginProgress]) -> Iterator[str]:
             left_out += 1
             continue
         why = f" {gave_up_words(one)};" if one.gave_up else ""
-        todo = f", {count(one.todo)} still to do" if one.todo else ""
+        todo = f", {count(one.todo)} on the todo list" if one.todo else ""
         yield (
             f"  {safe(one.origin)}:{why} {plural(one.pages_done, 'page')} done, {count(one.pages_failed)} failed{todo}"
         )

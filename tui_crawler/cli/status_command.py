@@ -36,24 +36,27 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `status`."""
     database = existing_database(arguments)
 
-    from tui_crawler.domain.idle_reason import at_rest
+    from tui_crawler.domain.idle_reason import at_rest, flying
     from tui_crawler.wiring import open_reports
 
     with closing(open_reports(database)) as reports:
         run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
-    origins = tuple(sorted(stored, key=lambda one: one.origin))
+    every = tuple(sorted(stored, key=lambda one: one.origin))
     now = time.time_ns() // 1_000_000
     zone = datetime.now(UTC).astimezone().tzinfo or UTC
+    origins = tuple(at_rest(one, run) for one in every)
+    aloft = flying(origins)
+    reasons = [_idle_reason(one, now, run, zone, aloft[one.worker]) for one in origins]
     if arguments.json:
         printer.document(
             {
                 "run": None if run is None else _run_document(run),
                 "totals": _totals_document(totals),
-                "origins": [_origin_document(one, now, run, zone) for one in origins],
+                "origins": [_origin_document(*one, now) for one in zip(every, origins, reasons, strict=True)],
             }
         )
     else:
-        printer.lines(_lines(run, totals, tuple(at_rest(one, run) for one in origins), now, zone))
+        printer.lines(_lines(run, totals, tuple(zip(origins, reasons, strict=True)), now, zone))
     return ExitStatus.ok
 
 
@@ -88,11 +91,10 @@ def _totals_document(totals: TotalsView) -> dict[str, object]:
     }
 
 
-def _origin_document(one: OriginView, now: int, run: RunView | None, zone: tzinfo) -> dict[str, object]:
+def _origin_document(one: OriginView, rests: OriginView, reason: str, now: int) -> dict[str, object]:
+    """An origin as it is stored, and as it stands when no engine is at work (`rests`)."""
     from tui_crawler.domain.eta import estimate
-    from tui_crawler.domain.idle_reason import at_rest
 
-    rests = at_rest(one, run)
     state = one.state
     if state == "BUSY" and rests is not one:  # the engine died: what `v_origin` says once its request is no more
         state = "WAITING" if max(one.next_request_at, one.asleep_until) > now else "READY"
@@ -115,23 +117,25 @@ def _origin_document(one: OriginView, now: int, run: RunView | None, zone: tzinf
         "robots_status": one.robots_status,
         "robots_expires_at": one.robots_expires_at,
         "eta_s": estimate(rests, now).seconds,
-        "idle_reason": _idle_reason(rests, now, run, zone),
+        "idle_reason": reason,
     }
 
 
-def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo) -> str:
+def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo, in_flight: int) -> str:
     from tui_crawler.domain.idle_reason import idle_reason
 
-    return idle_reason(one, now, run, zone=zone, you=operator_name())
+    return idle_reason(one, now, run, zone=zone, you=operator_name(), in_flight=in_flight)
 
 
 def _lines(
-    run: RunView | None, totals: TotalsView, origins: tuple[OriginView, ...], now: int, zone: tzinfo
+    run: RunView | None, totals: TotalsView, origins: tuple[tuple[OriginView, str], ...], now: int, zone: tzinfo
 ) -> Iterator[str]:
+    """Run, totals, and each origin with why it makes no request; states in the words of the console."""
     from tui_crawler.console.format import count, plural, seconds, size
+    from tui_crawler.console.present.standing import standing
     from tui_crawler.console.safe_text import safe
 
-    yield _run_line(run, zone)
+    yield _run_line(run, now, zone)
     yield (
         f"in all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: "
         f"{count(totals.todo)} on todo lists, {count(totals.pending)} pending, {count(totals.done)} done, "
@@ -142,15 +146,15 @@ def _lines(
     header = ("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")
     rows = [
         (
-            "paused" if one.paused and one.state != "FINISHED" else safe(one.state.lower()),
+            safe(standing(one).label),
             safe(one.origin),
             *(count(number) for number in (one.todo, one.pending, one.done, one.failed, one.blocked)),
             f"{one.patience}/{one.patience_max}",
             seconds(one.delay_ms),
             _eta(one, now),
-            safe(_idle_reason(one, now, run, zone)),
+            safe(reason),
         )
-        for one in origins
+        for one, reason in origins
     ]
     yield from columns(header, rows, frozenset(range(2, 10)))
 
@@ -165,15 +169,18 @@ def _eta(one: OriginView, now: int) -> str:
     return f"{span(eta.low_ms, eta.low_ms)}+" if eta.high_ms is None else span(eta.low_ms, eta.high_ms)
 
 
-def _run_line(run: RunView | None, zone: tzinfo) -> str:
-    from tui_crawler.console.format import date_time
+def _run_line(run: RunView | None, now: int, zone: tzinfo) -> str:
+    from tui_crawler.console.format import date_time, elapsed, plural
     from tui_crawler.console.safe_text import safe
-    from tui_crawler.domain.idle_reason import end_of_run
+    from tui_crawler.domain.idle_reason import end_of_run, worked_ms
 
     if run is None:
         return "no run has started yet"
     name = f"run {run.run_id} of {safe(run.config_name)}" if run.config_name else f"run {run.run_id}"
-    begun = f"{name}, started {date_time(run.started_at, zone)}"
+    begun = (
+        f"{name}, started {date_time(run.started_at, zone)}, {plural(run.requests, 'turn')} with a request, "
+        f"worked {elapsed(worked_ms(run, now))}"
+    )
     if run.live:
         return f"{begun}, live: {safe(run.owner)}"
     if not run.finished_at:

@@ -7,7 +7,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import JobView, OriginView
+    from tui_crawler.domain.desk_view import JobView
+    from tui_crawler.domain.view import OriginView
 
 LARGEST = 2
 """The zoom of a pane that has the whole screen."""
@@ -133,8 +134,11 @@ def _lacking(need: Need, now: Situation) -> str:  # noqa: C901, PLR0912, RUF100 
         case Need.origin:
             return "" if origins else "no origin is selected"
         case Need.unfinished:
-            finished = origins and all(view.state == "FINISHED" for view in origins)
-            return "the origin has finished" if finished else ""
+            if not origins or any(view.state != "FINISHED" for view in origins):
+                return ""
+            return (
+                "the origin has finished" if len(origins) == 1 else f"all {len(origins)} marked origins have finished"
+            )
         case Need.failed:
             return "" if now.failed else "nothing has failed here"
         case Need.lost_patience:

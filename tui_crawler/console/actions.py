@@ -279,7 +279,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "rules.exclude", "X", "exclude", "Put a host, domain, network or pattern on the exclusion list, at once (asks)",
-        Group.crawl, _on(Where.rules), (Need.writer, Need.rules), "tui-crawler exclude KIND VALUE --reason TEXT",
+        Group.crawl, _RULES, (Need.writer, Need.rules), "tui-crawler exclude KIND VALUE --reason TEXT",
         "takes it off the list again", "exclude", 25,
     ),
     Action(

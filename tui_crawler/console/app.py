@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.app import App
 from textual.binding import BindingType
 from textual.filter import LineFilter
 from textual.message import Message
@@ -35,6 +34,7 @@ from tui_crawler.console.session import Memory
 from tui_crawler.console.standpoint import situation_of
 from tui_crawler.console.terminal import Outlet, PatientDriver, catch_signals, patient_driver
 from tui_crawler.console.theme import role_variables
+from tui_crawler.console.typed_keys import KeyedApp
 from tui_crawler.console.way_out import WayOut
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ TICK_MS = 500
 _OTHER_VIEWS = Path(__file__).with_name("views.tcss")  # styles of what is not in the first paint
 
 
-class CrawlerApp(App["ExitSummary"]):
+class CrawlerApp(KeyedApp["ExitSummary"]):
     """The console. `run_to_end` runs it."""
 
     TITLE = "tui-crawler"
@@ -133,7 +133,7 @@ class CrawlerApp(App["ExitSummary"]):
         """What is enlarged in each view: the id of the pane, and how much."""
         self.board = Board(self)
         self.appearance = Appearance(self, keymap or {}, theme, self._session)
-        self._beating = beating
+        self._beating, self._begun = beating, False
         self._tick_at = self._input_at = 0
         self._restore_signals: Callable[[], None] = lambda: None
         self.rounds = Rounds(self, reports_factory, lambda answer: self._post(self.Delivered(answer)))
@@ -189,7 +189,6 @@ class CrawlerApp(App["ExitSummary"]):
         self.appearance.put_on()
         if not self.is_headless:
             self._restore_signals = catch_signals(self._caught)
-        self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
         self.stylesheet.read(_OTHER_VIEWS)
@@ -208,7 +207,7 @@ class CrawlerApp(App["ExitSummary"]):
             return
         self.room.started()
         if self.console_screen is not None:
-            self.show_header(self.console_screen, self.clock.mono_ms())
+            self.board.show_header(self.console_screen, self.clock.mono_ms())
 
         def run() -> None:
             self._post(self.EngineEnded(host_engine(host)))
@@ -256,7 +255,7 @@ class CrawlerApp(App["ExitSummary"]):
             self._tick_at = now
             if self.terminal_lost:
                 self.way_out.terminal_went_away()
-            screen.tick()
+            screen.move_on()
             self.board.show_notices(screen)
         self.board.beat(screen, now)
 
@@ -271,7 +270,7 @@ class CrawlerApp(App["ExitSummary"]):
             if screen is not None and screen.is_mounted:
                 if answer is not None and screen.accepts(answer.wants):
                     read_ms, taken = answer.took_ms, True
-                    screen.take(answer)
+                    screen.take_in(answer)
                     screen.tell_footer()
                 if answer is not None or self.rounds.stale:
                     self.board.was_read(screen, self.clock.mono_ms())
@@ -279,10 +278,6 @@ class CrawlerApp(App["ExitSummary"]):
         self._start_engine()
         if self.way_out.leaving:
             self.way_out.was_read()
-
-    def show_header(self, screen: ConsoleScreen, now: int) -> None:
-        """Brings the header up to date. `now` is monotonic ms."""
-        self.board.show_header(screen, now)
 
     # what screens use
 
@@ -321,14 +316,16 @@ class CrawlerApp(App["ExitSummary"]):
             self.queries.cancel()
 
     def idle_ms(self) -> int:
-        """How long ago the last key or click was, in ms."""
+        """How long ago the last key was, or the mouse moved, in ms."""
         return self.clock.mono_ms() - self._input_at
 
     def screen_came_up(self, screen: ConsoleScreen) -> None:
-        """A screen is on top now: it is read for at once."""
+        """A screen is on top now: it is read for at once. The first is painted first, by Textual's own answer."""
+        if not self._begun:
+            self._begun = screen.call_later(self._begin)
         self.rounds.for_new_screen()
         self.dispatcher.history.came_up(screen)
-        self.show_header(screen, self.clock.mono_ms())
+        self.board.show_header(screen, self.clock.mono_ms())
         self.board.show_notices(screen)
         screen.tell_footer()
 
@@ -352,7 +349,7 @@ class CrawlerApp(App["ExitSummary"]):
 
     async def on_event(self, event: events.Event) -> None:
         """Notes when the operator did something last."""
-        if isinstance(event, events.Key | events.MouseDown | events.MouseScrollDown | events.MouseScrollUp):
+        if isinstance(event, events.Key | events.MouseEvent) and not event.is_forwarded:  # else it was counted before
             self._input_at = self.clock.mono_ms()
         await super().on_event(event)
 
@@ -363,7 +360,8 @@ class CrawlerApp(App["ExitSummary"]):
     def on_crawler_app_journal_news(self, message: JournalNews) -> None:
         """Something became of an intent. New work for a run that had ended starts the engine again."""
         self.wishes.heard(message.news)
-        if message.news.fate is Fate.done and self.room.go_on_for(message.news.intent.commands):
+        news = message.news
+        if news.fate is Fate.done and news.intent.starts and self.room.go_on_for(news.intent.commands):
             self._start_engine()
 
     def on_crawler_app_engine_ended(self, message: EngineEnded) -> None:

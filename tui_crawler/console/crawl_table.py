@@ -18,7 +18,7 @@ from tui_crawler.console.format import count
 from tui_crawler.console.present.needle import Needle, read_needle
 from tui_crawler.console.table_cells import Cell, Row, Styled, cell_text
 from tui_crawler.console.table_columns import Column
-from tui_crawler.console.table_order import begins_with_the_greatest, ordered
+from tui_crawler.console.table_order import begins_with_the_greatest, in_place, ordered
 from tui_crawler.console.table_paint import Sort
 from tui_crawler.console.table_rows import CursorRule
 from tui_crawler.console.table_view import TableView
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
 
 __all__ = ["Cell", "Column", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"]
+
+READING = "reading…"
+"""What stands in an empty table until something was read."""
 
 
 class CrawlTable(TableView):
@@ -100,6 +103,11 @@ class CrawlTable(TableView):
     needle = ""
     """The filter as it was typed, empty without one. The last one is kept for `n` and `N`."""
     _sought = Needle()
+    stands_while_marked = False
+    """Whether rows keep their places as long as some are marked, whatever order they come in. So they do, too, when
+    their order was made here; lists by time let new rows come in where they belong."""
+    _waiting: tuple[Hashable, ...] = ()  # the keys in the order they came in, while they are shown in another
+    _late = 0  # how many of them stand at the end only because they came late
 
     # the filter, and the order
 
@@ -172,15 +180,42 @@ class CrawlTable(TableView):
         if self._order is not None and self._order[0] not in {column.id for column in columns}:
             self.order_by(None)
 
-    def set_rows(self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False) -> None:
-        """As in the view; only the rows that a filter keeps are shown, in the order that was asked for."""
-        if self._given is None:
-            super().set_rows(rows, cursor=cursor, keep_marks=keep_marks)
-            return
-        self._given = {row.key: row for row in rows}
-        super().set_rows(self._kept(self._given.values()), cursor=cursor, keep_marks=keep_marks)
-        if self.needle:
+    def set_rows(
+        self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False, anew: bool = False
+    ) -> None:
+        """As in the view; only the rows that a filter keeps are shown, in the order that was asked for. `anew`: in the
+        order they come in, though rows are marked."""
+        if self._given is not None:
+            self._given = {row.key: row for row in rows}
+            rows = self._kept(self._given.values())
+        if self.mark_count and cursor == "pin" and not anew and (self.stands_while_marked or self._order is not None):
+            rows = self._in_place(list(rows))
+        else:
+            self._stand(())
+        super().set_rows(rows, cursor=cursor, keep_marks=keep_marks)
+        if self._given is not None and self.needle:
             write_subtitle(self, self.filter_words)
+
+    def _in_place(self, coming: Sequence[Row]) -> Sequence[Row]:
+        """Rows that come where they stand already; notes where they belong, if that is elsewhere."""
+        placed, new = in_place(self.row_order, coming)
+        belong = tuple(dict.fromkeys(row.key for row in coming))
+        elsewhere = belong != tuple(row.key for row in placed)
+        self._stand(belong if elsewhere else (), self._late + new)
+        return placed
+
+    def _stand(self, waiting: tuple[Hashable, ...], late: int = 0) -> None:
+        before = bool(self._waiting), self._late
+        self._waiting, self._late = waiting, late if waiting else 0
+        if before != (bool(self._waiting), self._late):
+            self.show_title()
+
+    def let_go(self) -> None:
+        """Puts rows where they belong that stood still for their marks; nothing as long as some are marked."""
+        if self._waiting and not self.mark_count:
+            rows = [row for key in self._waiting if (row := self.row(key)) is not None]
+            super().set_rows(rows)
+            self._stand(())
 
     def update_row(self, row: Row) -> bool:
         """As in the view; a row that a filter hides stays hidden until all rows come anew."""
@@ -196,9 +231,11 @@ class CrawlTable(TableView):
         return super().remove_rows(keys)
 
     def nothing_here(self) -> str:
-        """A filter that keeps nothing says so."""
-        hides = self.needle and self._given
-        return "nothing fits the filter; ctrl+l shows all" if hides else super().nothing_here()
+        """A filter that keeps nothing says so; a screen that nothing was read for knows nothing of it yet."""
+        words = super().nothing_here()
+        if words and not getattr(self.screen, "has_read", True):
+            return READING
+        return "nothing fits the filter; ctrl+l shows all" if self.needle and self._given else words
 
     def go_to_match(self, *, forward: bool) -> bool:
         """Puts the cursor on the next row the last filter keeps, round the end; False when there is none."""
@@ -217,6 +254,7 @@ class CrawlTable(TableView):
     def _arrange(self, held: Sequence[Row], *, keep_marks: bool) -> None:
         """Shows what was held, filtered and in order."""
         self._given = {row.key: row for row in held} if self.needle or self._order is not None else None
+        self._stand(())
         super().set_rows(self._kept(held), keep_marks=keep_marks)
 
     def _kept(self, rows: Iterable[Row]) -> list[Row]:
@@ -244,7 +282,9 @@ class CrawlTable(TableView):
         """Brings the number of marked rows into the title up to date; a table without a heading has no title."""
         if self._heading:
             marked = f"{count(self.mark_count)} marked" if self.mark_count else ""
-            words = " · ".join(part for part in (self._heading, marked, zoom_words(self)) if part)
+            stands = "order held" if self._waiting else ""
+            late = f"▲ {count(self._late)} new" if self._late else ""
+            words = " · ".join(part for part in (self._heading, marked, stands, late, zoom_words(self)) if part)
             write_title(self, words)
 
     @property
@@ -315,9 +355,11 @@ class CrawlTable(TableView):
         self.clear_marks()
 
     def action_open_row(self) -> None:
-        """Open the row under the cursor."""
+        """Open the row under the cursor; where rows are still being read, the first one then."""
         if self.cursor_key is not None:
             self.post_message(self.RowSelected(self, self.cursor_key))
+        elif (later := getattr(self.screen, "open_when_read", None)) is not None:
+            later()
 
     # mouse
 

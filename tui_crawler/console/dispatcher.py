@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.actions import BY_ID, Action, Situation, why_not
+from tui_crawler.console.actions import BY_ID, Action, Situation, Where, why_not
 from tui_crawler.console.frame import Frame
 from tui_crawler.console.history import History
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.screens.origin_actions import act_on_origins
+from tui_crawler.console.screens.waiting import WaitingScreen
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.completion import Completion
     from tui_crawler.console.screens.base import ConsoleScreen
 
+MANY_SCREENS = 20
+_BY_NAME = frozenset({Where.origin, Where.url, Where.why, Where.robots})
+"""Screens that hold nothing but what they are named by: the history makes them again."""
 _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
 """Actions that leave a line open in which something is typed."""
 
@@ -36,12 +40,17 @@ class Dispatcher:
         action = BY_ID.get(action_id)
         if screen is None or action is None:
             return
+        if not screen.is_mounted:
+            screen.call_later(self.do, action_id, argument)  # once it is
+            return
         for line in screen.query(EntryLine):
             if line.display and action_id == "nav.back":
                 line.leave()
                 return
             if action_id not in _BESIDE:
                 line.make_way()
+        if isinstance(screen, WaitingScreen) and screen.postpone(action_id, argument):
+            return
         reason = why_not(action, app.situation(screen))
         if reason:
             app.tell("no", f"{action.label}: {reason}", "muted")
@@ -103,18 +112,26 @@ class Dispatcher:
         if action_id in BY_ID:
             self._go_to_view(action_id)
 
+    def _go_deeper(self, screen: ConsoleScreen) -> None:
+        """Shows a screen over the one on top; in its place where many lie over each other and nothing is lost by it."""
+        app = self._app
+        if len(app.screen_stack) >= MANY_SCREENS and getattr(app.screen, "WHERE", None) in _BY_NAME:
+            app.switch_screen(screen)
+        else:
+            app.push_screen(screen)
+
     def _go_to_sql(self, question: str) -> None:
         """Goes where SQL is typed; `question` is asked at once."""
         from tui_crawler.console.screens.sql import SqlScreen  # noqa: PLC0415  not before it is needed
 
         if self._app.queries is not None:
-            self._app.push_screen(SqlScreen(self._app.queries, question))
+            self._go_deeper(SqlScreen(self._app.queries, question))
 
     def go_to_origin(self, origin: str) -> None:
         """Shows an origin."""
         from tui_crawler.console.screens.origin import OriginScreen  # noqa: PLC0415  not before the first paint
 
-        self._app.push_screen(OriginScreen(origin))
+        self._go_deeper(OriginScreen(origin))
 
     def go_to_url(self, url: str) -> None:
         """Shows a URL; nothing when it is empty."""
@@ -122,7 +139,7 @@ class Dispatcher:
 
         screen = self._app.console_screen
         if url and screen is not None:
-            self._app.push_screen(UrlScreen(url, screen.crumbs()))
+            self._go_deeper(UrlScreen(url, screen.crumbs()))
 
     def go_to_why(self, url: object) -> None:
         """Shows why a URL is (not) crawled, be it known or not; nothing when it is none or empty."""
@@ -135,7 +152,7 @@ class Dispatcher:
             if isinstance(screen, WhyScreen):
                 self._app.switch_screen(WhyScreen(url, screen.came_from))
             else:
-                self._app.push_screen(WhyScreen(url, screen.crumbs()))
+                self._go_deeper(WhyScreen(url, screen.crumbs()))
 
     def _go_to_robots(self, now: Situation) -> None:
         """Shows robots.txt of the selected URL's origin, or of the selected origin."""
@@ -144,7 +161,7 @@ class Dispatcher:
         screen, url = self._app.console_screen, next(iter(now.urls), "")
         origin = now.origins[0].origin if now.origins else "/".join(url.split("/", 3)[:3])
         if origin:
-            self._app.push_screen(RobotsScreen(origin, url, screen.crumbs() if screen is not None else ()))
+            self._go_deeper(RobotsScreen(origin, url, screen.crumbs() if screen is not None else ()))
         else:
             self._app.tell("no", "robots.txt: nothing is selected", "muted")
 
@@ -245,7 +262,7 @@ class Dispatcher:
         match action_id:
             case "view.freeze":
                 screen.toggle_freeze()
-                app.show_header(screen, app.clock.mono_ms())
+                app.board.show_header(screen, app.clock.mono_ms())
             case "cmd.prompt":
                 hint = "an action by its word: pause, add URL, sort todo"
                 screen.query_one(EntryLine).open("command", ":", "", hint, self._complete)

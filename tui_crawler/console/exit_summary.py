@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, elapsed, plural, size
 from tui_crawler.console.safe_text import safe
-from tui_crawler.domain.idle_reason import end_of_run
+from tui_crawler.domain.idle_reason import worked_ms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +66,7 @@ class ExitSummary:
         run = self.run
         if run is not None:
             name = f" of {safe(run.config_name, 80)}" if run.config_name else ""
-            spent = elapsed(end_of_run(run, self.now) - run.started_at)
+            spent = elapsed(worked_ms(run, self.now))
             turns = f"{plural(run.requests, 'turn')} with a request"
             lines.append(f"Run {run.run_id}{name}: {self._state(run)} after {spent} and {turns}{self._left(run)}.")
         elif self.engine_failure:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.ports import Reports
     from tui_crawler.domain.page_filter import PageWindow
-    from tui_crawler.domain.view import FailureCount, OriginView
+    from tui_crawler.domain.page_view import FailureCount
+    from tui_crawler.domain.view import OriginView
 
 MOST_PAGES = 200_000
 """How many failed pages are looked at for one count: about a second."""

@@ -1,4 +1,4 @@
-"""The thread that counts what a draft of the rules would block and revive. Knows no screen."""
+"""The thread that counts what a draft of the rules, or more exclusions, would block and revive. Knows no screen."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.failure_words import failure_words
+from tui_crawler.console.rule_draft import RuleDraft
+from tui_crawler.domain.exclusion import Exclusion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tui_crawler.console.ports import RulesDesk
-    from tui_crawler.console.rule_draft import RuleDraft
     from tui_crawler.domain.preview import Preview
+
+Asked = RuleDraft | tuple[Exclusion, ...]
+"""What can be counted: a draft, or entries for the operators' exclusion list."""
 
 _TELL_EVERY = 20_000
 """So many URLs are judged between two signs of life."""
@@ -21,30 +25,35 @@ _TELL_EVERY = 20_000
 
 @dataclass(frozen=True, slots=True)
 class ImpactNews:
-    """How far the counting of a draft is: `known` URLs judged; at the end a `preview`, or an `error` (raw text)."""
+    """How far the counting is: `known` URLs judged; at the end a `preview`, or an `error` (raw text)."""
 
-    draft: RuleDraft
+    asked: Asked
     known: int = 0
     preview: Preview | None = None
     error: str = ""
 
+    @property
+    def over(self) -> bool:
+        """Whether it was counted to the end, or could not be."""
+        return self.preview is not None or bool(self.error)
+
 
 class _Superseded(Exception):
-    """Another draft is to be counted: this one is of no interest any more."""
+    """Something else is to be counted: this is of no interest any more."""
 
 
 class ImpactRoom:
-    """Counts in a thread of its own (call `run` in a thread worker); only the newest draft asked for."""
+    """Counts in a thread of its own (call `run` in a thread worker); only what was asked for last."""
 
     def __init__(self, desk: RulesDesk, deliver: Callable[[ImpactNews], object]) -> None:
         """`deliver` is called in the thread."""
         self._desk = desk
         self._deliver = deliver
-        self._inbox: queue.SimpleQueue[RuleDraft | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Asked | None] = queue.SimpleQueue()
 
-    def ask(self, draft: RuleDraft) -> None:
-        """Counts this draft now, no other one (from any thread)."""
-        self._inbox.put(draft)
+    def ask(self, asked: Asked) -> None:
+        """Counts this now, nothing else (from any thread). Without entries there is nothing to be counted."""
+        self._inbox.put(asked)
 
     def close(self) -> None:
         """Ends the thread (from any thread)."""
@@ -53,14 +62,15 @@ class ImpactRoom:
     def run(self) -> None:
         """Counts until closed. Blocking."""
         while True:
-            draft = self._inbox.get()
-            while draft is not None and not self._inbox.empty():
-                draft = self._inbox.get()
-            if draft is None:
+            asked = self._inbox.get()
+            while asked is not None and not self._inbox.empty():
+                asked = self._inbox.get()
+            if asked is None:
                 return
-            self._count(draft)
+            if asked != ():
+                self._count(asked)
 
-    def _count(self, draft: RuleDraft) -> None:
+    def _count(self, asked: Asked) -> None:
         told = 0
 
         def progress(known: int) -> None:
@@ -69,13 +79,16 @@ class ImpactRoom:
                 raise _Superseded
             if known - told >= _TELL_EVERY:
                 told = known
-                self._deliver(ImpactNews(draft, known))
+                self._deliver(ImpactNews(asked, known))
 
         try:
-            preview = self._desk.preview(draft.change, draft.base.job, progress)
+            if isinstance(asked, RuleDraft):
+                preview = self._desk.preview(asked.change, asked.base.job, progress)
+            else:
+                preview = self._desk.preview_exclusions(asked, progress)
         except _Superseded:
             return
         except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
-            self._deliver(ImpactNews(draft, error=failure_words(error)))
+            self._deliver(ImpactNews(asked, error=failure_words(error)))
             return
-        self._deliver(ImpactNews(draft, preview.known, preview))
+        self._deliver(ImpactNews(asked, preview.known, preview))

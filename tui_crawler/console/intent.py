@@ -25,9 +25,12 @@ from tui_crawler.domain.command import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tui_crawler.domain.view import FailureGroup, JobView, OriginView
+    from tui_crawler.domain.desk_view import JobView
+    from tui_crawler.domain.page_view import FailureGroup
+    from tui_crawler.domain.view import OriginView
 
 _LIVE = Prospect()
+_NAMED = 120  # characters of a URL in a question, so that what follows it is seen
 _STEPS_MS = tuple(round(s * 1_000) for s in (1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600))
 
 
@@ -35,12 +38,17 @@ _STEPS_MS = tuple(round(s * 1_000) for s in (1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20
 class Intent:
     """Commands to be written to the journal, what to say about them, and the commands that undo them (or none).
 
-    `undoes` are the ids of the actions that the commands take back, one each."""
+    `undoes` are the ids of the actions that the commands take back, one each. `note` is said once, beside what became
+    of it: what is left out. `back` is what undoing it says, empty: the same words. `starts`: where the hosted run has
+    ended, another one starts for it."""
 
     commands: tuple[Command, ...]
     says: str
     inverse: tuple[Command, ...] = ()
     undoes: tuple[int, ...] = ()
+    note: str = ""
+    back: str = ""
+    starts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +67,14 @@ def toggle_pause(origins: Sequence[OriginView]) -> Intent | None:
     if not unfinished:
         return None
     running = tuple(view.origin for view in unfinished if not view.paused)
+    paused = tuple(view.origin for view in unfinished if view.paused)
+    gone = _left_out([view.origin for view in origins if view.state == "FINISHED"], "has finished", "have finished")
     if running:
-        return Intent((PauseOrigins(running),), f"pause {_names(running)}", (ResumeOrigins(running),))
-    paused = tuple(view.origin for view in unfinished)
-    return Intent((ResumeOrigins(paused),), f"resume {_names(paused)}", (PauseOrigins(paused),))
+        idle = _left_out(paused, "is paused already", "are paused already")
+        says, note = f"pause {_part(running, len(origins))}", ", ".join(filter(None, (gone, idle)))
+        return Intent((PauseOrigins(running),), says, (ResumeOrigins(running),), note=note)
+    says = f"resume {_part(paused, len(origins))}"
+    return Intent((ResumeOrigins(paused),), says, (PauseOrigins(paused),), note=gone)
 
 
 def toggle_pause_all(origins: Sequence[OriginView]) -> Intent:
@@ -79,16 +91,19 @@ def stop(origins: Sequence[OriginView]) -> Question:
     """Asks before origins are finished for this run."""
     names = tuple(view.origin for view in origins if view.state != "FINISHED")
     pending = sum(view.pending for view in origins if view.state != "FINISHED")
+    ended = [view.origin for view in origins if view.state == "FINISHED"]
+    gone = f" {_left_out(ended, 'has', 'have')} finished already." if ended else ""
     return Question(
         f"Stop {_names(names)}?",
-        f"{plural(pending, 'page')} stay pending. The next run starts it again; nothing is deleted.",
+        f"{plural(pending, 'page')} stay pending. The next run starts it again; nothing is deleted.{gone}",
         (("Stop", Intent((StopOrigins(names),), f"stop {_names(names)}")),),
         "This cannot be undone in this run.",
     )
 
 
-def retry_failed(origins: Sequence[OriginView], prospect: Prospect = _LIVE) -> Question:
-    """Asks before the failed pages of origins are put back; offers to top up patience where this run needs it."""
+def retry_failed(origins: Sequence[OriginView], prospect: Prospect = _LIVE, cost: str = "") -> Question:
+    """Asks before the failed pages of origins are put back; offers to top up patience where this run needs it. `cost`
+    says how long that takes."""
     names = tuple(view.origin for view in origins if view.failed)
     failed = sum(view.failed for view in origins)
     retry = RetryPages(origins=names)
@@ -102,8 +117,8 @@ def retry_failed(origins: Sequence[OriginView], prospect: Prospect = _LIVE) -> Q
         note = gave_up_words(ended) or "It has lost patience in this run."
     return Question(
         f"Retry {plural(failed, 'failed page')}?",
-        f"{_names(names)}: {prospect_words(prospect)}",
-        _retry_options(retry, says, tuple(view.origin for view in weary)),
+        f"{_names(names)}: {prospect_words(prospect)} {cost}".rstrip(),
+        _retry_options(retry, says, tuple(view.origin for view in weary), prospect.uptake),
         note,
     )
 
@@ -120,7 +135,7 @@ def retry_group(group: FailureGroup, cost: str, prospect: Prospect = _LIVE) -> Q
     return Question(
         f"Retry {plural(group.count, 'failed page')}?",
         f"{what}: {prospect_words(prospect)} {cost}".rstrip(),
-        _retry_options(RetryPages(exit_codes=exits, origins=origins), says, prospect.gave_up),
+        _retry_options(RetryPages(exit_codes=exits, origins=origins), says, prospect.gave_up, prospect.uptake),
         " ".join(filter(None, (gave_up_words(prospect.gave_up), hope))),
     )
 
@@ -131,8 +146,8 @@ def retry_named(urls: tuple[str, ...], what: str, whole: int, cost: str, prospec
     some = f"the first {count(len(urls))} of {count(whole)}" if len(urls) < whole else plural(len(urls), "failed page")
     return Question(
         f"Retry {some}?",
-        f"{what}: {prospect_words(prospect)} {cost}".rstrip(),
-        _retry_options(RetryPages(urls=urls), says, prospect.gave_up),
+        f"{what if len(what) <= _NAMED else what[: _NAMED - 1] + '…'}: {prospect_words(prospect)} {cost}".rstrip(),
+        _retry_options(RetryPages(urls=urls), says, prospect.gave_up, prospect.uptake),
         gave_up_words(prospect.gave_up),
     )
 
@@ -144,8 +159,14 @@ def retry_urls(urls: tuple[str, ...], uptake: Uptake = Uptake.this_run) -> Inten
     return Intent((RetryPages(urls=urls),), f"retry {what}{when}")
 
 
-def _retry_options(retry: RetryPages, says: str, weary: tuple[str, ...]) -> tuple[tuple[str, Intent], ...]:
-    """The retry; before it, where origins need that, the same with new patience."""
+def _retry_options(
+    retry: RetryPages, says: str, weary: tuple[str, ...], uptake: Uptake
+) -> tuple[tuple[str, Intent], ...]:
+    """The retry; before it, where origins need that, the same with new patience. Where it starts a run, the pages can
+    also be put back alone."""
+    if uptake is Uptake.new_run:
+        aside = Intent((retry,), says, note="put back, no run starts; the next one takes it up", starts=False)
+        return ("Start a run", Intent((retry,), f"{says}, in a new run")), ("Only put back", aside)
     plain = ("Retry", Intent((retry,), says))
     if not weary:
         return (plain,)
@@ -188,10 +209,12 @@ def faster(origin: OriginView) -> Intent | None:
 
 def _set_delay(origin: OriginView, to_ms: int, from_ms: int) -> Intent:
     after = seconds(to_ms) if to_ms else "its own"
+    before = seconds(origin.operator_delay_ms) if origin.operator_delay_ms else f"its own, {seconds(from_ms)}"
     return Intent(
         (SetDelay(origin.origin, to_ms),),
         f"delay of {host_of(origin.origin)}: {seconds(from_ms)} → {after}",
         (SetDelay(origin.origin, origin.operator_delay_ms),),
+        back=f"delay of {host_of(origin.origin)} back to {before}",
     )
 
 
@@ -217,6 +240,7 @@ def set_jobs(jobs: Sequence[JobView], field: str, number: int | None) -> Intent 
         tuple(_set_job(job.job, field, number) for job in changed),
         f"{field} of {_jobs(tuple(job.job for job in changed))}: {before} → {_limit_word(number)}",
         tuple(_set_job(job.job, field, _job_value(job, field)) for job in changed),
+        back=f"{field} of {_jobs(tuple(job.job for job in changed))} back to {_before(changed, field)}",
     )
 
 
@@ -228,7 +252,14 @@ def shift_niceness(jobs: Sequence[JobView], by: int) -> Intent | None:
         tuple(SetJob(job.job, nice=job.nice + by) for job in jobs),
         f"nice of {_jobs(tuple(job.job for job in jobs))}: {'+' if by > 0 else '−'}{abs(by)}",
         tuple(SetJob(job.job, nice=job.nice) for job in jobs),
+        back=f"nice of {_jobs(tuple(job.job for job in jobs))} back to {_before(jobs, 'nice')}",
     )
+
+
+def _before(jobs: Sequence[JobView], field: str) -> str:
+    """What jobs had, for the words of an undo."""
+    values = {_job_value(job, field) for job in jobs}
+    return _limit_word(values.pop()) if len(values) == 1 else "what they were"
 
 
 def _job_value(job: JobView, field: str) -> int | None:
@@ -256,3 +287,16 @@ def _jobs(names: Sequence[str]) -> str:
 
 def _names(origins: Sequence[str]) -> str:
     return host_of(origins[0]) if len(origins) == 1 else plural(len(origins), "origin")
+
+
+def _part(origins: Sequence[str], whole: int) -> str:
+    """The origins an action is about, of the number it was asked for."""
+    if len(origins) == whole:
+        return _names(origins)
+    some = f"{count(len(origins))} of {plural(whole, 'origin')}"
+    return f"{some}: {_names(origins)}" if len(origins) == 1 else some
+
+
+def _left_out(origins: Sequence[str], one: str, many: str) -> str:
+    """Why some origins are left out; empty where none is."""
+    return f"{_names(origins)} {one if len(origins) == 1 else many}" if origins else ""

@@ -20,7 +20,7 @@ from tui_crawler.console.present.log_lines import Key, Level, LogLine, action_li
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tui_crawler.domain.view import ActionView
+    from tui_crawler.domain.desk_view import ActionView
 
 KEPT = 2_000
 """How many entries are held at most, besides the window joined last and the one in view."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.present.log_lines import LogLine, action_line, activity_line, attempt_line, concerns
 from tui_crawler.console.refresh import COUNTER_MS, SLOW_MS
-from tui_crawler.domain.view import ActionView
+from tui_crawler.domain.desk_view import ActionView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

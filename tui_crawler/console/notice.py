@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tui_crawler.console.present.line import width_of
+
 MOST = 3
+GAP = 4
+"""Cells that a message takes beside its text: a bar with a space before it, two spaces after it."""
+_ASIDES = frozenset({"same"})
+"""Kinds that are left out where they would need a line of their own: the events tell them too."""
 SHOWN_MS = 5_000
 ERROR_SHOWN_MS = 12_000
 TROUBLES_KEPT = 100
@@ -48,6 +54,33 @@ def add_notice(notices: tuple[Notice, ...], notice: Notice) -> tuple[Notice, ...
             times = old.times + 1 if old.text == notice.text else 1
             notice = replace(notice, times=times)
     return (*(old for old in notices if old.kind != notice.kind), notice)[-MOST:]
+
+
+def rows_of(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...], ...]:
+    """The notices in lines of `width` cells, in their order, as many side by side as fit.
+
+    Where one line is not enough, what is told elsewhere too is left out, then what is muted, unless it is the newest.
+    """
+    rows = _packed(notices, width)
+    if len(rows) > 1:
+        notices = tuple(notice for notice in notices if notice.kind not in _ASIDES)
+        rows = _packed(notices, width)
+    if len(rows) > 1:
+        rows = _packed(tuple(one for one in notices if one.role != "muted" or one is notices[-1]), width)
+    return rows
+
+
+def _packed(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...], ...]:
+    rows: list[list[Notice]] = []
+    room = 0
+    for notice in notices:
+        wanted = width_of(notice.label) + GAP
+        if not rows or wanted - 2 > room:
+            rows.append([])
+            room = width
+        rows[-1].append(notice)
+        room -= wanted
+    return tuple(tuple(row) for row in rows)
 
 
 def still_shown(notices: tuple[Notice, ...], mono_ms: int) -> tuple[Notice, ...]:

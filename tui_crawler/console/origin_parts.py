@@ -11,8 +11,9 @@ from tui_crawler.console.refresh import SLOW_MS, WINDOW
 if TYPE_CHECKING:  # robots.txt takes long to load, and nothing needs it before the first paint
     from tui_crawler.console.ports import Reports
     from tui_crawler.domain.contract import Contract
+    from tui_crawler.domain.desk_view import ActionView
     from tui_crawler.domain.robots import RobotsRules
-    from tui_crawler.domain.view import ActionView, AttemptView
+    from tui_crawler.domain.view import AttemptView
 
 _RARE_MS = 5 * SLOW_MS
 _ONCE_MS = 86_400_000

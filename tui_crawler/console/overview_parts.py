@@ -9,8 +9,9 @@ from tui_crawler.console.refresh import SLOW_MS
 
 if TYPE_CHECKING:
     from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.desk_view import ActionView
+    from tui_crawler.domain.page_view import ExitCountView
     from tui_crawler.domain.trap import TrapSuspicion
-    from tui_crawler.domain.view import ActionView, ExitCountView
 
 _RARE_MS = 5 * SLOW_MS
 _LOOKED_AT = 100  # attempts of the selected origin, each time it changes

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.failure_parts import GroupKey
     from tui_crawler.console.ports import Reports
-    from tui_crawler.domain.view import PageView
+    from tui_crawler.domain.page_view import PageView
 
 KEPT = 2_000
 """How many pages are held at most, besides the window joined last: whole spans far away are let go. At least three

@@ -31,7 +31,9 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
             "robots.txt, rate, the next page, and how its last attempts ended."
         ),
         "events": PaneText(
-            "Every attempt of the crawl as it ends, the newest first. It follows while the cursor is on the first row.",
+            "Every attempt of the crawl as it ends, the newest first. It follows while the cursor is on the first row. "
+            "Its title counts the problems among the rows it holds; the logs (5) hold more of them, and count origins "
+            "that gave up too.",
             "opens the URL",
         ),
         # one origin
@@ -85,7 +87,7 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
             "goes to its requests",
         ),
         "url-requests": PaneText("The exchanges of one attempt: redirects and retries among them.", "shows headers"),
-        "url-sent": PaneText("The request as it was sent."),
+        "url-sent": PaneText("The request as it was sent, and over which connection."),
         "url-received": PaneText("The answer as it came: status and headers."),
         "url-inlinks": PaneText(
             "Links from other pages to this one, window by window: > turns to the next, < to the one before.",
@@ -113,10 +115,15 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         "rules-versions": PaneText(
             "Every version of the rules. Attempts keep the version they were made under.", "shows what differs"
         ),
-        "rules-difference": PaneText("What differs between the version under the cursor and the one before."),
+        "rules-difference": PaneText(
+            "What differs between the version under the cursor and the one before: + put in, − taken out, ✎ edited, "
+            "▲ ▼ moved."
+        ),
         "rules-info": PaneText("The entry under the cursor in full, or what the rules say of a URL that is typed."),
         "draft-entries": PaneText(
-            "The entries of the draft; nothing holds until it is applied. + and − mark what is new and what goes.",
+            "The entries of the draft; nothing holds until it is applied. + marks what is new, − what goes, ✎ what was "
+            "edited, ▲ ▼ what was moved. While the draft is on its way, what is asked for waits. If another operator "
+            "was faster, A carries the change over to the newer version.",
             "goes to the impact",
         ),
         "draft-impact": PaneText(
@@ -140,7 +147,10 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         ),
         "own-exits": PaneText("The same for the origin under the cursor of the origins.", "says what a code means"),
         "jobs": PaneText("The jobs of this database; lower niceness comes first.", "nothing; keys act on the marked"),
-        "top-origins": PaneText("The busiest origins; s orders them by requests, bytes or failures.", "opens it"),
+        "top-origins": PaneText(
+            "The busiest origins; s orders them by requests or bytes of all runs, or by the pages that have failed.",
+            "opens it",
+        ),
         "ledger": PaneText(
             "One ledger at a time; c shows the next: refused links, limbo, stashes, validation, runs, workers, "
             "sessions, actions of operators.",
@@ -168,9 +178,11 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "claimed": "pages a worker has taken and not settled",
         "concurrency": "pages in flight at once at most",
         "config": "the configuration it began with",
+        "connect": "time to connect (TCP); kept: it was open, ?: not noted (cancelled, or an older program)",
         "count": "how many there are",
         "delay": "time left alone after a request; R from robots.txt, ▲ raised by answers, ✎ raised by you",
         "depth": "links away from the nearest seed",
+        "dns": "time to look the name up; - where the host is an address, or the connection was kept",
         "done": "pages that ended well",
         "dripfeed": "how many pages the stash keeps ready",
         "due": "when it is next asked for",
@@ -184,7 +196,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "fired": "how often the entry has refused a URL; ∅ never, links: only links, ?: perhaps links, -: not logged",
         "flight": "requests under way",
         "from": "how it was found: seed, link, sitemap, redirect, retry",
-        "head": "time to the head of the answer",
+        "head": "time to the head of the answer, DNS, CONN and TLS within it",
         "http_status": "the HTTP status of the last answer",
         "invalid": "documents the validator found faults in",
         "job": "the job it belongs to",
@@ -209,7 +221,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "reason": "the filter that refused it",
         "recent": "of the last five minutes",
         "recoverable": "pages that a retry may save",
-        "remote": "the address that answered",
+        "remote": "the address that was connected to",
         "requests": "requests sent",
         "retry": "when it is tried again, or that it is not",
         "rules": "the version of the rules it was made under",
@@ -232,6 +244,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "text": "the text of the link",
         "time": "when it ended",
         "title": "the title of the page",
+        "tls": "time for the TLS handshake; - over http, or where the connection was kept",
         "todo": "pages on the todo list, done ones that are due again among them",
         "took": "how long it took",
         "total": "time to the end of the answer",
@@ -258,6 +271,8 @@ OF_PANE: Mapping[tuple[str, str], str] = MappingProxyType(
         ("rules-versions", "state"): "whether it is in force",
         ("rules-entries", "why"): "the reason that was written with it",
         ("draft-entries", "why"): "the reason that was written with it",
+        ("top-origins", "requests"): "requests sent in all runs; a turn may make several",
+        ("top-origins", "bytes"): "bytes received in all runs",
         ("jobs", "status"): "running, paused, aborted, finished",
         ("jobs", "depth"): "how many links away from a seed the job goes",
         ("groups", "count"): "failed pages of the group",

@@ -53,6 +53,7 @@ class Picture:
         self._read_ms = 0
         self._slow_at = -SLOW_MS
         self._tally: Counter[str] = Counter()
+        self._flying: Counter[str] = Counter()
         self._eta: Eta | None = None
         self._idle = ""
 
@@ -78,9 +79,15 @@ class Picture:
         before, word = self.origins.get(view.origin), counted_as(view)
         if before is not None:
             self._tally[counted_as(before)] -= 1
+            self._flying[before.worker] -= bool(before.in_flight_url)
             if word == _GAVE_UP != counted_as(before):
                 self.gave_up.append((self._clock.mono_ms(), view.origin))
         self._tally[word] += 1
+        self._flying[view.worker] += bool(view.in_flight_url)
+
+    def in_flight(self, view: OriginView) -> int:
+        """Of how many origins of its worker a request is in flight."""
+        return self._flying[view.worker]
 
     def take_news(self) -> set[str]:
         """The origins that have changed since this was asked last, whichever view they were read for."""

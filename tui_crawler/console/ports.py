@@ -14,32 +14,24 @@ if TYPE_CHECKING:  # they take long to load, and nothing needs them before the f
 
     from tui_crawler.domain.command import ActionResult, Command
     from tui_crawler.domain.contract import Contract
+    from tui_crawler.domain.desk_view import ActionView, ActivityView, JobView, LimboView, StashView
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.explanation import Explanation
     from tui_crawler.domain.page_filter import PageFilter, PageWindow
+    from tui_crawler.domain.page_view import (
+        ExitCountView,
+        FailureCount,
+        LinkEnd,
+        OriginHistory,
+        PageDetail,
+        RefusedView,
+        TodoView,
+    )
     from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.preview import Preview
     from tui_crawler.domain.refusal_view import RefusalCounts
     from tui_crawler.domain.ruleset import Ruleset, RulesetChange
-    from tui_crawler.domain.view import (
-        ActionView,
-        ActivityView,
-        AttemptView,
-        ExitCountView,
-        FailureCount,
-        JobView,
-        LimboView,
-        LinkEnd,
-        OriginChanges,
-        OriginHistory,
-        OriginView,
-        PageDetail,
-        RefusedView,
-        RunView,
-        StashView,
-        TodoView,
-        TotalsView,
-    )
+    from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +258,10 @@ class RulesDesk(Protocol):
     def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:
         """What a change of a job's rules would block and revive among all known URLs. Blocking; `progress` is told
         how many were judged, and what it raises ends the judging. Raises StorageFailure."""
+        ...
+
+    def preview_exclusions(self, more: tuple[Exclusion, ...], progress: Callable[[int], None]) -> Preview:
+        """The same of more entries of the operators' exclusion list, which hold for every job."""
         ...
 
 

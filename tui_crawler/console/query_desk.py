@@ -7,12 +7,13 @@ import threading
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.failure_words import failure_words
-from tui_crawler.console.ports import Queries, QueryAnswer
 from tui_crawler.console.session import write_privately
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from tui_crawler.console.ports import Queries, QueryAnswer
 
 MOST_KEPT = 200
 MOST_BYTES = 262_144
@@ -46,6 +47,8 @@ class QueryDesk:
 
     def ask(self, text: str) -> QueryAnswer:
         """Answers a question. Blocking; a failure becomes the problem of the answer."""
+        from tui_crawler.console.ports import QueryAnswer  # noqa: PLC0415  not before the first paint
+
         with self._one_at_a_time:
             if self._cancelled:
                 return QueryAnswer(problem="cancelled")

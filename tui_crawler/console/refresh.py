@@ -16,16 +16,8 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import Reports
-    from tui_crawler.domain.view import (
-        AttemptView,
-        ExitCountView,
-        OriginHistory,
-        OriginView,
-        PageDetail,
-        RunView,
-        TodoView,
-        TotalsView,
-    )
+    from tui_crawler.domain.page_view import ExitCountView, OriginHistory, PageDetail, TodoView
+    from tui_crawler.domain.view import AttemptView, OriginView, RunView, TotalsView
 
 WINDOW = 200
 """How many rows of a list are read at once."""
@@ -227,7 +219,7 @@ class Reader:
         self._seen.pop("origin", None)
 
     def _read_origin(self, shot: Snapshot, wants: Wants, now: int) -> Snapshot:
-        from tui_crawler.domain.view import OriginHistory  # noqa: PLC0415  not before the first paint
+        from tui_crawler.domain.page_view import OriginHistory  # noqa: PLC0415  not before the first paint
 
         reports, name = self._reports, wants.origin
         before = shot.origin or OriginDetail(None, OriginHistory((), ()), (), (), ())

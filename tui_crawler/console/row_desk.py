@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console import clipboard, view_export
 from tui_crawler.console.format import plural
-from tui_crawler.domain.view import LinkView, PageView
+from tui_crawler.domain.page_view import LinkView, PageView
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from tui_crawler.console.applied_versions import undo_note
-from tui_crawler.console.format import plural
 from tui_crawler.console.intent import Intent
+from tui_crawler.console.rule_words import change_words, counted_changes
 from tui_crawler.domain.command import ApplyRules
 from tui_crawler.domain.policy import EMPTY, DoNotCrawl, Exclusion, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.ruleset import (
     Ruleset,
     RulesetChange,
+    RulesetEntry,
     RulesetLine,
     Section,
+    bare_entry,
     change_between,
     difference,
     same_rules,
+    sections_of,
     to_json,
+)
+from tui_crawler.domain.ruleset_change import (
+    NO_DEEDS,
+    Deeds,
+    EntryChange,
+    EntryKey,
+    carried_over,
+    changes_between,
+    whitelist_of,
 )
 
 if TYPE_CHECKING:
@@ -27,11 +39,9 @@ if TYPE_CHECKING:
 
 SECTIONS: tuple[Section, ...] = ("do_not_crawl", "url_query_parameters", "rules", "exclusions", "whitelist")
 
-_DOMAIN, _PATTERN = "domain ", "pattern "
 _LONGEST_NOTE = 200
 
-Value = DoNotCrawl | QueryPolicy | Rule | Exclusion | str
-"""What an entry is; of the whitelist a text: `domain *.example.org`, `pattern /news/`."""
+RowChange = Literal["", "new", "deleted", "edited", "moved"]
 
 V = TypeVar("V", DoNotCrawl, QueryPolicy, Rule, Exclusion)
 
@@ -41,9 +51,9 @@ class Entry:
     """One entry of a ruleset; `line` has it in words. `key` is the same for the same entry in another version, wherever
     it was written there; of equal entries of a section each has its own."""
 
-    value: Value
+    value: RulesetEntry
     line: RulesetLine
-    key: Hashable
+    key: EntryKey
 
     @property
     def section(self) -> Section:
@@ -53,27 +63,31 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """An entry of a draft: `change` is "+" for a new one, "−" for one that is taken out, else empty."""
+    """An entry of a draft. `was`: what an edited one takes the place of. `place` and `to`: from which place of its
+    section, from 1, one that was moved went to which."""
 
     entry: Entry
-    change: str = ""
+    change: RowChange = ""
+    was: Entry | None = None
+    place: int = 0
+    to: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rebased:
+    """A draft carried over to a newer version. `lost` are the changes that make no sense there."""
+
+    draft: RuleDraft
+    lost: tuple[EntryChange, ...] = ()
 
 
 def entries_of(policies: PolicySet) -> tuple[Entry, ...]:
     """All entries, section by section, each in its order."""
-    whitelist = policies.whitelist or Whitelist()
-    values: list[Value] = [
-        *policies.do_not_crawl,
-        *policies.url_query_parameters,
-        *policies.rules,
-        *policies.exclusions,
-        *(_DOMAIN + name for name in whitelist.domains),
-        *(_PATTERN + text for text in whitelist.patterns),
-    ]
+    values = [value for _, entries in sections_of(policies) for value in entries]
     seen: Counter[Hashable] = Counter()
     entries = []
     for value, line in zip(values, difference(EMPTY, policies), strict=True):
-        bare = (line.section, _bare(value))
+        bare = (line.section, bare_entry(value))
         entries.append(Entry(value, line, (*bare, seen[bare])))
         seen[bare] += 1
     return tuple(entries)
@@ -83,24 +97,24 @@ def policies_of(entries: Sequence[Entry]) -> PolicySet:
     """The reverse of `entries_of`."""
     values = [entry.value for entry in entries]
     texts = [value for value in values if isinstance(value, str)]
-    domains = tuple(text.removeprefix(_DOMAIN) for text in texts if text.startswith(_DOMAIN))
-    patterns = tuple(text.removeprefix(_PATTERN) for text in texts if text.startswith(_PATTERN))
     return PolicySet(
         do_not_crawl=_of(values, DoNotCrawl),
         url_query_parameters=_of(values, QueryPolicy),
         exclusions=_of(values, Exclusion),
-        whitelist=Whitelist(domains, patterns) if texts else None,
+        whitelist=whitelist_of(texts) if texts else None,
         rules=_of(values, Rule),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class RuleDraft:
-    """What is to become of the version `base`. `returns_to`: the id of the earlier version it brings back (0: none)."""
+    """What is to become of the version `base`. `returns_to`: the id of the earlier version it brings back (0: none).
+    `deeds`: what of it was moved and edited."""
 
     base: Ruleset
     policies: PolicySet
     returns_to: int = 0
+    deeds: Deeds = NO_DEEDS
 
     @property
     def change(self) -> RulesetChange:
@@ -113,9 +127,9 @@ class RuleDraft:
         return not same_rules(self.base.policies, self.policies)
 
     @property
-    def lines(self) -> tuple[RulesetLine, ...]:
-        """What is taken out and put in, in words."""
-        return difference(self.base.policies, self.policies)
+    def changes(self) -> tuple[EntryChange, ...]:
+        """What is taken out, edited, moved and put in."""
+        return changes_between(self.base.policies, self.policies, self.deeds)
 
     @property
     def undoes_base(self) -> bool:
@@ -129,11 +143,18 @@ class RuleDraft:
     def rows(self) -> tuple[DraftRow, ...]:
         """The entries, and in their places those that are taken out."""
         before, after = entries_of(self.base.policies), entries_of(self.policies)
-        former, latter = {entry.key for entry in before}, {entry.key for entry in after}
-        rows = [DraftRow(entry, "" if entry.key in former else "+") for entry in after]
+        former, latter = _by_place(before), _by_place(after)
+        told, gone = {}, set()
+        for one in self.changes:
+            old, new = former.get((one.section, one.place)), latter.get((one.section, one.to))
+            if one.kind == "removed" and old is not None:
+                gone.add(old.key)
+            elif new is not None:
+                told[new.key] = _row(new, one, old)
+        rows = [told.get(entry.key) or DraftRow(entry) for entry in after]
         for place, entry in enumerate(before):
-            if entry.key not in latter:
-                rows.insert(_place_after(rows, before[:place], entry), DraftRow(entry, "−"))
+            if entry.key in gone:
+                rows.insert(_place_after(rows, before[:place], entry), DraftRow(entry, "deleted"))
         return tuple(rows)
 
     def added(self, more: RulesetChange) -> RuleDraft:
@@ -163,18 +184,26 @@ class RuleDraft:
         if place < 0:
             return self.added(more)
         old = entries.pop(place)
-        new = [old if _says(one) == _says(old) else one for one in entries_of(more.applied_to(EMPTY))]
+        new = [old if one.key[:2] == old.key[:2] else one for one in entries_of(more.applied_to(EMPTY))]
         listed = {entry.value for entry in entries if isinstance(entry.value, str)}
         new = [one for one in new if one.value not in listed]  # a whitelist has nothing twice
         here = [one for one in new if one.section == old.section]
         elsewhere = [one for one in new if one.section != old.section]
-        return replace(self, policies=policies_of([*entries[:place], *here, *entries[place:], *elsewhere]))
+        policies = policies_of([*entries[:place], *here, *entries[place:], *elsewhere])
+        return replace(self, policies=policies, deeds=self._edited(place, policies) if here else self.deeds)
+
+    def _edited(self, place: int, policies: PolicySet) -> Deeds:
+        """The deeds, one more: another entry stands at a place of all. One that is edited twice was so once."""
+        old, made = entries_of(self.policies)[place].key, entries_of(policies)[place].key
+        first = next((one for one, other in self.deeds.edited if other == old), old)
+        others = (pair for pair in self.deeds.edited if pair[1] != old)
+        return replace(self.deeds, edited=frozenset((*others, (first, made))))
 
     def toggled(self, key: Hashable) -> RuleDraft:
         """Without the entry of this key, or with it again."""
         rows = self.rows()
-        gone = any(row.entry.key == key and row.change == "−" for row in rows)
-        kept = [row.entry for row in rows if (gone if row.entry.key == key else row.change != "−")]
+        gone = any(row.entry.key == key and row.change == "deleted" for row in rows)
+        kept = [row.entry for row in rows if (gone if row.entry.key == key else row.change != "deleted")]
         return replace(self, policies=policies_of(kept))
 
     def moved(self, key: Hashable, by: int) -> RuleDraft:
@@ -184,12 +213,24 @@ class RuleDraft:
         other = place + by
         if place < 0 or not 0 <= other < len(entries) or entries[other].section != entries[place].section:
             return self
+        deeds = replace(self.deeds, moved=self.deeds.moved | {entries[place].key})
         entries[place], entries[other] = entries[other], entries[place]
-        return replace(self, policies=policies_of(entries))
+        return replace(self, policies=policies_of(entries), deeds=deeds)
 
     def brought_back(self, version: Ruleset) -> RuleDraft:
         """What an earlier version said, in place of everything."""
-        return replace(self, policies=version.policies, returns_to=version.ruleset_id)
+        before, after = _by_place(entries_of(self.base.policies)), _by_place(entries_of(version.policies))
+        edited = frozenset(
+            (before[one.section, one.place].key, after[one.section, one.to].key)
+            for one in changes_between(self.base.policies, version.policies)
+            if one.kind == "edited"
+        )
+        return RuleDraft(self.base, version.policies, version.ruleset_id, Deeds(edited=edited))
+
+    def rebased(self, newer: Ruleset) -> Rebased:
+        """The same change of a newer version, as far as it makes sense there."""
+        carried = carried_over(self.base.policies, self.policies, newer.policies, self.deeds)
+        return Rebased(RuleDraft(newer, carried.policies, deeds=self.deeds), carried.lost)
 
     def intent(self, takes_back: int = 0) -> Intent:
         """The wish to apply it; undone by applying what the base said. The version that undoing begins with is known
@@ -203,11 +244,10 @@ class RuleDraft:
         """What the history says of it."""
         if self.returns_to:
             return f"back to version {self.returns_to}"
-        lines = self.lines
-        if len(lines) > 2:
-            added = sum(line.added for line in lines)
-            return f"{plural(added, 'entry', 'entries')} added, {len(lines) - added} taken out"
-        note = ", ".join(f"{'+' if line.added else '−'} {section_word(line.section)} {line.text}" for line in lines)
+        changes = self.changes
+        if len(changes) > 2:
+            return counted_changes(changes)
+        note = ", ".join(change_words(one) for one in changes)
         return note if len(note) <= _LONGEST_NOTE else note[: _LONGEST_NOTE - 1] + "…"
 
 
@@ -216,29 +256,27 @@ def with_exclusions(policies: PolicySet, added: Sequence[Exclusion]) -> PolicySe
     return replace(policies, exclusions=(*policies.exclusions, *added))
 
 
-def section_word(section: Section) -> str:
-    """One entry of a section, as a person calls it."""
-    match section:
-        case "url_query_parameters":
-            return "query policy"
-        case "rules":
-            return "rule"
-        case "exclusions":
-            return "exclusion"
+def _by_place(entries: Sequence[Entry]) -> dict[tuple[Section, int], Entry]:
+    """Each entry by its section and its place there, from 1."""
+    counted: Counter[Section] = Counter()
+    places = {}
+    for entry in entries:
+        counted[entry.section] += 1
+        places[entry.section, counted[entry.section]] = entry
+    return places
+
+
+def _row(entry: Entry, change: EntryChange, was: Entry | None) -> DraftRow:
+    match change.kind:
+        case "edited":
+            return DraftRow(entry, "edited", was)
+        case "moved":
+            return DraftRow(entry, "moved", None, change.place, change.to)
         case _:
-            return section
+            return DraftRow(entry, "new")
 
 
-def _bare(value: Value) -> Value:
-    """The value without the place where it was written."""
-    return value if isinstance(value, str) else replace(value, source="")
-
-
-def _says(entry: Entry) -> Hashable:
-    return entry.section, _bare(entry.value)
-
-
-def _of(values: Sequence[Value], kind: type[V]) -> tuple[V, ...]:
+def _of(values: Sequence[RulesetEntry], kind: type[V]) -> tuple[V, ...]:
     return tuple(value for value in values if isinstance(value, kind))
 
 

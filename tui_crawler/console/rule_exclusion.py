@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import plural
+from tui_crawler.console.format import count, plural
 from tui_crawler.console.intent import Intent, Question
 from tui_crawler.console.present.line import Line
 from tui_crawler.console.table_cells import Styled
@@ -17,6 +17,7 @@ from tui_crawler.domain.url import InvalidUrl, normalise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tui_crawler.console.impact_room import ImpactNews
     from tui_crawler.domain.view import OriginView
 
 HINT = "host: a.example, reason: they asked · domain: example.net · cidr: 203.0.113.0/24 · pattern: /members/"
@@ -28,10 +29,11 @@ def read_as(text: str) -> str:
     return f"exclusion: {text}"
 
 
-def exclude(typed: Sequence[Exclusion], listed: Sequence[Exclusion]) -> Question | str:
-    """Asks before entries are put on the list; in words why none is."""
-    there = {(one.kind, one.value) for one in listed}
-    new = tuple(one for one in typed if (one.kind, one.value) not in there)
+def exclude(
+    typed: Sequence[Exclusion], listed: Sequence[Exclusion], impact: ImpactNews | None = None
+) -> Question | str:
+    """Asks before entries are put on the list; in words why none is. `impact`: what was counted of the new ones."""
+    new = unlisted(typed, listed)
     if not new:
         return f"{_names(typed)}: that is on the exclusion list already" if typed else "this adds nothing"
     says = f"exclude {_names(new)}"
@@ -40,8 +42,15 @@ def exclude(typed: Sequence[Exclusion], listed: Sequence[Exclusion]) -> Question
         says,
         tuple(Exclude(one.kind, one.value, remove=True) for one in reversed(new)),
     )
-    text = f"{_AT_ONCE} Origins that it names are finished as excluded; what was crawled stays."
+    counted = f"It {_impact_words(impact)}. " if impact is not None and impact.over else ""
+    text = f"{counted}{_AT_ONCE} Origins that it names are finished as excluded; what was crawled stays."
     return Question(f"{says[0].upper()}{says[1:]}?", text, (("Exclude", intent),), "undo: z")
+
+
+def unlisted(typed: Sequence[Exclusion], listed: Sequence[Exclusion]) -> tuple[Exclusion, ...]:
+    """Those of the entries that are not on the list."""
+    there = {(one.kind, one.value) for one in listed}
+    return tuple(one for one in typed if (one.kind, one.value) not in there)
 
 
 def exclude_origins(origins: Sequence[OriginView]) -> Question | str:
@@ -67,19 +76,35 @@ def readmit(one: Exclusion) -> Question:
     return Question(f"{says[0].upper()}{says[1:]}?", text, (("Take it off", intent),), "undo: z")
 
 
-def exclusion_lines(text: str, read: RulesetChange | str | None) -> list[Line]:
-    """What becomes of what is typed for the list."""
+def exclusion_lines(text: str, read: RulesetChange | str | None, impact: ImpactNews | None = None) -> list[Line]:
+    """What becomes of what is typed for the list. `impact` None: it is not counted yet."""
     if read is None:
         return [Styled("One of host, domain, cidr, pattern, and a reason:", "muted"), Styled(HINT, "muted")]
     if isinstance(read, str):
         return [(Styled("✗ ", "error"), text), Styled(f"  {read}", "muted")]
+    blocks = impact is not None and impact.preview is not None and impact.preview.newly_blocked > 0
+    counted = Styled(f"⊘ {_impact_words(impact)}", "blocked" if blocks else "muted")
     return [
         *(
             (Styled("✎ exclusion  ", "paused"), f"{one.kind} {one.value}", Styled(f"  {one.reason}", "muted"))
             for one in read.exclusions or ()
         ),
-        Styled("  enter asks, then it holds at once, beside all versions of the rules", "muted"),
+        (counted, Styled("  enter asks, then it holds at once", "muted"))
+        if impact is not None and impact.over
+        else Styled(f"◷ {_impact_words(impact)}", "waiting"),
     ]
+
+
+def _impact_words(impact: ImpactNews | None) -> str:
+    """What entries would block; raw text."""
+    if impact is None or not impact.over:
+        judged = f" {count(impact.known)} URLs judged" if impact is not None else ""
+        return f"counting what it would block…{judged}"
+    if impact.preview is None:
+        return f"would block nobody knows how many URLs: {impact.error}"
+    preview = impact.preview
+    seeds = f", {plural(len(preview.seeds_hit), 'seed')} among them" if preview.seeds_hit else ""
+    return f"would newly block {count(preview.newly_blocked)} of {plural(preview.known, 'known URL')}{seeds}"
 
 
 def _names(some: Sequence[Exclusion]) -> str:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from tui_crawler.console.rule_draft import Entry
+    from tui_crawler.domain.page_view import RefusedView
     from tui_crawler.domain.refusal_view import RefusalCount, RefusalCounts
     from tui_crawler.domain.url import CrawlUrl
-    from tui_crawler.domain.view import RefusedView
 
 MOST_SAMPLES = 2_000
 MOST_JUDGED = 20_000

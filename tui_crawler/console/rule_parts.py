@@ -10,9 +10,9 @@ from tui_crawler.console.rule_firing import LINK_REASONS
 if TYPE_CHECKING:
     from tui_crawler.console.ports import Reports
     from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.page_view import RefusedView
     from tui_crawler.domain.refusal_view import RefusalCounts
     from tui_crawler.domain.ruleset import Ruleset
-    from tui_crawler.domain.view import RefusedView
 
 VERSIONS = 100
 """So many versions the history shows."""

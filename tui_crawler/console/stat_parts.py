@@ -10,7 +10,9 @@ from tui_crawler.console.refresh import SLOW_MS
 
 if TYPE_CHECKING:
     from tui_crawler.console.ports import Reports, SessionView, ValidationTotals
-    from tui_crawler.domain.view import ActionView, ExitCountView, JobView, LimboView, RunView, StashView
+    from tui_crawler.domain.desk_view import ActionView, JobView, LimboView, StashView
+    from tui_crawler.domain.page_view import ExitCountView
+    from tui_crawler.domain.view import RunView
 
 RUNS_SHOWN = 200
 ACTIONS_SHOWN = 1_000

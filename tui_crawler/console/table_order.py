@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.table_cells import Row, cell_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from tui_crawler.console.table_columns import Column
 
@@ -56,6 +56,17 @@ def ordered(rows: Iterable[Row], columns: Sequence[Column], column_id: str, *, d
         return order_key(cell_text(row.cells[index])) if index < len(row.cells) else (0, 0.0, "")
 
     return sorted(rows, key=key, reverse=descending)
+
+
+def in_place(shown: Iterable[Hashable], coming: Sequence[Row]) -> tuple[list[Row], int]:
+    """Rows that come, each where it is shown already, those that are not shown yet at the end; and how many these are.
+
+    Of equal keys the last row counts.
+    """
+    rows = {row.key: row for row in coming}
+    placed = {key: rows[key] for key in shown if key in rows}
+    new = [row for key, row in rows.items() if key not in placed]
+    return [*placed.values(), *new], len(new)
 
 
 def begins_with_the_greatest(rows: Iterable[Row], columns: Sequence[Column], column_id: str) -> bool:

@@ -112,8 +112,10 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def visible_columns(self) -> tuple[str, ...]:
-        """The ids of the columns that fit in the width painted last, from left to right."""
-        return () if self._painter is None else tuple(p.column.id for p in self._painter.layout.places)
+        """The ids of the columns that fit in the width, from left to right; also before that is painted."""
+        width, painter = self.scrollable_content_region.width, self._painter
+        layout = painter.layout if painter and painter.layout.width == width else arrange(self._columns, width)
+        return tuple(place.column.id for place in layout.places)
 
     @property
     def sort(self) -> Sort | None:

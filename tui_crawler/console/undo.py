@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from tui_crawler.console.intent import Intent
 from tui_crawler.domain.command import RetryPages
 
+UNDO = "undo: "
+"""What the words of an intent begin with that takes another one back."""
+
 _KEPT = 50
 
 
@@ -46,7 +49,7 @@ class UndoStack:
         if not self.done:
             return None
         last = self.done[-1]
-        back = Intent(last.inverse, f"undo: {last.says}")
+        back = Intent(last.inverse, f"{UNDO}{last.back or last.says}")
         return back, UndoStack(self.done[:-1], (*self.undone, last))
 
     def redo(self) -> tuple[Intent, UndoStack] | None:

@@ -94,10 +94,11 @@ def prospect_words(prospect: Prospect) -> str:
         case Uptake.new_run:
             words = "starts a new run; origins that gave up begin again with full patience"
             if not prospect.queued:
-                return f"{words}."
+                return f"{words}. Besides these it asks only for pages whose recrawl is due."
             most = "up to " if prospect.most else ""
             asked = "is" if prospect.queued == 1 and not most else "are"
-            return f"{words}; {most}{plural(prospect.queued, 'other page')} still queued {asked} asked too."
+            others = f"{most}{plural(prospect.queued, 'other page')} still queued {asked} asked too"
+            return f"{words}. {others[0].upper()}{others[1:]}, and those whose recrawl is due."
         case Uptake.next_run:
             return "noted; the next run takes them up."
         case _:

@@ -10,7 +10,7 @@ from tui_crawler.domain.page_filter import PageFilter, PageWindow
 
 if TYPE_CHECKING:
     from tui_crawler.console.ports import PageCounts, Reports
-    from tui_crawler.domain.view import LinkEnd
+    from tui_crawler.domain.page_view import LinkEnd
 
 FIELDS_MS, SCAN_MS = 3_000, 10_000
 """How long a window holds that had to look at many rows: for fields, and for the text of URLs."""

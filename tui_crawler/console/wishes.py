@@ -9,11 +9,11 @@ from tui_crawler.console.applied_versions import AppliedVersions
 from tui_crawler.console.intent import Intent, Question, add_seeds, retry_named, retry_urls, toggle_pause_all
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.present.same_as import same_as
-from tui_crawler.console.undo import UndoStack
+from tui_crawler.console.undo import UNDO, UndoStack
 from tui_crawler.console.uptake import Prospect, Uptake, prospect_of, uptake_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.domain.command import Command
@@ -31,11 +31,15 @@ class Wishes:
         self._versions = AppliedVersions()
         self._written: dict[Intent, list[tuple[int, ...]]] = {}  # ids of the actions of each, as often as it was done
         self._again: dict[Intent, Intent] = {}  # what was done again, by what was handed in for it
+        self._hearers: list[tuple[Intent, Callable[[News], None]]] = []
 
-    def carry_out(self, intent: Intent | None) -> None:
-        """Writes an intent; what becomes of it is told when it is known. None: nothing was possible."""
+    def carry_out(self, intent: Intent | None, hears: Callable[[News], None] | None = None) -> None:
+        """Writes an intent; what becomes of it is told when it is known, also to who `hears`. None: nothing was
+        possible."""
         if intent is not None and self.desk is not None:
             self.undo_stack = self.undo_stack.did(intent)
+            if hears is not None:
+                self._hearers.append((intent, hears))
             self.desk.hand_in(intent)
 
     def carry_out_each(self, make: Callable[[OriginView], Intent | None], targets: Sequence[OriginView]) -> None:
@@ -89,14 +93,24 @@ class Wishes:
             if then is not None:
                 then()
             return
-        from tui_crawler.console.present.retry_cost import cost_words, pages_by_origin, retry_cost  # noqa: PLC0415
+        from tui_crawler.console.present.retry_cost import pages_by_origin  # noqa: PLC0415  not before the first paint
 
-        picture, pages = self._app.picture, pages_by_origin(urls)
-        tries = picture.run.tries if picture.run is not None else 0
-        prospect = self.prospect(view for name in pages if (view := picture.origins.get(name)) is not None)
-        cost = retry_cost(pages, picture.origins, tries, self._app.clock.wall_ms(), prospect.uptake)
+        origins, pages = self._app.picture.origins, pages_by_origin(urls)
+        prospect = self.prospect(view for name in pages if (view := origins.get(name)) is not None)
         what = "the marked URLs" if len(urls) > 1 else urls[0]
-        self.ask(retry_named(urls, what, len(urls), cost_words(cost), prospect), then)
+        self.ask(retry_named(urls, what, len(urls), self.cost_words(pages, origins), prospect), then)
+
+    def cost_words(self, pages: Mapping[str, int], origins: Mapping[str, OriginView], among: int | None = None) -> str:
+        """What it takes to put back so many pages of origins, in words; where that starts a run, with what else that
+        run asks for. `among` of the pages are queued already (None: nobody knows how many)."""
+        from tui_crawler.console.present.retry_cost import cost_words, retry_cost, run_cost  # noqa: PLC0415
+
+        picture, now, uptake = self._app.picture, self._app.clock.wall_ms(), self.uptake
+        run = picture.run
+        cost = retry_cost(pages, origins, run.tries if run is not None else 0, now, uptake)
+        if uptake is not Uptake.new_run:
+            return cost_words(cost)
+        return cost_words(cost, run_cost(pages, picture.origins, now, among, run.max_in_flight if run else 0))
 
     def undo(self) -> None:
         """Undoes the last intent that can be undone."""
@@ -124,7 +138,9 @@ class Wishes:
                 takes_back = self._versions.takes_back(news.intent)
                 self._versions.learn(news.intent, news.results)
                 undo = "  z undoes" if news.intent.inverse else ""
-                self._app.tell("journal", f"✓ {says}{undo}", "ok")
+                note = f"; {news.intent.note}" if news.intent.note else ""
+                told = f"undone: {says.removeprefix(UNDO)}" if says.startswith(UNDO) else says
+                self._app.tell("journal", f"✓ {told}{note}{undo}", "ok")
                 if line := same_as(news.intent.commands, takes_back=takes_back):
                     self._app.tell("same", f"same as: {line}", "muted")
             case Fate.waiting:
@@ -132,6 +148,10 @@ class Wishes:
             case Fate.refused | Fate.failed:
                 self.undo_stack = self.undo_stack.without(news.intent)
                 self._app.tell("journal", f"✗ {says}: {news.error}", "error")
+        for one in [one for one in self._hearers if one[0] is news.intent]:
+            if news.fate is not Fate.written:
+                self._hearers.remove(one)
+            one[1](news)
 
     def _move(self, step: tuple[Intent, UndoStack], written: Sequence[Command]) -> Intent:
         """Hands in the intent of a step; `written` are the commands whose result it begins with. Gives what was handed

@@ -59,6 +59,9 @@ class Found:
     sitemap: bool = False
 
 
+LENGTH_LIMIT = "crawl.max_url_length"
+"""What decides over a URL that is too long."""
+
 # Steps that say the same of every URL; links are many, so they are made once.
 _VALID = Step(Refusal.invalid_url, "pass", "a valid URL")
 _IN_SCOPE = Step(Refusal.scope, "pass", "its origin is crawled")
@@ -206,7 +209,7 @@ class Admission:
         length, limit = len(url.href), self.limits.max_url_length
         if length > limit:
             reason = f"the URL is {length} characters long, more than {limit}"
-            return Step(Refusal.invalid_url, "refuse", reason, "crawl.max_url_length")
+            return Step(Refusal.invalid_url, "refuse", reason, LENGTH_LIMIT)
         return _VALID
 
     def _in_scope(self, url: CrawlUrl) -> Step:

@@ -19,15 +19,16 @@ from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.standing import PageStanding, UrlStanding, date_time, due_step, is_due
-from tui_crawler.domain.verdict import Refusal, Step
+from tui_crawler.domain.verdict import JUDGEMENT_CODES, Refusal, Step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tui_crawler.domain.admission import Admission
+    from tui_crawler.domain.page_view import RefusedView
     from tui_crawler.domain.robots import RobotsRules
     from tui_crawler.domain.url import CrawlUrl, InvalidUrl
-    from tui_crawler.domain.view import OriginView, RefusedView, RunView
+    from tui_crawler.domain.view import OriginView, RunView
 
 
 class Answer(StrEnum):
@@ -121,18 +122,6 @@ _ANSWERS: Mapping[str, Answer] = MappingProxyType(
         "robots": Answer.robots,
     }
 )
-JUDGEMENT_CODES: Mapping[str, ExitCode] = MappingProxyType(
-    {
-        Refusal.invalid_url: ExitCode.invalid_url,
-        Refusal.exclusion: ExitCode.blocked_by_exclusion_list,
-        "do_not_crawl": ExitCode.blocked_url_by_local_policy,
-        Refusal.whitelist: ExitCode.blocked_url_by_local_policy,
-        "query_policy": ExitCode.blocked_url_by_local_policy,
-        "rule_skip": ExitCode.skipped_by_rule,
-        "robots": ExitCode.blocked_by_robots_txt,
-    }
-)
-"""The judgements in their order (CRAWL.md section 2), with the exit code of each."""
 
 _LONGEST_NAME = 200  # characters of a parameter that a configuration may name
 _ADD = "tui-crawler add URL makes it a seed"
@@ -280,6 +269,8 @@ def _waiting(question: Question, page: PageStanding) -> Decision:
         return Decision(Answer.other_origin, sentence, page.last_exit_code, "add it to seeds")
     if page.queue_position:
         place = f"it waits as number {page.queue_position} of the todo list"
+    elif question.standing.schedule.over:
+        place = "it waits for the next run"
     elif page.ignored:
         place = "it waits for the next run: this one has considered it already"
     else:

@@ -59,7 +59,13 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequestRecord:
-    """One HTTP exchange inside an attempt (`v_request`). Times are epoch ms."""
+    """One HTTP exchange inside an attempt (`v_request`). Times are epoch ms.
+
+    `dns_ms`, `connect_ms` (TCP alone) and `tls_ms` are whole ms of the monotonic clock, also where the step failed;
+    None for a step that was not taken, so for all of a kept connection. `connection_reused` says whether it was one;
+    None where the request got none or nobody noted it. `remote_address` is what was connected to, "" before that.
+    Behind a proxy all of these are of the connection to the proxy.
+    """
 
     url: str
     method: str
@@ -73,6 +79,10 @@ class RequestRecord:
     remote_address: str = ""
     request_headers: Headers = ()
     response_headers: Headers = ()
+    dns_ms: int | None = None
+    connect_ms: int | None = None
+    tls_ms: int | None = None
+    connection_reused: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

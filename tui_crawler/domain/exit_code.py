@@ -212,12 +212,19 @@ def attempts_left(code: ExitCode, http_status: int | None, before: int) -> int:
 
 
 FAILURES: frozenset[ExitCode] = frozenset(code for code, row in DISPOSITIONS.items() if row.failure)
+_NO_ROBOTS = frozenset({ExitCode.server_blamed_client, ExitCode.file_gone, ExitCode.file_not_found})
 REFUSED_BY_RULES: frozenset[ExitCode] = frozenset(
     {ExitCode.blocked_url_by_local_policy, ExitCode.blocked_by_exclusion_list, ExitCode.skipped_by_rule}
 )
-"""Blocked by what operators can edit: pages with one of these are judged again when rules are applied."""
+"""Blocked by what operators can edit: a change of it may overturn these (domain.rejudgement)."""
 
 BLOCKED: frozenset[ExitCode] = REFUSED_BY_RULES | {ExitCode.blocked_by_robots_txt}
+
+
+def is_problem(code: ExitCode | None, kind: str) -> bool:
+    """Whether an attempt of this kind (`AttemptKind`) is one of the problems that logs and events count: it failed. A
+    robots.txt that does not exist is none. None: a code of a newer program."""
+    return code in FAILURES and not (kind == "robots" and code in _NO_ROBOTS)
 
 
 def table_markdown() -> str:

@@ -31,12 +31,25 @@ TERMS = (
         "The pages an origin crawler has taken out of the frontier for its next turns.",
         "domain/origin.py",
     ),
+    Term("todo", "How many pages stand on todo lists, done ones that are due again among them.", "domain/origin.py"),
+    Term(
+        "pending",
+        "How many pages have tries left: new ones, and failed ones that may be tried again, whether they stand on a "
+        "todo list yet or not.",
+        "domain/page.py",
+    ),
     Term("turn", "One step of an origin crawler: robots.txt, a fill, or a crawl.", "domain/turn.py"),
     Term(
         "attempt",
         "One entry of the append-only crawl log: a page crawl, a robots.txt fetch, a link check, or a refusal that "
         "made no request.",
         "domain/attempt.py",
+    ),
+    Term(
+        "problem",
+        "An attempt that failed (a robots.txt that does not exist is none), an origin that gave up, an action that was "
+        "refused.",
+        "domain/exit_code.py",
     ),
     Term("request", "One HTTP exchange inside an attempt.", "domain/attempt.py"),
     Term("exit code", "The high-level outcome of an attempt. See exit-codes.md.", "domain/exit_code.py"),
@@ -64,6 +77,7 @@ TERMS = (
     Term("job", "A group of pages with its own seeds, rules, depth, niceness.", "domain/page.py"),
     Term("ruleset", "An immutable version of a job's rules.", "domain/policy.py"),
     Term("link", "Page A refers to page B; there are seven kinds.", "domain/attempt.py"),
+    Term("slot", "One place for a turn in a worker; there are `max_in_flight` of them.", "domain/scheduler.py"),
     Term("nice", "Lower is sooner, everywhere.", "domain/page.py"),
     Term("fluke", "A connection that failed and is tried a second time at once, within the same attempt.", "fetch/"),
     Term("settle step", "Everything one attempt changes, as one value and one transaction.", "domain/outcome.py"),

@@ -5,6 +5,7 @@ Times come in as epoch milliseconds. A time of day is shown in `zone`, a wait as
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from types import MappingProxyType
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.domain.view import OriginView, RunView
 
-SOON_MS = 1_000
+SOON_MS = 5_000
 """A request that is due sooner than this counts as moving."""
 
 SILENT_MS = 15_000
@@ -82,10 +83,24 @@ def end_of_run(run: RunView, now: int) -> int:
     return run.finished_at or (now if run.live else max(run.heartbeat_at, run.started_at))
 
 
-def idle_reason(origin: OriginView, now: int, run: RunView | None, *, zone: tzinfo = UTC, you: str = "") -> str:
+def worked_ms(run: RunView, now: int) -> int:
+    """How long a run has worked at `now` (epoch ms), in ms, without the rest between two sessions of it."""
+    return max(0, end_of_run(run, now) - run.started_at - run.rested_ms)
+
+
+def idle_reason(
+    origin: OriginView,
+    now: int,
+    run: RunView | None,
+    *,
+    zone: tzinfo = UTC,
+    you: str = "",
+    in_flight: int | None = None,
+) -> str:
     """Why this origin makes no request at `now` (epoch ms); empty while one is in flight.
 
-    `run` is the newest run, None when there is none. `you` is the name under which this operator pauses.
+    `run` is the newest run, None when there is none. `you` is the name under which this operator pauses. `in_flight`
+    says of how many origins of the same worker a request is in flight (`flying`); None: that is not known.
     """
     if origin.in_flight_url and run is not None and run.live:
         return ""
@@ -105,14 +120,22 @@ def idle_reason(origin: OriginView, now: int, run: RunView | None, *, zone: tzin
     if wait > 0:
         return _waiting(origin, wait)
     if origin.robots_expires_at <= now:
-        return "robots.txt comes first: it is asked for, or waits for a free slot"
+        return "robots.txt comes first: it is asked for, or waits for its turn"
     if origin.todo == 0 and origin.pending == 0 and origin.state == "READY" and origin.robots_fetched_at:
         return "nothing queued"
-    return "ready, waits for a free slot"
+    slots = run.max_in_flight
+    if in_flight is not None and 0 < slots <= in_flight:
+        return "ready, waits for a free slot" + (f": all {slots} are taken" if slots > 1 else "")
+    return "ready, waits for its turn"
+
+
+def flying(origins: Iterable[OriginView]) -> Counter[str]:
+    """Of how many origins a request is in flight, by their worker."""
+    return Counter(view.worker for view in origins if view.in_flight_url)
 
 
 def idle_reason_of_run(origins: Iterable[OriginView], now: int, run: RunView | None, *, zone: tzinfo = UTC) -> str:
-    """Why nothing moves at all at `now` (epoch ms); empty while something does, or is about to within a second."""
+    """Why nothing moves at all at `now` (epoch ms); empty while something does, or is about to within SOON_MS."""
     every = tuple(origins)
     if run is None:
         return "no run has started yet"

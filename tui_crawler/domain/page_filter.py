@@ -20,7 +20,7 @@ from tui_crawler.domain.pattern import BadPattern, Pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tui_crawler.domain.view import PageView
+    from tui_crawler.domain.page_view import PageView
 
 _MOST_TERMS = 20
 _LARGEST = 2**31

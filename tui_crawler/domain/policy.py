@@ -25,6 +25,8 @@ from tui_crawler.domain.matcher import (
 from tui_crawler.domain.pattern import BadPattern, Pattern, PatternSet, escape, glob
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tui_crawler.domain.url import CrawlUrl
 
 __all__ = [
@@ -105,6 +107,10 @@ class PolicySet:
     exclusions: tuple[Exclusion, ...] = ()
     whitelist: Whitelist | None = None
     rules: tuple[Rule, ...] = ()
+
+    def with_exclusions(self, added: Iterable[Exclusion]) -> PolicySet:
+        """The same with more exclusions, after its own."""
+        return replace(self, exclusions=(*self.exclusions, *added))
 
 
 EMPTY = PolicySet()

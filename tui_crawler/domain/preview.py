@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES, REFUSED_BY_RULES
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES
 from tui_crawler.domain.matcher import All, MatcherSet
 from tui_crawler.domain.pattern import PatternSet
 from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.ruleset import change_between
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
-from tui_crawler.domain.verdict import Refusal
+from tui_crawler.domain.verdict import JUDGEMENT_CODES, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from tui_crawler.domain.exit_code import ExitCode
 
 ALLOWED = "allowed"
 """The verdict on a URL that no rule refuses; the others are names of stages."""
@@ -60,8 +62,6 @@ class Preview:
     """What a change would do. `by_origin` holds origins with any change, most changes first.
 
     `blocked_by_state` counts what would be blocked by what became of it so far: waiting, done, failed, blocked.
-    `judged_again` pages were refused by rules, and the change does not allow them: applying it puts them back, and they
-    are judged without a request.
     """
 
     known: int
@@ -72,7 +72,6 @@ class Preview:
     seeds_hit: tuple[str, ...] = ()
     samples: tuple[Sample, ...] = ()
     blocked_by_state: tuple[tuple[str, int], ...] = ()
-    judged_again: int = 0
 
 
 class RuleSide:
@@ -93,7 +92,16 @@ class RuleSide:
 
     def stage(self, url: CrawlUrl) -> str:
         """The first stage that refuses the URL, or ALLOWED."""
-        return next((stage for refuse in self.refuses.values() if (stage := str(refuse(url)))), ALLOWED)
+        for refuse in self.refuses.values():
+            stage = refuse(url)
+            if stage:
+                return str(stage)
+        return ALLOWED
+
+    def exit_code(self, url: CrawlUrl) -> ExitCode | None:
+        """What a page is refused with when it is about to be crawled (CRAWL.md section 2), before robots.txt is asked;
+        None: it is not. `accept` speaks of links only."""
+        return JUDGEMENT_CODES.get(self.stage(url))
 
     def verdict(self, url: CrawlUrl) -> tuple[str, str]:
         """The same with the line that decided, in words; empty for ALLOWED."""
@@ -110,14 +118,32 @@ class RuleSide:
         return "" if settings.accept else Refusal.rule_accept
 
 
+class StoredUrls:
+    """URLs as they are stored, which were normalised before: they only have to be cut."""
+
+    __slots__ = ("_roots",)
+
+    def __init__(self) -> None:
+        self._roots: dict[str, CrawlUrl | InvalidUrl] = {}
+
+    def cut(self, href: str) -> CrawlUrl | InvalidUrl:
+        """A stored URL in its parts; its origin is parsed once."""
+        slash = href.find("/", 8)
+        name = href[:slash]
+        root = self._roots.get(name)
+        if root is None:
+            root = self._roots[name] = normalise(f"{name}/")
+        if isinstance(root, InvalidUrl):
+            return root
+        path, _, query = href[slash:].partition("?")
+        return CrawlUrl(href, root.origin, root.scheme, root.host, root.port, path, query)
+
+
 @dataclass(slots=True)
 class _Origin:
-    """What all URLs of an origin have in common, and what was counted of them."""
+    """What was counted of the URLs of an origin."""
 
     name: str
-    scheme: str
-    host: str
-    port: int
     blocked: int = 0
     allowed: int = 0
     unchanged: int = 0
@@ -138,12 +164,23 @@ class Comparison:
             for name, refuse in self._before.refuses.items()
         )
 
+    def concerns(self, url: CrawlUrl) -> bool:
+        """Whether an edited entry speaks of the URL: one of which none does is judged as before."""
+        for concern in self._concerns:  # noqa: SIM110  a generator for every URL takes as long as the question
+            if concern(url):
+                return True
+        return False
+
+    def exit_code(self, url: CrawlUrl, *, before: bool = False) -> ExitCode | None:
+        """What a page of this URL is refused with after the change, or before it; None: it is not."""
+        return (self._before if before else self._after).exit_code(url)
+
     def changes(self, url: CrawlUrl) -> tuple[str, str] | None:
         """The verdicts before and after, if one of them is ALLOWED and the other is not.
 
-        A URL that no edited entry speaks of is judged as before: that is asked first, and is the answer for most.
+        What the change speaks of is asked first: it is the answer for most URLs.
         """
-        if not any(concern(url) for concern in self._concerns):
+        if not self.concerns(url):
             return None
         old = new = ""
         for before, after in self._stages:  # no `after`: both are the same
@@ -218,18 +255,21 @@ class Impact:
         self._states: dict[str, int] = {}
         self._seeds_hit: list[str] = []
         self._samples: dict[bool, list[Sample]] = {True: [], False: []}
-        self._judged_again = 0
+        self._urls = StoredUrls()
         self.known = 0
 
     def add(self, rows: Iterable[KnownUrl]) -> None:
         """Takes a window of known URLs in."""
         for _, href, seed, job, code in rows:
             self.known += 1
-            origin, url = self._parse(href)
+            url = self._urls.cut(href)
+            if isinstance(url, InvalidUrl):
+                raise TypeError(f"not a stored URL: {href[:200]!r}")
+            origin = self._origins.get(url.origin)
+            if origin is None:
+                origin = self._origins[url.origin] = _Origin(url.origin)
             comparison = self._comparisons.get(job)
             found = comparison.changes(url) if comparison is not None else None
-            if code in REFUSED_BY_RULES and (found is None or found[1] != ALLOWED):
-                self._judged_again += 1
             if found is None or comparison is None:
                 origin.unchanged += 1
                 continue
@@ -253,7 +293,6 @@ class Impact:
             tuple(dict.fromkeys(self._seeds_hit)),
             (*shown, *allowed[: wanted - len(shown)]),
             tuple(sorted(self._states.items())),
-            self._judged_again,
         )
 
     def _note(
@@ -278,19 +317,6 @@ class Impact:
         samples = self._samples[blocks]
         if len(samples) < self._samples_wanted:
             samples.append(Sample(url.href, *found, comparison.decided_by(url)))
-
-    def _parse(self, href: str) -> tuple[_Origin, CrawlUrl]:
-        """A URL as it is stored, which was normalised before: it only has to be cut."""
-        slash = href.find("/", 8)
-        name = href[:slash]
-        origin = self._origins.get(name)
-        if origin is None:
-            whole = normalise(f"{name}/")
-            if isinstance(whole, InvalidUrl):
-                raise TypeError(f"not a stored URL: {href[:200]!r}")
-            origin = self._origins[name] = _Origin(whole.origin, whole.scheme, whole.host, whole.port)
-        path, _, query = href[slash:].partition("?")
-        return origin, CrawlUrl(href, origin.name, origin.scheme, origin.host, origin.port, path, query)
 
 
 def _state(code: int | None) -> str:

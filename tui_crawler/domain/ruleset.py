@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from tui_crawler.domain.entry_order import missing, out_of_order
 from tui_crawler.domain.policy import (
     DoNotCrawl,
     Exclusion,
@@ -19,24 +18,31 @@ from tui_crawler.domain.policy import (
 from tui_crawler.domain.policy_json import BadRuleset, from_json, to_document, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Sequence
 
 __all__ = [
     "BadRuleset",
     "Ruleset",
     "RulesetChange",
     "RulesetConflict",
+    "RulesetEntry",
     "RulesetLine",
     "Section",
+    "bare_entry",
     "change_between",
     "difference",
     "from_json",
+    "line_of",
     "same_rules",
+    "sections_of",
     "to_document",
     "to_json",
 ]
 
 Section = Literal["do_not_crawl", "url_query_parameters", "rules", "exclusions", "whitelist"]
+
+RulesetEntry = DoNotCrawl | QueryPolicy | Rule | Exclusion | str
+"""What an entry is; of the whitelist a text: `domain *.example.org`, `pattern /news/`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,24 +129,25 @@ def difference(before: PolicySet, after: PolicySet) -> tuple[RulesetLine, ...]:
     decides nothing.
     """
     lines: list[RulesetLine] = []
-    for section, former, latter in _sections(before, after):
-        former_keys, latter_keys = [_key(each) for each in former], [_key(each) for each in latter]
+    for (section, former), (_, latter) in zip(sections_of(before), sections_of(after), strict=True):
+        former_keys, latter_keys = [bare_entry(each) for each in former], [bare_entry(each) for each in latter]
         if section == "rules":
-            gone, new = _moved(former_keys, latter_keys)
+            gone, new = out_of_order(former_keys, latter_keys)
         else:
-            gone, new = _missing(former_keys, latter_keys), _missing(latter_keys, former_keys)
-        lines += [_line(section, former[place], added=False) for place in gone]
-        lines += [_line(section, latter[place], added=True) for place in new]
+            gone, new = missing(former_keys, latter_keys), missing(latter_keys, former_keys)
+        lines += [line_of(section, former[place], added=False) for place in gone]
+        lines += [line_of(section, latter[place], added=True) for place in new]
     return tuple(lines)
 
 
-def _sections(before: PolicySet, after: PolicySet) -> list[tuple[Section, Sequence[Any], Sequence[Any]]]:
+def sections_of(policies: PolicySet) -> list[tuple[Section, Sequence[RulesetEntry]]]:
+    """All entries, section by section, each in its order."""
     return [
-        ("do_not_crawl", before.do_not_crawl, after.do_not_crawl),
-        ("url_query_parameters", before.url_query_parameters, after.url_query_parameters),
-        ("rules", before.rules, after.rules),
-        ("exclusions", before.exclusions, after.exclusions),
-        ("whitelist", _whitelisted(before), _whitelisted(after)),
+        ("do_not_crawl", policies.do_not_crawl),
+        ("url_query_parameters", policies.url_query_parameters),
+        ("rules", policies.rules),
+        ("exclusions", policies.exclusions),
+        ("whitelist", _whitelisted(policies)),
     ]
 
 
@@ -160,72 +167,17 @@ def _whitelisted(policies: PolicySet) -> list[str]:
     return [f"domain {name}" for name in whitelist.domains] + [f"pattern {text}" for text in whitelist.patterns]
 
 
-def _key(entry: Any) -> Hashable:
-    bare: Hashable = entry if isinstance(entry, str) else replace(entry, source="")
-    return bare
+def bare_entry(entry: RulesetEntry) -> RulesetEntry:
+    """The entry without the place where it was written."""
+    return entry if isinstance(entry, str) else replace(entry, source="")
 
 
-def _missing(entries: Sequence[Hashable], others: Sequence[Hashable]) -> list[int]:
-    """The places of entries that are not among the others, however they are ordered."""
-    left = Counter(others)
-    places = []
-    for place, entry in enumerate(entries):
-        if left[entry] > 0:
-            left[entry] -= 1
-        else:
-            places.append(place)
-    return places
-
-
-def _moved(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[list[int], list[int]]:
-    """The places, in each list, of entries outside the longest run that both lists have in the same order."""
-    kept = _in_common(_numbered(before), _numbered(after))
-    kept_before, kept_after = {pair[0] for pair in kept}, {pair[1] for pair in kept}
-    gone = [place for place in range(len(before)) if place not in kept_before]
-    return gone, [place for place in range(len(after)) if place not in kept_after]
-
-
-def _numbered(entries: Sequence[Hashable]) -> list[tuple[Hashable, int]]:
-    """Each entry with how often it came before: so all are different."""
-    seen: Counter[Hashable] = Counter()
-    numbered = []
-    for entry in entries:
-        numbered.append((entry, seen[entry]))
-        seen[entry] += 1
-    return numbered
-
-
-def _in_common(
-    entries: Sequence[tuple[Hashable, int]], others: Sequence[tuple[Hashable, int]]
-) -> list[tuple[int, int]]:
-    """The longest common subsequence of two lists without repetitions, as pairs of places, in O(n log n): it is the
-    longest increasing run of the places that the entries have among the others."""
-    places = {entry: place for place, entry in enumerate(others)}
-    pairs = [(place, places[entry]) for place, entry in enumerate(entries) if entry in places]
-    ends: list[int] = []  # the lowest place among the others at which a run of each length ends
-    last: list[int] = []  # which pair that is
-    before: list[int] = []  # of each pair, the one before it in its run
-    for number, (_, other) in enumerate(pairs):
-        length = bisect_left(ends, other)
-        before.append(last[length - 1] if length else -1)
-        if length == len(ends):
-            ends.append(other)
-            last.append(number)
-        else:
-            ends[length], last[length] = other, number
-    run: list[tuple[int, int]] = []
-    number = last[-1] if last else -1
-    while number >= 0:
-        run.append(pairs[number])
-        number = before[number]
-    return run[::-1]
-
-
-def _line(section: Section, entry: Any, *, added: bool) -> RulesetLine:
+def line_of(section: Section, entry: RulesetEntry, *, added: bool) -> RulesetLine:
+    """An entry in words."""
     return RulesetLine(section, added, _words(entry), "" if isinstance(entry, str) else entry.source)
 
 
-def _words(entry: DoNotCrawl | QueryPolicy | Rule | Exclusion | str) -> str:
+def _words(entry: RulesetEntry) -> str:
     match entry:
         case DoNotCrawl():
             return describe(entry.matcher)

@@ -6,13 +6,18 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.policy import EMPTY, PolicySet
-
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import OriginRecord
     from tui_crawler.domain.job import JobPlan, JobState
     from tui_crawler.domain.page import NewPage, TodoPage
+    from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.ruleset import Ruleset
+
+
+def _no_rules() -> PolicySet:
+    from tui_crawler.domain.policy import EMPTY  # noqa: PLC0415  the failures below are needed sooner than rules
+
+    return EMPTY
 
 
 class RunReason(Enum):
@@ -32,7 +37,8 @@ class RunPlan:
 
     `new_run` ends a run that could be continued. `seeds` are normalised and admitted; every origin of them joins, as
     do those of `jobs`, the jobs beside the one named `job`. `policies` hold for every job; `start_paths` are pairs
-    of origin and path (G). With several `workers` each leases origins; one that `joins` takes part in the live run.
+    of origin and path (G). A page whose URL has more than `max_url_length` characters is refused. With several
+    `workers` each leases origins; one that `joins` takes part in the live run.
     """
 
     config_name: str
@@ -56,8 +62,9 @@ class RunPlan:
     workers: int = 1
     joins: bool = False
     jobs: tuple[JobPlan, ...] = ()
-    policies: PolicySet = EMPTY
+    policies: PolicySet = field(default_factory=_no_rules)
     start_paths: tuple[tuple[str, str], ...] = ()
+    max_url_length: int = 2048
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,15 @@ _UNITS = ((604_800_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_0
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What of the newest run decides when a page is due; `started_at` 0: there was no run."""
+    """What of the newest run decides when a page is due; `started_at` 0: there was no run. `over`: it has ended, what
+    is due waits for the next one."""
 
     job: str = ""
     started_at: int = 0
     recrawl_interval_ms: int = 0
     respect_http_freshness: bool = True
     force_recrawl: bool = False
+    over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,8 @@ def job_step(page: PageStanding) -> Step:
 
 def is_forced(page: PageStanding, schedule: Schedule) -> bool:
     """Whether a done page is due because the run was told to crawl everything once more (U)."""
-    return schedule.force_recrawl and not page.ignored and page.last_crawled_at < schedule.started_at
+    forced = schedule.force_recrawl and not schedule.over
+    return forced and not page.ignored and page.last_crawled_at < schedule.started_at
 
 
 def is_due(page: PageStanding, schedule: Schedule, now: int) -> bool:
@@ -169,6 +172,9 @@ def due_step(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> 
     if page.attempts_remaining:
         if page.not_before > now:
             return Step("due", "refuse", f"not before {moment(page.not_before, now, zone)}", "not_before")
+        if page.status is PageStatus.READY and schedule.over:
+            words = "in the next run: it has tries left"
+            return Step("due", "refuse", words, "ignore list") if page.ignored else Step("due", "pass", words)
         if page.ignored and not page.queue_position and page.status is PageStatus.READY:
             return Step("due", "refuse", "in the next run: this one has considered it already", "ignore list")
         return Step("due", "pass", "now: it has tries left")
@@ -178,7 +184,7 @@ def due_step(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> 
         return Step("due", "unknown", "cannot be told")
     reason, source = _recrawl(page, schedule)
     verdict: Verdict = "pass" if due_at <= now else "refuse"
-    if verdict == "pass" and page.ignored:
+    if verdict == "pass" and page.ignored and not schedule.over:
         return Step("due", "refuse", "in the next run: this one has considered it already", "ignore list")
     return Step("due", verdict, f"{moment(due_at, now, zone)}: {reason}", source)
 

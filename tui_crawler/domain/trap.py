@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tui_crawler.domain.view import AttemptView, RefusedView
+    from tui_crawler.domain.page_view import RefusedView
+    from tui_crawler.domain.view import AttemptView
 
 LEAST_PAGES = 30
 """So many pages of one pattern have to be seen before it is suspected."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from tui_crawler.domain.exit_code import ExitCode
+
 if TYPE_CHECKING:
-    from tui_crawler.domain.exit_code import ExitCode
+    from collections.abc import Mapping
+
     from tui_crawler.domain.url import CrawlUrl
 
 
@@ -25,6 +29,20 @@ class Refusal(StrEnum):
     rule_accept = "rule_accept"
     item_pattern = "item_pattern"
     redirect_hops = "redirect_hops"
+
+
+JUDGEMENT_CODES: Mapping[str, ExitCode] = MappingProxyType(
+    {
+        Refusal.invalid_url: ExitCode.invalid_url,
+        Refusal.exclusion: ExitCode.blocked_by_exclusion_list,
+        "do_not_crawl": ExitCode.blocked_url_by_local_policy,
+        Refusal.whitelist: ExitCode.blocked_url_by_local_policy,
+        "query_policy": ExitCode.blocked_url_by_local_policy,
+        "rule_skip": ExitCode.skipped_by_rule,
+        "robots": ExitCode.blocked_by_robots_txt,
+    }
+)
+"""The judgements in their order (CRAWL.md section 2), with the exit code of each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,6 @@ from tui_crawler.domain.command import (
     UnstashPages,
 )
 from tui_crawler.domain.exclusion import ExclusionIndex
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.job import JobState, QueueChange
 from tui_crawler.domain.origin import FinishReason, OriginState, record_of
 from tui_crawler.domain.page import NewPage, TodoPage
@@ -102,9 +101,11 @@ class CommandDesk:
         exclusion, names = _exclusion_of(command, who), tuple(self._roster.states)
         if command.remove:
             self._roster.judges.readmit(exclusion.kind, exclusion.value)
-            return await self._queue.readmit(names)
-        self._roster.judges.exclude((exclusion,))
-        return await self._queue.exclude(names)
+            await self._queue.readmit(names)
+        else:
+            self._roster.judges.exclude((exclusion,))
+            await self._queue.exclude(names)
+        return await self._queue.follow(QueueChange(), names)  # pages whose verdict is another one have come back
 
     async def follow_jobs(self, jobs: tuple[JobState, ...]) -> None:
         """The same for jobs."""
@@ -264,19 +265,20 @@ class CommandDesk:
         names, judges = tuple(self._roster.states), self._roster.judges
         if not command.remove:
             ExclusionIndex((exclusion,))  # a value that is none of its kind changes nothing
-            changed = await self._store.change_exclusion(exclusion, remove=False)
-            if changed:
+        change = await self._store.change_exclusion(exclusion, command.remove)
+        if command.remove:
+            if change is None:
+                self._refuse_removal(exclusion)
+            judges.readmit(exclusion.kind, exclusion.value)
+            concerned = await self._queue.readmit(names)
+        else:
+            if change is not None:
                 judges.exclude((exclusion,))
-            ended = await self._queue.exclude(names)
-            return {}, {"changed": changed, "origins": list(ended)}, ended
-        changed = await self._store.change_exclusion(exclusion, remove=True)
-        if not changed:
-            self._refuse_removal(exclusion)
-        judges.readmit(exclusion.kind, exclusion.value)
-        back = await self._queue.readmit(names)
-        if back:
-            await self._store.retry(RetryPages((), (ExitCode.blocked_by_exclusion_list.name,), back))
-        return {}, {"changed": changed, "origins": list(back)}, back
+            concerned = await self._queue.exclude(names)
+        back = change or QueueChange()
+        awake = await self._queue.follow(back, [name for name, _ in back.origins])
+        after = {"changed": change is not None, "origins": list(concerned)}
+        return {}, after, tuple(dict.fromkeys((*concerned, *awake)))
 
     def _refuse_removal(self, exclusion: Exclusion) -> None:
         """Raises ValueError for an entry of the rules: those are changed as rules."""

@@ -101,8 +101,9 @@ class Store(Protocol):
         """The exclusion list as operators have extended it."""
         ...
 
-    async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> bool:
-        """Adds or removes an entry of the exclusion list; answers whether anything changed."""
+    async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> QueueChange | None:
+        """Adds or removes an entry of the exclusion list; None when that changes nothing. Refused pages whose verdict
+        is another one now go back into the queue."""
         ...
 
     async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
@@ -110,8 +111,9 @@ class Store(Protocol):
         ...
 
     async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
-        """Writes a new version; answers the current rulesets of all jobs. Pages that the operator's rules had refused
-        are judged again. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob; then nothing was written."""
+        """Writes a new version; answers the current rulesets of all jobs. Refused pages whose verdict is another one
+        now go back into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob; then nothing was
+        written."""
         ...
 
     async def stash(self, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:

@@ -22,6 +22,7 @@ from tui_crawler.domain.moment import Moment, read_moment
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, bare_host, is_address
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
+from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.guarded_backend import ClosedUnanswered, GuardedBackend, WatchedStream
 from tui_crawler.fetch.headers import RawHeaders
@@ -69,7 +70,7 @@ class HttpFetcher:
         self._limits = limits
         self._guard = guard
         self._resolve = resolve
-        self._wire = HttpxWire(limits, guard, resolve, proxy, ssl_context)
+        self._wire = HttpxWire(limits, guard, resolve, proxy, ssl_context, ConnectionLogs(now))
         self._transfer = Transfer(self._wire, limits, now, accept, fluke_retry)
         self._reader = PageReader(limits, product_token, data_rules=data_rules, validate_kinds=validate_kinds)
 
@@ -114,29 +115,32 @@ class HttpxWire:
         resolve: Resolver,
         proxy: str | None,
         ssl_context: ssl.SSLContext | None,
+        logs: ConnectionLogs,
     ) -> None:
         self._guard = guard
+        self._logs = logs
         self._proxy = None if proxy is None else httpx.Proxy(proxy)
         self._max_open = limits.max_open_origins
         self._keep_alive_s = limits.keep_alive_ms / 1000
         self._ssl_context = ssl_context
         judged_by = guard if proxy is None else None
-        self._backend = GuardedBackend(judged_by, resolve, httpcore.AnyIOBackend())
+        self._backend = GuardedBackend(judged_by, resolve, httpcore.AnyIOBackend(), logs)
         self._open: OrderedDict[str, _Origin] = OrderedDict()
         connect, read = limits.connect_timeout_ms / 1000, limits.read_timeout_ms / 1000
         self._timeouts = {"connect": connect, "read": read, "write": read, "pool": connect}
         if proxy is not None:
             self._transport()  # a proxy that this installation cannot use is an error now, not at the first page
 
-    async def open(self, call: Call) -> HttpxAnswer:
-        """Sends a request and waits for the head. Raises TransferFailed."""
+    async def open(self, call: Call, log: ConnectionLog) -> HttpxAnswer:
+        """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed."""
         request = self._request(call)
         origin = self._origin(call.url)
         origin.in_use += 1
         try:
             await self._close_idle()
             self._check_address(call.url, origin)
-            response = await origin.transport.handle_async_request(request)
+            with self._logs.writing(log):
+                response = await origin.transport.handle_async_request(request)
         except BaseException as error:  # a cancelled one too: httpcore has closed its connection
             origin.in_use -= 1
             if isinstance(error, TransferFailed) or not isinstance(error, Exception):
@@ -221,7 +225,7 @@ class _Origin:
 class HttpxAnswer:
     """A response of httpx whose body is read raw."""
 
-    __slots__ = ("_closed", "_origin", "_response", "_stream", "remote_address")
+    __slots__ = ("_closed", "_origin", "_response", "_stream")
 
     def __init__(self, response: httpx.Response, origin: _Origin) -> None:
         stream = response.extensions.get("network_stream")
@@ -229,8 +233,7 @@ class HttpxAnswer:
         self._response = response
         self._origin = origin
         self._closed = False
-        self.remote_address = "" if self._stream is None else self._stream.address
-        origin.last_address = self.remote_address
+        origin.last_address = "" if self._stream is None else self._stream.address
 
     @property
     def status(self) -> int:

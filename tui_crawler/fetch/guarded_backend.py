@@ -11,6 +11,7 @@ from typing import Any
 import httpcore
 
 from tui_crawler.fetch.address_guard import AddressGuard, bare_host, is_address
+from tui_crawler.fetch.connection_log import ConnectionLogs, Step
 from tui_crawler.fetch.resolve import Resolver
 
 SocketOption = (
@@ -25,8 +26,9 @@ class ClosedUnanswered(httpcore.ReadError):
 class WatchedStream(httpcore.AsyncNetworkStream):
     """A connection that remembers its address, whether an answer has begun, and whether the other side has ended."""
 
-    def __init__(self, inner: httpcore.AsyncNetworkStream, address: str) -> None:
+    def __init__(self, inner: httpcore.AsyncNetworkStream, address: str, logs: ConnectionLogs) -> None:
         self._inner = inner
+        self._logs = logs
         self._answered = False
         self.address = address
         self.ended = False
@@ -50,6 +52,7 @@ class WatchedStream(httpcore.AsyncNetworkStream):
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 (httpcore's signature)
         """Sends; what is read after this is the next answer."""
         self._answered = False
+        self._logs.use(self.address)
         await self._inner.write(buffer, timeout)
 
     async def aclose(self) -> None:
@@ -63,8 +66,9 @@ class WatchedStream(httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109 (httpcore's signature)
     ) -> httpcore.AsyncNetworkStream:
         """The same connection under TLS; the name that is verified stays the host's, not the address."""
-        inner = await self._inner.start_tls(ssl_context, server_hostname, timeout)
-        return WatchedStream(inner, self.address)
+        with self._logs.timing(Step.tls):
+            inner = await self._inner.start_tls(ssl_context, server_hostname, timeout)
+        return WatchedStream(inner, self.address, self._logs)
 
     def get_extra_info(self, info: str) -> Any:
         """What httpcore asks of its streams (`is_readable`, `ssl_object`, …)."""
@@ -74,7 +78,8 @@ class WatchedStream(httpcore.AsyncNetworkStream):
 class GuardedBackend(httpcore.AsyncNetworkBackend):
     """Connects to addresses the guard allows, one after the other within the timeout.
 
-    `guard` None: every connection goes to the configured proxy, whose address the operator has chosen.
+    `guard` None: every connection goes to the configured proxy, whose address the operator has chosen. `logs` are
+    told of every connection.
     """
 
     def __init__(
@@ -82,8 +87,10 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         guard: AddressGuard | None,
         resolve: Resolver,
         inner: httpcore.AsyncNetworkBackend,
+        logs: ConnectionLogs,
     ) -> None:
         self._guard = guard
+        self._logs = logs
         self._resolve = resolve
         self._inner = inner
 
@@ -101,22 +108,25 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         """
         loop = asyncio.get_running_loop()
         deadline = None if timeout is None else loop.time() + timeout
+        self._logs.begin()
         addresses = await self._allowed_addresses(host, port, timeout)
         failure: Exception = httpcore.ConnectError(f"{host} has no address")
         for position, address in enumerate(addresses):
             share = None if deadline is None else (deadline - loop.time()) / (len(addresses) - position)
             try:
-                inner = await self._inner.connect_tcp(
-                    address,
-                    port,
-                    timeout=None if share is None else max(share, 0.001),
-                    local_address=local_address,
-                    socket_options=socket_options,
-                )
+                with self._logs.timing(Step.connect):
+                    inner = await self._inner.connect_tcp(
+                        address,
+                        port,
+                        timeout=None if share is None else max(share, 0.001),
+                        local_address=local_address,
+                        socket_options=socket_options,
+                    )
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = type(error)(f"{address} port {port}: {_innermost(error)}")
                 continue
-            return WatchedStream(inner, address)
+            self._logs.connect(address)
+            return WatchedStream(inner, address, self._logs)
         raise failure
 
     async def connect_unix_socket(
@@ -138,8 +148,9 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
             found: tuple[str, ...] = (bare,)
         else:
             try:
-                async with asyncio.timeout(seconds):
-                    found = await self._resolve(bare, port)
+                with self._logs.timing(Step.dns):
+                    async with asyncio.timeout(seconds):
+                        found = await self._resolve(bare, port)
             except TimeoutError as error:
                 raise httpcore.ConnectTimeout(f"no address for {host} in time") from error
             except OSError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, RequestRecord
@@ -23,6 +23,7 @@ from tui_crawler.fetch.classify import (
     exit_code_of_trouble,
 )
 from tui_crawler.fetch.coding import ACCEPT_ENCODING, BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding
+from tui_crawler.fetch.connection_log import ConnectionLog, Step
 from tui_crawler.fetch.headers import (
     RawHeaders,
     block_bytes,
@@ -65,11 +66,6 @@ class Answer(Protocol):
         """The header fields as bytes."""
         ...
 
-    @property
-    def remote_address(self) -> str:
-        """The address that was connected to, "" if it is not known."""
-        ...
-
     def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body as it is sent (still coded). Raises TransferFailed."""
         ...
@@ -82,8 +78,8 @@ class Answer(Protocol):
 class Wire(Protocol):
     """An HTTP client that follows nothing, keeps nothing and decodes nothing."""
 
-    async def open(self, call: Call) -> Answer:
-        """Sends a request and waits for the head. Raises TransferFailed."""
+    async def open(self, call: Call, log: ConnectionLog) -> Answer:
+        """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed."""
         ...
 
 
@@ -95,7 +91,7 @@ class _Progress:
     head: Moment | None = None
     status: int | None = None
     headers: Headers = ()
-    remote_address: str = ""
+    connection: ConnectionLog = field(default_factory=ConnectionLog)
     wire_bytes: int = 0
     cut: tuple[str, ...] = ()
 
@@ -178,7 +174,7 @@ class Transfer:
         """Makes the request; every way it can end is an ending."""
         try:
             async with asyncio.timeout_at(deadline):
-                answer = await self._wire.open(call)
+                answer = await self._wire.open(call, progress.connection)
                 try:
                     return await self._read_answer(request, answer, progress)
                 finally:
@@ -192,7 +188,6 @@ class Transfer:
 
     async def _read_answer(self, request: FetchRequest, answer: Answer, progress: _Progress) -> _Ending:
         progress.head = self._now()
-        progress.remote_address = answer.remote_address
         progress.headers, cut = decode_headers(answer.headers, self._limits.max_header_bytes)
         progress.status = answer.status
         if cut:
@@ -330,7 +325,7 @@ def _record(
     fluke_retry: bool,
 ) -> RequestRecord:
     """The request as it is kept."""
-    sent = progress.sent
+    sent, connection = progress.sent, progress.connection
     return RequestRecord(
         url=call.url.href,
         method=call.method,
@@ -341,9 +336,13 @@ def _record(
         conditional=bool(request.conditional_etag or request.conditional_since),
         fluke_retry=fluke_retry,
         error=clean_message(ending.message),
-        remote_address=progress.remote_address,
+        remote_address=connection.remote_address,
         request_headers=call.headers,
         response_headers=progress.headers,
+        dns_ms=connection.took.get(Step.dns),
+        connect_ms=connection.took.get(Step.connect),
+        tls_ms=connection.took.get(Step.tls),
+        connection_reused=connection.reused,
     )
 
 

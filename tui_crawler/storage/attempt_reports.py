@@ -1,4 +1,4 @@
-"""Reports on the crawl log: windows of it by keyset, the past of an origin, every request for the audit."""
+"""Reports on the crawl log: attempts for one URL, their requests, the past of an origin, all requests for the audit."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
@@ -9,25 +9,21 @@ from collections.abc import Iterator
 from tui_crawler.domain.attempt import AttemptResult
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page_view import OriginHistory, RequestView
 from tui_crawler.domain.refusal_view import RefusalCount, RefusalCounts
 from tui_crawler.domain.url import InvalidUrl, normalise
-from tui_crawler.domain.view import AttemptView, OriginHistory, RequestView
-from tui_crawler.storage.id_span import Span
-from tui_crawler.storage.origin_reports import exit_name, refused
+from tui_crawler.domain.view import AttemptView
+from tui_crawler.storage.origin_reports import refused
+from tui_crawler.storage.overview_reports import ATTEMPTS, OF_ORIGIN, attempt_view, exit_name
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 
 _HISTORY = 200
 _MOST_WORDS = 5_000
 
-_ATTEMPTS = """SELECT a.id, a.run_id, u.href, o.origin, a.kind, a.exit_code, a.http_status, a.started_at, a.ended_at,
-    a.response_ms, a.bytes, a.requests, a.patience_after, a.politeness_after, a.delay_ms_after, s.worker, a.message,
-    a.patience_before, a.delay_reason, a.decided_by, a.new_pages, COALESCE(d.title, ''), a.ruleset_id
-FROM attempt a JOIN url u ON u.id = a.url_id JOIN origin o ON o.id = a.origin_id
-    JOIN session s ON s.id = a.session_id LEFT JOIN document d ON d.page_id = a.page_id"""
-
 _REQUESTS = """SELECT r.id, r.attempt_id, u.href, r.method, r.sent_at, r.head_at, r.ended_at, r.http_status,
-    r.conditional, r.fluke_retry, r.error, r.remote_address, r.request_headers, r.response_headers
+    r.conditional, r.fluke_retry, r.error, r.remote_address, r.request_headers, r.response_headers, r.dns_ms,
+    r.connect_ms, r.tls_ms, r.connection_reused
 FROM request r JOIN url u ON u.id = r.url_id WHERE r.attempt_id = ? ORDER BY r.id"""
 
 _SENT = """SELECT r.attempt_id, o.origin, u.href, r.sent_at, r.ended_at, r.fluke_retry, a.delay_ms_after,
@@ -51,28 +47,18 @@ FROM (SELECT exit_code, decided_by, message, COUNT(*) AS number, MAX(id) AS newe
     GROUP BY exit_code, decided_by, message) r
 JOIN attempt a ON a.id = r.newest JOIN url u ON u.id = a.url_id ORDER BY r.number DESC LIMIT {_MOST_WORDS}"""
 
-_OF_ORIGIN = "a.origin_id = (SELECT id FROM origin WHERE origin = ?)"
-
-
-def attempts(reader: Reader, origin: str, span: Span, problems_only: bool) -> tuple[AttemptView, ...]:
-    """A stretch of the log: of one origin, or of all for an empty name."""
-    conditions = [*((_OF_ORIGIN,) if origin else ()), *(("a.problem = 1",) if problems_only else ())]
-    values = (*((origin,) if origin else ()), *span.values)
-    rows = reader.all(f"{_ATTEMPTS}{span.ending('a.id', *conditions)}", values)
-    return tuple(_attempt_view(row) for row in rows)
-
 
 def attempts_of_url(reader: Reader, url_id: int, limit: int) -> tuple[AttemptView, ...]:
     """The attempts for one URL, newest first."""
-    rows = reader.all(f"{_ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?", (url_id, limit))
-    return tuple(_attempt_view(row) for row in rows)
+    rows = reader.all(f"{ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?", (url_id, limit))
+    return tuple(attempt_view(row) for row in rows)
 
 
 def attempts_of_page(reader: Reader, url_hash: int, page_id: int | None, limit: int) -> tuple[AttemptView, ...]:
     """The attempts for one URL that are of this page or of none (robots.txt, link checks), newest first."""
     of_page = "a.url_id = (SELECT id FROM url WHERE hash = ?) AND (a.page_id IS NULL OR a.page_id = ?)"
-    rows = reader.all(f"{_ATTEMPTS} WHERE {of_page} ORDER BY a.id DESC LIMIT ?", (url_hash, page_id, limit))
-    return tuple(_attempt_view(row) for row in rows)
+    rows = reader.all(f"{ATTEMPTS} WHERE {of_page} ORDER BY a.id DESC LIMIT ?", (url_hash, page_id, limit))
+    return tuple(attempt_view(row) for row in rows)
 
 
 def requests_of(reader: Reader, attempt_id: int) -> tuple[RequestView, ...]:
@@ -95,11 +81,11 @@ def refusal_counts(reader: Reader, limit: int) -> RefusalCounts:
 
 def history(reader: Reader, origin: str) -> OriginHistory:
     """What cost an origin patience, what changed its delay (the newest 200 of each), and what it refused."""
-    patience = f"{_ATTEMPTS} WHERE {_OF_ORIGIN} AND a.patience_after < a.patience_before ORDER BY a.id DESC LIMIT ?"
-    delays = f"{_ATTEMPTS} WHERE {_OF_ORIGIN} AND a.delay_ms_after != a.delay_ms_before ORDER BY a.id DESC LIMIT ?"
+    patience = f"{ATTEMPTS} WHERE {OF_ORIGIN} AND a.patience_after < a.patience_before ORDER BY a.id DESC LIMIT ?"
+    delays = f"{ATTEMPTS} WHERE {OF_ORIGIN} AND a.delay_ms_after != a.delay_ms_before ORDER BY a.id DESC LIMIT ?"
     return OriginHistory(
-        tuple(_attempt_view(row) for row in reader.all(patience, (origin, _HISTORY))),
-        tuple(_attempt_view(row) for row in reader.all(delays, (origin, _HISTORY))),
+        tuple(attempt_view(row) for row in reader.all(patience, (origin, _HISTORY))),
+        tuple(attempt_view(row) for row in reader.all(delays, (origin, _HISTORY))),
         refused(reader, origin),
     )
 
@@ -116,13 +102,10 @@ def _origin_of(url: str, otherwise: str) -> str:
     return otherwise if isinstance(parsed, InvalidUrl) else parsed.origin
 
 
-def _attempt_view(row: Row) -> AttemptView:
-    values = [*row[:5], exit_name(row[5]), *row[5:]]
-    return AttemptView(*values)
-
-
 def _request_view(row: Row) -> RequestView:
-    values = [*row[:8], bool(row[8]), bool(row[9]), row[10], row[11], _headers(row[12]), _headers(row[13])]
+    reused = None if row[17] is None else bool(row[17])
+    headers = (_headers(row[12]), _headers(row[13]))
+    values = [*row[:8], bool(row[8]), bool(row[9]), *row[10:12], *headers, *row[14:17], reused]
     return RequestView(*values)
 
 

@@ -13,13 +13,10 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import PageStatus, Tally, tally
 from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import Claim
+from tui_crawler.storage.exit_keys import ALL_ORIGINS, MINUTE_MS, RECENT_MINUTES
 from tui_crawler.storage.models import ExitCount, ExitMinute, Job, Run
 from tui_crawler.storage.statements import insert_rows, slot
 from tui_crawler.storage.transaction import Transaction
-
-MINUTE_MS = 60_000
-RECENT_MINUTES = 5
-ALL_ORIGINS = 0
 
 
 def tally_of(status: int, attempts_remaining: int, exit_code: int | None, beyond_depth: int) -> Tally:

@@ -9,14 +9,13 @@ from typing import Any
 import peewee
 
 from tui_crawler.domain.attempt import (
-    AttemptKind,
     AttemptRecord,
     AttemptResult,
     Headers,
     RefusedCount,
     RequestRecord,
 )
-from tui_crawler.domain.exit_code import FAILURES, ExitCode
+from tui_crawler.domain.exit_code import is_problem
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
@@ -26,7 +25,6 @@ from tui_crawler.storage.origins import OriginRow
 from tui_crawler.storage.statements import insert_rows, slots
 from tui_crawler.storage.transaction import Transaction
 
-_ROBOTS_UNAVAILABLE = frozenset({ExitCode.server_blamed_client, ExitCode.file_gone, ExitCode.file_not_found})
 _ATTEMPT = (
     Attempt.run,
     Attempt.session,
@@ -68,6 +66,10 @@ _REQUEST = (
     Request.remote_address,
     Request.request_headers,
     Request.response_headers,
+    Request.dns_ms,
+    Request.connect_ms,
+    Request.tls_ms,
+    Request.connection_reused,
 )
 
 
@@ -102,7 +104,7 @@ def log_attempt(
         "delay_reason": attempt.delay_reason,
         "new_pages": new_pages,
         "ruleset_id": attempt.ruleset_id,
-        "problem": _is_problem(attempt),
+        "problem": is_problem(attempt.exit_code, attempt.kind.value),
         "message": clean(attempt.message),
         "decided_by": clean(attempt.decided_by),
         "cut": ",".join(attempt.cut),
@@ -124,13 +126,6 @@ def store_results(transaction: Transaction, attempt_id: int, results: Sequence[A
     transaction.insert(_insert_results, rows)
 
 
-def _is_problem(attempt: AttemptRecord) -> bool:
-    """Failures are problems; a robots.txt that does not exist is none."""
-    if attempt.kind is AttemptKind.robots and attempt.exit_code in _ROBOTS_UNAVAILABLE:
-        return False
-    return attempt.exit_code in FAILURES
-
-
 def _request_row(request: RequestRecord, attempt_id: int, ids: Mapping[int, int]) -> tuple[Any, ...]:
     """The values of `_REQUEST`."""
     return (
@@ -147,6 +142,10 @@ def _request_row(request: RequestRecord, attempt_id: int, ids: Mapping[int, int]
         clean(request.remote_address),
         _headers_text(request.request_headers),
         _headers_text(request.response_headers),
+        request.dns_ms,
+        request.connect_ms,
+        request.tls_ms,
+        request.connection_reused,
     )
 
 

@@ -25,8 +25,6 @@ from tui_crawler.storage.migrations import (
     migrate,
     record_as_migrated,
 )
-from tui_crawler.storage.models import create_tables
-from tui_crawler.storage.models.log import Meta
 from tui_crawler.storage.owner import open_holds, this_process
 from tui_crawler.storage.views import create_views, drop_views, views_are_current
 
@@ -134,10 +132,18 @@ def _state_of(path: Path, found: _Identity, latest: int) -> FileState:
     return FileState.older if found.version < latest else FileState.current
 
 
+def has_log_file(path: Path) -> bool:
+    """Whether a write-ahead log stands beside a database, be it empty."""
+    return _log_of(path).exists()
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
 def _has_log(path: Path) -> bool:
-    log = path.with_name(path.name + "-wal")
     try:
-        return log.stat().st_size > 0
+        return _log_of(path).stat().st_size > 0
     except OSError:
         return False
 
@@ -232,7 +238,7 @@ def put_log_away(path: Path, *, only_empty: bool = False) -> None:
     A connection that may not write cannot do so: where it closes last, the files of the log stay. `only_empty`: a log
     with something in it stays, so that the database is not written. Raises nothing: what cannot be put away stays.
     """
-    if not path.with_name(path.name + "-wal").exists() or (only_empty and _has_log(path)):
+    if not has_log_file(path) or (only_empty and _has_log(path)):
         return
     settings = OpenSettings(busy_ms=0)
     database = _readonly(f"file:{quote(str(path.absolute()))}?mode=rw", settings)
@@ -295,6 +301,8 @@ def _readonly(location: str, settings: OpenSettings) -> peewee.SqliteDatabase:
 
 def _create(database: peewee.SqliteDatabase, settings: OpenSettings) -> None:
     """The whole schema in one transaction: a start that is killed leaves an empty database or a complete one."""
+    from tui_crawler.storage.models import Meta, create_tables  # noqa: PLC0415  a database that is read needs no models
+
     with database.atomic("IMMEDIATE"):
         if database.pragma("application_id"):
             return  # another process was faster

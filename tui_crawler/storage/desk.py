@@ -29,6 +29,7 @@ from tui_crawler.storage.intake import (
 )
 from tui_crawler.storage.models import Exclusion as ExclusionRow
 from tui_crawler.storage.models import OperatorAction, Origin, Page
+from tui_crawler.storage.rejudging import put_back
 from tui_crawler.storage.statements import slot, slots
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import url_ids
@@ -79,7 +80,7 @@ def retry(transaction: Transaction, tries: int, selection: RetryPages) -> tuple[
         counts[name] = counts.get(name, 0) + 1
         after = tally_of(PageStatus.READY, tries, code, beyond)
         moves.setdefault(job_id, Moves()).add(origin_id, after.minus(tally_of(status, remaining, code, beyond)))
-    transaction.run_many(_retry, ({"page_id": row[0], "tries": tries} for row in rows))
+    put_back(transaction, [row[0] for row in rows], tries)
     for job_id, of_job in moves.items():
         move_counters(transaction, job_id, of_job)
     return tuple(sorted(counts.items()))
@@ -253,17 +254,6 @@ def _selected(selection: RetryPages) -> list[Any]:
         return [condition]
     keys = sorted({url_hash(clean(url)) for url in selection.urls})
     return [condition & Page.url_hash.in_(keys[start : start + _CHUNK]) for start in range(0, len(keys), _CHUNK)]
-
-
-def _retry() -> Any:
-    changes = {
-        Page.status: ZERO,
-        Page.attempts: ZERO,
-        Page.attempts_remaining: slot("tries"),
-        Page.not_before: ZERO,
-        Page.ignored_run: ZERO,
-    }
-    return Page.update(changes).where(Page.id == slot("page_id"))
 
 
 def _put_off() -> Any:

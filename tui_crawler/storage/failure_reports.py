@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +9,10 @@ from typing import Any
 
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_filter import PageWindow
-from tui_crawler.domain.view import FailureCount, FailureGroup, PageView
-from tui_crawler.storage.origin_reports import exit_name
+from tui_crawler.domain.page_view import FailureCount, FailureGroup, PageView
+from tui_crawler.storage.overview_reports import exit_name
 from tui_crawler.storage.page_reports import OF_ORIGIN, PAGES, is_recoverable, page_view, pages_of_ids
+from tui_crawler.storage.path_pattern import is_of_pattern, path_pattern, titles_beside
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 
@@ -20,18 +20,12 @@ GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
 TREND_SPANS, SPAN_MS = 12, 300_000
 LOOKED_AT = 100_000
 """How many failed pages one window looks at where no index knows the group."""
+MANY_NAMES = 10
+"""So many pages named by one word in one folder are told as titles, though none beside them has a title."""
 
 _STEP = 5_000
 _AFTER_ALL = 2**63 - 1
 _AFTER, _BEFORE = "p.id > ? ORDER BY p.id", "p.id < ? ORDER BY p.id DESC"
-_VARYING = re.compile(
-    r"(?P<octet>%[0-9a-f]{2})"
-    r"|(?P<id>(?<![0-9a-z])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,})(?![0-9a-z]))"
-    r"|(?P<number>[0-9]+)",
-    re.IGNORECASE,
-)
-"""What differs between URLs of one pattern; an escaped octet is none of it."""
-
 _COLUMNS = """p.id, p.last_exit_code, p.last_http_status, o.origin, u.href, COALESCE(a.message, ''), p.last_crawled_at
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id
     LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
@@ -69,6 +63,15 @@ class _Group:
         if 0 <= back < TREND_SPANS:
             self.trend[-1 - back] += 1
 
+    def join(self, other: _Group) -> None:
+        """The pages of another group, too."""
+        self.count += other.count
+        self.recoverable += other.recoverable
+        self.recent += other.recent
+        self.first_at, self.last_at = min(self.first_at, other.first_at), max(self.last_at, other.last_at)
+        self.trend = [one + more for one, more in zip(self.trend, other.trend, strict=True)]
+        self.origins.update(other.origins)
+
 
 def failure_count(reader: Reader, by: Sequence[str], limit: int | None, now: int) -> FailureCount:
     """Failed pages in groups, the largest first. `by` names what makes a group, out of GROUPINGS; `limit` bounds how
@@ -87,11 +90,30 @@ def failure_count(reader: Reader, by: Sequence[str], limit: int | None, now: int
         if group is None:
             group = groups[key] = _Group(row[4], row[6])
         group.add(row, span, since)
+    if "pattern" in by:
+        _gather_titles(groups, by.index("pattern"))
     largest = sorted(groups.items(), key=lambda item: (-item[1].count, item[0]))
     failed: int = reader.all("SELECT COALESCE(SUM(failed), 0) FROM origin")[0][0]
     return FailureCount(
         tuple(_group(tuple(zip(by, key, strict=True)), group) for key, group in largest), looked_at, failed
     )
+
+
+def _gather_titles(groups: dict[tuple[str, ...], _Group], place: int) -> None:
+    """Puts pages named by one word to those named by a title in the same folder, and to each other where they are many.
+    `place` is where the pattern stands in a key."""
+    beside: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for key in groups:
+        titles = titles_beside(key[place])
+        if titles:
+            beside.setdefault((*key[:place], titles, *key[place + 1 :]), []).append(key)
+    for titles_key, keys in beside.items():
+        if titles_key in groups or len(keys) >= MANY_NAMES:
+            first, *others = ([titles_key] if titles_key in groups else []) + keys
+            whole = groups.pop(first)
+            for key in others:
+                whole.join(groups.pop(key))
+            groups[titles_key] = whole
 
 
 def failure_pages(reader: Reader, exit_code: str, origin: str, after_id: int, limit: int) -> tuple[PageView, ...]:
@@ -176,7 +198,10 @@ def _judged(key: GroupKey) -> GroupKey:
 
 
 def _belongs(row: Row, judged: GroupKey) -> bool:
-    return all(_MAKERS[name](row) == value for name, value in judged)
+    return all(
+        is_of_pattern(row[4], row[3], value) if name == "pattern" else _MAKERS[name](row) == value
+        for name, value in judged
+    )
 
 
 def _group(key: tuple[tuple[str, str], ...], group: _Group) -> FailureGroup:
@@ -193,26 +218,6 @@ def _group(key: tuple[tuple[str, str], ...], group: _Group) -> FailureGroup:
     )
 
 
-def _pattern(url: str, origin: str) -> str:
-    """The path of a URL with every number as {n}, every UUID or digest as {id}, a title at its end as {slug}."""
-    path = url.removeprefix(origin).partition("?")[0]
-    folder, slash, name = path.rpartition("/")
-    stem, dot, suffix = name.partition(".")
-    if _is_slug(stem):
-        path = f"{folder}{slash}{{slug}}{dot}{suffix}"
-    return _VARYING.sub(_placeholder, path)
-
-
-def _is_slug(stem: str) -> bool:
-    """Whether a name is a title in words (`old-photographs`), not one word with a number (`page-2`) or an id."""
-    words = stem.replace("_", "-").split("-")
-    return sum(len(word) > 1 and word.isascii() and word.isalpha() for word in words) > 1
-
-
-def _placeholder(found: re.Match[str]) -> str:
-    return found["octet"] or ("{id}" if found["id"] else "{n}")
-
-
 def _code_of(name: str) -> int | None:
     """The number of an exit code; that of a newer program is its name."""
     if name.isdecimal():
@@ -224,7 +229,7 @@ _INDEXED = {"exit_code": "p.last_exit_code = ?", "origin": OF_ORIGIN}
 _MAKERS: dict[str, Callable[[Row], str]] = {
     "exit_code": lambda row: exit_name(row[1]),
     "origin": lambda row: str(row[3]),
-    "pattern": lambda row: _pattern(row[4], row[3]),
+    "pattern": lambda row: path_pattern(row[4], row[3]),
     "http_status": lambda row: "" if row[2] is None else str(row[2]),
     "message": lambda row: str(row[5]),
 }

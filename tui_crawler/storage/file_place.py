@@ -12,6 +12,10 @@ class FilePlace:
         self._path = path
         self._file = _file_at(path)
 
+    def is_same(self) -> bool:
+        """Whether the file that stands there is still the one."""
+        return _file_at(self._path) == self._file
+
     def check(self) -> None:
         """Raises StorageFailure when the file was deleted, moved away or replaced. Looks at the folder, not inside."""
         found = _file_at(self._path)

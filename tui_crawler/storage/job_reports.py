@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.view import ActivityView, JobView, LimboView, StashView
+from tui_crawler.domain.desk_view import ActivityView, JobView, LimboView, StashView
 from tui_crawler.storage.id_span import Span
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.views import JOB_STATUS

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tui_crawler.domain.page_view import LinkEnd, LinkView
 from tui_crawler.domain.standing import Referral
-from tui_crawler.domain.view import LinkEnd, LinkView
-from tui_crawler.storage.origin_reports import exit_name
+from tui_crawler.storage.overview_reports import exit_name
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 

@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import peewee
-import psutil
 
 from tui_crawler.storage.driver import execute
 
@@ -85,6 +84,8 @@ def open_holds(database: peewee.Database) -> tuple[Hold, ...]:
 
 def _started_ms(pid: int) -> int | None:
     """When a living process started (ms), None when there is none of this number or it is only a zombie."""
+    import psutil  # noqa: PLC0415  only where there is a run; commands that read start sooner without
+
     try:
         process = psutil.Process(pid)
         if process.status() == psutil.STATUS_ZOMBIE:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tui_crawler.domain.page_filter import PageFilter
-from tui_crawler.storage.origin_reports import exit_name
+from tui_crawler.storage.overview_reports import exit_name
 from tui_crawler.storage.page_windows import STATES, Search, known_pages, next_edge, search_of, where_of
 from tui_crawler.storage.reader import Reader
 

@@ -11,8 +11,8 @@ import zstandard
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
 from tui_crawler.domain.exit_code import ExitCode, retries_in_run
 from tui_crawler.domain.page import PageStatus
+from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView, RedirectView
 from tui_crawler.domain.url import InvalidUrl, normalise, url_hash
-from tui_crawler.domain.view import LinkEnd, LinkView, PageDetail, PageView, RedirectView
 from tui_crawler.storage.attempt_reports import attempts_of_url, requests_of
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.link_reports import (
@@ -24,12 +24,12 @@ from tui_crawler.storage.link_reports import (
     outward,
     path_from_seed,
 )
-from tui_crawler.storage.origin_reports import exit_name
+from tui_crawler.storage.overview_reports import exit_name
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import PAGE_DUE_AT
 
-LINKS = 500
+_REDIRECTS_SHOWN = 500
 _ATTEMPTS = 100
 PAGES = f"""SELECT p.id, u.href, o.origin, j.name, p.status, p.attempts, p.attempts_remaining, p.nice, p.depth,
     p.not_before, p.last_exit_code, p.last_http_status, p.last_crawled_at, COALESCE({PAGE_DUE_AT}, 0),
@@ -73,7 +73,7 @@ def pages_of_ids(reader: Reader, ids: Sequence[int]) -> tuple[PageView, ...]:
     return tuple(page_view(found[page_id]) for page_id in ids if page_id in found)
 
 
-def page_detail(reader: Reader, url: str, links: int = LINKS, counted: int = -1) -> PageDetail | None:
+def page_detail(reader: Reader, url: str, links: int, counted: int = -1) -> PageDetail | None:
     """One URL, whole, with at most `links` of each kind, counted up to `counted` (-1: all); None when it is no page.
     The URL may be given as it is written, normalised or not."""
     found = _find_page(reader, url)
@@ -93,7 +93,7 @@ def page_detail(reader: Reader, url: str, links: int = LINKS, counted: int = -1)
         outlinks=tuple(outlinks(reader, page_id, links)),
         redirects=tuple(
             RedirectView(redirect[0], redirect[1], redirect[2], bool(redirect[3]), redirect[4], redirect[5])
-            for redirect in reader.all(_REDIRECTS, (page_id, url_id, LINKS))
+            for redirect in reader.all(_REDIRECTS, (page_id, url_id, _REDIRECTS_SHOWN))
         ),
         path=tuple(step for step, _ in path),
         inlink_count=inlink_count(reader, url_id, counted),

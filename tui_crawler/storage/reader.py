@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tui_crawler.storage.database import OpenSettings, connect_readonly, open_readonly
+from tui_crawler.storage.database import OpenSettings, connect_readonly, has_log_file, open_readonly, put_log_away
 from tui_crawler.storage.driver import connection_of
 from tui_crawler.storage.faults import DATABASE_ERRORS, storage_failure
 from tui_crawler.storage.file_place import FilePlace
@@ -20,14 +20,17 @@ class Reader:
     def __init__(self, path: Path, settings: OpenSettings | None = None) -> None:
         self._path = path
         self._settings = settings
+        self._found_log = has_log_file(path)
         self._database = open_readonly(path, settings)
         self._place = FilePlace(path)
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Closes the connection."""
+        """Closes the connection. The file stands alone again when it did before and nobody else has it open."""
         with self._lock:
             self._database.close()
+        if not self._found_log and self._place.is_same():
+            put_log_away(self._path, only_empty=True)
 
     def all(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
         """All rows of a query."""

@@ -1,60 +1,51 @@
 """What is shown: read-only queries over a connection of their own, whoever hosts the engine."""
 # ruff: noqa: S608  # views and columns are checked against those that exist
+# ruff: noqa: PLC0415  # what the first picture of a crawl does not need is loaded when it is asked for
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tui_crawler.domain.attempt import AttemptResult, DataValue, Validation
-from tui_crawler.domain.audit import SentRequest
-from tui_crawler.domain.page_filter import PageFilter, PageWindow
-from tui_crawler.domain.policy import Exclusion
-from tui_crawler.domain.refusal_view import RefusalCounts
-from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.segment import SegmentRow
-from tui_crawler.domain.standing import UrlStanding
-from tui_crawler.domain.view import (
-    ActionView,
-    ActivityView,
-    AttemptView,
-    ExitCountView,
-    FailureCount,
-    FailureGroup,
-    JobView,
-    LimboView,
-    LinkEnd,
-    LinkView,
-    OriginChanges,
-    OriginHistory,
-    OriginView,
-    PageDetail,
-    PageView,
-    RefusedView,
-    RequestView,
-    RunView,
-    StashView,
-    TodoView,
-    TotalsView,
-)
-from tui_crawler.storage import (
-    attempt_reports,
-    export_reports,
-    failure_reports,
-    job_reports,
-    origin_reports,
-    page_reports,
-    page_windows,
-    ruleset_reports,
-    segments,
-    url_standing,
-)
+from tui_crawler.storage import overview_reports
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import OpenSettings
 from tui_crawler.storage.id_span import Span
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import VIEWS
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.attempt import AttemptResult, DataValue, Validation
+    from tui_crawler.domain.audit import SentRequest
+    from tui_crawler.domain.desk_view import ActionView, ActivityView, JobView, LimboView, StashView
+    from tui_crawler.domain.page_filter import PageFilter, PageWindow
+    from tui_crawler.domain.page_view import (
+        ExitCountView,
+        FailureCount,
+        FailureGroup,
+        LinkEnd,
+        LinkView,
+        OriginHistory,
+        PageDetail,
+        PageView,
+        RefusedView,
+        RequestView,
+        TodoView,
+    )
+    from tui_crawler.domain.policy import Exclusion
+    from tui_crawler.domain.refusal_view import RefusalCounts
+    from tui_crawler.domain.ruleset import Ruleset
+    from tui_crawler.domain.segment import SegmentRow
+    from tui_crawler.domain.standing import UrlStanding
+    from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
+    from tui_crawler.storage.export_reports import Narrowing, StoredBody
+    from tui_crawler.storage.failure_reports import GroupKey
+    from tui_crawler.storage.page_reports import KnownUrl
+
+LINKS = 500
+"""So many links of each kind, unless more are asked for."""
 
 
 class Reports:
@@ -79,7 +70,7 @@ class Reports:
 
     def run(self) -> RunView | None:
         """The newest run, None when there was none."""
-        return origin_reports.run_view(self._reader, self._now())
+        return overview_reports.run_view(self._reader, self._now())
 
     def config_text(self) -> str:
         """The effective configuration of the newest run, empty when there was none."""
@@ -88,18 +79,20 @@ class Reports:
 
     def totals(self) -> TotalsView:
         """Sums over all origins."""
-        return origin_reports.totals(self._reader)
+        return overview_reports.totals(self._reader)
 
     def origins_changed(self, since: int = 0) -> OriginChanges:
         """Origins that changed after the change number `since`, oldest change first; 0 gives all."""
-        return origin_reports.origins_changed(self._reader, since)
+        return overview_reports.origins_changed(self._reader, since)
 
     def origin(self, origin: str) -> OriginView | None:
         """One origin, None when it is unknown."""
-        return origin_reports.origin_view(self._reader, origin)
+        return overview_reports.origin_view(self._reader, origin)
 
     def todo(self, origin: str, limit: int = 200) -> tuple[TodoView, ...]:
         """The first pages of an origin's todo list, in the order of its turns."""
+        from tui_crawler.storage import origin_reports
+
         return origin_reports.todo(self._reader, origin, limit)
 
     def attempts(
@@ -113,14 +106,18 @@ class Reports:
     ) -> tuple[AttemptView, ...]:
         """A window of the crawl log, newest first: older than `before_id` and newer than `after_id` (0: no bound)."""
         span = Span(before_id, after_id, limit, oldest_first)
-        return attempt_reports.attempts(self._reader, origin, span, problems_only)
+        return overview_reports.attempts(self._reader, origin, span, problems_only)
 
     def requests(self, attempt_id: int) -> tuple[RequestView, ...]:
         """The requests of an attempt, in their order."""
+        from tui_crawler.storage import attempt_reports
+
         return attempt_reports.requests_of(self._reader, attempt_id)
 
     def exit_counts(self, origin: str = "", now: int | None = None) -> tuple[ExitCountView, ...]:
         """How often each exit code ended an attempt of the newest run, and in the five minutes up to `now`."""
+        from tui_crawler.storage import origin_reports
+
         return origin_reports.exit_counts(self._reader, origin, self._now() if now is None else now)
 
     def failure_groups(
@@ -130,163 +127,235 @@ class Reports:
 
         At most `limit` pages are looked at (None: all of them). Raises ValueError for an unknown grouping.
         """
+        from tui_crawler.storage import failure_reports
+
         return failure_reports.failure_count(self._reader, by, limit, self._now()).groups
 
     def failure_count(
         self, by: Sequence[str] = ("exit_code",), limit: int | None = 200_000, now: int | None = None
     ) -> FailureCount:
         """The same with how many were looked at; `now` (epoch ms) ends the trend. Raises ValueError."""
+        from tui_crawler.storage import failure_reports
+
         return failure_reports.failure_count(self._reader, by, limit, self._now() if now is None else now)
 
     def failure_pages(
         self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200
     ) -> tuple[PageView, ...]:
         """Failed pages by age, after page `after_id`."""
+        from tui_crawler.storage import failure_reports
+
         return failure_reports.failure_pages(self._reader, exit_code, origin, after_id, limit)
 
     def failure_window(
-        self, key: failure_reports.GroupKey, after_id: int = 0, limit: int = 200, newest_first: bool = False
+        self, key: GroupKey, after_id: int = 0, limit: int = 200, newest_first: bool = False
     ) -> PageWindow:
         """Pages of one group of failures by age, after page `after_id`; one window looks at a bounded number."""
+        from tui_crawler.storage import failure_reports
+
         return failure_reports.failure_window(self._reader, key, after_id, limit, newest_first=newest_first)
 
-    def failure_urls(self, key: failure_reports.GroupKey, limit: int) -> tuple[tuple[str, str], ...]:
+    def failure_urls(self, key: GroupKey, limit: int) -> tuple[tuple[str, str], ...]:
         """URL and origin of pages of one group of failures, at most `limit`."""
+        from tui_crawler.storage import failure_reports
+
         return failure_reports.failure_urls(self._reader, key, limit)
 
-    def page_detail(self, url: str, links: int = page_reports.LINKS, counted: int = -1) -> PageDetail | None:
+    def page_detail(self, url: str, links: int = LINKS, counted: int = -1) -> PageDetail | None:
         """One URL, whole, with at most `links` of each kind, counted up to `counted` (-1: all); None: it is no page."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.page_detail(self._reader, url, links, counted)
 
     def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
         """A window of the links to a URL, or of those it holds, after (0, "") or the last window."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.link_ends(self._reader, url, inward, after, limit)
 
     def refusal_counts(self, limit: int) -> RefusalCounts:
         """What rules refused among the newest `limit` attempts, in groups of the same words."""
+        from tui_crawler.storage import attempt_reports
+
         return attempt_reports.refusal_counts(self._reader, limit)
 
     def queue_position(self, url: str) -> int | None:
         """The place of a page on its todo list, 1 for the next one; None when it is on none."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.queue_position(self._reader, url)
 
     def pages(self, origin: str = "", after_id: int = 0, limit: int = 200) -> tuple[PageView, ...]:
         """Pages by age, after page `after_id`."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.pages(self._reader, origin, after_id, limit)
 
     def page_window(
         self, narrowing: PageFilter, after_id: int = 0, limit: int = 200, newest_first: bool = False
     ) -> PageWindow:
         """Pages that pass a filter, by age, after page `after_id`; one window looks at a bounded number of rows."""
+        from tui_crawler.storage import page_windows
+
         return page_windows.page_window(self._reader, narrowing, after_id, limit, newest_first=newest_first)
 
-    def links(self, url: str, limit: int = page_reports.LINKS) -> tuple[tuple[LinkView, ...], tuple[LinkView, ...]]:
+    def links(self, url: str, limit: int = LINKS) -> tuple[tuple[LinkView, ...], tuple[LinkView, ...]]:
         """Inlinks and outlinks of a URL, up to `limit` of each."""
         return tuple(self.inlinks(url, limit)), tuple(self.outlinks(url, limit))
 
     def inlinks(self, url: str, limit: int | None = None) -> Iterator[LinkView]:
         """Links to a URL, be it a page or not, read in windows; `limit` None: all of them."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.links_to(self._reader, url, limit)
 
     def outlinks(self, url: str, limit: int | None = None) -> Iterator[LinkView]:
         """Links of a page, read in windows; `limit` None: all of them."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.links_from(self._reader, url, limit)
 
     def link_counts(self, url: str) -> tuple[int, int]:
         """How many links lead to a URL, and how many it holds."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.link_counts(self._reader, url)
 
     def standing(self, url: str, job: str = "") -> UrlStanding:
         """Where a URL stands, be it known or not: in the job named, else in the job that knows it."""
+        from tui_crawler.storage import url_standing
+
         return url_standing.url_standing(self._reader, url, job)
 
     def body(self, url: str) -> bytes | None:
         """The stored body of a page, None when there is none."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.body(self._reader, url)
 
     def validation(self, url: str) -> Validation | None:
         """What a validator said of the stored document of a page, None when none has looked at it."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.validation(self._reader, url)
 
     def data_blocks(self, url: str) -> tuple[DataValue, ...]:
         """What data rules found in the stored document of a page, by name and place."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.data_blocks(self._reader, url)
 
     def results(self, attempt_id: int) -> tuple[AttemptResult, ...]:
         """The typed results of an attempt, by type."""
+        from tui_crawler.storage import attempt_reports
+
         return attempt_reports.results_of(self._reader, attempt_id)
 
-    def urls_known(self, after_id: int = 0, limit: int = 10_000) -> list[page_reports.KnownUrl]:
+    def urls_known(self, after_id: int = 0, limit: int = 10_000) -> list[KnownUrl]:
         """A window of every page, by age, after page `after_id`: id, URL, whether it is a seed, job, last exit code
         (a number, None for a page never attempted)."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.urls_known(self._reader, after_id, limit)
 
     def rulesets(self, job: str = "", limit: int = 200) -> tuple[Ruleset, ...]:
         """The versions of a job's rules, newest first; of all jobs for an empty name."""
+        from tui_crawler.storage import ruleset_reports
+
         return ruleset_reports.rulesets(self._reader, job, limit)
 
     def ruleset(self, ruleset_id: int) -> Ruleset | None:
         """One version of the rules, None when there is none of this id."""
+        from tui_crawler.storage import ruleset_reports
+
         return ruleset_reports.ruleset(self._reader, ruleset_id)
 
     def ruleset_writer(self, job: str, ruleset_id: int, alone: bool) -> int:
         """The action that wrote a version of a job, 0 where none did; `alone`: also where it wrote others, too."""
+        from tui_crawler.storage import ruleset_reports
+
         return ruleset_reports.ruleset_writer(self._reader, job, ruleset_id, alone)
 
     def current_rulesets(self) -> tuple[Ruleset, ...]:
         """The rules in force of each job, those of the newest run's job first."""
+        from tui_crawler.storage import ruleset_reports
+
         return ruleset_reports.current_rulesets(self._reader)
 
     def robots_text(self, origin: str) -> bytes | None:
         """The stored robots.txt of an origin, None when none was fetched."""
+        from tui_crawler.storage import page_reports
+
         return page_reports.robots_text(self._reader, origin)
 
     def history(self, origin: str) -> OriginHistory:
         """What cost an origin patience, what changed its delay, what it refused."""
+        from tui_crawler.storage import attempt_reports
+
         return attempt_reports.history(self._reader, origin)
 
     def actions(
         self, limit: int = 200, before_id: int = 0, after_id: int = 0, oldest_first: bool = False
     ) -> tuple[ActionView, ...]:
         """The operator journal, newest first: before and after an entry (0: no bound)."""
+        from tui_crawler.storage import origin_reports
+
         return origin_reports.actions(self._reader, Span(before_id, after_id, limit, oldest_first))
 
     def refused(self, origin: str = "") -> tuple[RefusedView, ...]:
         """Links that filters refused, by reason, most frequent first."""
+        from tui_crawler.storage import origin_reports
+
         return origin_reports.refused(self._reader, origin)
 
     def exclusions(self) -> tuple[Exclusion, ...]:
         """The exclusion list as operators have extended it."""
+        from tui_crawler.storage import origin_reports
+
         return origin_reports.exclusions(self._reader)
 
     def jobs(self) -> tuple[JobView, ...]:
         """All jobs, the oldest first."""
+        from tui_crawler.storage import job_reports
+
         return job_reports.jobs(self._reader)
 
     def limbo(self, older_ms: int) -> tuple[LimboView, ...]:
         """Pages claimed for longer than `older_ms`, those in limbo for longest first."""
+        from tui_crawler.storage import job_reports
+
         return job_reports.limbo(self._reader, older_ms, self._now())
 
     def stashes(self) -> tuple[StashView, ...]:
         """Every stash that holds pages or has a dripfeed."""
+        from tui_crawler.storage import job_reports
+
         return job_reports.stashes(self._reader)
 
     def activity(
         self, limit: int = 200, origin: str = "", after_id: int = 0, before_id: int = 0, oldest_first: bool = False
     ) -> tuple[ActivityView, ...]:
         """The activity log, newest first: between two entries (0: no bound), at one origin or anywhere."""
+        from tui_crawler.storage import job_reports
+
         return job_reports.activity(self._reader, origin, Span(before_id, after_id, limit, oldest_first))
 
     def segments(self) -> tuple[SegmentRow, ...]:
         """Every segment of URLs that was written or loaded (M), oldest first."""
+        from tui_crawler.storage import segments
+
         return segments.segment_rows(self._reader)
 
     def origins_added(self) -> tuple[str, ...]:
         """The origins that take part in the newest run without being configured."""
+        from tui_crawler.storage import segments
+
         return segments.origins_added(self._reader)
 
     def attempts_for_audit(self) -> Iterator[SentRequest]:
         """Every request of the log in the order in which they were sent, streamed."""
+        from tui_crawler.storage import attempt_reports
+
         return attempt_reports.sent_requests(self._reader)
 
     def columns(self, view: str) -> tuple[str, ...]:
@@ -306,14 +375,18 @@ class Reports:
 
     def export_columns(self, what: str) -> tuple[str, ...]:
         """The columns of pages, failures, attempts, links, redirects or data. Raises ValueError for another name."""
+        from tui_crawler.storage import export_reports
+
         return export_reports.export_columns(self._reader, what)
 
-    def export_windows(
-        self, what: str, columns: Sequence[str], narrowing: export_reports.Narrowing
-    ) -> Iterator[list[Row]]:
+    def export_windows(self, what: str, columns: Sequence[str], narrowing: Narrowing) -> Iterator[list[Row]]:
         """All their rows in lists of some thousand; between two of them nothing is held open. Raises ValueError."""
+        from tui_crawler.storage import export_reports
+
         return export_reports.export_windows(self._reader, what, columns, narrowing)
 
-    def export_bodies(self, narrowing: export_reports.Narrowing) -> Iterator[export_reports.StoredBody]:
+    def export_bodies(self, narrowing: Narrowing) -> Iterator[StoredBody]:
         """All stored bodies with the exchange that brought them, one at a time. Raises ValueError."""
+        from tui_crawler.storage import export_reports
+
         return export_reports.export_bodies(self._reader, narrowing)

@@ -7,13 +7,16 @@ version, the run goes by the newer places, and the stored version keeps those it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from tui_crawler.domain.command import ApplyRules, RetryPages
-from tui_crawler.domain.exit_code import REFUSED_BY_RULES
-from tui_crawler.domain.policy import CompiledPolicies, PolicySet
+from tui_crawler.domain.command import ApplyRules
+from tui_crawler.domain.job import QueueChange
+from tui_crawler.domain.pattern import BadPattern
+from tui_crawler.domain.policy import CompiledPolicies, Exclusion, PolicySet
+from tui_crawler.domain.rejudgement import Rejudgement
 from tui_crawler.domain.ruleset import (
     BadRuleset,
     Ruleset,
@@ -30,14 +33,21 @@ from tui_crawler.storage.activity import note
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import job_id_of
-from tui_crawler.storage.models import Job, Run
+from tui_crawler.storage.models import Job, Origin, Run
 from tui_crawler.storage.models import Ruleset as RulesetRow
+from tui_crawler.storage.rejudging import judge_again
 from tui_crawler.storage.transaction import Row, Transaction
 
 CONFIGURATION = "configuration"
 """Who wrote a version that was read from the configuration."""
 
-_REFUSED_LOCALLY = RetryPages(exit_codes=tuple(code.name for code in sorted(REFUSED_BY_RULES)))
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What a start finds to be another than at the last one: the configuration, the name robots.txt is asked in."""
+
+    configuration: bool = False
+    robots_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +61,28 @@ class _Version:
     from_config: bool = False
 
 
-def begin(transaction: Transaction, claim: Claim, plan: RunPlan) -> tuple[Ruleset, ...]:
+def begin(transaction: Transaction, claim: Claim, plan: RunPlan, edited: Edited) -> tuple[Ruleset, ...]:
     """What holds at a start, the job of the run first; versions are written where the configuration was edited.
 
     `plan.policies` hold for every job of the database, also for one that is no longer configured; a job's own rules
-    come after the common ones. Raises StorageFailure for a stored version that cannot be read: rules that forbid
-    something are never passed over.
+    come after the common ones. Refused pages that what was `edited` might let pass go back into the queue. Raises
+    StorageFailure for a stored version that cannot be read: rules that forbid something are never passed over.
     """
     own = {clean(job.name): job.rules for job in plan.jobs}
     answers = []
+    former: dict[int, PolicySet] = {}
+    now: dict[int, PolicySet] = {}
     for job_id, name, current_id in _jobs(transaction):
         rules = () if job_id == claim.job_id else own.get(name, ())
         policies = replace(plan.policies, rules=(*plan.policies.rules, *rules))
-        answers.append(_begin_job(transaction, claim, job_id, current_id, policies))
+        answer = _begin_job(transaction, claim, job_id, current_id, policies)
+        now[job_id] = answer.policies
+        former[job_id] = answer.policies if current_id in {0, answer.ruleset_id} else _policies(transaction, current_id)
+        answers.append(answer)
+    if edited.configuration or edited.robots_name or former != now:
+        added = desk.exclusions(transaction)
+        rejudgements = _rejudgements(former, now, added, added, plan.max_url_length)
+        judge_again(transaction, plan.tries, rejudgements, whole=True, robots=edited.robots_name)
     return tuple(answers)
 
 
@@ -77,7 +96,7 @@ def apply(transaction: Transaction, claim: Claim, command: ApplyRules, who: str)
 
     The edit is what `command.rules` changes of the version it names. Without a job it is made to every job, and it
     must name the current version of the run's job. One that changes nothing writes nothing. Pages that the former
-    rules refused are judged again.
+    rules refused, and these do not, or with another exit code, go back into the queue.
 
     Raises RulesetConflict when another version is current, BadRuleset, BadPattern, NoSuchJob, and ValueError for
     common rules that jobs with rules of their own cannot share; then nothing was written.
@@ -87,7 +106,8 @@ def apply(transaction: Transaction, claim: Claim, command: ApplyRules, who: str)
     jobs = _jobs(transaction)
     base = _base(transaction, jobs, job_id_of(transaction, claim, command.job), command.base_id)
     edit = change_between(base.policies, wanted)
-    written = 0
+    before: dict[int, PolicySet] = {}
+    after: dict[int, PolicySet] = {}
     for job_id, former in _meant(transaction, jobs, command, base, edit):
         policies = edit.applied_to(former.policies)
         if same_rules(policies, former.policies):
@@ -97,15 +117,28 @@ def apply(transaction: Transaction, claim: Claim, command: ApplyRules, who: str)
         ruleset_id = _write(transaction, job_id, version)
         message = f"job {former.job}: version {ruleset_id} of {who} replaces {former.ruleset_id}"
         note(transaction, "ruleset_applied", message, run_id=claim.run_id)
-        written += 1
-    if written:
-        judge_again(transaction, claim.tries)
+        before[job_id], after[job_id] = former.policies, policies
+    if after:
+        added = desk.exclusions(transaction)
+        judge_again(transaction, claim.tries, _rejudgements(before, after, added, added))
     return current(transaction)
 
 
-def judge_again(transaction: Transaction, tries: int) -> None:
-    """Pages that rules, policies or exclusions refused get their tries back: other rules may let them pass."""
-    desk.retry(transaction, tries, _REFUSED_LOCALLY)
+def change_exclusion(transaction: Transaction, claim: Claim, exclusion: Exclusion, remove: bool) -> QueueChange | None:
+    """Adds or removes an entry of the exclusion list; None when that changes nothing.
+
+    Pages that it, or another rule, had refused go back into the queue where the verdict is another one now.
+    """
+    before = desk.exclusions(transaction)
+    if not desk.change_exclusion(transaction, exclusion, remove):
+        return None
+    policies = {
+        job_id: _policies(transaction, ruleset_id) for job_id, _, ruleset_id in _jobs(transaction) if ruleset_id
+    }
+    rejudgements = _rejudgements(policies, policies, before, desk.exclusions(transaction))
+    back = judge_again(transaction, claim.tries, rejudgements)
+    names = transaction.fetch(Origin.select(Origin.id, Origin.origin)) if back else []
+    return QueueChange(tuple((name, back[origin_id]) for origin_id, name in names if origin_id in back))
 
 
 def ruleset_of(row: Row) -> Ruleset:
@@ -119,6 +152,36 @@ def ruleset_of(row: Row) -> Ruleset:
 def _ruleset(row: Row, policies: PolicySet) -> Ruleset:
     ruleset_id, job, _, parent_id, at, who, said, from_config, is_current = row
     return Ruleset(ruleset_id, job, policies, parent_id, at, who, said, bool(from_config), bool(is_current))
+
+
+def _rejudgements(
+    before: Mapping[int, PolicySet],
+    after: Mapping[int, PolicySet],
+    added_before: tuple[Exclusion, ...],
+    added: tuple[Exclusion, ...],
+    longest: int | None = None,
+) -> dict[int, Rejudgement]:
+    """By job, with what operators have added to the exclusion list; jobs with equal rules share one.
+
+    Raises StorageFailure for a stored value that cannot be compiled.
+    """
+    made: list[tuple[PolicySet, PolicySet, Rejudgement]] = []
+    rejudgements: dict[int, Rejudgement] = {}
+    for job_id, now in after.items():
+        former = before[job_id]
+        known = next((one for was, is_now, one in made if (was, is_now) == (former, now)), None)
+        if known is None:
+            try:
+                known = Rejudgement(former.with_exclusions(added_before), now.with_exclusions(added), longest)
+            except BadPattern as error:
+                raise StorageFailure(f"the stored rules cannot be compiled: {error}") from error
+            made.append((former, now, known))
+        rejudgements[job_id] = known
+    return rejudgements
+
+
+def _policies(transaction: Transaction, ruleset_id: int) -> PolicySet:
+    return _load(transaction, ruleset_id).policies
 
 
 def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: int, policies: PolicySet) -> Ruleset:

@@ -13,6 +13,7 @@ import peewee
 
 from tui_crawler.domain.job import JobPlan, JobState
 from tui_crawler.domain.page import PageStatus
+from tui_crawler.domain.robots import product_token
 from tui_crawler.domain.run import RunHeld, RunPlan, RunStart, StoredOrigin
 from tui_crawler.storage import origins, rulesets, stashes
 from tui_crawler.storage.activity import note
@@ -24,6 +25,7 @@ from tui_crawler.storage.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.jobs import any_job, configure_jobs, hold_back, job_states
 from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
 from tui_crawler.storage.owner import Hold, Owner
+from tui_crawler.storage.rulesets import Edited
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import url_ids
@@ -44,9 +46,9 @@ class Starter:
 def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Claim, RunStart]:
     """Claims the database and starts a run, or continues the last one. Raises RunHeld."""
     unclean = _take_over(transaction, starter)
-    edited = _is_edited(transaction, plan)
+    edited = _edited(transaction, plan)
     main = JobPlan(plan.job, plan.seeds, max_depth=plan.max_depth)
-    ids = configure_jobs(transaction, main, plan.jobs, plan.config_name, edited)
+    ids = configure_jobs(transaction, main, plan.jobs, plan.config_name, edited.configuration)
     job_id = ids[plan.job]
     run_id, continued, started_at = _choose_run(transaction, plan, job_id)
     note(transaction, "run_continued" if continued else "run_started", f"run {run_id}", run_id=run_id)
@@ -58,14 +60,12 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
     )
     if not continued:
         forget_runs(transaction, claim)
-    if edited:
-        rulesets.judge_again(transaction, plan.tries)
+    in_force = rulesets.begin(transaction, claim, plan, edited)
     left_out = _gather(transaction, claim, plan, continued)
     for job in (main, *plan.jobs):
         _queue_seeds(transaction, claim, job, ids[job.name])
     hold_back(transaction, claim)
     stashes.drip_all(transaction, claim)
-    in_force = rulesets.begin(transaction, claim, plan)
     jobs = job_states(transaction)
     stored = load_origins(transaction, claim)
     requests = transaction.fetch(Run.select(Run.requests).where(Run.id == run_id))[0][0]
@@ -234,11 +234,14 @@ def _take_over(transaction: Transaction, starter: Starter) -> bool:
     return bool(transaction.fetch(Session.select(Session.id).where(not_clean).limit(1)))
 
 
-def _is_edited(transaction: Transaction, plan: RunPlan) -> bool:
-    """Whether the configuration is another one than that of the last run: then pages that it refused are judged
-    again (CRAWL.md section 2)."""
-    last = transaction.fetch(Run.select(Run.config_text).order_by(Run.id.desc()).limit(1))
-    return bool(last) and last[0][0] != clean(plan.config_text)
+def _edited(transaction: Transaction, plan: RunPlan) -> Edited:
+    """What is another than in the last run: pages that were refused may pass then (CRAWL.md section 2)."""
+    last = transaction.fetch(Run.select(Run.config_text, Run.user_agent).order_by(Run.id.desc()).limit(1))
+    if not last:
+        return Edited()
+    config_text, user_agent = last[0]
+    renamed = product_token(user_agent) != product_token(clean(plan.user_agent))
+    return Edited(config_text != clean(plan.config_text), renamed)
 
 
 def _choose_run(transaction: Transaction, plan: RunPlan, job_id: int) -> tuple[int, bool, int]:

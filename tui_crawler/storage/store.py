@@ -177,9 +177,16 @@ class SqliteStore:
         """The exclusion list as operators have extended it."""
         return await self._writer.read(desk.exclusions)
 
-    async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> bool:
-        """Adds or removes an entry of the exclusion list; answers whether anything changed."""
-        return await self._writer.write(lambda work: desk.change_exclusion(work, exclusion, remove))
+    async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> QueueChange | None:
+        """Adds or removes an entry of the exclusion list; None when that changes nothing. Refused pages whose verdict
+        is another one now go back into the queue."""
+        claim = self._held()
+
+        def work(transaction: Transaction) -> QueueChange | None:
+            require(transaction, claim)
+            return rulesets.change_exclusion(transaction, claim, exclusion, remove)
+
+        return await self._writer.write(work)
 
     async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
         """Changes jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob,
@@ -243,9 +250,9 @@ class SqliteStore:
         return await self._writer.read(lambda work: awake(work, claim, origins, now))
 
     async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
-        """Writes a new version; answers the current rulesets of all jobs. Pages that the operator's rules had refused
-        are judged again. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob, ValueError; then nothing was
-        written."""
+        """Writes a new version; answers the current rulesets of all jobs. Refused pages whose verdict is another one
+        now go back into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob, ValueError; then
+        nothing was written."""
         claim = self._held()
 
         def work(transaction: Transaction) -> tuple[Ruleset, ...]:

@@ -94,6 +94,12 @@ class Transaction:
         text, parameters = self._texts.at_once(query)
         return self._connection.execute(text, parameters).rowcount
 
+    def run_of(self, build: Callable[[int], Any], size: int, values: Sequence[Any]) -> int:
+        """Executes a statement with `size` places for a list, `values` standing in the order of the text; answers how
+        many rows it changed."""
+        statement = self._texts.of(build, size)
+        return self._connection.execute(statement.text, values).rowcount
+
     def all_of(self, build: Callable[[int], Any], size: int, values: Sequence[Any]) -> list[Row]:
         """All rows of a query with `size` places for a list; `values` already stand in the order of the text."""
         statement = self._texts.of(build, size)

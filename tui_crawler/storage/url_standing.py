@@ -9,7 +9,7 @@ from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise, url
 from tui_crawler.storage.attempt_reports import attempts_of_page
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.link_reports import path_from_seed, referrals
-from tui_crawler.storage.origin_reports import exit_name
+from tui_crawler.storage.overview_reports import exit_name
 from tui_crawler.storage.page_reports import place_of
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row

@@ -83,7 +83,8 @@ FROM attempt a JOIN url u ON u.id = a.url_id JOIN origin o ON o.id = a.origin_id
     JOIN session s ON s.id = a.session_id"""
 
 _V_REQUEST = """SELECT r.id AS request_id, r.attempt_id, u.href AS url, r.method, r.sent_at, r.head_at, r.ended_at,
-    r.http_status, r.conditional, r.fluke_retry, r.error
+    r.http_status, r.conditional, r.fluke_retry, r.error, r.remote_address, r.dns_ms, r.connect_ms, r.tls_ms,
+    r.connection_reused
 FROM request r JOIN url u ON u.id = r.url_id"""
 
 _V_LINK = """SELECT f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at

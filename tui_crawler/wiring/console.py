@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # ruff: noqa: PLC0415  what the first picture does not need is imported after it, or not at all
 
+_TURN_S = 0.000_5  # a thread that reads or crawls keeps the screen's waiting so long (Python's own: ten times that)
 _ALLOCATIONS, _GENERATIONS = 20_000, 20  # between two looks for garbage; rows come and go by thousands
 
 
@@ -40,6 +41,7 @@ def open_console(config: Config | None, database: Path, readonly: bool, options:
     Raises StorageFailure before the screen is taken, when the database is none or cannot be opened.
     """
     gc.disable()  # until the first picture stands: nothing made so far is garbage
+    sys.setswitchinterval(_TURN_S)
     summary = _show(config, database, readonly, options, stays)
     for line in summary.lines():
         print(line)

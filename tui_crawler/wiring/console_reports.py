@@ -1,21 +1,25 @@
 """The reports as the console reads them: with the history of runs and the sums of what validators said."""
 
+# ruff: noqa: PLC0415  # what the first picture does not need is loaded when it is asked for
+
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from heapq import nlargest
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.ports import PageCounts, SessionView, ValidationTotals
 from tui_crawler.domain.view import RunView
-from tui_crawler.storage import page_counts, session_reports
+from tui_crawler.storage.overview_reports import rest_of_runs
 from tui_crawler.storage.reports import Reports
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.page_filter import PageFilter
+    from tui_crawler.storage.session_reports import SessionRow
 
 _RUN_COLUMNS = ("run_id", "started_at", "finished_at", "finish_reason", "requests", "user_agent", "config_name")
 
@@ -27,8 +31,8 @@ class ConsoleReports(Reports):
 
     def contract(self, origin: str) -> Contract:
         """What the configuration of the newest run promises an origin. Raises StorageFailure."""
-        from tui_crawler.wiring.contract import contract_of  # noqa: PLC0415  not before the first paint
-        from tui_crawler.wiring.rules import stored_config  # noqa: PLC0415
+        from tui_crawler.wiring.contract import contract_of
+        from tui_crawler.wiring.rules import stored_config
 
         run, text = self.run(), self.config_text()
         if self._config is None or self._config[0] != text:
@@ -37,17 +41,22 @@ class ConsoleReports(Reports):
 
     def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
         """How often each value of a field occurs among the pages that pass a filter. Raises StorageFailure."""
+        from tui_crawler.storage import page_counts
+
         found = page_counts.page_counts(self._reader, narrowing, field)
         return PageCounts(found.counts, found.values, found.looked_at, found.known)
 
     def sessions(self, limit: int) -> tuple[SessionView, ...]:
         """The newest processes that hold, or held, the database, newest first. Raises StorageFailure."""
+        from tui_crawler.storage import session_reports
+
         return tuple(_session(row) for row in session_reports.sessions(self._reader, limit))
 
     def runs(self, limit: int) -> tuple[RunView, ...]:
         """The newest runs of `v_run`, newest first; `live` is not told. Raises StorageFailure."""
         newest = nlargest(limit, self.rows("v_run", _RUN_COLUMNS), key=lambda row: row[0])
-        return tuple(_run(*row) for row in newest)
+        rest = rest_of_runs(self._reader, newest[-1][0] if newest else 0)
+        return tuple(replace(_run(*row), rested_ms=rest.get(row[0], 0)) for row in newest)
 
     def validations(self, most: int) -> ValidationTotals:
         """What validators said of the documents of the first `most` pages of `v_page`. Raises StorageFailure."""
@@ -62,7 +71,7 @@ class ConsoleReports(Reports):
         return ValidationTotals(pages, pages < most, sums)
 
 
-def _session(row: session_reports.SessionRow) -> SessionView:
+def _session(row: SessionRow) -> SessionView:
     return SessionView(
         session_id=row.session_id,
         run_id=row.run_id,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.preview import Preview
     from tui_crawler.domain.ruleset import RulesetChange
@@ -87,6 +88,17 @@ class ConsoleRules:
 
         with contextlib.closing(Reports(self._database)) as reports:
             return RulesDesk(reports).preview(change, job, progress)
+
+    def preview_exclusions(self, more: tuple[Exclusion, ...], progress: Callable[[int], None]) -> Preview:
+        """What more entries of the operators' exclusion list would block among all known URLs, of every job. Blocking.
+
+        `progress` is told how many were judged; what it raises ends the judging. Raises StorageFailure, BadPattern.
+        """
+        from tui_crawler.storage.reports import Reports  # noqa: PLC0415  the screen does not wait for it
+        from tui_crawler.wiring.rules import RulesDesk  # noqa: PLC0415
+
+        with contextlib.closing(Reports(self._database)) as reports:
+            return RulesDesk(reports).preview_exclusions(more, progress)
 
 
 def _document(head: str, rest: str) -> str:

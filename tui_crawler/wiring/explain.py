@@ -11,15 +11,20 @@ from tui_crawler.domain.answer import Question, RobotsKnown
 from tui_crawler.domain.explanation import Explanation, explain
 from tui_crawler.domain.origin import RobotsStatus
 from tui_crawler.domain.robots import ALLOW_ALL, parse_robots, product_token
+from tui_crawler.domain.run import RunReason
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.wiring.rules import RulesInForce, rules_in_force, stored_config
 from tui_crawler.wiring.settings import admission_of
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
+    from tui_crawler.domain.page_view import RefusedView
     from tui_crawler.domain.verdict import Step
-    from tui_crawler.domain.view import OriginView, RefusedView, RunView
+    from tui_crawler.domain.view import OriginView, RunView
     from tui_crawler.storage.reports import Reports
+
+_GOES_ON = frozenset({"", RunReason.interrupted.value})
+"""How a run ended that the next start continues: with its ignore list."""
 
 
 class Explainer:
@@ -44,6 +49,8 @@ class Explainer:
         url = normalise(written, None, CLIENT_MAX_LENGTH)
         standing = reports.standing(written, job)
         run = reports.run()
+        over = run is not None and not run.live and run.finish_reason not in _GOES_ON
+        standing = replace(standing, schedule=replace(standing.schedule, over=over))
         config = self._config(run)
         rules = rules_in_force(reports, standing.page.job if standing.page else job)[0]
         origin = reports.origin(url.origin) if isinstance(url, CrawlUrl) else None

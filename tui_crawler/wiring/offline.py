@@ -19,7 +19,7 @@ from tui_crawler.storage.scan import BuildSettings, Built, build_queue
 from tui_crawler.storage.seen import SeenSettings
 from tui_crawler.storage.segment_files import publish, read_head
 from tui_crawler.storage.segments import Shelf
-from tui_crawler.wiring.rules import overlaid, rules_in_force
+from tui_crawler.wiring.rules import rules_in_force
 from tui_crawler.wiring.settings import admission_of
 
 if TYPE_CHECKING:
@@ -125,11 +125,11 @@ def _admission_of(config: Config, reports: Reports) -> Callable[[str], Admission
     configured = admission_of(config)
     scope = Scope(configured.scope.origins.union(reports.origins_added()), configured.scope.start_paths)
     own_rules = {job.name: job.rules for job in config.jobs}
-    policies = {"": overlaid(config.policy_set, reports.exclusions())}
+    policies = {"": config.policy_set.with_exclusions(reports.exclusions())}
     for rules in rules_in_force(reports):
         written = replace(config.policy_set, rules=(*config.rules, *own_rules.get(rules.job, ())))
         last_read = next((one for one in reports.rulesets(rules.job) if one.from_config), None)
         edited = last_read is None or not same_rules(last_read.policies, written)
-        policies[rules.job] = overlaid(written, rules.added) if edited else rules.policies
+        policies[rules.job] = written.with_exclusions(rules.added) if edited else rules.policies
     made = {one: Admission(one, scope, configured.limits) for one in set(policies.values())}
     return lambda job: made[policies.get(job, policies[""])]

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.config.schema import Config
-from tui_crawler.domain.answer import JUDGEMENT_CODES
 from tui_crawler.domain.command import ApplyRules
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet, RuleSettings
 from tui_crawler.domain.preview import Comparison, Impact, Preview, RuleSide
 from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesetLine, change_between, difference, to_json
 from tui_crawler.domain.run import NoSuchJob
+from tui_crawler.domain.verdict import JUDGEMENT_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ class RulesInForce:
     @property
     def policies(self) -> PolicySet:
         """All of it."""
-        return overlaid(self.own, self.added)
+        return self.own.with_exclusions(self.added)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,19 @@ class RulesDesk:
 
         `progress` is told how many URLs were judged so far. Raises BadPattern for a bad value.
         """
-        impact = Impact(self._comparisons(change, job))
+        return self._judge(self._comparisons(change, job), progress)
+
+    def preview_exclusions(self, more: tuple[Exclusion, ...], progress: Callable[[int], None] | None = None) -> Preview:
+        """What more exclusions of operators would block among all known URLs: they hold for every job.
+
+        `progress` is told how many URLs were judged so far. Raises BadPattern for a bad value.
+        """
+        rules = rules_in_force(self._reports)
+        comparisons = {one.job: Comparison(one.policies, one.policies.with_exclusions(more)) for one in rules}
+        return self._judge(comparisons, progress)
+
+    def _judge(self, comparisons: dict[str, Comparison], progress: Callable[[int], None] | None) -> Preview:
+        impact = Impact(comparisons)
         after = 0
         while rows := self._reports.urls_known(after, WINDOW):
             impact.add(rows)
@@ -139,7 +151,7 @@ class RulesDesk:
         for rules in meant[:1] if job else meant:
             known = next((one for own, one in made if own == rules.own), None)
             if known is None:
-                known = Comparison(rules.policies, overlaid(edit.applied_to(rules.own), rules.added))
+                known = Comparison(rules.policies, edit.applied_to(rules.own).with_exclusions(rules.added))
                 made.append((rules.own, known))
             comparisons[rules.job] = known
         return comparisons
@@ -184,11 +196,6 @@ def stored_config(text: str, run: RunView | None) -> Config:
         with contextlib.suppress(ConfigErrors):
             return read_config(text, run.config_name)
     return Config(())
-
-
-def overlaid(policies: PolicySet, added: tuple[Exclusion, ...]) -> PolicySet:
-    """Policies with more exclusions."""
-    return replace(policies, exclusions=(*policies.exclusions, *added))
 
 
 def _configured(config: Config, job: str) -> PolicySet:

@@ -96,6 +96,7 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         jobs=tuple(_job_plan(job, config) for job in config.jobs),
         policies=config.policy_set,
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
+        max_url_length=config.crawl.max_url_length,
     )
 
 

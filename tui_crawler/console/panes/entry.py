@@ -27,6 +27,18 @@ _MOST_OFFERED = 40
 _GAP = "  "
 _PASSING = frozenset({"command", "filter", "table filter", "search"})
 """What is typed for these holds already, or is nothing before enter: the line makes way for whatever else is done."""
+_JUDGED = frozenset({"rule", "exclude"})
+"""What is typed for these may be wrong: at enter the line stays, and who takes the text closes it."""
+
+
+class _Box(PlainInput):
+    """Takes enter before the next key is looked at: what is typed after it is no part of the text."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            await self.action_submit()
 
 
 class EntryLine(Vertical):
@@ -44,7 +56,7 @@ class EntryLine(Vertical):
             self.text = text
 
     class Entered(Message):
-        """Enter was pressed; the line is closed."""
+        """Enter was pressed; the line is closed, unless what is typed may be wrong."""
 
         def __init__(self, purpose: str, text: str) -> None:
             super().__init__()
@@ -72,10 +84,12 @@ class EntryLine(Vertical):
         yield Lines(id="entry-offers")
         with Horizontal(id="entry-line"):
             yield Static("", id="entry-label", markup=False)
-            yield PlainInput(id="entry-input", compact=True, select_on_focus=False)
+            yield _Box(id="entry-input", compact=True, select_on_focus=False)
 
     def on_mount(self) -> None:
-        """Watches where the focus goes."""
+        """Watches where the focus goes; not when the screen was closed before what is in here came."""
+        if not self.children:
+            return
         self._offers.can_focus = False
         self._offers.display = False
         self.watch(self.screen, "focused", self._focus_went, init=False)
@@ -137,7 +151,8 @@ class EntryLine(Vertical):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Closes the line and tells the text."""
         event.stop()
-        self.close()
+        if self.purpose not in _JUDGED:
+            self.close()
         self.post_message(self.Entered(self.purpose, event.value))
 
     def on_key(self, event: events.Key) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from tui_crawler.console.crawl_table import CrawlTable, Row
-from tui_crawler.console.format import plural
+from tui_crawler.console.format import count, plural
 from tui_crawler.console.present.attempt_row import EVENT_COLUMNS, event_row, is_problem
 from tui_crawler.console.present.event_rows import action_row, trouble_row
 from tui_crawler.console.table_cells import LateRow
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.notice import Trouble
-    from tui_crawler.domain.view import ActionView, AttemptView
+    from tui_crawler.domain.desk_view import ActionView
+    from tui_crawler.domain.view import AttemptView
 
 KEPT = 500
 
@@ -93,8 +94,8 @@ class EventsPane(CrawlTable):
     def _show(self) -> None:
         following = self.cursor_index <= 0
         self.set_rows(self._merged(), cursor="first" if following else "pin")
-        problems = len(self._problems())
-        self.name_pane(f"Events · {plural(problems, 'problem')}" if problems else "Events")
+        problems, held = len(self._problems()), count(self.row_count)
+        self.name_pane(f"Events · {plural(problems, 'problem')} among the newest {held}" if problems else "Events")
 
     def _merged(self) -> list[Row]:
         """All rows by time, newest first; attempts keep their order."""

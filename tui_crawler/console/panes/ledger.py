@@ -12,6 +12,7 @@ from tui_crawler.console.present.stat_rows import (
     LEDGER_COLUMNS,
     LEDGERS,
     NOTHING,
+    SPANS,
     RefusedReason,
     limbo_row,
     refused_row,
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.ports import SessionView
     from tui_crawler.console.refresh import Part
-    from tui_crawler.domain.view import ActionView, LimboView, RunView
+    from tui_crawler.domain.desk_view import ActionView, LimboView
+    from tui_crawler.domain.view import RunView
 
 _COUNTED = frozenset({"stashes", "validation"})
 
@@ -139,6 +141,8 @@ class LedgerPane(CrawlTable):
         value = self._value
         if self.row_count:
             words += f" · {count(self.row_count)}"
+        if name in SPANS:
+            words += f" · {SPANS[name]}"
         if isinstance(value, StashCount | ValidationCount):
             what = "counted"
             if isinstance(value, ValidationCount) and not value.totals.whole:

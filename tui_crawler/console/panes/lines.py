@@ -56,13 +56,20 @@ class Lines(ScrollView):
 
     def show(self, lines: Sequence[Line]) -> None:
         """Shows these lines in place of all others; nothing is painted when they are equal."""
-        source = tuple(lines)
-        if source == self._source:
-            return
-        self._source = source
+        if tuple(lines) != self._source:
+            self.replace_lines(lines)
+            self._measure()
+            self.refresh()
+
+    def replace_lines(self, lines: Sequence[Line]) -> None:
+        """Takes these lines in place of all others, to be shown by the painting that is under way."""
+        self._source = tuple(lines)
         self._width = -1
-        self._measure()
-        self.refresh()
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What is shown."""
+        return self._source
 
     @property
     def more(self) -> str:

@@ -13,7 +13,7 @@ from tui_crawler.console.table_columns import Column
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.domain.view import ActionView
+    from tui_crawler.domain.desk_view import ActionView
 
 ACTION_COLUMNS: tuple[Column, ...] = (
     Column("at", "WHEN", 8, 1),

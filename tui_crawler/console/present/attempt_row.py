@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import clock, count, seconds, size
-from tui_crawler.console.present.exits import exit_cell, is_failure, status_cell
+from tui_crawler.console.present.exits import exit_cell, exit_code_of, status_cell
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
+from tui_crawler.domain import exit_code
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -37,8 +38,8 @@ LOG_COLUMNS: tuple[Column, ...] = (
 
 
 def is_problem(attempt: AttemptView) -> bool:
-    """Whether `e` stops at it: it failed, or it cost patience."""
-    return is_failure(attempt.exit_code) or attempt.patience_after < attempt.patience_before
+    """Whether `e` stops at it, as the database has it: it failed. A robots.txt that does not exist is no problem."""
+    return exit_code.is_problem(exit_code_of(attempt.exit_code), attempt.kind)
 
 
 def note(attempt: AttemptView) -> tuple[Styled, ...]:

@@ -13,6 +13,9 @@ from tui_crawler.console.table_cells import Styled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+COMPACT = 4
+"""The widest number that `format.compact` gives, in cells."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chip:
@@ -35,14 +38,18 @@ class Chip:
         return Chip(tuple(Styled(part.short or part.text, part.role) for part in self.parts), self.priority)
 
 
-def chip(text: str, role: str = "", priority: int = 0) -> Chip:
-    """A chip of one piece."""
-    return Chip((Styled(text, role),), priority)
+def chip(text: str, role: str = "", priority: int = 0, width: int = 0) -> Chip:
+    """A chip of one piece; a shorter text is filled up to `width` cells, so that what stands beside it stays there."""
+    return Chip((Styled(text.ljust(width), role),), priority)
 
 
-def pair(label: str, value: str, role: str = "", priority: int = 0, short: str = "") -> Chip:
-    """A chip of a muted label, perhaps with a short one, and its value."""
-    return Chip((Styled(f"{label} ", "muted", short=f"{short} " if short else ""), Styled(value, role)), priority)
+def pair(label: str, value: Styled, priority: int = 0, width: int = 0, short: str = "") -> Chip:
+    """A chip of a muted label, perhaps with a short one, and its value in at least `width` cells.
+
+    Of a value that has a short form the short one is filled up to COMPACT cells.
+    """
+    filled = Styled(value.text.ljust(width), value.role, short=value.short.ljust(COMPACT) if value.short else "")
+    return Chip((Styled(f"{label} ", "muted", short=f"{short} " if short else ""), filled), priority)
 
 
 def fit_chips(

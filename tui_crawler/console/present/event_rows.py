@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.notice import Trouble
-    from tui_crawler.domain.view import ActionView
+    from tui_crawler.domain.desk_view import ActionView
 
 
 def action_mark(action: ActionView) -> Mark:

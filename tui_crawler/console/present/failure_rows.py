@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from tui_crawler.console.page_book import GroupBook
     from tui_crawler.console.present.line import Line
     from tui_crawler.console.rule_pattern import Cluster
-    from tui_crawler.domain.view import FailureGroup, OriginView, PageView
+    from tui_crawler.domain.page_view import FailureGroup, PageView
+    from tui_crawler.domain.view import OriginView
 
 GROUPINGS: tuple[tuple[str, ...], ...] = (
     ("exit_code",),

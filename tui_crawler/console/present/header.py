@@ -1,4 +1,8 @@
-"""The two lines at the top of every screen: what runs, how fast, how well, and why nothing moves. Pure."""
+"""The two lines at the top of every screen: what runs, how fast, how well, and why nothing moves. Pure.
+
+Nothing moves sideways while the numbers change: a field has as many cells as its values take, none goes because it is
+zero, and which of them there is room for depends on the width of the screen and on how many origins there are.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +11,40 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import compact, count, elapsed, percent, plural, rate, seconds, size, span
 from tui_crawler.console.glyphs import Mark, state_mark
-from tui_crawler.console.present.chips import Chip, chip, fit_chips, pair
+from tui_crawler.console.present.chips import COMPACT, Chip, chip, fit_chips, pair
 from tui_crawler.console.present.line import Line, Split
 from tui_crawler.console.present.standing import TALLIES
 from tui_crawler.console.present.urls import host_of
+from tui_crawler.console.safe_text import fit, safe
 from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Group
-from tui_crawler.domain.idle_reason import end_of_run
+from tui_crawler.domain.idle_reason import worked_ms
+from tui_crawler.domain.view import TotalsView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tui_crawler.domain.view import RunView, TotalsView
+    from tui_crawler.domain.view import RunView
 
-_LINE = 24
+_LINE, _SHORT_LINE = 24, 12
+_COUNT = 7
+"""Cells of a number below a million, with its space between thousands."""
+_SHARE = 5
+_REFRESH = 12
+_NO_TOTALS = TotalsView(0, 0, 0, 0, 0, 0, 0, 0)
+_LIMITS = frozenset({Limit.delay, Limit.server, Limit.patience, Limit.slots})
+_SHARES = (
+    ("ok", (Group.ok, Group.unchanged), "ok", 1),
+    ("3xx", (Group.redirect,), "redirect", 12),
+    ("4xx", (Group.client,), "client", 13),
+    ("5xx", (Group.server,), "server", 5),
+    ("network", (Group.network,), "network", 6),
+)
+"""What the shares of a run are called, what they count, their role and how soon they go."""
+UNREAD = "-"
+"""What stands for a number as long as nothing was read: the rows below are empty, too."""
 FULL_HZ = 10
 """Refreshes a second while the screen keeps up."""
 
@@ -90,34 +112,34 @@ def _who(state: HeaderState) -> list[Chip]:
     if state.name:
         chips.append(chip(state.name, "strong", 40))
     if state.run is not None:
-        chips.append(chip(f"run {state.run.run_id}", "muted", 45))
-        spent = end_of_run(state.run, state.now) - state.run.started_at
-        chips.append(chip(elapsed(spent), "muted", 35))
-    for word, _ in TALLIES:
-        number = state.tally.get(word, 0)
-        if word == "resting" and not number:
+        chips.append(chip(f"run {state.run.run_id}", "muted", 36))
+        chips.append(chip(elapsed(worked_ms(state.run, state.now)), "muted", 35))
+    most = sum(state.tally.values())
+    digits = COMPACT if most > 999 else len(str(most))
+    for word, priority in TALLIES:
+        if word == "resting":
             continue
-        mark = state_mark(word)
+        shown = "resting" if word == "waiting" and state.tally.get("resting") else word
+        number, mark = state.tally.get(shown, 0), state_mark(shown)
         role = mark.role if number else "faint"
-        urgent = word in {"impatient", "gave up"}
-        chips.append(chip(f"{mark.glyph} {compact(number)}", role, (2 if urgent else 20) if number else 60))
+        told = compact(number) if state.totals is not None or state.tally else UNREAD
+        chips.append(chip(f"{mark.glyph} {told}", role, priority, width=2 + digits))
     return chips
 
 
 def _pace(state: HeaderState) -> list[Chip]:
-    totals = state.totals
-    chips = [
-        Chip((Styled(rate(state.requests_per_s), "strong"), Styled(" url/s", "muted")), 4),
-        Chip((Styled(size(state.bytes_per_s)), Styled("/s", "muted")), 30),
+    totals = state.totals or _NO_TOTALS
+    failed = Styled(_share(totals.failed, totals.done + totals.failed), "warning" if totals.failed else "")
+    todo, pending = totals.todo, totals.pending
+    ended = pending and state.eta is not None and state.eta.limit is Limit.none  # what is left is not of this run
+    return [
+        Chip((Styled(rate(state.requests_per_s).rjust(5), "strong"), Styled(" url/s", "muted", short="/s")), 4),
+        Chip((Styled(size(state.bytes_per_s).rjust(6)), Styled("/s", "muted")), 37),
+        pair("failed pages", failed, 30, _SHARE, short="fail"),
+        pair("todo", _number(state, todo), 57, _COUNT),
+        pair("pending", _number(state, pending, "strong"), 6, _COUNT),
+        pair("ETA", Styled(eta_words(None if ended else state.eta)), 8, 7),
     ]
-    if totals is not None:
-        tried = totals.done + totals.failed
-        failed = "warning" if totals.failed else ""
-        chips.append(pair("failed pages", percent(totals.failed, tried), failed, 32, short="fail"))
-        chips.append(pair("todo", count(totals.todo), "", 57))
-        chips.append(pair("pending", count(totals.pending), "strong", 6))
-    chips.append(pair("ETA", eta_words(state.eta), "", 8))
-    return chips
 
 
 def _health(state: HeaderState) -> list[Chip]:
@@ -125,26 +147,28 @@ def _health(state: HeaderState) -> list[Chip]:
     if state.idle:
         droppable = 0 if state.engine.role == "error" else 10
         return [chip(state.engine.label, state.engine.role, droppable), chip(state.idle, "warning")]
-    chips = [chip(state.engine.label, state.engine.role, 10)]
-    if any(value is not None for value in state.line):
-        chips.append(chip(sparkline(state.line, _LINE), "active", 20))
-    if state.totals is not None:
-        sums = share(state.totals)
-        groups = (
-            ("ok", (Group.ok, Group.unchanged), "ok", 1),
-            ("3xx", (Group.redirect,), "redirect", 12),
-            ("4xx", (Group.client,), "client", 13),
-            ("5xx", (Group.server,), "server", 5),
-            ("network", (Group.network,), "network", 6),
-        )
-        numbers = [sum(sums.get(group, 0) for group in members) for _, members, _, _ in groups]
-        asked = max(state.run.requests if state.run is not None else 0, sum(numbers))
-        for (label, _, role, priority), number in zip(groups, numbers, strict=True):
-            chips.append(pair(label, percent(number, asked), role if number else "faint", priority))
-        chips.append(chip(f"of {plural(asked, 'turn')} with a request", "faint", 54))
-        blocked = state.totals.blocked
-        chips.append(pair("blocked pages", count(blocked), "blocked" if blocked else "faint", 14, short="blocked"))
-    return chips
+    totals = state.totals or _NO_TOTALS
+    line = Styled(sparkline(state.line, _LINE), "active", short=sparkline(state.line, _SHORT_LINE))
+    chips = [chip(state.engine.label, state.engine.role, 10), Chip((line,), 20)]
+    sums = share(totals)
+    numbers = [sum(sums.get(group, 0) for group in members) for _, members, _, _ in _SHARES]
+    asked = max(state.run.requests if state.run is not None else 0, sum(numbers))
+    for (label, _, role, priority), number in zip(_SHARES, numbers, strict=True):
+        shown = Styled(_share(number, asked), role if number else "faint")
+        chips.append(pair(label, shown, priority, _SHARE))
+    chips.append(chip(f"of {plural(asked, 'turn')} with a request", "faint", 54, width=24 + _COUNT))
+    blocked = _number(state, totals.blocked, "blocked" if totals.blocked else "faint")
+    return [*chips, pair("blocked pages", blocked, 14, _COUNT, short="blocked")]
+
+
+def _number(state: HeaderState, number: int, role: str = "") -> Styled:
+    """A number of the totals; before they are read nothing is said to be zero."""
+    return Styled(UNREAD, role) if state.totals is None else Styled(count(number), role, short=compact(number))
+
+
+def _share(part: int, whole: int) -> str:
+    """A share in at most _SHARE cells."""
+    return "100%" if part == whole > 0 else percent(part, whole)
 
 
 def _refresh(state: HeaderState) -> list[Chip]:
@@ -156,21 +180,19 @@ def _refresh(state: HeaderState) -> list[Chip]:
     if state.frozen:
         chips.append(chip("frozen", "paused bold"))
     if state.stale_ms:
-        chips.append(chip(f"⚠ stale {state.stale_ms // 1000} s", "warning bold"))
+        chips.append(chip(f"⚠ stale {state.stale_ms // 1000} s", "warning bold", width=_REFRESH))
     elif state.hz < FULL_HZ:
-        chips.append(chip(f"↻ {state.hz}/s slowed", "warning", 9))
+        chips.append(chip(f"↻ {state.hz}/s slowed", "warning", 7, width=_REFRESH))
     else:
-        chips.append(
-            chip(
-                f"{state.hz}/s  {seconds(state.read_ms) if state.read_ms > 999 else f'{state.read_ms} ms'}", "faint", 55
-            )
-        )
-    return chips + _eta_limit(state.eta)
+        took = seconds(state.read_ms) if state.read_ms > 999 else f"{state.read_ms} ms"
+        short = f"{state.hz}/s".ljust(COMPACT)
+        chips.append(Chip((Styled(f"{short} {took:>7}", "faint", short=short),), 55))
+    return chips if state.idle else chips + _eta_limit(state.eta)
 
 
 def _eta_limit(eta: Eta | None) -> list[Chip]:
     """What the ETA above it is decided by, and at which origin."""
-    if eta is None or eta.limit in {Limit.none, Limit.resting}:
-        return []
-    where = [chip(host_of(eta.origin), "faint", 56)] if eta.origin else []
-    return [*where, chip(f"by {eta.limit.value}", "muted", 21)]
+    limit, where = "", ""
+    if eta is not None and eta.limit in _LIMITS:
+        limit, where = f"by {eta.limit.value}", host_of(eta.origin) if eta.origin else ""
+    return [chip(fit(safe(where), _LINE, "right"), "faint", 56), chip(limit.rjust(11), "muted", 21)]

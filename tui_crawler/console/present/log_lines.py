@@ -17,7 +17,8 @@ from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.view import ActionView, ActivityView, AttemptView
+from tui_crawler.domain.desk_view import ActionView, ActivityView
+from tui_crawler.domain.view import AttemptView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

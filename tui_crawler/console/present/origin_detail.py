@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.origin_parts import TopUp
     from tui_crawler.domain.contract import Contract
+    from tui_crawler.domain.page_view import ExitCountView, OriginHistory, RefusedView, TodoView
     from tui_crawler.domain.trap import TrapSuspicion
-    from tui_crawler.domain.view import ExitCountView, OriginHistory, OriginView, RefusedView, RunView, TodoView
+    from tui_crawler.domain.view import OriginView, RunView
 
 TODO_COLUMNS: tuple[Column, ...] = (
     Column("number", "#", 3, 2, "right"),
@@ -67,6 +68,7 @@ def state_lines(view: OriginView, past: Past, now: int, zone: tzinfo, line: Sequ
         fact("patience", patience_cell(view), Styled(f" {view.patience} of {view.patience_max}", "muted")),
         *patience_past(history.patience, past.given, past.run, now, zone),
         fact("delay", seconds(view.delay_ms), Styled(f" {delay_source(view)}", "muted"), *_own_delay(view)),
+        fact("", Styled(f"politeness {view.politeness}", "muted")),
         *delay_past(history.delays, past.run, zone),
         clock_line(view, now, past.contract),
         robots_line(view, now),
@@ -79,7 +81,7 @@ def state_lines(view: OriginView, past: Past, now: int, zone: tzinfo, line: Sequ
         fact("done", count(view.done), Styled(f"  {size(view.bytes)}  +{count(view.discovered)} found", "muted")),
         fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
         fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
-        fact("requests", count(view.requests), Styled(f"  politeness {view.politeness}", "muted")),
+        fact("requests", count(view.requests), Styled(" in all runs", "muted")),
     ]
     if view.worker:
         lines.append(fact("worker", view.worker))

@@ -77,7 +77,7 @@ def clock_line(view: OriginView, now: int, contract: Contract | None) -> Cell:
         return fact("next", Styled(due(view.asleep_until - now), "waiting"), Styled(" nothing is due before", "muted"))
     wait = view.next_request_at - now
     if wait <= 0:
-        return fact("next", Styled("as soon as a slot is free", "waiting"))
+        return fact("next", Styled("as soon as its turn comes", "waiting"))
     shown = seconds(wait) if wait < CLOCK_MS else due(wait).lstrip("+")
     whole = max(view.delay_ms, wait)
     return fact("next", Styled(shown.ljust(6), "waiting"), *gauge(whole - wait, whole))

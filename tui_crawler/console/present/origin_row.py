@@ -86,8 +86,12 @@ def origin_row(
     narrow: bool,
     you: str = "",
     suspected: bool = False,
+    in_flight: int | None = None,
 ) -> Row:
-    """An origin as a row of the overview at `now` (epoch ms), perhaps `suspected` as a trap; its key is the origin."""
+    """An origin as a row of the overview at `now` (epoch ms), perhaps `suspected` as a trap; its key is the origin.
+
+    `in_flight` as `idle_reason` has it.
+    """
     mark = standing(view)
     done = view.state == "FINISHED"
     name = Styled(host_of(view.origin), "muted" if done else "strong", short=bare_host(view.origin))
@@ -108,6 +112,7 @@ def origin_row(
             last,
         )
         return Row(view.origin, cells)
+    idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
     cells = (
         (*((Styled(f"{SUSPECTED} ", "warning", short=SUSPECTED),) if suspected else ()), state),
         name,
@@ -124,7 +129,7 @@ def origin_row(
         size(view.bytes),
         (
             *((Styled(f"{SUSPECTED} trap suspected  ", "warning"),) if suspected else ()),
-            Styled(idle_reason(view, now, run, zone=zone, you=you) or requesting(view), "muted"),
+            Styled(idle or requesting(view), "muted"),
         ),
     )
     return Row(view.origin, cells)
@@ -176,9 +181,4 @@ def next_cell(view: OriginView, now: int) -> Styled:
 def counts_down(view: OriginView, now: int) -> bool:
     """Whether the row of this origin changes by time alone."""
     wait = max(view.next_request_at, view.asleep_until) - now
-    return (
-        view.state not in {"FINISHED", RESTING}
-        and not view.paused
-        and not view.in_flight_url
-        and -1_000 < wait < CLOCK_MS
-    )
+    return view.state not in {"FINISHED", RESTING} and not view.paused and not view.in_flight_url and wait < CLOCK_MS

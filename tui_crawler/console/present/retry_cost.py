@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, plural, seconds, span
@@ -73,14 +73,40 @@ def retry_cost(
     return RetryCost(cost.low_ms, high, cost.origin, cost.pages, cost.turn_ms, busy, held, uptake)
 
 
-def cost_words(cost: RetryCost) -> str:
-    """The cost in one or two sentences; raw text, empty where nothing was to be put back."""
+def run_cost(
+    pages: Mapping[str, int], every: Mapping[str, OriginView], now: int, among: int | None, slots: int
+) -> RetryCost:
+    """The same for a new run: with these pages, what else is queued at all origins, each page in one try. `among` of
+    the pages are queued already (None: perhaps all). `slots` take turns at once (0: not known)."""
+    left = sum(pages.values()) if among is None else among
+    whole: dict[str, int] = {}
+    for name, view in every.items():
+        both = min(left, pages.get(name, 0), view.pending)
+        left -= both
+        if not held_word(view, Uptake.new_run):
+            whole[name] = pages.get(name, 0) + view.pending - both
+    whole = {name: number for name, number in whole.items() if number}
+    cost = retry_cost(whole, every, 1, now, Uptake.new_run)
+    answers = sum(number * max(0, every[name].last_response_ms) for name, number in whole.items())
+    return replace(cost, low_ms=max(cost.low_ms, answers // slots if slots else 0))
+
+
+def cost_words(cost: RetryCost, whole: RetryCost | None = None) -> str:
+    """The cost in a few sentences; raw text, empty where nothing was to be put back. `whole`: that of the run which
+    would start, with all its other pages."""
     words = []
     if cost.origin:
-        longest = f", the longest of {count(cost.origins)} origins" if cost.origins > 1 else ""
-        turns = f"{plural(cost.pages, 'turn')} of {seconds(cost.turn_ms)}"
-        words.append(f"Takes {span(cost.low_ms, cost.high_ms)}: {host_of(cost.origin)}, {turns}{longest}.")
+        takes = "These alone take" if whole is not None and whole.low_ms > cost.low_ms else "Takes"
+        words.append(f"{takes} {span(cost.low_ms, cost.high_ms)}: {_turns(cost)}.")
+    if whole is not None and whole.low_ms > cost.low_ms:
+        words.append(f"With the others the run takes {span(whole.low_ms, whole.low_ms)} or more: {_turns(whole)}.")
     if cost.held:
         why = "paused, stopped or out of patience" if cost.uptake is Uptake.this_run else "paused"
         words.append(f"{plural(cost.held, 'page')} would wait: their origins are {why}.")
     return " ".join(words)
+
+
+def _turns(cost: RetryCost) -> str:
+    """What takes longest."""
+    longest = f", the longest of {count(cost.origins)} origins" if cost.origins > 1 else ""
+    return f"{host_of(cost.origin)}, {plural(cost.pages, 'turn')} of {seconds(cost.turn_ms)}{longest}"

@@ -85,8 +85,6 @@ def _preview_lines(preview: Preview) -> list[Line]:
         Split(Styled("✓ newly allowed", "ok"), Styled(count(allowed), "strong" if allowed else "faint")),
         Split(Styled("  unchanged", "muted"), Styled(count(preview.unchanged), "muted")),
     ]
-    if again := judged_again_words(preview):
-        lines.append(Prose(again, "muted"))
     if preview.by_origin:
         lines += ["", Styled("By origin", "accent bold")]
         for one in preview.by_origin[:_ORIGINS]:
@@ -103,14 +101,6 @@ def _preview_lines(preview: Preview) -> list[Line]:
         lines.append((Styled("⊘ " if blocks else "✓ ", "blocked" if blocks else "ok"), sample.url))
         lines.append(Styled(f"  {sample.before} → {sample.after}: {sample.decided_by}", "muted"))
     return lines
-
-
-def judged_again_words(preview: Preview) -> str:
-    """What applying does to pages that stay refused; empty where there are none."""
-    number = preview.judged_again
-    if not number:
-        return ""
-    return f"{plural(number, 'blocked page')} {'is' if number == 1 else 'are'} judged again, no request"
 
 
 def must_type(news: ImpactNews) -> int:
@@ -133,9 +123,7 @@ def apply_question(intent: Intent, news: ImpactNews) -> Question | None:
     if seeds:
         named = ", ".join(seeds[:_SEEDS]) + (" …" if len(seeds) > _SEEDS else "")
         text += f" Among them {'is' if len(seeds) == 1 else 'are'} {plural(len(seeds), 'seed')}: {named}"
-    again = judged_again_words(preview)
-    note = "Pages that were crawled stay. " + (f"{again}. " if again else "") + "undo: z"
-    return Question("Apply the draft?", text, (("Apply", intent),), note)
+    return Question("Apply the draft?", text, (("Apply", intent),), "Pages that were crawled stay. undo: z")
 
 
 def judge(text: str, policies: PolicySet) -> Judged:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import clock, compact, count, date_time, plural
-from tui_crawler.console.present.line import Line, Prose, fact
-from tui_crawler.console.rule_draft import DraftRow, Entry, RuleDraft, section_word
+from tui_crawler.console.present.line import Hanging, Line, Prose, fact
+from tui_crawler.console.rule_draft import DraftRow, Entry, Rebased, RuleDraft
 from tui_crawler.console.rule_firing import Firing, without_entry
-from tui_crawler.console.table_cells import Cell, Row, Styled
+from tui_crawler.console.rule_words import change_text, change_words, counted_changes, section_word
+from tui_crawler.console.table_cells import Cell, Row, Styled, cell_text
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY
-from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesetLine, Section, difference
+from tui_crawler.domain.ruleset import Ruleset, RulesetChange, Section, difference
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.rule_parts import CountedRefusals
     from tui_crawler.domain.refusal_view import RefusalCounts
+    from tui_crawler.domain.ruleset_change import EntryChange
 
 ENTRY_COLUMNS: tuple[Column, ...] = (
     Column("section", "SECTION", 14, 1, min_width=13),
-    Column("entry", "ENTRY", None, 0, min_width=24),
+    Column("entry", "ENTRY", None, 0, min_width=34),
     Column("why", "WHY", 20, 3, min_width=18),
     Column("source", "WRITTEN", 12, 2, min_width=10),
 )
@@ -51,21 +53,46 @@ _MEANINGS: dict[Section, str] = {
     "exclusions": "Overrides everything, also for redirects and robots.txt.",
     "whitelist": "Domains join the crawl when they are linked; with patterns, every URL must match one.",
 }
-_CHANGES = {"+": "ok", "−": "error"}
+_SHOWN = 3
+"""So many changes are named one by one in a question."""
+_SIGNS = {"new": "+ ", "deleted": "− ", "edited": "✎ "}
+_KINDS = {"added": ("+ ", "ok"), "removed": ("− ", "error"), "edited": ("✎ ", "accent")}
 
 
 def entry_row(row: DraftRow) -> Row:
-    """An entry; its key is the entry's. New ones and those that are taken out are marked with a sign and a word."""
-    entry, role = row.entry, _CHANGES.get(row.change, "")
-    section = Styled(
-        f"{row.change} {section_word(entry.section)}" if row.change else section_word(entry.section), role or "muted"
-    )
-    words: Cell = Styled(entry_words(entry), role or "strong")
-    if row.change == "−":
-        words = (Styled("deleted ", "error"), Styled(entry_words(entry), "muted"))
-    elif row.change == "+":
-        words = (Styled("new ", "ok"), Styled(entry_words(entry), "strong"))
+    """An entry; its key is the entry's. What was done to it in the draft is said with a sign and a word."""
+    entry, sign = row.entry, _SIGNS.get(row.change, "")
+    own = entry_words(entry)
+    role = "muted"
+    words: Cell = Styled(own, "strong")
+    match row.change:
+        case "new":
+            role, words = "ok", (Styled("new ", "ok"), Styled(own, "strong"))
+        case "deleted":
+            role, words = "error", (Styled("deleted ", "error"), Styled(own, "muted"))
+        case "edited":
+            was = entry_words(row.was) if row.was is not None else own
+            before = Styled(f"{was} → " if was != own else "", "muted")
+            role, words = "accent", (Styled("edited ", "accent"), before, Styled(own, "strong"))
+        case "moved":
+            sign, role = _moved_sign(row.place, row.to), "accent"
+            words = (Styled(f"moved {row.place} → {row.to} ", "accent"), Styled(own, "strong"))
+    section = Styled(sign + section_word(entry.section), role)
     return Row(entry.key, (section, words, Styled(reason_of(entry), "muted"), Styled(entry.line.source, "muted")))
+
+
+def without_empty(columns: Sequence[Column], rows: Sequence[Row]) -> tuple[tuple[Column, ...], list[Row]]:
+    """Columns and rows without those columns that may be dropped and in which nothing stands: others have their room.
+    Without rows all columns stay."""
+    kept = [
+        place
+        for place, column in enumerate(columns)
+        if not column.priority or not rows or any(cell_text(row.cells[place]) for row in rows)
+    ]
+    if len(kept) == len(columns):
+        return tuple(columns), list(rows)
+    less = [Row(row.key, tuple(row.cells[place] for place in kept)) for row in rows]
+    return tuple(columns[place] for place in kept), less
 
 
 def operator_rows(added: Sequence[Exclusion]) -> list[Row]:
@@ -160,8 +187,8 @@ def reason_of(entry: Entry) -> str:
     return _why(entry.value) if isinstance(entry.value, Exclusion) else ""
 
 
-def entry_lines(entry: Entry | Exclusion | None) -> list[Line]:
-    """The entry under the cursor, whole, and what its section means."""
+def entry_lines(entry: Entry | Exclusion | None, row: DraftRow | None = None) -> list[Line]:
+    """The entry under the cursor, whole, and what its section means. `row`: what the draft does to it."""
     match entry:
         case None:
             return []
@@ -174,8 +201,9 @@ def entry_lines(entry: Entry | Exclusion | None) -> list[Line]:
             ]
         case _:
             why = f"  {reason_of(entry)}" if reason_of(entry) else ""
+            was = Styled(f"  in place of {entry_words(row.was)}" if row is not None and row.was else "", "accent")
             return [
-                (Styled(entry_words(entry), "strong"), why),
+                (Styled(entry_words(entry), "strong"), why, was),
                 (Styled(f"{_MEANINGS[entry.section]}  ", "muted"), Styled(entry.line.source, "faint")),
             ]
 
@@ -190,7 +218,7 @@ def version_row(one: Ruleset, zone: tzinfo) -> Row:
     )
 
 
-def difference_lines(one: Ruleset | None, before: Ruleset | None, lines: Sequence[RulesetLine]) -> list[Line]:
+def difference_lines(one: Ruleset | None, before: Ruleset | None, changes: Sequence[EntryChange]) -> list[Line]:
     """What a version says otherwise than the one before it (None: it is the first, or the one before is unknown)."""
     if one is None:
         return []
@@ -198,36 +226,37 @@ def difference_lines(one: Ruleset | None, before: Ruleset | None, lines: Sequenc
     if before is None and one.parent_id:
         return [*head, Styled(f"made from version {one.parent_id}, which is not in this list", "muted")]
     if before is None:
-        return [
-            *head,
-            Styled(f"The first version: {plural(len(lines), 'entry', 'entries')}.", "muted"),
-            *change_lines(lines),
-        ]
-    if not lines:
+        first = f"The first version: {plural(len(changes), 'entry', 'entries')}."
+        return [*head, Styled(first, "muted"), *map(change_line, changes)]
+    if not changes:
         return [*head, Styled(f"The same as version {before.ruleset_id}.", "muted")]
-    return [*head, *change_lines(lines)]
+    return [*head, Styled(counted_changes(changes), "muted"), *map(change_line, changes)]
 
 
-def comparison_lines(older: Ruleset, newer: Ruleset, lines: Sequence[RulesetLine]) -> list[Line]:
+def comparison_lines(older: Ruleset, newer: Ruleset, changes: Sequence[EntryChange]) -> list[Line]:
     """What two versions differ in, whatever lies between them."""
     head: list[Line] = [
         fact("from", Styled(f"version {older.ruleset_id}", "strong"), Styled(f"  {older.who}", "muted")),
         fact("to", Styled(f"version {newer.ruleset_id}", "strong"), Styled(f"  {newer.who}", "muted")),
         "",
     ]
-    return [*head, *change_lines(lines)] if lines else [*head, Styled("They say the same.", "muted")]
+    if not changes:
+        return [*head, Styled("They say the same.", "muted")]
+    return [*head, Styled(counted_changes(changes), "muted"), *map(change_line, changes)]
 
 
-def change_lines(lines: Sequence[RulesetLine]) -> list[Line]:
-    """Entries put in and taken out, one a line."""
-    return [
-        (
-            Styled("+ " if line.added else "− ", "ok" if line.added else "error"),
-            Styled(f"{section_word(line.section)}  ", "muted"),
-            line.text,
-        )
-        for line in lines
-    ]
+def change_line(change: EntryChange) -> Line:
+    """What became of an entry."""
+    sign, role = _KINDS.get(change.kind) or (_moved_sign(change.place, change.to), "accent")
+    section = f"{section_word(change.section)}  "
+    head = (Styled(sign, role), Styled(section, "muted"))
+    if change.kind in {"edited", "moved"}:
+        return Hanging(head, len(sign) + len(section), change_text(change))
+    return (*head, change_text(change))
+
+
+def _moved_sign(place: int, to: int) -> str:
+    return "▲ " if to < place else "▼ "
 
 
 def heading_of(one: Ruleset | None, entries: int) -> str:
@@ -241,8 +270,7 @@ def draft_heading(draft: RuleDraft | None) -> str:
     """The title of the entries of a draft; raw text."""
     if draft is None:
         return "Draft"
-    changes = len(draft.lines)
-    drafted = plural(changes, "change") if changes else "nothing changed yet"
+    drafted = counted_changes(draft.changes) or "nothing changed yet"
     return f"Draft · job {draft.base.job} · from version {draft.base.ruleset_id} · {drafted}"
 
 
@@ -266,15 +294,37 @@ def typed_lines(text: str, read: RulesetChange | str | None, edited: Entry | Non
     ]
 
 
-def overtaken_lines(draft: RuleDraft, newer: Ruleset) -> list[Line]:
-    """Another version is in force than the one the draft began with."""
-    return [
-        Styled(f"⚠ version {newer.ruleset_id} of {newer.who} is in force now", "warning"),
-        Styled(
-            f"  the draft began with version {draft.base.ruleset_id}: applying it will be refused; esc discards it",
-            "muted",
-        ),
-    ]
+def overtaken_lines(newer: Ruleset, rebased: Rebased) -> list[Line]:
+    """Another version is in force than the one the draft began with: what becomes of the change there."""
+    head = Styled(f"⚠ version {newer.ruleset_id} of {newer.who} is in force now", "warning")
+    rest = counted_changes(rebased.draft.changes)
+    lost = f"no longer makes sense: {lost_words(rebased)}" if rebased.lost else ""
+    if rest:
+        words = f"A carries the change over to it: {rest}" + (f"; {lost}" if lost else "")
+    else:
+        words = f"{lost}; esc discards the draft" if lost else "it says what the draft says; esc leaves"
+    return [head, Styled(f"  {words}", "muted")]
+
+
+def carry_text(newer: Ruleset, rebased: Rebased) -> str:
+    """What is asked before a draft is carried over; raw text."""
+    changes = rebased.draft.changes
+    some = "; ".join(change_words(one) for one in changes[:_SHOWN]) + ("; …" if len(changes) > _SHOWN else "")
+    text = f"Of version {newer.ruleset_id} it would be: {counted_changes(changes)}. {some}"
+    return f"{text} No longer makes sense and would be lost: {lost_words(rebased)}." if rebased.lost else text
+
+
+def lost_words(rebased: Rebased) -> str:
+    """The changes that cannot be carried over."""
+    return "; ".join(
+        f"{section_word(one.section)} {one.before.text if one.before is not None else ''} (to be {one.kind}) is gone"
+        for one in rebased.lost
+    )
+
+
+def under_way_lines() -> list[Line]:
+    """The draft was handed in, and nothing is known of it yet."""
+    return [Styled("◷ the draft is on its way", "waiting"), Styled("  what is done next waits for it", "muted")]
 
 
 def no_rules_lines() -> list[Line]:

@@ -33,7 +33,7 @@ from tui_crawler.domain.command import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tui_crawler.domain.view import ActionView
+    from tui_crawler.domain.desk_view import ActionView
 
 MOST_NAMES = 3
 PROGRAM = "tui-crawler"

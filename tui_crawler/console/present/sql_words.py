@@ -15,6 +15,8 @@ KEYWORDS = (
 _FRAGMENT = re.compile(r"[A-Za-z_][A-Za-z_0-9]*$")
 _QUALIFIED = re.compile(r"([A-Za-z_][A-Za-z_0-9]*)\.([A-Za-z_0-9]*)$")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_LONGEST = 300
+"""What is longer is no name of a view or column."""
 _TAKES_A_VIEW = frozenset({"FROM", "JOIN"})
 
 Schema = Sequence[tuple[str, Sequence[str]]]
@@ -23,14 +25,15 @@ Schema = Sequence[tuple[str, Sequence[str]]]
 def complete(text: str, at: int, schema: Schema) -> Completion:
     """What may be meant at offset `at`. Nothing inside a string, and nothing before anything is typed but a view."""
     before = text[:at]
-    if before.count("'") % 2:
+    end = before[-_LONGEST:]  # where a search from any place to the end would take the square of its length
+    if before.count("'") % 2 or (len(end) == _LONGEST and _WORD.fullmatch(end)):
         return Completion(at, ())
     columns = {view.casefold(): names for view, names in schema}
-    qualified = _QUALIFIED.search(before)
+    qualified = _QUALIFIED.search(end)
     if qualified:
         view = _aliases(text, columns).get(qualified[1].casefold(), qualified[1].casefold())
         return _fitting(at - len(qualified[2]), qualified[2], columns.get(view, ()))
-    found = _FRAGMENT.search(before)
+    found = _FRAGMENT.search(end)
     fragment = found[0] if found else ""
     start = at - len(fragment)
     words = _WORD.findall(before[:start])

@@ -48,16 +48,17 @@ _SEVERITY: Mapping[str, int] = MappingProxyType(
         )
     }
 )
-TALLIES: tuple[tuple[str, str], ...] = (
-    ("crawling", "crawling"),
-    ("waiting", "waiting"),
-    ("paused", "paused"),
-    ("impatient", "impatient"),
-    ("gave up", "gave up"),
-    ("finished", "finished"),
-    ("resting", "resting"),
+TALLIES: tuple[tuple[str, int], ...] = (
+    ("crawling", 3),
+    ("waiting", 20),
+    ("paused", 21),
+    ("impatient", 2),
+    ("gave up", 2),
+    ("finished", 22),
+    ("resting", 20),
 )
-"""What the header counts: state word of the glyph, and the word itself. Nothing rests while an engine is at work."""
+"""What the header counts: state word, and how soon it goes where there is no room, the greatest first. What rests
+stands in the place of what waits: none of these waits while no engine is at work."""
 
 _COUNTED_AS: Mapping[str, str] = MappingProxyType(
     {
@@ -72,6 +73,11 @@ _COUNTED_AS: Mapping[str, str] = MappingProxyType(
 )
 
 
+def end_mark(finish_reason: str) -> Mark:
+    """How an origin crawler ended its run, as a person reads it. `finish_reason` as in `v_origin`."""
+    return state_mark(_FINISHED.get(finish_reason, "finished"))
+
+
 def standing(origin: OriginView) -> Mark:
     """The state of an origin as a person reads it.
 
@@ -79,7 +85,7 @@ def standing(origin: OriginView) -> Mark:
     that has not finished while no engine is at work.
     """
     if origin.state == "FINISHED":
-        return state_mark(_FINISHED.get(origin.finish_reason, "finished"))
+        return end_mark(origin.finish_reason)
     if origin.paused:
         return state_mark("paused")
     if origin.state == RESTING:

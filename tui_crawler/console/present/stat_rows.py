@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import tzinfo
 
-    from tui_crawler.domain.view import ExitCountView, JobView, LimboView, OriginView, RefusedView, RunView, StashView
+    from tui_crawler.domain.desk_view import JobView, LimboView, StashView
+    from tui_crawler.domain.page_view import ExitCountView, RefusedView
+    from tui_crawler.domain.view import OriginView, RunView
 
 SHOWN = 100
 """How many origins a top list names."""
@@ -31,8 +33,16 @@ EXIT_COLUMNS: tuple[Column, ...] = (
     Column("recent", "5 MIN", 5, 0, "right"),
     Column("bar", "", None, 2, min_width=8),
 )
-ORDERS: tuple[tuple[str, str], ...] = (("requests", "requests"), ("bytes", "bytes"), ("failed", "failures"))
+ORDERS: tuple[tuple[str, str], ...] = (("requests", "requests"), ("bytes", "bytes"), ("failed", "failed pages"))
 """What the origins are ordered by, field and word."""
+SPANS: dict[str, str] = {
+    "requests": "in all runs",
+    "bytes": "in all runs",
+    "failed": "as they stand",
+    "refused": "in all runs",
+    "limbo": "now",
+}
+"""What is counted: by the field of an order of origins, or the word of a ledger that does not say it itself."""
 ORIGIN_COLUMNS: tuple[Column, ...] = (
     Column("origin", "ORIGIN", None, 0, min_width=14),
     Column("requests", "REQUESTS", 8, 1, "right", min_width=5, short="REQ"),
@@ -287,7 +297,7 @@ def run_row(one: RunView, now: int, zone: tzinfo, *, live: bool) -> Row:
         end = Styled(f"{_ENDS.get(one.finish_reason, '■')} {one.finish_reason or 'ended'}", "muted")
     else:
         end = Styled("▶ crawling", "active") if live else Styled("⚠ not finished", "warning")
-    took = duration((one.finished_at or now) - one.started_at) if one.finished_at or live else ABSENT
+    took = duration((one.finished_at or now) - one.started_at - one.rested_ms) if one.finished_at or live else ABSENT
     return Row(
         one.run_id,
         (

@@ -27,20 +27,29 @@ _RATE = 18
 _EXITS = 6
 
 
-def why_line(view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str) -> Cell:
-    """What an origin does, or why it does nothing, in one line."""
+def why_line(
+    view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, in_flight: int | None = None
+) -> Cell:
+    """What an origin does, or why it does nothing, in one line. `in_flight` as `idle_reason` has it."""
     mark = standing(view)
-    idle = idle_reason(view, now, run, zone=zone, you=you)
+    idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
     words = idle or requesting(view)
     return (Styled(f"{mark.label}", mark.role), Styled("  "), Styled(words, "" if idle else "active"))
 
 
 def summary_lines(
-    view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, line: Sequence[float | None]
+    view: OriginView,
+    now: int,
+    run: RunView | None,
+    zone: tzinfo,
+    you: str,
+    line: Sequence[float | None],
+    in_flight: int | None = None,
 ) -> list[Line]:
-    """The selected origin at `now` (epoch ms); `line` is its recent rate, oldest first."""
+    """The selected origin at `now` (epoch ms); `line` is its recent rate, oldest first, `in_flight` as `idle_reason`
+    has it."""
     mark = standing(view)
-    idle = idle_reason(view, now, run, zone=zone, you=you)
+    idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
     words = idle or requesting(view)
     lines: list[Line] = [
         Styled(mark.label, f"{mark.role} bold"),
@@ -57,7 +66,7 @@ def summary_lines(
         fact("done", count(view.done), Styled(f"  {size(view.bytes)}", "muted")),
         fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
         fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
-        fact("requests", count(view.requests)),
+        fact("requests", count(view.requests), Styled(" in all runs", "muted")),
     ]
     if view.last_exit_code:
         lines += [
@@ -77,7 +86,7 @@ def card_lines(view: OriginView, card: Card) -> list[Line]:
     worst = sorted(card.exits, key=lambda one: (not is_failure(one.exit_code), -one.run))
     shown = [one for one in worst if one.run][:_EXITS]
     if shown:
-        lines.append("")
+        lines += ["", Styled("attempts in this run", "muted")]
     return lines + [(exit_cell(one.exit_code), Styled(f" ×{count(one.run)}", "muted")) for one in shown]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import clock, count, date_time, due, phase, plural, size
+from tui_crawler.console.format import clock, count, date_time, phase, plural, size
+from tui_crawler.console.present.connection import connection_words, step_cells
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.present.line import LABEL, Hanging, Line, Prose, Split, fact, heading, width_of
 from tui_crawler.console.present.urls import path_of
@@ -15,7 +16,8 @@ from tui_crawler.console.table_columns import Column
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.domain.view import AttemptView, LinkEnd, LinkView, PageDetail, PageView, RequestView
+    from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView, RequestView
+    from tui_crawler.domain.view import AttemptView
 
 ATTEMPT_COLUMNS: tuple[Column, ...] = (
     Column("number", "#", 3, 6, "right"),
@@ -23,19 +25,25 @@ ATTEMPT_COLUMNS: tuple[Column, ...] = (
     Column("rules", "RULES", 5, 8, "right"),
     Column("exit", "EXIT", 27, 0, min_width=14),
     Column("status", "ST", 3, 1, "right"),
-    Column("head", "TTFB", 6, 4, "right"),
-    Column("total", "TOTAL", 6, 2, "right"),
+    Column("dns", "DNS", 5, 11, "right"),
+    Column("connect", "CONN", 5, 9, "right"),
+    Column("tls", "TLS", 5, 10, "right"),
+    Column("head", "TTFB", 6, 4, "right", min_width=5),
+    Column("total", "TOTAL", 6, 2, "right", min_width=5),
     Column("bytes", "BYTES", 6, 5, "right"),
     Column("remote", "REMOTE", 21, 7, min_width=15),
-    Column("requests", "REQ", 3, 9, "right"),
-    Column("note", "NOTE", None, 3, min_width=26),
+    Column("requests", "REQ", 3, 12, "right"),
+    Column("note", "NOTE", None, 3, min_width=24),
 )
 REQUEST_COLUMNS: tuple[Column, ...] = (
     Column("time", "SENT", 12, 0),
     Column("method", "METHOD", 6, 3),
     Column("status", "ST", 3, 0, "right"),
-    Column("head", "HEAD", 7, 2, "right"),
-    Column("total", "TOTAL", 7, 1, "right"),
+    Column("dns", "DNS", 5, 9, "right"),
+    Column("connect", "CONN", 5, 7, "right"),
+    Column("tls", "TLS", 5, 8, "right"),
+    Column("head", "TTFB", 7, 2, "right", min_width=5),
+    Column("total", "TOTAL", 7, 1, "right", min_width=5),
     Column("remote", "REMOTE", 22, 5, min_width=15),
     Column("kind", "KIND", 24, 6),
     Column("error", "ERROR", None, 4, min_width=14),
@@ -56,8 +64,8 @@ _HEADER_NAME = 32
 """How many cells the name of a header takes at most."""
 
 
-def page_lines(page: PageView, now: int, zone: tzinfo) -> list[Line]:
-    """What is known of a page at `now` (epoch ms)."""
+def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
+    """What is known of a page. When it is tried next is for the decision trace to say: that depends on the run."""
     lines: list[Line] = [
         Prose(page.url, "strong", most=3),
         *([fact("host", letters, Styled("  as it is written", "muted"))] if (letters := idn_of(page.url)) else []),
@@ -72,10 +80,10 @@ def page_lines(page: PageView, now: int, zone: tzinfo) -> list[Line]:
         lines.append(Prose("message".ljust(LABEL) + page.message, "warning", indent=LABEL, most=4))
     lines += [
         fact("when", date_time(page.last_crawled_at, zone) if page.last_crawled_at else "never"),
-        fact("tries", f"{page.attempts} done, {page.attempts_remaining} left", Styled(_next_try(page, now), "muted")),
+        fact("tries", f"{page.attempts} done, {page.attempts_remaining} left"),
         fact("place", f"depth {page.depth}, nice {page.nice}", Styled(f"  job {page.job}", "muted")),
     ]
-    if page.due_at:
+    if page.due_at and not page.attempts_remaining:
         lines.append(fact("due", date_time(page.due_at, zone)))
     if page.content_type or page.size:
         lines.append(fact("content", f"{size(page.size)}  {page.content_type}"))
@@ -84,13 +92,6 @@ def page_lines(page: PageView, now: int, zone: tzinfo) -> list[Line]:
     if page.sha256:
         lines.append(fact("sha256", Styled(page.sha256[:16], "muted")))
     return lines
-
-
-def _next_try(page: PageView, now: int) -> str:
-    if not page.attempts_remaining:
-        return ""
-    wait = page.not_before - now
-    return f"  next {due(wait)}" if wait > 0 else "  may run now"
 
 
 def idn_of(url: str) -> str:
@@ -239,7 +240,7 @@ def attempt_rows(detail: PageDetail, zone: tzinfo) -> list[Row]:
 
 
 def _attempt_row(number: int, one: AttemptView, request: RequestView | None, zone: tzinfo) -> Row:
-    """`request` is the last one it made, which tells how long the head took and who answered."""
+    """`request` is the last one it made, which tells how it was connected, how long the head took, who answered."""
     head = request.head_at - request.sent_at if request is not None and request.head_at is not None else None
     total = request.ended_at - request.sent_at if request is not None else one.response_ms
     return Row(
@@ -250,6 +251,7 @@ def _attempt_row(number: int, one: AttemptView, request: RequestView | None, zon
             Styled(str(one.ruleset_id) if one.ruleset_id else "-", "faint"),
             exit_cell(one.exit_code),
             status_cell(one.http_status),
+            *step_cells(request),
             phase(head),
             phase(total),
             Styled(size(one.bytes) if one.bytes else "-", "muted"),
@@ -285,6 +287,7 @@ def request_row(request: RequestView, zone: tzinfo) -> Row:
             Styled(clock(request.sent_at, zone, millis=True), "muted"),
             request.method,
             status_cell(request.http_status),
+            *step_cells(request),
             phase(head),
             phase(request.ended_at - request.sent_at),
             request.remote_address,
@@ -295,11 +298,12 @@ def request_row(request: RequestView, zone: tzinfo) -> Row:
 
 
 def sent_lines(request: RequestView | None) -> list[Line]:
-    """What was sent: the request line and its headers."""
+    """What was sent, and over which connection: the request line and its headers."""
     if request is None:
         return [Styled("no request was made", "muted")]
     return [
         (Styled(f"{request.method} ", "accent"), Styled(request.url, "strong")),
+        Prose(connection_words(request), "muted", most=2),
         *(_header_line(name, value) for name, value in request.request_headers),
     ]
 

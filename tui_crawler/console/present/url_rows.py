@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.page_book import PageBook
     from tui_crawler.console.present.line import Line
     from tui_crawler.domain.page_filter import PageFilter
-    from tui_crawler.domain.view import PageView
+    from tui_crawler.domain.page_view import PageView
 
 URL_COLUMNS: tuple[Column, ...] = (
     Column("state", "STATE", 9, 6),

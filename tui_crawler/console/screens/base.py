@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from textual import events
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
@@ -28,11 +29,14 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.refresh import Snapshot, Wants
-    from tui_crawler.domain.view import PageView
+    from tui_crawler.domain.page_view import PageView
 
 NARROW_BELOW = 81
 LOW_BELOW = 24
+STILL_MS = 1_000
+"""So long after the last key rows stay where they are (CONSOLE.md, refresh policy)."""
 LEAST = Size(40, 10)
+_ABOUT_WIDGETS = (events.Mount, events.Resize, events.ScreenResume, events.ScreenSuspend)
 
 
 def size_classes(size: Size) -> dict[str, bool]:
@@ -56,6 +60,11 @@ def title(widget: Widget, text: str, subtitle: str = "") -> None:
     write_subtitle(widget, subtitle or words)
 
 
+def is_for_nobody(event: events.Event, screen: Screen[Any]) -> bool:
+    """Whether an event finds nothing to be about: the screen is being taken away, perhaps before its widgets came."""
+    return isinstance(event, _ABOUT_WIDGETS) and not screen.display
+
+
 class ConsoleScreen(Screen[None], inherit_bindings=False):
     """A screen that shows rows. It says what it wants, takes what was read, and does its own actions."""
 
@@ -77,6 +86,8 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def __init__(self) -> None:
         """Makes the screen; nothing is read yet."""
         super().__init__()
+        self.has_read = False
+        """Whether anything was read for it; until then an empty table says nothing but that."""
         self.frozen = False
         self.missed = 0
         self.table_filter = TableFilter(self)
@@ -87,6 +98,11 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def console(self) -> CrawlerApp:
         """The app."""
         return cast("CrawlerApp", self.app)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handles what is for somebody."""
+        if not is_for_nobody(event, self):
+            await super().on_event(event)
 
     def compose(self) -> ComposeResult:
         """The parts every screen has, around its body."""
@@ -108,6 +124,14 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def accepts(self, wants: Wants) -> bool:
         """Whether what was read for `wants` is for this screen as it stands now."""
         return wants == self.wants()
+
+    def take_in(self, shot: Snapshot) -> None:
+        """Shows what was read; after the first time empty tables say why they are empty."""
+        first, self.has_read = not self.has_read, True
+        self.take(shot)
+        if first:
+            for table in self.query(CrawlTable):
+                table.refresh()
 
     @abstractmethod
     def take(self, shot: Snapshot) -> None:
@@ -142,6 +166,12 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
 
     def tick(self) -> None:
         """Twice a second: what changes by time alone."""
+
+    def move_on(self) -> None:
+        """Twice a second: what changes by time alone; rows that stood still for their marks once there are none."""
+        self.tick()
+        if not self.frozen and self.console.idle_ms() >= STILL_MS:
+            self.marks.let_go()
 
     def thaw(self) -> None:
         """Shows what came while the picture was held still."""
@@ -259,6 +289,11 @@ class Dialog(ModalScreen[object], inherit_bindings=False):
         Binding("shift+tab", "app.focus_previous", "Previous", show=False),
     ]
 
+    async def on_event(self, event: events.Event) -> None:
+        """Handles what is for somebody."""
+        if not is_for_nobody(event, self):
+            await super().on_event(event)
+
     def on_mount(self) -> None:
         """Fits the first size."""
         self.update_classes(size_classes(self.app.size), animate=False)
@@ -266,6 +301,10 @@ class Dialog(ModalScreen[object], inherit_bindings=False):
     def on_resize(self, event: events.Resize) -> None:
         """Fits another size."""
         self.update_classes(size_classes(event.size), animate=False)
+
+    def dismiss(self, result: object = None) -> AwaitComplete:
+        """Closes it with its answer. Only once: a second click or key that was on its way would close what is below."""
+        return super().dismiss(result) if self.is_active else AwaitComplete()
 
     @property
     def console(self) -> CrawlerApp:

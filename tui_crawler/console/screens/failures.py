@@ -8,7 +8,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.actions import BY_ID, Need, Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.failure_parts import (
     MANY,
@@ -39,32 +39,32 @@ from tui_crawler.console.present.failure_rows import (
     place_words,
     retry_cell,
 )
-from tui_crawler.console.present.retry_cost import cost_words, retry_cost
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.rule_pattern import Cluster, clusters_of
-from tui_crawler.console.screens.base import ConsoleScreen, title
+from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.screens.page_list import PageList
+from tui_crawler.console.screens.waiting import RowsScreen
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from tui_crawler.console.crawl_table import Row
-    from tui_crawler.domain.view import FailureGroup, OriginView, PageView
+    from tui_crawler.domain.page_view import FailureGroup, PageView
+    from tui_crawler.domain.view import OriginView
 
 _PENDING = frozenset({"READY", "CLAIMED"})
 _AROUND = 200
 """So many pages before and after the one under the cursor are looked at for clusters."""
 
 
-class FailuresScreen(ConsoleScreen):
+class FailuresScreen(RowsScreen):
     """Groups at the left, pages at the right."""
 
     WHERE = Where.failures
     HERE = frozenset({"view.failures"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.failures)]
     AUTO_FOCUS = "#groups"
-
     MARKS = "#pages"
 
     def __init__(self) -> None:
@@ -84,6 +84,7 @@ class FailuresScreen(ConsoleScreen):
     def body(self) -> Iterable[Widget]:
         """Groups, pages, and the page under the cursor."""
         self._group_table = CrawlTable(group_columns(self._by), placeholder="reading…", id="groups", classes="pane")
+        self._group_table.stands_while_marked = True
         self._page_table = CrawlTable(page_columns(self._by), placeholder="no pages", id="pages", classes="pane")
         self._list = PageList(self._page_table, self._book, self._page_row)
         self._info = Lines(id="page-info", classes="pane")
@@ -148,13 +149,29 @@ class FailuresScreen(ConsoleScreen):
         plan = shot.parts.get(part)
         if isinstance(plan, RetryPlan):
             self._retried = None
-            run, wishes = self.console.picture.run, self.console.wishes
-            tries = run.tries if run is not None else 0
-            now, prospect = self.console.clock.wall_ms(), wishes.prospect(plan.origins.values(), self._queued(group))
-            cost = cost_words(retry_cost(dict(plan.pages), plan.origins, tries, now, prospect.uptake))
+            wishes, queued = self.console.wishes, self._queued(group)
+            prospect = wishes.prospect(plan.origins.values(), queued)
+            cost = wishes.cost_words(dict(plan.pages), plan.origins, queued)
             name = group_name(group)
             named = retry_named(plan.urls, name, group.count, cost, prospect) if plan.urls else None
             wishes.ask(named or retry_group(group, cost, prospect))
+            self.console.let_keys_go_on()
+
+    def lacks(self, action_id: str) -> bool:
+        """The groups, or for what is done to pages those of the group."""
+        unread = self._group() is not None and not self._book.started
+        opens_page = action_id == "nav.open" and self.focused is self._page_table
+        return super().lacks(action_id) or (unread and (opens_page or Need.url in BY_ID[action_id].needs))
+
+    @property
+    def waiting(self) -> bool:
+        """Also while it is read what putting a group back means: the keys after it are for the question."""
+        return super().waiting or self._retried is not None
+
+    def give_up(self) -> None:
+        """Asks nothing."""
+        super().give_up()
+        self._retried = None
 
     def _queued(self, group: FailureGroup) -> int | None:
         """How many pages of the group are queued already; None when not all of them are shown."""
@@ -333,6 +350,7 @@ class FailuresScreen(ConsoleScreen):
     def _group_by(self, by: tuple[str, ...]) -> None:
         self._by = by
         self._counted = self._retried = self._held = None
+        self.console.let_keys_go_on()
         self._group_table.placeholder = "reading…"
         self._group_table.set_rows([])
         self._group_table.set_columns(group_columns(by))

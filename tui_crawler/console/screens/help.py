@@ -70,6 +70,13 @@ _SIGNS = (
     ("◆", "marked"),
     ("⚠", "trap suspected"),
 )
+_WORDS = (
+    ("todo", "pages on todo lists: taken for the next turns, done ones that are due again among them"),
+    ("pending", "pages with tries left, on a todo list or not yet"),
+    ("turn", "one step of an origin; it may make several requests, or none"),
+    ("problem", "an attempt that failed, an origin that gave up, a refused action"),
+)
+"""Words for figures that are easily mistaken for each other; docs/glossary.md has all."""
 
 
 class HelpScreen(SearchDialog):
@@ -129,7 +136,7 @@ def _problem_entries(keymap: KeyMap | None) -> list[Entry]:
 
 def _legend_entries() -> list[Entry]:
     """The glyphs, also for a screen where there is no room for them under the list."""
-    entries = [Entry("group signs", ("", Styled("Signs", "muted"), ""), "", possible=False)]
+    entries = [Entry("group signs", ("", Styled("Signs, words", "muted"), ""), "", possible=False)]
     for states in _LEGEND:
         for word, meaning in states.items():
             mark = state_mark(word)
@@ -139,6 +146,10 @@ def _legend_entries() -> list[Entry]:
     for sign, meaning in _SIGNS:
         cells = (Styled(sign, "accent"), Styled("sign", "muted"), meaning)
         entries.append(Entry(f"sign {sign}", cells, f"sign {sign} {meaning}", possible=False))
+    for word, meaning in _WORDS:
+        cells = (Styled(""), Styled(word, "strong"), meaning)
+        about = Styled(meaning, "muted")
+        entries.append(Entry(f"word {word}", cells, f"word {word} {meaning}", possible=False, about=about))
     return entries
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
-from tui_crawler.console.screens.base import ConsoleScreen
+from tui_crawler.console.screens.waiting import RowsScreen
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.entry import EntryLine
@@ -16,7 +16,7 @@ FILTER_S = 0.15
 """So long after the last key the rows are narrowed (CONSOLE.md, key map)."""
 
 
-class LiveFilterScreen(ConsoleScreen):
+class LiveFilterScreen(RowsScreen):
     """Takes what is typed after `filter.open`; the screen says what it means for its rows."""
 
     _filter_timer: Timer | None = None

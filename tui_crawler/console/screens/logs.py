@@ -31,8 +31,9 @@ from tui_crawler.console.present.log_lines import (
 )
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import Snapshot, Wants
-from tui_crawler.console.screens.base import ConsoleScreen, title
+from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.log_list import LogList
+from tui_crawler.console.screens.waiting import RowsScreen
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 SEARCH_S = 0.15
 
 
-class LogsScreen(ConsoleScreen):
+class LogsScreen(RowsScreen):
     """One list that follows its end until one moves up."""
 
     WHERE = Where.logs
@@ -53,7 +54,7 @@ class LogsScreen(ConsoleScreen):
         super().__init__()
         self._book = LogBook()
         self._needle = ""
-        self._hits = 0
+        self._hits = self._problems = 0
         self._relative = False
         self._search_timer: Timer | None = None
 
@@ -119,6 +120,7 @@ class LogsScreen(ConsoleScreen):
         self._table.placeholder = nothing if self._book.whole else "looking further…"
         self._show_graph()
         self._count_hits()
+        self._problems = sum(line.problem for line in self._book.lines)
         self._show_entry()
         self._show_titles()
 
@@ -148,6 +150,9 @@ class LogsScreen(ConsoleScreen):
         parts.append(f"only the {count(number)} rows held" if rows.in_part else count(number) + self._held_words)
         if book.problems_only:
             parts.append(LEVEL_WORDS[book.level])
+        elif self._problems:
+            among = "" if book.whole and not rows.in_part else " among them"
+            parts.append(plural(self._problems, "problem") + among)
         if book.origin:
             parts.append(host_of(book.origin))
         if self._needle:

@@ -32,8 +32,9 @@ from tui_crawler.console.present.origin_now import head_line
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import AttemptWindow, OriginDetail, Snapshot, Wants
 from tui_crawler.console.screens.attempt_list import AttemptList
-from tui_crawler.console.screens.base import ConsoleScreen, size_classes, title
+from tui_crawler.console.screens.base import size_classes, title
 from tui_crawler.console.screens.origin_actions import act_on_origins
+from tui_crawler.console.screens.waiting import RowsScreen
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.trap import TrapSuspicion, suspect
 
@@ -49,7 +50,7 @@ FRAME = 3
 """Lines of a table pane that are not rows: its border and its header."""
 
 
-class OriginScreen(ConsoleScreen):
+class OriginScreen(RowsScreen):
     """Everything about one origin."""
 
     WHERE = Where.origin

@@ -32,7 +32,9 @@ def act_on_origins(console: CrawlerApp, action_id: str, targets: tuple[OriginVie
             console.wishes.ask(intents.stop(targets), used)
             return True
         case "origin.retry_failed":
-            console.wishes.ask(intents.retry_failed(targets, console.wishes.prospect(targets)), used)
+            failed, wishes = {view.origin: view.failed for view in targets if view.failed}, console.wishes
+            cost = wishes.cost_words(failed, console.picture.origins)
+            wishes.ask(intents.retry_failed(targets, wishes.prospect(targets), cost), used)
             return True
         case "origin.exclude":
             from tui_crawler.console.rule_exclusion import exclude_origins  # noqa: PLC0415  not before the first paint

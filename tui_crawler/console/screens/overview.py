@@ -34,8 +34,9 @@ from tui_crawler.console.screens.origin_actions import act_on_origins
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from tui_crawler.domain.desk_view import ActionView
     from tui_crawler.domain.trap import TrapSuspicion
-    from tui_crawler.domain.view import ActionView, OriginView
+    from tui_crawler.domain.view import OriginView
 
 ORDER_MS, MINUTE_MS = 1_000, 60_000
 _ACTIONS, _SUSPICIONS = RecentActions(), Suspicions()
@@ -66,6 +67,7 @@ class OverviewScreen(LiveFilterScreen):
     def body(self) -> Iterable[Widget]:
         """Origins beside the selected one, events below."""
         self._table = CrawlTable(COLUMNS, placeholder="reading…", id="origins", classes="pane")
+        self._table.stands_while_marked = True
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()
@@ -150,8 +152,7 @@ class OverviewScreen(LiveFilterScreen):
         visible = [origins[str(key)] for key in self._table.visible_keys if key in origins]
         self._put(view for view in visible if counts_down(view, now))
         self._put_visible()
-        mono = self.console.clock.mono_ms()
-        if mono - self._ordered_at >= ORDER_MS and self.console.idle_ms() >= ORDER_MS:
+        if min(self.console.clock.mono_ms() - self._ordered_at, self.console.idle_ms()) >= ORDER_MS:
             self._order()
         self._show_selected()
 
@@ -186,23 +187,27 @@ class OverviewScreen(LiveFilterScreen):
         now, zone, run = console.clock.wall_ms(), console.clock.zone, console.picture.run
         narrow = self.has_class("-narrow")
         for view in views:
-            suspected = view.origin in self._suspicions
-            row = origin_row(view, now, run, zone, narrow=narrow, you=console.who, suspected=suspected)
+            suspected, busy = view.origin in self._suspicions, console.picture.in_flight(view)
+            row = origin_row(view, now, run, zone, narrow=narrow, you=console.who, suspected=suspected, in_flight=busy)
             self._rows[view.origin] = row
             self._dirty.discard(view.origin)
             self._table.update_row(row)
 
-    def _order(self) -> None:
-        """Puts the rows in the order wanted; the cursor stays on its origin."""
+    def _order(self, *, anew: bool = False) -> None:
+        """Puts the rows in order, the cursor stays on its origin. Marked ones hold all in place unless it is `anew`."""
         console = self.console
         if not console.picture.known or self.frozen:
             return
         self._ordered_at = console.clock.mono_ms()
-        views = arrange(console.picture.origins.values(), self._wanted, self._suspicions)
+        origins = console.picture.origins
+        views = arrange(origins.values(), self._wanted, self._suspicions)
+        if self._table.mark_count and not anew:
+            fit = {view.origin for view in views}
+            views += [origins[str(key)] for key in self._table.row_order if key not in fit and key in origins]
         self._put(view for view in views if view.origin not in self._rows)
         if [view.origin for view in views] != list(self._table.row_order) or not views:
             self._table.placeholder = self._nothing()
-            self._table.set_rows([self._rows[view.origin] for view in views], keep_marks=True)
+            self._table.set_rows([self._rows[view.origin] for view in views], keep_marks=True, anew=anew)
             self._put_visible()
         self._show_titles()
 
@@ -216,10 +221,9 @@ class OverviewScreen(LiveFilterScreen):
         wanted = self._wanted
         known = len(self.console.picture.origins)
         parts = ["Origins"]
-        if self._table.row_count != known:
-            parts.append(f"{count(self._table.row_count)} of {count(known)}")
-        elif known:
-            parts.append(count(known))
+        if known:
+            shown = self._table.row_count
+            parts.append(count(known) if shown == known else f"{count(shown)} of {count(known)}")
         parts.append(f"by {wanted.sort} {DESCENDING if wanted.descending else ASCENDING}")
         if wanted.needle:
             parts += [f"filter: {wanted.needle}", *filter(None, (read_needle(wanted.needle).problem,))]
@@ -231,24 +235,23 @@ class OverviewScreen(LiveFilterScreen):
         self._table.sort = (self._wanted.sort, self._wanted.descending)
 
     def _show_selected(self) -> None:
-        console = self.console
-        view = self._selected()
+        console, view = self.console, self._selected()
         now, zone = console.clock.wall_ms(), console.clock.zone
         if view is None:
             title(self._summary, "")
             self._summary.show(no_origin_lines(len(console.picture.origins)) if console.picture.known else [])
             self._why.show([])
             return
-        run = console.picture.run
+        run, flying = console.picture.run, console.picture.in_flight(view)
         meter = console.picture.meters.get(view.origin)
         line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
         card = self._cards.get(view.origin)
         suspicion = (card.suspicion if isinstance(card, Card) else None) or self._suspicions.get(view.origin)
-        state, words, *more = summary_lines(view, now, run, zone, console.who, line)
+        state, words, *more = summary_lines(view, now, run, zone, console.who, line, flying)
         lines = [state, words, *trap_lines(suspicion), *more]
         self._summary.show([*lines, *(card_lines(view, card) if isinstance(card, Card) else ())])
         title(self._summary, host_of(view.origin), self._summary.more)
-        self._why.show([why_line(view, now, run, zone, console.who)])
+        self._why.show([why_line(view, now, run, zone, console.who, flying)])
 
     # what is selected
 
@@ -328,7 +331,7 @@ class OverviewScreen(LiveFilterScreen):
     def _arrange(self, wanted: Arrangement) -> None:
         self._wanted = wanted
         self._show_sort()
-        self._order()
+        self._order(anew=True)
         self._show_titles()
         self._show_selected()
         self.tell_footer()

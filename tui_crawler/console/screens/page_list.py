@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.crawl_table import CrawlTable, CursorRule, Row
     from tui_crawler.console.refresh import Part
-    from tui_crawler.domain.view import PageView
+    from tui_crawler.domain.page_view import PageView
 
 
 class PageList(LongList, Generic[W]):

@@ -8,7 +8,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from tui_crawler.console import rule_exclusion as exclusion
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.keys import only_at
@@ -30,28 +29,39 @@ from tui_crawler.console.present.rule_rows import (
     selected_exclusion,
     version_row,
     with_firing,
+    without_empty,
 )
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.rule_bench import Start
 from tui_crawler.console.rule_draft import DraftRow, Entry, entries_of, with_exclusions
+from tui_crawler.console.rule_exclusion import readmit
 from tui_crawler.console.rule_firing import Firing, firings
 from tui_crawler.console.rule_parts import CountedRefusals, HistoryPart, RefusalsPart, RulesInForce, RulesPart
-from tui_crawler.console.screens.base import ConsoleScreen, title
+from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen
+from tui_crawler.console.screens.rule_exclusions import PURPOSE as EXCLUDE
+from tui_crawler.console.screens.rule_exclusions import ExclusionEntry
+from tui_crawler.console.screens.waiting import WaitingScreen
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, PolicySet, QueryPolicy
-from tui_crawler.domain.ruleset import Ruleset, difference, same_rules
+from tui_crawler.domain.ruleset import Ruleset, same_rules
+from tui_crawler.domain.ruleset_change import changes_between
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
+    from tui_crawler.console.present.line import Line
+
+_DRAFTS = frozenset({"rule.add", "rule.edit", "rule.delete", "rule.up", "rule.down", "rules.bring_back"})
+"""Actions that begin a draft."""
 URL_HINT = "any URL: what the rules in force say of it"
 
 
-class RulesScreen(ConsoleScreen):
+class RulesScreen(WaitingScreen):
     """Entries at the left, versions and what one of them changed at the right."""
 
     WHERE = Where.rules
+    OPENS = frozenset({"rule.add", "rule.edit", "rules.exclude", "rules.test"}) | _DRAFTS
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.rules)]
     AUTO_FOCUS = "#rules-entries"
 
@@ -59,6 +69,8 @@ class RulesScreen(ConsoleScreen):
         """Makes it with nothing read yet."""
         super().__init__()
         self._in_force: RulesInForce | None = None
+        self._up_to_date = False  # nothing was read yet, or before a draft that may have changed it
+        self._exclusions = ExclusionEntry(self, self._added, self._show_exclusion)
         self._history: tuple[Ruleset, ...] | None = None
         self._by_key: dict[Hashable, Entry] = {}
         self._job = ""
@@ -69,7 +81,7 @@ class RulesScreen(ConsoleScreen):
 
     def body(self) -> Iterable[Widget]:
         """Entries, versions, the difference, and the entry under the cursor."""
-        self._entries = CrawlTable(RULE_COLUMNS, placeholder="no rules", id="rules-entries", classes="pane")
+        self._entries = CrawlTable(RULE_COLUMNS, placeholder="◷ reading…", id="rules-entries", classes="pane")
         self._versions = CrawlTable(VERSION_COLUMNS, placeholder="no versions", id="rules-versions", classes="pane")
         self._difference = Lines(id="rules-difference", classes="pane")
         self._info = Lines(id="rules-info", classes="pane")
@@ -80,6 +92,10 @@ class RulesScreen(ConsoleScreen):
     def on_mount(self) -> None:
         """Names the panes."""
         self._show_titles()
+
+    def on_unmount(self) -> None:
+        """Ends the thread that counts."""
+        self._exclusions.close()
 
     # what is shown
 
@@ -92,8 +108,12 @@ class RulesScreen(ConsoleScreen):
     def take(self, shot: Snapshot) -> None:
         """Takes what changed."""
         in_force = shot.parts.get(RulesPart())
-        if not isinstance(in_force, RulesInForce):
-            return
+        if isinstance(in_force, RulesInForce):
+            self._take(in_force, shot)
+            self._up_to_date = True
+            self.go_on()
+
+    def _take(self, in_force: RulesInForce, shot: Snapshot) -> None:
         if self.frozen and self._in_force is not None:
             self.missed += in_force != self._in_force
             self._held = shot
@@ -132,7 +152,11 @@ class RulesScreen(ConsoleScreen):
         self._fired = self._firings(entries)
         whole = counts is not None and counts.looked_at >= counts.known
         rows = [*(entry_row(DraftRow(entry)) for entry in entries), *operator_rows(self._added())]
-        self._entries.set_rows([with_firing(row, self._fired, whole) for row in rows])
+        columns, rows = without_empty(RULE_COLUMNS, [with_firing(row, self._fired, whole) for row in rows])
+        if columns != self._entries.columns:
+            self._entries.set_columns(columns)
+        self._entries.placeholder = "no rules"
+        self._entries.set_rows(rows)
         self._show_entry()
         self._show_titles()
 
@@ -153,6 +177,9 @@ class RulesScreen(ConsoleScreen):
         title(self._difference, words)
 
     def _show_entry(self) -> None:
+        line = self.query_one(EntryLine)
+        if line.display and line.purpose in {"url", EXCLUDE}:
+            return  # what is typed is shown there
         title(self._info, "Entry")
         if self._in_force is not None and self._current() is None and not self._added():
             self._info.show(no_rules_lines())
@@ -170,14 +197,14 @@ class RulesScreen(ConsoleScreen):
         pair = self._compared()
         if pair is not None:
             older, newer = pair
-            self._difference.show(comparison_lines(older, newer, difference(older.policies, newer.policies)))
+            self._difference.show(comparison_lines(older, newer, changes_between(older.policies, newer.policies)))
             self._show_titles()
             return
         one = self._version()
         before = self._before(one)
         policies = one.policies if one is not None else EMPTY
-        lines = difference(before.policies if before is not None else EMPTY, policies)
-        self._difference.show(difference_lines(one, before, lines))
+        changes = changes_between(before.policies if before is not None else EMPTY, policies)
+        self._difference.show(difference_lines(one, before, changes))
         self._show_titles()
 
     # what is selected
@@ -224,6 +251,19 @@ class RulesScreen(ConsoleScreen):
             entry=entry is not None,
         )
 
+    @property
+    def waits_for(self) -> str:
+        """What an action waits for, in words."""
+        return "the rules are still being read"
+
+    def lacks(self, action_id: str) -> bool:
+        """Rules that were not read yet, or not since a draft; what came before one is told by the versions."""
+        if action_id not in self.OPENS and action_id != "rules.job":
+            return False
+        return not self._up_to_date or (
+            action_id == "rules.bring_back" and self._current() is not None and self._history is None
+        )
+
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
         return ("Rules",)
@@ -240,8 +280,7 @@ class RulesScreen(ConsoleScreen):
             case "rule.edit" | "rule.delete" | "rule.up" | "rule.down":
                 self._change(action_id, self._entry())
             case "rules.exclude":
-                self.query_one(EntryLine).open("exclude", "exclude:", argument, exclusion.HINT)
-                self._exclude(argument)
+                self._exclusions.open(argument)
             case "rules.bring_back":
                 self._bring_back()
             case "rules.count":
@@ -265,6 +304,7 @@ class RulesScreen(ConsoleScreen):
     def _edit(self, start: Start) -> None:
         desk = self.console.rules
         if self._in_force is not None and desk is not None:
+            self._up_to_date = False
             self.console.push_screen(RuleEditorScreen(desk, self._job, start))
 
     def _change(self, action_id: str, entry: Entry | Exclusion | None) -> None:
@@ -273,29 +313,14 @@ class RulesScreen(ConsoleScreen):
             case Entry():
                 self._edit(Start(does=action_id, at=entry.key, base=self._current()))
             case Exclusion() if action_id == "rule.delete":
-                self.console.wishes.ask(exclusion.readmit(entry))
+                self.console.wishes.ask(readmit(entry))
             case Exclusion():
                 self.console.tell("no", "it stands on the operators' exclusion list: D takes it off", "muted")
 
-    def _exclude(self, text: str, *, entered: bool = False) -> None:
-        """Shows what is typed for the operators' list; asks when it was entered, and lets it stand if it is wrong."""
-        desk = self.console.rules
-        read = desk.read(exclusion.read_as(text)) if desk is not None and text.strip() else None
+    def _show_exclusion(self, lines: list[Line]) -> None:
+        """Shows what is typed for the operators' list."""
         title(self._info, "Exclude")
-        self._info.show(exclusion.exclusion_lines(text, read))
-        if not entered:
-            return
-        if read is None:
-            self._show_entry()
-            return
-        asked = read if isinstance(read, str) else exclusion.exclude(read.exclusions or (), self._added())
-        if isinstance(asked, str):
-            self.console.tell("no", asked, "warning")
-            self.query_one(EntryLine).open("exclude", "exclude:", text, exclusion.HINT)
-        else:
-            self._entries.focus()
-            self._show_entry()
-            self.console.wishes.ask(asked)
+        self._info.show(lines)
 
     def _bring_back(self) -> None:
         """On the version in force: what held before it. On an earlier one: that one."""
@@ -333,19 +358,20 @@ class RulesScreen(ConsoleScreen):
         """Judges the URL as it is typed."""
         if event.purpose == "url":
             self._test(event.text)
-        elif event.purpose == "exclude":
-            self._exclude(event.text)
+        elif event.purpose == EXCLUDE:
+            self._exclusions.typed(event.text)
 
     def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
         """Keeps the answer on the screen; asks for what was typed."""
         if event.purpose == "url":
             self._entries.focus()
-        elif event.purpose == "exclude":
-            self._exclude(event.text, entered=True)
+        elif event.purpose == EXCLUDE:
+            self._exclusions.entered(event.text)
 
     def on_entry_line_left(self, event: EntryLine.Left) -> None:
         """Back to the entries."""
-        if event.purpose in {"url", "exclude"}:
+        if event.purpose in {"url", EXCLUDE}:
+            self._exclusions.left()
             self._entries.focus()
             self._show_entry()
 

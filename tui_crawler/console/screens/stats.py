@@ -21,6 +21,7 @@ from tui_crawler.console.present.stat_rows import (
     JOB_COLUMNS,
     ORDERS,
     ORIGIN_COLUMNS,
+    SPANS,
     exit_rows,
     job_row,
     origin_rows,
@@ -29,14 +30,16 @@ from tui_crawler.console.present.stat_rows import (
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import Part, Snapshot, Wants
 from tui_crawler.console.safe_text import safe
-from tui_crawler.console.screens.base import ConsoleScreen, size_classes, title
+from tui_crawler.console.screens.base import size_classes, title
 from tui_crawler.console.screens.choose import ChooseScreen
+from tui_crawler.console.screens.waiting import RowsScreen
 from tui_crawler.console.stat_parts import ExitCounts, Jobs
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
-    from tui_crawler.domain.view import ExitCountView, JobView
+    from tui_crawler.domain.desk_view import JobView
+    from tui_crawler.domain.page_view import ExitCountView
 
 ORDER_MS = 1_000
 NICER = 10
@@ -52,7 +55,7 @@ _HINTS = {
 }
 
 
-class StatsScreen(ConsoleScreen):
+class StatsScreen(RowsScreen):
     """Numbers of the crawl, and what can be done with its jobs."""
 
     WHERE = Where.stats
@@ -80,6 +83,8 @@ class StatsScreen(ConsoleScreen):
         self._own_exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="own-exits", classes="pane")
         self._job_table = CrawlTable(JOB_COLUMNS, placeholder="no job yet", id="jobs", classes="pane")
         self._top = CrawlTable(ORIGIN_COLUMNS, placeholder="nothing to order yet", id="top-origins", classes="pane")
+        for table in (self._all_exits, self._own_exits, self._top):
+            table.stands_while_marked = True
         self._ledger = LedgerPane()
         left = Vertical(self._all_exits, self._own_exits, id="stats-left")
         right = Vertical(self._job_table, self._top, self._ledger, id="stats-right")
@@ -154,16 +159,17 @@ class StatsScreen(ConsoleScreen):
             return
         self._ordered_at = now if console.picture.known else -ORDER_MS
         views = top_origins(console.picture.origins.values(), self._order)
-        self._top.set_rows(origin_rows(views, self._order))
+        self._top.set_rows(origin_rows(views, self._order), anew=self._top.sort != (self._order, True))
         self._top.sort = (self._order, True)
         self._point_at_origin()
 
     def _show_titles(self) -> None:
         frozen = f"‖ frozen · {self.missed} changes" if self.frozen else ""
         title(self._all_exits, "Exit codes · this run", frozen)
-        title(self._own_exits, f"Exit codes · {host_of(self._origin)}" if self._origin else "Exit codes · no origin")
-        title(self._job_table, f"Jobs · {count(len(self._jobs))}")
-        title(self._top, f"Origins by {dict(ORDERS)[self._order]}")
+        own = f"{host_of(self._origin)} · this run" if self._origin else "no origin"
+        title(self._own_exits, f"Exit codes · {own}")
+        title(self._job_table, f"Jobs · {count(len(self._jobs))} · pages as they stand")
+        title(self._top, f"Origins by {dict(ORDERS)[self._order]} · {SPANS[self._order]}")
         title(self._ledger, *self._ledger.titles(self.console.picture.run))
 
     # what is selected

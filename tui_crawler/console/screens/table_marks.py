@@ -42,6 +42,11 @@ class TableMarks:
         if table is not None and table.mark_count:
             table.clear_marks()
 
+    def let_go(self) -> None:
+        """Rows that stood still for their marks go where they belong, where no row is marked any more."""
+        for table in self._screen.query(CrawlTable):
+            table.let_go()
+
     def show(self) -> None:
         """Brings the number into the titles."""
         for table in self._screen.query(CrawlTable):

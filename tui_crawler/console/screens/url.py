@@ -38,11 +38,13 @@ from tui_crawler.console.present.url_detail import (
 from tui_crawler.console.present.urls import host_of, path_of
 from tui_crawler.console.present.why import short_trace_lines
 from tui_crawler.console.refresh import WINDOW, Snapshot, Wants
-from tui_crawler.console.screens.base import ConsoleScreen, title
+from tui_crawler.console.screens.base import title
+from tui_crawler.console.screens.waiting import RowsScreen
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.console.url_parts import BodyOf, LinksOf, StoredBody
 from tui_crawler.domain.explanation import Explanation
-from tui_crawler.domain.view import AttemptView, LinkEnd, LinkView, PageDetail, PageView, RequestView
+from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView, RequestView
+from tui_crawler.domain.view import AttemptView
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -60,7 +62,7 @@ _FOCUS = {
 _NOT_READ = StoredBody(b"", -1)
 
 
-class UrlScreen(ConsoleScreen):
+class UrlScreen(RowsScreen):
     """Everything about one URL. Panes are shared by tabs; the style sheet says which one shows which."""
 
     WHERE = Where.url
@@ -201,7 +203,7 @@ class UrlScreen(ConsoleScreen):
             self._page.show(unknown_lines(self._url))
             return
         clock = self.console.clock
-        self._page.show(page_lines(detail.page, clock.wall_ms(), clock.zone))
+        self._page.show(page_lines(detail.page, clock.zone))
         self._path.show(path_lines(detail, clock.zone))
         self._show_trace()
         self._attempts.set_rows(attempt_rows(detail, clock.zone))

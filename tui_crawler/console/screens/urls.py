@@ -34,7 +34,7 @@ from tui_crawler.domain.page_filter import FilterProblem, PageFilter, read_page_
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from tui_crawler.domain.view import PageView
+    from tui_crawler.domain.page_view import PageView
 
 _ORDERS = (("@found", "the order found · all rows"), ("@newest", "newest first · all rows"))
 

@@ -20,6 +20,7 @@ from tui_crawler.console.present.rule_impact import draft_lines, judge
 from tui_crawler.console.present.why import standing_lines, trace_lines
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, Dialog, title
+from tui_crawler.console.screens.waiting import RowsScreen
 from tui_crawler.domain.explanation import Explanation
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 NOBODY = "Nobody can be asked here."
 
 
-class WhyScreen(ConsoleScreen):
+class WhyScreen(RowsScreen):
     """The trace of one URL, and where it stands."""
 
     WHERE = Where.why

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import peewee
-from playhouse.migrations import Migration, Runner
 
 MIGRATIONS_DIRECTORY = Path(__file__).parent
 
 
 def latest_version(directory: Path = MIGRATIONS_DIRECTORY) -> int:
     """The schema version of this program: the number of its last migration."""
-    found = Migration.load_directory(str(directory))  # type: ignore[no-untyped-call]  # playhouse has no types
-    return int(max(migration.idx for migration in found))
+    return max(int(file.name.split("_", 1)[0]) for file in directory.glob("[0-9]*_*.py"))
 
 
 def migrate(database: peewee.Database, directory: Path = MIGRATIONS_DIRECTORY) -> tuple[str, ...]:
@@ -32,4 +30,6 @@ def record_as_migrated(database: peewee.Database, directory: Path = MIGRATIONS_D
 
 
 def _runner(database: peewee.Database, directory: Path) -> Any:
+    from playhouse.migrations import Runner  # noqa: PLC0415  every start asks for the version, few migrate
+
     return Runner(database, str(directory))  # type: ignore[no-untyped-call]  # playhouse has no types

@@ -131,7 +131,10 @@ Attempt.add_index(Attempt.index(Attempt.origin, Attempt.id, name="attempt_delay"
 
 
 class Request(Row):
-    """One HTTP exchange inside an attempt. Headers are JSON lists of pairs."""
+    """One HTTP exchange inside an attempt. Headers are JSON lists of pairs.
+
+    `connection_reused` is NULL where nobody noted how the request came by its connection (before schema 4).
+    """
 
     id: Any = peewee.BigAutoField()
     attempt: Any = reference(Attempt, "attempt_id")
@@ -147,6 +150,10 @@ class Request(Row):
     remote_address: Any = text()
     request_headers: Any = text()
     response_headers: Any = text()
+    dns_ms: Any = maybe()
+    connect_ms: Any = maybe()
+    tls_ms: Any = maybe()
+    connection_reused: Any = maybe()
 
     class Meta:
         table_name = "request"

@@ -1,0 +1,324 @@
+"""A draft on its way: asked, handed in, accepted, refused, not taken up; and what keys do that come too soon."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from textual.widgets import Input
+
+from tests.console.rule_stage import counted, editor, rows_of, top, until, write
+from tests.console.sample_rules import FIRST, JOB, THIRD, versions
+from tests.console.support import Stage, stage
+from tui_crawler.console.journal_desk import Fate, News
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.rule_draft import RuleDraft, entries_of
+from tui_crawler.console.rule_handover import Handover
+from tui_crawler.console.screens.confirm import ConfirmScreen
+from tui_crawler.console.screens.failures import FailuresScreen
+from tui_crawler.console.screens.help import HelpScreen
+from tui_crawler.console.screens.rule_editor import RuleEditorScreen
+from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.domain.command import ActionResult, ApplyRules
+from tui_crawler.domain.policy import PolicySet, Rule
+from tui_crawler.domain.ruleset import Ruleset, from_json
+
+MINE = replace(THIRD, do_not_crawl=(), rules=(*THIRD.rules, Rule("/mine/", skip=True, source="console")))
+
+
+async def drafted(held: Stage) -> None:
+    """A draft that takes an entry out and puts one in, its impact counted; nobody answers what is asked for."""
+    held.journal.answer = None
+    await held.press("4", "D", rounds=3)
+    await write(held, "skip: /mine/")
+    await counted(held)
+
+
+def comes(held: Stage, policies: PolicySet = MINE, ruleset_id: int = 14, who: str = "me") -> Ruleset:
+    """Another version is in force from now on."""
+    before = held.reports.versions
+    now = replace(before[0], ruleset_id=ruleset_id, policies=policies, parent_id=before[0].ruleset_id, who=who)
+    held.reports.versions = (now, *(replace(one, current=False) for one in before))
+    held.reports.commit()
+    return now
+
+
+async def seen(held: Stage) -> None:
+    """The version is read."""
+    await held.settle(4, move_ms=1_100)
+
+
+def asked_for(held: Stage) -> list[int]:
+    """The versions that edits began with."""
+    return [command.base_id for command in held.journal.sent if isinstance(command, ApplyRules)]
+
+
+async def accept(held: Stage, version_first: bool) -> None:
+    """The engine takes the draft up; the answer or the version is seen first."""
+    if version_first:
+        comes(held)
+        await seen(held)
+        held.journal.answer = ""
+        await held.decided()
+    else:
+        held.journal.answer = ""
+        await held.decided()
+        comes(held)
+        await seen(held)
+
+
+@pytest.mark.parametrize("version_first", [True, False])
+@pytest.mark.parametrize("keys", ["e", "A", "AA", "AeA", "2"])
+async def test_an_accepted_draft_is_left_behind_whatever_keys_came_too_soon(keys: str, version_first: bool) -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        await held.type(f"A{keys}")
+        assert "◷ the draft is on its way" in held.text()
+        assert top(held) is RuleEditorScreen
+        await until(held, lambda: bool(asked_for(held)))
+        await accept(held, version_first)
+        assert asked_for(held) == [13]
+        if keys == "2":
+            assert top(held) is FailuresScreen
+            return
+        draft = editor(held).bench.draft
+        assert draft is not None
+        assert (draft.base.ruleset_id, draft.dirty) == (14, False)
+        if "e" in keys:
+            assert held.app.screen.query_one(Input).value == keys.partition("e")[2]
+
+
+@pytest.mark.parametrize("version_first", [True, False])
+async def test_without_another_key_the_draft_is_left(version_first: bool) -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        await held.type("A")
+        await until(held, lambda: bool(asked_for(held)))
+        await accept(held, version_first)
+        assert top(held) is RulesScreen
+        assert "version 14" in held.text()
+
+
+async def test_an_edit_asked_for_too_soon_edits_the_newer_version() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        await held.type("AEx")
+        await until(held, lambda: bool(asked_for(held)))
+        assert not held.app.screen.query_one(EntryLine).display
+        await accept(held, version_first=True)
+        assert held.app.screen.query_one(Input).value == "skip: /mine/x"
+        assert editor(held).bench.edited is not None
+        draft = editor(held).bench.draft
+        assert draft is not None
+        assert draft.base.ruleset_id == 14
+
+
+@pytest.mark.parametrize("version_first", [True, False])
+async def test_an_undo_asked_for_too_soon_undoes_the_version_that_was_written(version_first: bool) -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        held.journal.after = json.dumps({"rulesets": {JOB: 14}})
+        await held.type("Az")
+        await until(held, lambda: bool(asked_for(held)))
+        await accept(held, version_first)
+        await until(held, lambda: len(asked_for(held)) == 2)
+        assert asked_for(held) == [13, 14]
+
+
+async def test_a_help_sheet_over_a_draft_that_is_accepted_leaves_no_old_draft_below() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        await held.type("A?")
+        await until(held, lambda: bool(asked_for(held)))
+        assert isinstance(held.app.screen, HelpScreen)
+        await accept(held, version_first=True)
+        await held.press("escape")
+        draft = editor(held).bench.draft
+        assert draft is not None
+        assert (draft.base.ruleset_id, draft.dirty) == (14, False)
+
+
+async def test_a_version_on_top_of_the_accepted_one_is_no_conflict() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        await held.type("A")
+        await until(held, lambda: bool(asked_for(held)))
+        comes(held)
+        comes(held, FIRST, 15, "someone else")
+        held.journal.answer = ""
+        await held.decided()
+        await seen(held)
+        assert top(held) is RulesScreen
+
+
+async def test_after_an_accepted_draft_the_view_begins_with_what_is_in_force_now() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        await held.type("A")
+        await until(held, lambda: bool(asked_for(held)))
+        held.journal.answer = ""
+        await held.decided()
+        comes(held)
+        held.clock.move(1_100)
+        held.app.beat()
+        await until(held, lambda: top(held) is RulesScreen)
+        await held.type("E")  # before the view below has read anything again
+        await held.settle(4, move_ms=1_100)
+        draft = editor(held).bench.draft
+        assert draft is not None
+        assert draft.base.ruleset_id == 14
+
+
+async def test_a_refused_draft_is_kept_and_what_was_asked_for_too_soon_is_done_to_it() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        await held.type("Aeskip: /q2/")
+        await until(held, lambda: bool(asked_for(held)))
+        held.journal.answer = "nobody knows why"
+        await held.decided()
+        assert "nobody knows why" in held.text()
+        assert held.app.screen.query_one(Input).value == "skip: /q2/"
+        await held.press("enter", rounds=1)
+        assert [row[:5] for row in rows_of(held, "#draft-entries")].count("+ rul") == 2
+        assert asked_for(held) == [13]
+
+
+async def test_an_apply_asked_for_too_soon_is_not_done_again_when_it_was_refused() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        await held.type("AA2")
+        await until(held, lambda: bool(asked_for(held)))
+        held.journal.answer = "nobody knows why"
+        await held.decided()
+        await held.quiet()
+        assert asked_for(held) == [13]
+        draft = editor(held).bench.draft
+        assert draft is not None
+        assert draft.dirty
+
+
+async def test_a_draft_nobody_takes_up_may_be_changed_and_is_left_when_it_comes_after_all() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        await held.type("Ae")
+        await until(held, lambda: bool(asked_for(held)))
+        ((intent, _),) = held.app.wishes._hearers
+        held.app.wishes.heard(News(intent, Fate.waiting))
+        await held.quiet()
+        assert held.app.screen.query_one(EntryLine).display
+        await held.press("escape", rounds=1)
+        comes(held)
+        await seen(held)
+        assert top(held) is RulesScreen
+
+
+async def test_an_accepted_draft_whose_version_never_comes_may_be_changed_after_a_while() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        await held.type("Ae")
+        await until(held, lambda: bool(asked_for(held)))
+        held.journal.answer = ""
+        await held.decided()
+        for _ in range(21):
+            editor(held).tick()
+        await held.quiet()
+        assert held.app.screen.query_one(EntryLine).display
+
+
+async def test_a_question_answered_after_another_version_came_hands_in_nothing_of_an_older_one() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", rounds=3)
+        await write(held, "skip: /products/sale")
+        await counted(held)
+        await held.press("A")
+        assert isinstance(held.app.screen, ConfirmScreen)
+        comes(held, FIRST, who="someone else")
+        await seen(held)
+        await held.press("y", rounds=1)
+        assert held.journal.sent == []
+        assert "Carry the change over to version 14 of someone else?" in held.text()
+        await held.press("y", rounds=1)
+        await counted(held)
+        await held.press("A", "y", rounds=1)
+        await held.decided()
+        (command,) = held.journal.sent
+        assert isinstance(command, ApplyRules)
+        assert command.base_id == 14
+        assert from_json(command.rules).do_not_crawl == FIRST.do_not_crawl
+
+
+async def test_a_change_of_an_entry_that_is_gone_is_not_carried_over() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", rounds=3)
+        await write(held, "skip: /mine/")
+        await held.press("k", "k", "E", rounds=1)
+        edited = held.app.screen.query_one(Input).value
+        await held.type("x")
+        await held.press("enter", rounds=1)
+        gone = replace(THIRD, rules=tuple(one for one in THIRD.rules if one.match not in edited))
+        comes(held, gone, who="someone else")
+        await seen(held)
+        assert "no longer makes sense: rule" in held.text()
+        await held.press("A", rounds=1)
+        text = " ".join(held.text().replace("│", " ").split())
+        assert "1 added. + rule /mine/: skip true No longer makes sense and would be lost: rule" in text
+        await held.press("y", rounds=1)
+        draft = editor(held).bench.draft
+        assert draft is not None
+        assert [change.kind for change in draft.changes] == ["added"]
+
+
+async def test_what_the_newer_version_says_already_leaves_nothing_to_apply() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        comes(held, MINE, who="someone else")
+        await seen(held)
+        assert "it says what the draft says" in held.text()
+        await held.press("A", rounds=1)
+        assert "nothing changed yet" in held.text()
+        assert asked_for(held) == []
+
+
+class TestPure:
+    BASE = versions()[0]
+    DRAFT = RuleDraft(BASE, MINE)
+
+    def after(self, fate: Fate, *results: ActionResult) -> Handover | None:
+        return Handover(self.DRAFT).after(News(self.DRAFT.intent(), fate, results=results))
+
+    def test_what_becomes_of_it(self) -> None:
+        assert self.after(Fate.written) == Handover(self.DRAFT)
+        assert self.after(Fate.refused) is None
+        assert self.after(Fate.failed) is None
+        noted = self.after(Fate.waiting)
+        assert noted is not None
+        assert not noted.under_way
+        done = self.after(Fate.done, ActionResult(1, "{}", f'{{"rulesets": {{"{JOB}": 15}}}}'))
+        assert done is not None
+        assert (done.version, done.under_way) == (15, True)
+
+    def test_by_which_version_it_is_seen(self) -> None:
+        done, noted = Handover(self.DRAFT, accepted=True, version=15), Handover(self.DRAFT, noted=True)
+        mine, other = (replace(self.BASE, ruleset_id=14, policies=policies) for policies in (MINE, FIRST))
+        assert not Handover(self.DRAFT).seen_in(mine)
+        assert noted.seen_in(mine)
+        assert not noted.seen_in(other)
+        assert not done.seen_in(other)
+        assert done.seen_in(replace(other, ruleset_id=16))
+        assert Handover(self.DRAFT, accepted=True).seen_in(other)
+        assert not noted.seen_in(self.BASE)
+        assert Handover(self.DRAFT, accepted=True, version=13).seen_in(self.BASE)
+
+    def test_an_edit_of_an_edit_is_one(self) -> None:
+        entry = next(one for one in entries_of(THIRD) if one.section == "rules")
+        draft = RuleDraft(self.BASE, THIRD)
+        for text in ("a", "b"):
+            change = RuleDraft(self.BASE, PolicySet(rules=(Rule(text, skip=True),))).change
+            edited = draft.changes[0].after if draft.changes else None
+            key = entry.key if edited is None else entries_of(draft.policies)[entries_of(THIRD).index(entry)].key
+            draft = draft.replaced(key, replace(change, do_not_crawl=None, url_query_parameters=None, exclusions=None,
+                                                whitelist=None))  # fmt: skip
+        assert [(one.kind, one.after.text if one.after else "") for one in draft.changes] == [
+            ("edited", "b: skip true")
+        ]

@@ -1,0 +1,270 @@
+"""Keys typed in one go among the rules: they wait for what is read, go where they were meant, and run no commands."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+from textual import events
+from textual.keys import _character_to_key
+from textual.widgets import Input
+
+from tests.console.fake_reports import FakeReports
+from tests.console.rule_stage import asked, editor, rows_of, top, until
+from tests.console.sample_rules import FIRST, FakeRules, versions
+from tests.console.support import Stage, stage
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.screens.confirm import ConfirmScreen
+from tui_crawler.console.screens.failures import FailuresScreen
+from tui_crawler.console.screens.help import HelpScreen
+from tui_crawler.console.screens.overview import OverviewScreen
+from tui_crawler.console.screens.rule_editor import RuleEditorScreen
+from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.domain.command import Exclude
+
+TEXT = "skip: /2024/q:Dz-X p/"
+"""Among these characters are keys that leave, quit, delete, undo and open a prompt."""
+
+
+def hold_up(held: Stage) -> threading.Event:
+    """No reading ends until the event is set."""
+    held.reports.gate = threading.Event()
+    return held.reports.gate
+
+
+async def let_read(held: Stage) -> None:
+    """Readings end again."""
+    gate, held.reports.gate = held.reports.gate, None
+    assert gate is not None
+    gate.set()
+    await held.settle(4)
+
+
+def line(held: Stage) -> tuple[str, str]:
+    """What the line is open for, and what stands in it."""
+    found = held.app.screen.query_one(EntryLine)
+    assert found.display
+    assert held.app.screen.query_one(Input).has_focus
+    return found.purpose, found.text
+
+
+async def test_an_entry_typed_before_the_rules_are_read_goes_into_the_draft() -> None:
+    async with stage((160, 40)) as held:
+        hold_up(held)
+        await held.type(f"4e{TEXT}")
+        assert top(held) is RulesScreen
+        await let_read(held)
+        assert top(held) is RuleEditorScreen
+        assert line(held) == ("rule", TEXT)
+        assert held.journal.sent == []
+
+
+async def test_an_entry_typed_at_once_after_its_key_goes_into_the_draft() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", rounds=3)
+        await held.type(f"e{TEXT}")
+        await held.settle(3)
+        assert line(held) == ("rule", TEXT)
+        assert held.journal.sent == []
+
+
+@pytest.mark.parametrize("where", ["read", "unread"])
+async def test_an_edit_takes_what_is_typed_after_it(where: str) -> None:
+    async with stage((160, 40)) as held:
+        if where == "unread":
+            hold_up(held)
+        else:
+            await held.press("4", rounds=3)
+        await held.type(("4" if where == "unread" else "") + "EX/2q")
+        if where == "unread":
+            await let_read(held)
+        await held.settle(3)
+        assert line(held) == ("rule", "do_not_crawl: path: {prefix: /admin/}X/2q")
+
+
+@pytest.mark.parametrize(
+    ("key", "purpose", "told"), [("X", "exclude", "✗ 2q"), ("ctrl+t", "url", "")], ids=["exclude", "test"]
+)
+async def test_lines_of_the_rules_wait_for_them(key: str, purpose: str, told: str) -> None:
+    async with stage((160, 40)) as held:
+        hold_up(held)
+        await held.press("4", key, rounds=0)
+        await held.type("2q")
+        assert not held.app.screen.query_one(EntryLine).display
+        await let_read(held)
+        assert line(held) == (purpose, "2q")
+        assert told in held.text()
+
+
+async def test_what_changes_an_entry_waits_and_the_keys_after_it_act_on_the_draft() -> None:
+    async with stage((160, 40)) as held:
+        hold_up(held)
+        await held.type("4jDKe" + TEXT)
+        await let_read(held)
+        assert rows_of(held, "#draft-entries")[0].startswith("− do_not_crawl deleted")
+        assert line(held) == ("rule", TEXT)
+
+
+async def test_undoing_a_version_waits_for_the_versions() -> None:
+    async with stage((160, 40)) as held:
+        hold_up(held)
+        await held.type("4u")
+        await let_read(held)
+        draft = editor(held).bench.draft
+        assert draft is not None
+        assert draft.returns_to == 12
+
+
+async def test_the_next_job_waits_for_the_jobs() -> None:
+    reports = FakeReports()
+    reports.versions = (*versions(), replace(versions()[0], ruleset_id=20, job="news", policies=FIRST))
+    async with stage((160, 40), reports=reports) as held:
+        hold_up(held)
+        await held.type("4w")
+        await let_read(held)
+        assert "Rules · job news · version 20" in held.text()
+
+
+async def test_esc_gives_up_waiting_and_what_was_typed_is_nobodys() -> None:
+    async with stage((160, 40)) as held:
+        hold_up(held)
+        await held.type(f"4e{TEXT}")
+        held.clock.move(600)
+        held.app.beat()
+        held.clock.move(600)
+        held.app.beat()
+        await held.quiet()
+        assert "◷ the rules are still being read; esc gives up waiting" in held.text()
+        await held.press("escape", rounds=0)
+        assert top(held) is RulesScreen
+        await let_read(held)
+        assert top(held) is RulesScreen
+        assert held.journal.sent == []
+        await held.press("escape")
+        assert top(held) is OverviewScreen
+
+
+async def test_without_a_ruleset_what_was_typed_is_nobodys() -> None:
+    reports = FakeReports()
+    reports.versions = ()
+    async with stage((160, 40), reports=reports) as held:
+        hold_up(held)
+        await held.type(f"4e{TEXT}")
+        await let_read(held)
+        assert top(held) is RulesScreen
+        assert "new entry: there is no ruleset yet" in held.text()
+        await held.press("2", "tab", rounds=3)
+        await held.type(f"m{TEXT}")
+        await held.settle(3)
+        assert top(held) is RuleEditorScreen
+        assert "There is no ruleset yet" in held.text()
+        assert held.journal.sent == []
+
+
+async def test_a_rule_from_the_selection_takes_what_is_typed_after_it() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("2", "tab", rounds=3)
+        assert top(held) is FailuresScreen
+        hold_up(held)
+        await held.type("m|2q")
+        assert top(held) is RuleEditorScreen
+        await let_read(held)
+        purpose, text = line(held)
+        assert purpose == "rule"
+        assert text.startswith("skip: ^https://")
+        assert text.endswith("$|2q")
+
+
+async def test_esc_leaves_a_draft_that_has_not_begun() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("2", "tab", rounds=3)
+        hold_up(held)
+        await held.type("m2q")
+        assert top(held) is RuleEditorScreen
+        await held.press("escape", rounds=0)
+        assert top(held) is FailuresScreen
+        await let_read(held)
+        assert top(held) is FailuresScreen
+        assert held.journal.sent == []
+
+
+async def burst(held: Stage, *keys: str) -> None:
+    """Presses keys without looking at the screen in between."""
+    for key in keys:
+        name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
+        held.app.post_message(events.Key(name, key if len(key) == 1 else "\r"))
+    await held.settle(4)
+
+
+async def test_keys_after_enter_are_no_part_of_the_entry_and_act_on_the_draft() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", rounds=3)
+        await burst(held, *"eskip: /mine/", "enter", *"D", *"eskip: /other/", "enter", *"K")
+        draft = editor(held).bench.draft
+        assert draft is not None
+        assert [rule.match for rule in draft.policies.rules] == ["/feed/", "/calendar/", "/other/", "^/v2/user/"]
+        assert any(row.startswith("+ rule new  /other/") for row in rows_of(held, "#draft-entries"))
+
+
+async def test_enter_beside_an_open_line_holds_up_no_keys() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", "D", "e", rounds=3)
+        held.app.screen.query_one("#draft-impact").focus()
+        await burst(held, "enter", *"?")
+        assert isinstance(held.app.screen, HelpScreen)
+
+
+async def test_keys_after_an_entry_that_is_wrong_go_into_it() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", rounds=3)
+        await burst(held, *"eskip: (", "enter", *"2q)")
+        assert line(held) == ("rule", "skip: (2q)")
+        await burst(held, "enter", *"Xhots: a", "enter", *"2q")
+        assert line(held) == ("exclude", "hots: a2q")
+        assert held.journal.sent == []
+
+
+async def test_an_exclusion_is_put_on_the_list_from_inside_a_draft_which_stays() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", "D", rounds=3)
+        await held.type("Xhost: www.example.com, reason: 2q")
+        assert line(held) == ("exclude", "host: www.example.com, reason: 2q")
+        await until(held, lambda: "would newly block" in held.text())
+        assert "⊘ would newly block 1 502 of 1 542 known URLs, 2 seeds among them" in held.text()
+        await held.press("enter", rounds=1)
+        await asked(held)
+        assert "It would newly block 1 502 of 1 542 known URLs" in " ".join(held.text().replace("│", " ").split())
+        await held.press("y", rounds=1)
+        await held.decided()
+        assert held.journal.sent == [Exclude("host", "www.example.com", "2q")]
+        assert editor(held).bench.dirty
+        assert "1 taken out" in held.text()
+
+
+async def test_who_enters_an_exclusion_before_it_is_counted_is_asked_when_it_is() -> None:
+    rules = FakeRules(gate=threading.Event())
+    async with stage((160, 40), rules=rules) as held:
+        await held.press("4", "X", rounds=3)
+        await held.type("host: a.example")
+        await held.press("enter", rounds=1)
+        assert "◷ counting what it would block…" in held.text()
+        assert line(held) == ("exclude", "host: a.example")
+        await held.type("s")  # another key: what was entered is not asked for
+        assert rules.gate is not None
+        rules.gate.set()
+        await until(held, lambda: "would newly block 0 of" in held.text())
+        assert not isinstance(held.app.screen, ConfirmScreen)
+        assert rules.excluded[-1][0].value == "a.examples"
+        await held.press("enter", rounds=1)
+        await asked(held)
+        assert "Exclude host a.examples?" in held.text()
+
+
+async def test_an_exclusion_whose_impact_cannot_be_counted_is_asked_about_all_the_same() -> None:
+    async with stage((160, 40), rules=FakeRules(failure="disk gone")) as held:
+        await held.press("4", "X", rounds=3)
+        await held.type("host: a.example")
+        await held.press("enter", rounds=1)
+        await asked(held)
+        assert "disk gone" in held.text()

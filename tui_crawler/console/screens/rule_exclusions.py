@@ -1,0 +1,136 @@
+"""What `X` opens among the rules: an entry for the operators' exclusion list, its impact counted before it is asked."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.impact_room import ImpactNews, ImpactRoom
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.rule_exclusion import HINT, exclude, exclusion_lines, read_as, unlisted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tui_crawler.console.ports import RulesDesk
+    from tui_crawler.console.present.line import Line
+    from tui_crawler.console.screens.base import ConsoleScreen
+    from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.ruleset import RulesetChange
+
+PURPOSE = "exclude"
+
+
+class ExclusionEntry:
+    """The line of one screen. What it would block is counted in a thread, and no further when something else is typed;
+    who enters it before that is known is asked when it is."""
+
+    def __init__(
+        self,
+        screen: ConsoleScreen,
+        added: Callable[[], tuple[Exclusion, ...]],
+        show: Callable[[list[Line]], None],
+    ) -> None:
+        """`added` is the list as it is, `show` shows what is typed."""
+        self._screen = screen
+        self._added = added
+        self._show = show
+        self._room: ImpactRoom | None = None
+        self._text = ""
+        self._read: RulesetChange | str | None = None
+        self._asked: tuple[Exclusion, ...] = ()
+        self._news: ImpactNews | None = None
+        self._entered = False
+
+    @property
+    def _line(self) -> EntryLine:
+        return self._screen.query_one(EntryLine)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is being typed for the list."""
+        return self._line.display and self._line.purpose == PURPOSE
+
+    def open(self, text: str) -> None:
+        """Opens the line; what is typed there already stays."""
+        if self.is_open:
+            self._screen.query_one("#entry-input").focus()
+            return
+        self._line.open(PURPOSE, "exclude:", text, HINT)
+        self.typed(text)
+
+    def typed(self, text: str) -> None:
+        """Reads what is typed, and counts what it would block."""
+        desk = self._screen.console.rules
+        self._text, self._entered = text, False
+        self._read = desk.read(read_as(text)) if desk is not None and text.strip() else None
+        typed = self._read.exclusions or () if self._read is not None and not isinstance(self._read, str) else ()
+        new = unlisted(typed, self._added())
+        if desk is not None and new != self._asked:
+            self._asked, self._news = new, None
+            self._begin(desk).ask(new)
+        self._tell()
+
+    def entered(self, text: str) -> None:
+        """Enter: asks once the impact is known; what is wrong stays in the line."""
+        if text != self._text:
+            self.typed(text)
+        if self._read is None:
+            self.leave()
+        elif isinstance(self._read, str):
+            self._screen.console.tell("no", self._read, "warning")
+        elif self._asked and (self._news is None or not self._news.over):
+            self._entered = True
+        else:
+            self._ask(self._read.exclusions or ())
+
+    def leave(self) -> None:
+        """Closes the line."""
+        if self.is_open:
+            self._line.leave()
+
+    def left(self) -> None:
+        """The line was left: what was counted for it is counted no further."""
+        if self._room is not None and self._asked:
+            self._room.ask(())
+        self._asked, self._news, self._entered = (), None, False
+
+    def close(self) -> None:
+        """Ends the thread."""
+        if self._room is not None:
+            self._room.close()
+
+    def _ask(self, typed: tuple[Exclusion, ...]) -> None:
+        asked = exclude(typed, self._added(), self._news)
+        if isinstance(asked, str):
+            self._screen.console.tell("no", asked, "warning")
+        else:
+            self.leave()
+            self._screen.console.wishes.ask(asked)
+
+    def _tell(self) -> None:
+        if self._read is None or isinstance(self._read, str) or self._asked:
+            self._show(exclusion_lines(self._text, self._read, self._news))
+        else:
+            said = exclude(self._read.exclusions or (), self._added())
+            self._show(exclusion_lines(self._text, said if isinstance(said, str) else None))
+
+    def _begin(self, desk: RulesDesk) -> ImpactRoom:
+        """The thread that counts, begun when it is first needed."""
+        if self._room is None:
+            self._room = ImpactRoom(desk, self._deliver)
+            run = self._room.run
+            self._screen.run_worker(run, name="exclusion", group="exclusion", thread=True, exit_on_error=False)
+        return self._room
+
+    def _deliver(self, news: ImpactNews) -> None:
+        with suppress(RuntimeError):  # the screen's loop has ended
+            self._screen.call_later(self._counted, news)
+
+    def _counted(self, news: ImpactNews) -> None:
+        if news.asked is not self._asked or not self.is_open:
+            return
+        self._news = news
+        self._tell()
+        if self._entered and news.over and self._read is not None and not isinstance(self._read, str):
+            self._ask(self._read.exclusions or ())

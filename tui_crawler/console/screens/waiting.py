@@ -1,0 +1,123 @@
+"""A screen with actions that need what is read: asked for before that has come, they wait, and the keys after them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+from tui_crawler.console.actions import BY_ID, Need
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.screens.base import ConsoleScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tui_crawler.console.refresh import Snapshot
+
+_ROWS = frozenset({Need.url, Need.origin, Need.job, Need.failed})
+_ABOUT_ROWS = frozenset({"nav.open", "copy.pick", "view.export", "table.pivot"})
+_TOLD_AFTER = 2
+"""So many ticks (of half a second) an action waits before that is told."""
+
+
+class WaitingScreen(ConsoleScreen):
+    """Keeps the one action that waits. `CrawlerApp` keeps the keys that are typed meanwhile."""
+
+    OPENS: ClassVar[frozenset[str]] = frozenset()
+    """Actions that open something in which one types or goes on."""
+
+    def __init__(self) -> None:
+        """Nothing waits."""
+        super().__init__()
+        self._postponed: tuple[str, str] | None = None
+        self._ticks = 0
+        self._entering = False
+
+    @property
+    @abstractmethod
+    def waits_for(self) -> str:
+        """What an action waits for, in words."""
+
+    @abstractmethod
+    def lacks(self, action_id: str) -> bool:
+        """Whether an action needs something that is not there yet, but will be."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether an action waits, or what was entered is not dealt with yet."""
+        return self._postponed is not None or self._entering
+
+    def enter_line(self) -> None:
+        """Enter is on its way to the line: the keys after it are not for that."""
+        self._entering = self.query_one(EntryLine).display
+
+    def on_entry_line_entered(self, _event: EntryLine.Entered) -> None:
+        """What was entered is dealt with."""
+        self._entering = False
+        self.console.let_keys_go_on()
+
+    def postpone(self, action_id: str, argument: str) -> bool:
+        """Lets an action wait until there is what it needs; False: it lacks nothing, or is not possible anyway."""
+        never = self.console.readonly and Need.writer in BY_ID[action_id].needs
+        if never or not self.lacks(action_id):
+            return False
+        self._postponed, self._ticks = (action_id, argument), 0
+        return True
+
+    def give_up(self) -> None:
+        """Esc: what waits is not done."""
+        self._postponed, self._entering = None, False
+
+    def go_on(self) -> None:
+        """What was read has come, or what was asked for is decided: does what waited for it."""
+        if self._postponed is not None and not self.lacks(self._postponed[0]):
+            self.do_postponed(lambda _: True)
+
+    def do_postponed(self, wanted: Callable[[str], bool]) -> None:
+        """Does the action that waits, if it is still `wanted`. If it was to open something and has not, the keys typed
+        after it are nobody's."""
+        action_id, argument = self._postponed or ("", "")
+        self._postponed = None
+        if action_id and wanted(action_id):
+            self.console.dispatcher.do(action_id, argument)
+        opened = self.console.screen is not self or self.query_one(EntryLine).display or self.waiting
+        if action_id in self.OPENS and not opened:
+            self.console.drop_keys()
+        self.console.let_keys_go_on()
+
+    def move_on(self) -> None:
+        """Tells that something waits, unless that is over soon."""
+        super().move_on()
+        self._ticks += self.waiting
+        if self.waiting and self._ticks == _TOLD_AFTER:
+            self.console.tell("waits", f"◷ {self.waits_for}; esc gives up waiting", "waiting")
+
+
+class RowsScreen(WaitingScreen):
+    """What is done to rows waits until some were read, so that no key typed for them meets an empty table."""
+
+    OPENS = frozenset(
+        {
+            "rule.from_selection", "job.nice", "job.depth", "job.concurrency", "origin.stop", "origin.exclude",
+            "origin.retry_failed", "group.retry", "copy.pick", "view.export", "table.pivot",
+        }
+    )  # fmt: skip
+
+    @property
+    def waits_for(self) -> str:
+        """What an action waits for."""
+        return "the rows are still being read"
+
+    def lacks(self, action_id: str) -> bool:
+        """Whether an action is about rows, and none were read."""
+        return not self.has_read and (action_id in _ABOUT_ROWS or not _ROWS.isdisjoint(BY_ID[action_id].needs))
+
+    def take_in(self, shot: Snapshot) -> None:
+        """Does what waited for the rows."""
+        super().take_in(shot)
+        self.go_on()
+
+    def open_when_read(self) -> None:
+        """Enter was pressed where no row is: if none were read, the first is opened then."""
+        if self.lacks("nav.open"):
+            self.console.dispatcher.do("nav.open")

@@ -1,0 +1,129 @@
+"""Keys act in the order they were typed, and never on a screen that is not there yet or waits for what is read."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+from textual.app import App, ReturnType
+from textual.message import Message
+
+from tui_crawler.console.panes.typing import TakesText
+from tui_crawler.console.screens.waiting import WaitingScreen
+
+if TYPE_CHECKING:
+    from textual.driver import Driver
+    from textual.screen import Screen
+    from textual.timer import Timer
+    from textual.widget import Widget
+
+LONGEST_ECHO_S = 0.1
+"""So long keys wait at most for what a widget has said to come up to the app."""
+_PASS = frozenset({"ctrl+c", "ctrl+q"})
+"""Keys that are no text and never wait: one can leave at any time."""
+
+
+class KeyedApp(App[ReturnType]):
+    """An app whose keys do not overtake each other.
+
+    Textual hands a key from widget to widget before its action is done; keys typed in one go would meet the screen as
+    it was before. Here the action of a key is done before the next key is looked at, with all that the widget with the
+    focus says by it (a row is opened, the cursor is elsewhere). Keys are kept while the screen on top is being made, or
+    while an action on it waits (`WaitingScreen`). A text widget gets its keys as ever.
+    """
+
+    class KeysMayGoOn(Message):
+        """What keys were kept for is there."""
+
+    class Echo(Message):
+        """Sent by a widget behind all it has said; when it has come up to the app, that was heard."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    def __init__(self, driver_class: type[Driver] | None) -> None:
+        """No key was typed yet. `driver_class` None: Textual's own."""
+        super().__init__(driver_class=driver_class)
+        self._kept: deque[events.Key | events.Paste] = deque()
+        self._echoes, self._echo = 0, 0  # how many were sent, and the one that is waited for; 0: none
+        self._patience: Timer | None = None
+
+    def let_keys_go_on(self) -> None:
+        """What keys were kept for is there: they act now."""
+        self.post_message(self.KeysMayGoOn())
+
+    def drop_keys(self) -> None:
+        """What keys were kept for will not come: they are nobody's."""
+        self._kept.clear()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keeps keys in their order."""
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            await super().on_event(event)
+        elif isinstance(event, events.Key) and event.key in _PASS:
+            await self._act(event)
+        elif isinstance(event, events.Key) and event.key == "escape" and (waits := self._waits()) is not None:
+            waits.give_up()
+            self.drop_keys()
+        else:
+            self._kept.append(event)
+            await self._act_on_kept()
+
+    async def on_keyed_app_keys_may_go_on(self) -> None:
+        """Does what was typed meanwhile."""
+        if not self._echo:
+            self._await_echo(self.focused, self.screen)
+        await self._act_on_kept()
+
+    async def on_keyed_app_echo(self, message: Echo) -> None:
+        """All was heard that a widget had to say: keys go on."""
+        await self._heard(message.number)
+
+    async def _heard(self, number: int) -> None:
+        if number == self._echo:
+            self._echo = 0
+            if self._patience is not None:
+                self._patience.stop()
+            await self._act_on_kept()
+
+    def _await_echo(self, widget: Widget | None, screen: Screen[Any]) -> None:
+        """Keys wait until all was heard that a widget of the screen on top has said."""
+        if widget is None or self.screen is not screen or not widget.is_attached:
+            return
+        number = self._echoes + 1
+        if widget.post_message(self.Echo(number)):
+            self._echoes = self._echo = number
+            self._patience = self.set_timer(LONGEST_ECHO_S, lambda: self._heard(number))
+
+    async def _act_on_kept(self) -> None:
+        while self._kept and not self._must_wait():
+            await self._act(self._kept.popleft())
+
+    def _must_wait(self) -> bool:
+        top = self.screen_stack[-1] if self.screen_stack else None
+        if top is None or not top.is_mounted:
+            (top or self).call_later(self.let_keys_go_on)  # once it is
+            return True
+        return self._waits() is not None or self._echo > 0
+
+    def _waits(self) -> WaitingScreen | None:
+        """The screen on top if an action waits there."""
+        top = self.screen_stack[-1] if self.screen_stack else None
+        return top if isinstance(top, WaitingScreen) and top.waiting else None
+
+    async def _act(self, event: events.Key | events.Paste) -> None:
+        """Does what a key is bound to; what is typed goes to the widget that takes text."""
+        at_once = isinstance(event, events.Key) and not self.screen.is_modal and not isinstance(self.focused, TakesText)
+        if at_once and isinstance(event, events.Key):
+            screen, widget = self.screen, self.focused
+            for first in (True, False):
+                if await self._check_bindings(event.key, priority=first):
+                    self._await_echo(widget, screen)
+                    return
+            return  # nobody's: on its way up it would meet what the next key has opened
+        enters = isinstance(event, events.Key) and event.key == "enter" and isinstance(self.focused, TakesText)
+        if enters and isinstance(self.screen, WaitingScreen):
+            self.screen.enter_line()
+        await super().on_event(event)

@@ -1,0 +1,201 @@
+"""Pages and links as reports show them: one URL whole, lists of them, what failed and what was refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.attempt import DataValue, Validation
+    from tui_crawler.domain.view import AttemptView
+
+
+@dataclass(frozen=True, slots=True)
+class RequestView:
+    """A row of `v_request` with its headers, as sent and received.
+
+    `connection_reused` is None where it was not noted: the request was cancelled, or an older program made it.
+    """
+
+    request_id: int
+    attempt_id: int
+    url: str
+    method: str
+    sent_at: int
+    head_at: int | None
+    ended_at: int
+    http_status: int | None
+    conditional: bool
+    fluke_retry: bool
+    error: str
+    remote_address: str = ""
+    request_headers: tuple[tuple[str, str], ...] = ()
+    response_headers: tuple[tuple[str, str], ...] = ()
+    dns_ms: int | None = None
+    connect_ms: int | None = None
+    tls_ms: int | None = None
+    connection_reused: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TodoView:
+    """A page of a todo list, in the order of the turns. `found_on` is the page that linked to it first."""
+
+    url: str
+    depth: int
+    nice: int
+    attempts: int
+    attempts_remaining: int
+    not_before: int
+    seed: bool
+    title: str = ""
+    found_on: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """A row of `v_page`, with the message of its last attempt."""
+
+    page_id: int
+    url: str
+    origin: str
+    job: str
+    status: str
+    attempts: int
+    attempts_remaining: int
+    nice: int
+    depth: int
+    not_before: int
+    last_exit_code: str
+    last_http_status: int | None
+    last_crawled_at: int
+    due_at: int
+    etag: str = ""
+    last_modified: str = ""
+    content_type: str = ""
+    size: int = 0
+    title: str = ""
+    sha256: str = ""
+    message: str = ""
+    recoverable: bool = False
+    validation_type: str = ""
+    valid: int | None = None  # 0 or 1; None until a validator has looked at it
+    took_ms: int | None = None  # of the last attempt; None until there was one, and where it made no request
+
+
+@dataclass(frozen=True, slots=True)
+class LinkView:
+    """A row of `v_link`."""
+
+    from_url: str
+    to_url: str
+    kind: str
+    nofollow: bool
+    text: str
+    first_seen_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectView:
+    """A row of `v_redirect`."""
+
+    from_url: str
+    to_url: str
+    to_fragment: str
+    permanent: bool
+    source: str
+    seen_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExitCountView:
+    """How often an exit code ended an attempt: in the newest run, and in the last five minutes."""
+
+    exit_code: str
+    run: int
+    recent: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Failed pages with one key. `key` holds name and value pairs of the grouping, in its order.
+
+    `recent` of them failed last in the last five minutes. `trend` has the same for the twelve spans of five minutes up
+    to the present one, that one last. `origins` are the pages of each origin, most pages first.
+    """
+
+    key: tuple[tuple[str, str], ...]
+    count: int
+    recoverable: int
+    sample_url: str
+    first_at: int
+    last_at: int
+    recent: int = 0
+    trend: tuple[int, ...] = ()
+    origins: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FailureCount:
+    """Failed pages in groups, the largest first: `looked_at` of the `failed` that there are were counted."""
+
+    groups: tuple[FailureGroup, ...]
+    looked_at: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageDetail:
+    """One URL, whole: its row, attempts (newest first), their requests, links, and the path from a seed.
+
+    `path_depths` are the depths of what each step of `path` leads to. `validation` and `data` are of the stored
+    document. `lastmod` is what a sitemap says of it, `sitemap` that it is one itself, `ruleset_id` the rules its last
+    attempt began with (0: none).
+    """
+
+    page: PageView
+    attempts: tuple[AttemptView, ...]
+    requests: tuple[RequestView, ...]
+    inlinks: tuple[LinkView, ...]
+    outlinks: tuple[LinkView, ...]
+    redirects: tuple[RedirectView, ...]
+    path: tuple[LinkView, ...]
+    inlink_count: int = 0
+    outlink_count: int = 0
+    validation: Validation | None = None
+    data: tuple[DataValue, ...] = ()
+    lastmod: int = 0
+    sitemap: bool = False
+    ruleset_id: int = 0
+    path_depths: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkEnd:
+    """A link with what is known of its other end: title, exit code (a name; empty: never tried), how it goes on.
+
+    `after` is where the next window of links begins."""
+
+    link: LinkView
+    title: str
+    exit_code: str
+    after: tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedView:
+    """A row of `v_refused`."""
+
+    origin: str
+    reason: str
+    count: int
+    sample_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class OriginHistory:
+    """What the detail screen draws of the past of one origin, newest first."""
+
+    patience: tuple[AttemptView, ...]  # attempts that cost patience
+    delays: tuple[AttemptView, ...]  # attempts after which the delay was another one
+    refused: tuple[RefusedView, ...] = field(default=())

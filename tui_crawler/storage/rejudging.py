@@ -1,0 +1,208 @@
+"""Pages that were refused without a request, after a change of what refused them.
+
+Only a page whose verdict is another one now goes back into the queue, where the next run judges it; one that waits
+there since an earlier change and is refused as it was leaves it again. So a change that is taken back leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import peewee
+
+from tui_crawler.domain.admission import LENGTH_LIMIT
+from tui_crawler.domain.exit_code import REFUSED_BY_RULES, ExitCode
+from tui_crawler.domain.page import PageStatus
+from tui_crawler.domain.rejudgement import Effect, Rejudgement
+from tui_crawler.storage.claim import ZERO
+from tui_crawler.storage.counters import Moves, tally_of, times
+from tui_crawler.storage.intake import move_counters
+from tui_crawler.storage.models import Attempt, Job, Page, Url
+from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.transaction import Row, Transaction
+
+_WINDOW = 2_000  # rows that are held at once
+_CHUNK = 256
+_COLUMNS = (
+    Page.id,
+    Url.href,
+    Page.job,
+    Page.origin,
+    Page.status,
+    Page.attempts_remaining,
+    Page.last_exit_code,
+    Page.beyond_depth,
+    Page.not_before,
+    Page.stash,
+)
+_READY = int(PageStatus.READY)
+_SKIPPED = int(ExitCode.skipped_by_rule)
+_CODES = {code.value: code for code in ExitCode}
+
+
+@dataclass(slots=True)
+class _Moving:
+    """Pages on their way back into the queue, and out of it; `back` counts the former by origin."""
+
+    tries: int
+    moves: dict[int, Moves] = field(default_factory=dict)
+    back: dict[int, int] = field(default_factory=dict)
+
+    def put_back(self, transaction: Transaction, rows: Sequence[Row]) -> None:
+        """Pages whose refusal was overturned."""
+        for (_, origin_id), number in self._count(rows, _READY, self.tries).items():
+            self.back[origin_id] = self.back.get(origin_id, 0) + number
+        put_back(transaction, [row[0] for row in rows], self.tries)
+
+    def take_out(self, transaction: Transaction, rows: Sequence[Row]) -> None:
+        """Pages that waited to be judged, and are refused as they were. A skipped page keeps its tries (B)."""
+        skipped = [row for row in rows if row[6] == _SKIPPED]
+        refused = [row for row in rows if row[6] != _SKIPPED]
+        self._count(skipped, PageStatus.SKIPPED, self.tries)
+        self._count(refused, _READY, 0)
+        _run_in_chunks(transaction, _rest_skipped, [row[0] for row in skipped])
+        _run_in_chunks(transaction, _rest_refused, [row[0] for row in refused])
+
+    def _count(self, rows: Sequence[Row], status: int, remaining: int) -> Counter[tuple[int, int]]:
+        """Counts how pages that get this status and number of tries move the counters; answers how many there are of
+        each job and origin."""
+        numbers: Counter[tuple[int, int]] = Counter()
+        for alike, number in Counter(row[2:8] for row in rows).items():
+            job_id, origin_id, status_before, remaining_before, code, beyond = alike
+            numbers[job_id, origin_id] += number
+            before = tally_of(status_before, remaining_before, code, beyond)
+            change = tally_of(status, remaining, code, beyond).minus(before)
+            self.moves.setdefault(job_id, Moves()).add(origin_id, times(change, number))
+        return numbers
+
+
+def judge_again(
+    transaction: Transaction,
+    tries: int,
+    rejudgements: Mapping[int, Rejudgement],
+    *,
+    whole: bool = False,
+    robots: bool = False,
+) -> dict[int, int]:
+    """Looks at the refused pages of jobs, by job; answers how many of which origin (ids) went back into the queue.
+
+    `whole`: also at those that were too long. `robots`: those that robots.txt refused all go back, since it is asked
+    in another name now. Pages on a todo list, in flight or in a stash are left alone: they are judged before they are
+    crawled.
+    """
+    moving = _Moving(tries)
+    effects = {job_id: each.effect for job_id, each in rejudgements.items()}
+    if transaction.fetch(_with_blocked(rejudgements).limit(1)):
+        _look_through(transaction, moving, _refused, effects)
+        if robots:
+            _look_through(transaction, moving, _by_robots, dict.fromkeys(effects, _overturned))
+    if whole:
+        _look_through(transaction, moving, _too_long, effects)
+    for job_id, of_job in moving.moves.items():
+        move_counters(transaction, job_id, of_job)
+    return moving.back
+
+
+def put_back(transaction: Transaction, page_ids: Sequence[int], tries: int) -> None:
+    """Gives pages their tries back and takes them off the ignore list; the counters are the caller's."""
+    _run_in_chunks(transaction, _put_back, page_ids, tries)
+
+
+def _look_through(
+    transaction: Transaction,
+    moving: _Moving,
+    build: Callable[[], Any],
+    effects: Mapping[int, Callable[[str, ExitCode], Effect]],
+) -> None:
+    """Reads what `build` finds, a window at a time, and moves the pages that the change concerns."""
+    after = 0
+    while rows := transaction.all(build, {"after": after, "limit": _WINDOW}):
+        after = rows[-1][0]
+        back: list[Row] = []
+        out: list[Row] = []
+        for row in rows:
+            _, href, job_id, _, status, remaining, code, _, not_before, stash = row
+            effect = effects.get(job_id, _unconcerned)(href, _CODES[code])
+            waits = status == _READY and remaining > 0
+            if effect is Effect.overturned and not waits:
+                back.append(row)
+            elif effect is Effect.upheld and waits and not not_before and not stash:
+                out.append(row)
+        moving.put_back(transaction, back)
+        moving.take_out(transaction, out)
+
+
+def _overturned(_: str, __: ExitCode) -> Effect:
+    return Effect.overturned
+
+
+def _unconcerned(_: str, __: ExitCode) -> Effect:
+    return Effect.none
+
+
+def _run_in_chunks(
+    transaction: Transaction, build: Callable[[int], Any], page_ids: Sequence[int], *values: int
+) -> None:
+    """Executes a statement for many pages at once; `values` come before their ids."""
+    for start in range(0, len(page_ids), _CHUNK):
+        places = padded(page_ids[start : start + _CHUNK])
+        transaction.run_of(build, len(places), [*values, *places])
+
+
+def _with_blocked(jobs: Mapping[int, Rejudgement]) -> Any:
+    """Those of the jobs that have refused pages at all."""
+    return Job.select(Job.id).where(Job.id.in_(list(jobs)) & (Job.blocked > 0))
+
+
+def _window(condition: Any) -> Any:
+    """Pages at rest or waiting, by id."""
+    free = (Page.todo_order == ZERO) & Page.status.in_(_in_words(PageStatus.READY, PageStatus.SKIPPED))
+    return (
+        Page.select(*_COLUMNS)
+        .join(Url, on=(Url.id == Page.url))
+        .where(condition & free & (Page.id > slot("after")))
+        .order_by(Page.id)
+        .limit(slot("limit"))
+    )
+
+
+def _refused() -> Any:
+    return _window(Page.last_exit_code.in_(_in_words(*sorted(REFUSED_BY_RULES))))
+
+
+def _by_robots() -> Any:
+    return _window(Page.last_exit_code.in_(_in_words(ExitCode.blocked_by_robots_txt)))
+
+
+def _too_long() -> Any:
+    """Failed pages have an index of their own; of those that cannot be requested some are no matter of length."""
+    invalid = (Page.failed == peewee.SQL("1")) & Page.last_exit_code.in_(_in_words(ExitCode.invalid_url))
+    last = Attempt.select(Attempt.decided_by).where(Attempt.id == Page.last_attempt_id)
+    return _window(invalid & (last == peewee.SQL(f"'{LENGTH_LIMIT}'")))
+
+
+def _in_words(*numbers: int) -> list[Any]:
+    return [peewee.SQL(str(int(number))) for number in numbers]
+
+
+def _put_back(size: int) -> Any:
+    changes = {
+        Page.status: ZERO,
+        Page.attempts: ZERO,
+        Page.attempts_remaining: slot("tries"),
+        Page.not_before: ZERO,
+        Page.ignored_run: ZERO,
+    }
+    return Page.update(changes).where(Page.id.in_([slot("page_id")] * size))
+
+
+def _rest_refused(size: int) -> Any:
+    return Page.update({Page.attempts_remaining: ZERO}).where(Page.id.in_([slot("page_id")] * size))
+
+
+def _rest_skipped(size: int) -> Any:
+    skipped = peewee.SQL(str(PageStatus.SKIPPED.value))
+    return Page.update({Page.status: skipped}).where(Page.id.in_([slot("page_id")] * size))
