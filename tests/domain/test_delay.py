@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.delay import Answer, DelayReason, DelaySettings, Pace, after_request, minimum
+from tui_crawler.domain.delay import Answer, DelaySettings, Pace, after_request, minimum
+from tui_crawler.domain.delay_reason import DelayReason
 
 S = DelaySettings()
 

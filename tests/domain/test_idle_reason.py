@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API, NOW, WHO, WWW, origin, run_view
-from tui_crawler.domain.delay import DelayReason
+from tui_crawler.domain.delay_reason import DelayReason
 from tui_crawler.domain.idle_reason import (
     at_rest,
     delay_words,

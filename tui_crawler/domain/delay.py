@@ -6,25 +6,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal, assert_never
 
+from tui_crawler.domain.delay_reason import DelayReason
+
 MAX_DOUBLINGS = 7  # each 429 of a run doubles the minimum, at most so often
-
-
-class DelayReason(Enum):
-    """What decided the present delay; the value is the name in `v_origin.delay_reason`."""
-
-    none = "none"
-    default = "default"
-    floor = "floor"
-    crawl_delay = "crawl_delay"
-    response_time = "response_time"
-    rate_limit = "rate_limit"
-    retry_after = "retry_after"
-    cap = "cap"
-    average = "average"
-    first_request = "first_request"
-    operator = "operator"
-    restart = "restart"
-    robots_unreachable = "robots_unreachable"
 
 
 @dataclass(frozen=True, slots=True)

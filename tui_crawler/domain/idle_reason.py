@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.delay import DelayReason
+from tui_crawler.domain.delay_reason import DelayReason
 from tui_crawler.domain.moment import HELD
 
 if TYPE_CHECKING:

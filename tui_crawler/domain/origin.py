@@ -7,7 +7,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.attempt import OriginRecord, RequestRecord, RobotsRecord
-from tui_crawler.domain.delay import DelayReason, DelaySettings, Pace, minimum
+from tui_crawler.domain.delay import DelaySettings, Pace, minimum
+from tui_crawler.domain.delay_reason import DelayReason
 from tui_crawler.domain.moment import HELD, Moment
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.delay import Answer, Delay, DelayReason, after_request, minimum
+from tui_crawler.domain.delay import Answer, Delay, after_request, minimum
+from tui_crawler.domain.delay_reason import DelayReason
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, PatienceChange
 from tui_crawler.domain.moment import HELD, Moment
 from tui_crawler.domain.origin import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 from tui_crawler.wiring.options import RunOptions
@@ -126,6 +127,7 @@ def run_headless(config: Config, database: Path, options: RunOptions, listener: 
 
 def open_console(config: Config | None, database: Path, readonly: bool, options: RunOptions) -> int:
     """The console; answers the exit status. Raises StorageFailure."""
+    gc.disable()  # until the first picture stands: nothing that is loaded or made till then is garbage
     from tui_crawler.wiring.console import open_console as open_it
 
     return open_it(config, database, readonly, options)
@@ -147,6 +149,7 @@ def config_from_first_seeds(folder: Path, step: FromSeeds) -> tuple[Config, Path
 
 def demo_console(database: Path | None, port: int | None) -> int:
     """The demo web and the console crawling it. Raises DemoUnavailable, StorageFailure."""
+    gc.disable()  # as above
     from tui_crawler.wiring.console import demo_console as open_demo
 
     return open_demo(database, port)

@@ -40,7 +40,6 @@ def open_console(config: Config | None, database: Path, readonly: bool, options:
     why the run could not go on without this console.
     Raises StorageFailure before the screen is taken, when the database is none or cannot be opened.
     """
-    gc.disable()  # until the first picture stands: nothing made so far is garbage
     sys.setswitchinterval(_TURN_S)
     summary = _show(config, database, readonly, options, stays)
     for line in summary.lines():
