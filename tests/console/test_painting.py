@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from textual.geometry import Region
@@ -14,6 +17,27 @@ from tests.console.support import stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.bars import Bar, FooterBar, HeaderBar
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.wiring import RunOptions, open_console
+
+
+@pytest.mark.parametrize("own", ["", "30"])
+def test_frames_may_follow_one_another_sooner_unless_the_environment_says_otherwise(
+    own: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen: list[str | None] = []
+
+    def opened(*_: object) -> int:
+        seen.append(os.environ.get("TEXTUAL_FPS"))
+        return 7
+
+    monkeypatch.setenv("TEXTUAL_FPS", own) if own else monkeypatch.delenv("TEXTUAL_FPS", raising=False)
+    monkeypatch.setattr("tui_crawler.wiring.console.open_console", opened)
+    try:
+        assert open_console(None, tmp_path / "crawl.db", True, RunOptions()) == 7
+    finally:
+        gc.enable()
+        os.environ.pop("TEXTUAL_FPS", None)
+    assert seen == [own or "120"]
 
 
 @pytest.mark.parametrize("size", [(60, 20), (120, 40)], ids=str)

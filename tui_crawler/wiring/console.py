@@ -108,7 +108,7 @@ def _reports(database: Path) -> ports.Reports:
     """
     from tui_crawler.wiring.console_reports import ConsoleReports
 
-    gc.freeze()
+    gc.freeze()  # it was off until now
     gc.set_threshold(_ALLOCATIONS, _GENERATIONS, _GENERATIONS)
     gc.enable()
     return ConsoleReports(database)
