@@ -14,7 +14,7 @@ async def test_an_engine_that_broke_off_is_called_so_and_nothing_looks_alive() -
     reports = FakeReports(newest_run=dead)
     async with stage(reports=reports) as held:
         text = held.text()
-        assert "the engine broke off at 10:32: `tui-crawler run CONFIG` goes on" in text
+        assert "the engine broke off at 10:32: a console that is started anew goes on" in text
         assert "00:01:00" in text.splitlines()[0], "its clock stands"
         assert "ETA -" in text.splitlines()[0]
         assert "○ 7" in text.splitlines()[0]

@@ -331,7 +331,7 @@ async def test_origins_that_give_up_are_told_in_one_notice_of_the_last_minute() 
         assert "✗ gave up: api.example.org – ! shows problems" in held.text()
         held.reports.commit(replace(rows[DOCS], state="FINISHED", finish_reason="patience", patience=0))
         await held.settle(2)
-        assert "✗ gave up: docs.example.net ×2 in 60 s – ! shows problems" in held.text()
+        assert "✗ 2 origins gave up in 60 s, the last: docs.example.net – ! shows problems" in held.text()
         assert len(held.app.notices) == 1
         held.clock.move(90_000)
         held.reports.commit(replace(rows[WWW], state="FINISHED", finish_reason="patience", patience=0))

@@ -237,7 +237,7 @@ async def test_a_question_answered_after_another_version_came_hands_in_nothing_o
         await seen(held)
         await held.press("y", rounds=1)
         assert held.journal.sent == []
-        assert "Carry the change over to version 14 of someone else?" in held.text()
+        assert "Carry the change over to version 14 by someone else?" in held.text()
         await held.press("y", rounds=1)
         await counted(held)
         await held.press("A", "y", rounds=1)

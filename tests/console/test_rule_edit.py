@@ -291,15 +291,15 @@ async def test_a_version_that_comes_meanwhile_is_a_conflict_and_keeps_what_was_t
         )
         held.reports.commit()
         await held.settle(3, move_ms=1_100)
-        assert "version 14 of someone else is in force now" in held.text()
+        assert "version 14 by someone else is in force now" in held.text()
         assert held.app.screen.query_one(Input).value == "skip: /mine/"
         await held.press("enter", rounds=1)
-        assert "⚠ version 14 of someone else is in force now" in held.text()
+        assert "⚠ version 14 by someone else is in force now" in held.text()
         assert "A carries the change over to it: 1 edited" in held.text()
         assert rules_of(held) == ["/feed/", "/mine/", "^/v2/user/"]
         await held.press("A", rounds=1)
         text = " ".join(held.text().replace("│", " ").split())
-        assert "Carry the change over to version 14 of someone else?" in text
+        assert "Carry the change over to version 14 by someone else?" in text
         assert "1 edited. edited rule /calendar/: skip true → /mine/: skip true" in text
         await held.press("n", rounds=1)
         assert editor(held).bench.overtaken is not None

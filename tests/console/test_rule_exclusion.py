@@ -82,8 +82,10 @@ async def test_the_host_of_an_origin_is_excluded_from_the_overview() -> None:
 def test_origins_of_one_host_are_excluded_once_and_those_that_are_already_not_at_all() -> None:
     view = origins()[0]
     ports = [replace(view, origin=f"http://[::1]:{port}") for port in (81, 82)]
-    asked = exclude_origins(ports)
+    more = replace(view, origin="http://[::1]:83")
+    asked = exclude_origins(ports, [*ports, more, view])
     assert not isinstance(asked, str)
+    assert asked.text.startswith("It names 3 origins. It holds at once")
     assert asked.options[0][1].commands == (Exclude("host", "[::1]"),)
     gone = replace(view, state="FINISHED", finish_reason="excluded")
-    assert exclude_origins([gone]) == "the exclusion list holds for it already"
+    assert exclude_origins([gone], [gone]) == "the exclusion list holds for it already"

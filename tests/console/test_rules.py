@@ -272,7 +272,7 @@ class TestDraft:
             held.reports.commit()
             await held.settle(3, move_ms=1_100)
             assert editor(held).bench.dirty
-            assert "⚠ version 14 of someone else is in force now" in held.text()
+            assert "⚠ version 14 by someone else is in force now" in held.text()
 
     async def test_undo_version_drafts_what_held_before(self) -> None:
         async with stage((160, 40)) as held:

@@ -75,7 +75,7 @@ async def test_apply_undo_redo_and_a_conflict_in_words(crawl: Path) -> None:
         assert "the edit began with version 5, but version 6 is current" in held.text()
         assert in_force(crawl) == (6, ["/two"], "someone else")
         await read_again(held)
-        assert "⚠ version 6 of someone else is in force now" in held.text()
+        assert "⚠ version 6 by someone else is in force now" in held.text()
 
 
 async def test_an_edited_entry_keeps_its_place_is_undone_and_meets_a_conflict(several: Path) -> None:
@@ -123,10 +123,10 @@ async def test_a_refused_edit_is_carried_over_to_the_newer_version_and_applied(s
         await held.decided()
         assert "the edit began with version 1, but version 2 is current" in held.text()
         await read_again(held)
-        assert "⚠ version 2 of someone else is in force now" in held.text()
+        assert "⚠ version 2 by someone else is in force now" in held.text()
         assert "A carries the change over to it: 1 edited" in held.text()
         await held.press("A", rounds=1)
-        assert "Carry the change over to version 2 of someone else?" in held.text()
+        assert "Carry the change over to version 2 by someone else?" in held.text()
         await held.press("y", rounds=1)
         assert in_force(several)[0] == 2
         assert "from version 2 · 1 edited" in held.text()

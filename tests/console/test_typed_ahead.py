@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from textual import events
 from textual.keys import _character_to_key
@@ -39,6 +41,29 @@ async def rush(held: Stage, *keys: str, text: str = "") -> None:
         held.app.post_message(events.Key(char if char.isalnum() else _character_to_key(char), char))
     await held.quiet()
     await held.settle(5)
+
+
+@pytest.mark.parametrize(("view", "table"), [("2", "#groups"), ("3", "#urls"), ("1", "#origins")])
+async def test_moves_typed_right_after_a_view_was_chosen_are_made(view: str, table: str) -> None:
+    async with stage((120, 40)) as held:
+        await held.settle(2)
+        await rush(held, "5", view, "g", "j", "j")
+        rows = held.app.screen.query_one(table, CrawlTable)
+        assert rows.cursor_index == 2
+
+
+async def test_esc_gives_up_keys_that_wait_for_rows() -> None:
+    async with stage((120, 40)) as held:
+        await held.settle(2)
+        held.reports.gate = gate = threading.Event()
+        try:
+            await held.press("2", "j", "R", rounds=0)
+            await held.press("escape", "5", rounds=0)
+            assert isinstance(held.app.screen, LogsScreen)
+        finally:
+            gate.set()
+        await held.settle(3)
+        assert isinstance(held.app.screen, LogsScreen), "nothing of what was given up is done later"
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_of_a_crawl_without_an_engine() -> None:
     ended = replace(RUN, live=False, finished_at=NOW, finish_reason="max_requests")
     assert idle_reason_of_run((SOME,), NOW, ended) == "no engine is at work: the run ended at 10:41 (max requests)"
     killed = replace(RUN, live=False, heartbeat_at=NOW - 120_000)
-    words = "broke off at 10:39: `tui-crawler run CONFIG` goes on (or open it without --readonly)"
+    words = "broke off at 10:39: a console that is started anew goes on, or `tui-crawler run CONFIG`"
     assert idle_reason_of_run((SOME,), NOW, killed) == f"the engine {words}"
     unheard = replace(killed, heartbeat_at=0, started_at=NOW - 180_000)
     assert "broke off at 10:38:" in idle_reason_of_run((SOME,), NOW, unheard)

@@ -214,6 +214,9 @@ async def test_an_older_database_is_copied_and_migrated(path, later):
     database = open_readonly(path, later)
     assert execute(database, "SELECT origin, favourite FROM origin").fetchall() == [(A, "none")]
     assert execute(database, "SELECT origin FROM v_origin").fetchall() == [(A,)]
+    told = execute(database, "SELECT message FROM v_activity WHERE event = 'schema_upgraded'").fetchall()
+    version = latest_version()
+    assert told == [(f"schema {version} is now {version + 1}, as it was: {backup.name}",)]
     database.close()
     assert integrity_problems(backup) == ()
     assert digest(path) != before

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.domain.run import StorageFailure
 from tui_crawler.domain.view import RunView
-from tui_crawler.storage.database import OpenSettings, open_readonly, open_writable, put_log_away
+from tui_crawler.storage.database import OpenSettings, integrity_problems, open_readonly, open_writable, put_log_away
 from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.console import _put_log_away
@@ -78,6 +79,16 @@ def test_reports_leave_one_file_where_they_found_one(path: Path) -> None:
         note(writer)
         Reports(path).close()
         assert beside(path) == LOG  # of a live run
+    assert beside(path) == set()
+
+
+def test_a_check_and_a_refusal_leave_one_file_where_they_found_one(path: Path) -> None:
+    assert integrity_problems(path) == ()
+    assert beside(path) == set()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 1")
+    with pytest.raises(StorageFailure, match="older schema"):
+        Reports(path)
     assert beside(path) == set()
 
 

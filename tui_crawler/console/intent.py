@@ -91,11 +91,12 @@ def stop(origins: Sequence[OriginView]) -> Question:
     """Asks before origins are finished for this run."""
     names = tuple(view.origin for view in origins if view.state != "FINISHED")
     pending = sum(view.pending for view in origins if view.state != "FINISHED")
+    stay = "stays" if pending == 1 else "stay"
     ended = [view.origin for view in origins if view.state == "FINISHED"]
     gone = f" {_left_out(ended, 'has', 'have')} finished already." if ended else ""
     return Question(
         f"Stop {_names(names)}?",
-        f"{plural(pending, 'page')} stay pending. The next run starts it again; nothing is deleted.{gone}",
+        f"{plural(pending, 'page')} {stay} pending. The next run starts it again; nothing is deleted.{gone}",
         (("Stop", Intent((StopOrigins(names),), f"stop {_names(names)}")),),
         "This cannot be undone in this run.",
     )

@@ -15,7 +15,7 @@ from tui_crawler.domain.ruleset import RulesetChange
 from tui_crawler.domain.url import InvalidUrl, normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tui_crawler.console.impact_room import ImpactNews
     from tui_crawler.domain.view import OriginView
@@ -53,17 +53,24 @@ def unlisted(typed: Sequence[Exclusion], listed: Sequence[Exclusion]) -> tuple[E
     return tuple(one for one in typed if (one.kind, one.value) not in there)
 
 
-def exclude_origins(origins: Sequence[OriginView]) -> Question | str:
-    """Asks before the hosts of origins are put on the list; in words why none is."""
-    hosts: dict[str, None] = {}
-    for view in origins:
-        url = normalise(view.origin)
-        if view.finish_reason != "excluded" and not isinstance(url, InvalidUrl):
-            hosts[url.host] = None
+def exclude_origins(origins: Sequence[OriginView], known: Iterable[OriginView]) -> Question | str:
+    """Asks before the hosts of origins are put on the list, and says how many of the `known` origins have them; in
+    words why none is put there."""
+    hosts = dict.fromkeys(host for view in origins if (host := _open_host(view)))
     if not hosts:
         return "the exclusion list holds for it already"
     asked = exclude([Exclusion("host", host) for host in hosts], ())
-    return asked if isinstance(asked, str) else replace(asked, note="X in the Rules view takes a reason. undo: z")
+    if isinstance(asked, str):
+        return asked
+    number = sum(_open_host(view) in hosts for view in known)
+    named = f"It names {plural(number, 'origin')}. "
+    return replace(asked, text=named + asked.text, note="X in the Rules view takes a reason. undo: z")
+
+
+def _open_host(view: OriginView) -> str:
+    """The host of an origin that is not excluded yet; else empty."""
+    url = normalise(view.origin)
+    return "" if view.finish_reason == "excluded" or isinstance(url, InvalidUrl) else url.host
 
 
 def readmit(one: Exclusion) -> Question:

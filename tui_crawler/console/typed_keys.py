@@ -109,9 +109,12 @@ class KeyedApp(App[ReturnType]):
         return self._waits() is not None or self._echo > 0
 
     def _waits(self) -> WaitingScreen | None:
-        """The screen on top if an action waits there."""
+        """The screen on top if an action waits there, or the next key does."""
         top = self.screen_stack[-1] if self.screen_stack else None
-        return top if isinstance(top, WaitingScreen) and top.waiting else None
+        if not isinstance(top, WaitingScreen):
+            return None
+        first = self._kept[0] if self._kept else None
+        return top if top.waiting or (isinstance(first, events.Key) and top.keeps(first.key)) else None
 
     async def _act(self, event: events.Key | events.Paste) -> None:
         """Does what a key is bound to; what is typed goes to the widget that takes text."""

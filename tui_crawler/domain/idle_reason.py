@@ -141,7 +141,7 @@ def idle_reason_of_run(origins: Iterable[OriginView], now: int, run: RunView | N
         return "no run has started yet"
     if not run.live and not run.finished_at:
         at = _clock(end_of_run(run, now), zone)
-        return f"the engine broke off at {at}: `tui-crawler run CONFIG` goes on (or open it without --readonly)"
+        return f"the engine broke off at {at}: a console that is started anew goes on, or `tui-crawler run CONFIG`"
     if not run.live:
         ended = f" at {_clock(run.finished_at, zone)}"
         why = f" ({run.finish_reason.replace('_', ' ')})" if run.finish_reason else ""

@@ -243,7 +243,8 @@ def _status_step(page: PageStanding, zone: tzinfo) -> Step:
 
 
 def _tries_step(page: PageStanding) -> Step:
-    return Step("tries", "pass", f"{page.attempts} tries made, {page.attempts_remaining} left")
+    tries = "try" if page.attempts == 1 else "tries"
+    return Step("tries", "pass", f"{page.attempts} {tries} made, {page.attempts_remaining} left")
 
 
 def _recrawl(page: PageStanding, schedule: Schedule) -> tuple[str, str]:

@@ -33,6 +33,7 @@ ActivityEvent = Literal[
     "segment_saved",
     "segment_loaded",
     "ruleset_applied",
+    "schema_upgraded",
 ]
 """What happened, by the name that `v_activity.event` has."""
 

@@ -218,11 +218,13 @@ def connect_readonly(path: Path, settings: OpenSettings | None = None) -> peewee
 
 def open_readonly(path: Path, settings: OpenSettings | None = None) -> peewee.SqliteDatabase:
     """The same, after making sure that the file is ours and of this version. Raises NotOurDatabase, StorageFailure."""
-    settings = settings or OpenSettings()
+    settings, found_log = settings or OpenSettings(), has_log_file(path)
     match examine(path, settings):
         case FileState.absent:
             raise StorageFailure(f"there is no database at {path}")
         case FileState.older:
+            if not found_log:
+                put_log_away(path, only_empty=True)
             raise StorageFailure(f"{path} has an older schema: `tui-crawler db upgrade` migrates it")
         case FileState.current:
             pass
@@ -253,6 +255,7 @@ def put_log_away(path: Path, *, only_empty: bool = False) -> None:
 
 def integrity_problems(path: Path) -> tuple[str, ...]:
     """What integrity_check and foreign_key_check find wrong; empty when all is well. Raises StorageFailure."""
+    found_log = has_log_file(path)
     database = open_readonly(path)
     try:
         problems = [str(row[0]) for row in execute(database, "PRAGMA integrity_check").fetchall()]
@@ -261,6 +264,8 @@ def integrity_problems(path: Path) -> tuple[str, ...]:
         raise storage_failure(error, path) from error
     finally:
         database.close()
+        if not found_log:
+            put_log_away(path, only_empty=True)
     found = [problem for problem in problems if problem != "ok"]
     found += [f"{table} row {row} refers to a missing row of {parent}" for table, row, parent, _ in broken]
     return tuple(found)
@@ -315,7 +320,11 @@ def _create(database: peewee.SqliteDatabase, settings: OpenSettings) -> None:
 
 
 def _upgrade(database: peewee.SqliteDatabase, path: Path, settings: OpenSettings) -> Upgrade:
-    """Copies the database beside itself, then runs the missing migrations; `user_version` is raised last."""
+    """Copies the database beside itself, then runs the missing migrations; `user_version` is raised last. The activity
+    log tells it: a console that migrates begins to crawl at once."""
+    from tui_crawler.storage.clean_text import clean  # noqa: PLC0415  a database that is read needs no models
+    from tui_crawler.storage.models import Activity  # noqa: PLC0415
+
     here, now = this_process(), int(datetime.now(UTC).timestamp() * 1000)
     for hold in open_holds(database):
         if hold.is_live(here, now):
@@ -324,8 +333,10 @@ def _upgrade(database: peewee.SqliteDatabase, path: Path, settings: OpenSettings
     backup = _back_up(database, path, before)
     drop_views(database)
     migrate(database, settings.migrations)
+    said = f"schema {before} is now {latest}, as it was: {backup.name}"
     with database.atomic("IMMEDIATE"):
         create_views(database)
+        Activity.insert(at=now, run_id=0, origin_id=0, event="schema_upgraded", message=clean(said)).execute(database)
         database.pragma("user_version", latest)
     return Upgrade(before, latest, backup)
 

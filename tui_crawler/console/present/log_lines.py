@@ -44,6 +44,7 @@ _MARKS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "run_continued": ("▶", "active"),
         "run_finished": ("■", "strong"),
         "session_taken_over": ("⚠", "warning"),
+        "schema_upgraded": ("↻", "accent"),
         "origin_joined": ("○", "muted"),
         "origin_finished": ("✓", "ok"),
         "job_added": ("◆", "accent"),

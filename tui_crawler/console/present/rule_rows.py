@@ -296,7 +296,7 @@ def typed_lines(text: str, read: RulesetChange | str | None, edited: Entry | Non
 
 def overtaken_lines(newer: Ruleset, rebased: Rebased) -> list[Line]:
     """Another version is in force than the one the draft began with: what becomes of the change there."""
-    head = Styled(f"⚠ version {newer.ruleset_id} of {newer.who} is in force now", "warning")
+    head = Styled(f"⚠ version {newer.ruleset_id} by {newer.who} is in force now", "warning")
     rest = counted_changes(rebased.draft.changes)
     lost = f"no longer makes sense: {lost_words(rebased)}" if rebased.lost else ""
     if rest:
@@ -310,7 +310,7 @@ def carry_text(newer: Ruleset, rebased: Rebased) -> str:
     """What is asked before a draft is carried over; raw text."""
     changes = rebased.draft.changes
     some = "; ".join(change_words(one) for one in changes[:_SHOWN]) + ("; …" if len(changes) > _SHOWN else "")
-    text = f"Of version {newer.ruleset_id} it would be: {counted_changes(changes)}. {some}"
+    text = f"On version {newer.ruleset_id} it would be: {counted_changes(changes)}. {some}"
     return f"{text} No longer makes sense and would be lost: {lost_words(rebased)}." if rebased.lost else text
 
 

@@ -39,7 +39,7 @@ def act_on_origins(console: CrawlerApp, action_id: str, targets: tuple[OriginVie
         case "origin.exclude":
             from tui_crawler.console.rule_exclusion import exclude_origins  # noqa: PLC0415  not before the first paint
 
-            asked = exclude_origins(targets)
+            asked = exclude_origins(targets, console.picture.origins.values())
             if isinstance(asked, str):
                 console.tell("no", asked, "muted")
             else:

@@ -127,8 +127,8 @@ class OverviewScreen(LiveFilterScreen):
         recent = [origin for at, origin in gave_up if now - at < MINUTE_MS]
         if not recent:
             return  # it was long ago, in another view
-        more = f" ×{len(recent)} in 60 s" if len(recent) > 1 else ""
-        self.console.tell("gave up", f"✗ gave up: {host_of(recent[-1])}{more} – ! shows problems", "warning")
+        words = f"{len(recent)} origins gave up in 60 s, the last" if len(recent) > 1 else "gave up"
+        self.console.tell("gave up", f"✗ {words}: {host_of(recent[-1])} – ! shows problems", "warning")
 
     def _take_parts(self, shot: Snapshot) -> None:
         if self.frozen:

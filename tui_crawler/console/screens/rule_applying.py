@@ -77,7 +77,7 @@ class Applying:
             return
         carry = Intent((), f"carry the draft over to version {newer.ruleset_id}")
         question = Question(
-            f"Carry the change over to version {newer.ruleset_id} of {newer.who}?",
+            f"Carry the change over to version {newer.ruleset_id} by {newer.who}?",
             carry_text(newer, rebased),
             (("Carry over", carry),),
             "Nothing is applied by that: the impact is counted anew, then A applies it.",

@@ -130,7 +130,7 @@ class RuleEditorScreen(WaitingScreen):
             self.hold(draft)
         newer = bench.overtaken
         if newer is not None and newer != before:
-            self.console.tell("rules", f"version {newer.ruleset_id} of {newer.who} is in force now", "warning")
+            self.console.tell("rules", f"version {newer.ruleset_id} by {newer.who} is in force now", "warning")
         if draft is None:
             self.console.drop_keys()
         self.console.let_keys_go_on()

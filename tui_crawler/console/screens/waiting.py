@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from tui_crawler.console.actions import BY_ID, Need
+from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.screens.base import ConsoleScreen
 
@@ -46,6 +47,10 @@ class WaitingScreen(ConsoleScreen):
     def waiting(self) -> bool:
         """Whether an action waits, or what was entered is not dealt with yet."""
         return self._postponed is not None or self._entering
+
+    def keeps(self, key: str) -> bool:
+        """Whether a key waits by itself for what is being read."""
+        return False
 
     def enter_line(self) -> None:
         """Enter is on its way to the line: the keys after it are not for that."""
@@ -112,10 +117,19 @@ class RowsScreen(WaitingScreen):
         """Whether an action is about rows, and none were read."""
         return not self.has_read and (action_id in _ABOUT_ROWS or not _ROWS.isdisjoint(BY_ID[action_id].needs))
 
+    def keeps(self, key: str) -> bool:
+        """Whether a key moves among rows, and none were read: it would do nothing, the next meet another row."""
+        table = self.focused
+        waits = not self.has_read and not self.console.rounds.failure
+        return waits and isinstance(table, CrawlTable) and bool(table._bindings.key_to_bindings.get(key))
+
     def take_in(self, shot: Snapshot) -> None:
         """Does what waited for the rows."""
+        first = not self.has_read
         super().take_in(shot)
         self.go_on()
+        if first:
+            self.console.let_keys_go_on()
 
     def open_when_read(self) -> None:
         """Enter was pressed where no row is: if none were read, the first is opened then."""
