@@ -127,7 +127,7 @@ def test_delay_steps() -> None:
     assert up is not None
     assert (up.commands, up.inverse) == ((SetDelay(WWW, 1_500),), (SetDelay(WWW, 0),))
     assert up.says == "delay of www.example.com: 1.0s → 1.5s"
-    assert undo_words(up) == "undo: delay of www.example.com back to its own, 1.0s"
+    assert undo_words(up) == "undo: delay of www.example.com back to its own, 1.0s, from its next request on"
     assert intents.slower(origin(WWW, delay_ms=600_000)) is None
     assert intents.faster(plain) is None
     slowed = origin(WWW, delay_ms=3_000, operator_delay_ms=3_000)

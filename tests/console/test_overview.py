@@ -9,6 +9,8 @@ import pytest
 from tests.console.sample_crawl import API, DOCS, NOW, WHO, WWW, attempt, origin, run_view
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.present.line import Prose
+from tui_crawler.console.present.summary import no_origin_lines
 from tui_crawler.domain.command import (
     PauseOrigins,
     ResumeOrigins,
@@ -292,6 +294,14 @@ async def test_watching_only_refuses_to_write() -> None:
         assert "pause: this console only watches" in held.text()
         assert "p pause" not in held.text().splitlines()[-1]
         assert "watching only" in held.text()
+
+
+def test_where_nothing_is_selected_only_a_filter_is_blamed() -> None:
+    assert no_origin_lines(False, 0, narrowed=False) == []
+    assert no_origin_lines(True, 10, narrowed=False) == []
+    (line,) = no_origin_lines(True, 10, narrowed=True)
+    assert isinstance(line, Prose)
+    assert line.text == "10 origins known, none passes the filter."
 
 
 async def test_an_empty_database_says_what_to_do() -> None:

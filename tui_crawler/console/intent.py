@@ -211,11 +211,12 @@ def faster(origin: OriginView) -> Intent | None:
 def _set_delay(origin: OriginView, to_ms: int, from_ms: int) -> Intent:
     after = seconds(to_ms) if to_ms else "its own"
     before = seconds(origin.operator_delay_ms) if origin.operator_delay_ms else f"its own, {seconds(from_ms)}"
+    later = ", from its next request on" if to_ms > origin.operator_delay_ms else ""  # a wait is never cut short
     return Intent(
         (SetDelay(origin.origin, to_ms),),
         f"delay of {host_of(origin.origin)}: {seconds(from_ms)} → {after}",
         (SetDelay(origin.origin, origin.operator_delay_ms),),
-        back=f"delay of {host_of(origin.origin)} back to {before}",
+        back=f"delay of {host_of(origin.origin)} back to {before}{later}",
     )
 
 

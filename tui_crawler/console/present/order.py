@@ -46,6 +46,11 @@ class Arrangement:
     needle: str = ""
     problems: bool = False
 
+    @property
+    def narrows(self) -> bool:
+        """Whether it may leave origins out."""
+        return bool(self.needle) or self.problems
+
 
 def natural_direction(column: str) -> bool:
     """Whether an order by this column begins with the greatest (counts do, names do not)."""

@@ -131,8 +131,10 @@ def eta_line(view: OriginView, now: int) -> Cell:
     return fact("ETA", eta_words(eta), Styled(limit, "muted"))
 
 
-def no_origin_lines(known: int) -> list[Line]:
-    """What stands there while nothing is selected."""
+def no_origin_lines(was_read: bool, known: int, narrowed: bool) -> list[Line]:
+    """What stands there while nothing is selected. Where no filter leaves origins out, their rows are about to come."""
+    if not was_read:
+        return []
     if known:
-        return [Prose(f"{plural(known, 'origin')} known, none passes the filter.", "muted")]
+        return [Prose(f"{plural(known, 'origin')} known, none passes the filter.", "muted")] if narrowed else []
     return [Prose("No origins yet. Press a to add seeds.", "muted")]

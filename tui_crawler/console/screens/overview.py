@@ -235,11 +235,11 @@ class OverviewScreen(LiveFilterScreen):
         self._table.sort = (self._wanted.sort, self._wanted.descending)
 
     def _show_selected(self) -> None:
-        console, view = self.console, self._selected()
+        console, picture, view = self.console, self.console.picture, self._selected()
         now, zone = console.clock.wall_ms(), console.clock.zone
         if view is None:
             title(self._summary, "")
-            self._summary.show(no_origin_lines(len(console.picture.origins)) if console.picture.known else [])
+            self._summary.show(no_origin_lines(picture.known, len(picture.origins), self._wanted.narrows))
             self._why.show([])
             return
         run, flying = console.picture.run, console.picture.in_flight(view)
@@ -274,7 +274,7 @@ class OverviewScreen(LiveFilterScreen):
             Where.overview,
             origins=targets,
             failed=sum(view.failed for view in targets),
-            filtered=bool(self._wanted.needle or self._wanted.problems),
+            filtered=self._wanted.narrows,
         )
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
@@ -322,7 +322,7 @@ class OverviewScreen(LiveFilterScreen):
             case "log.next_error" | "log.previous_error":
                 self._events.go_to_problem(older=action_id == "log.next_error")
             case "nav.back":
-                if self._wanted.needle or self._wanted.problems:
+                if self._wanted.narrows:
                     self._arrange(replace(self._wanted, needle="", problems=False))
             case _:
                 return act_on_origins(self.console, action_id, self._targets())
