@@ -309,13 +309,18 @@ async def test_where_origins_gave_up_in_the_live_run_new_patience_is_offered() -
         assert held.journal.sent == [TopUpPatience((DOWN,)), RetryPages(exit_codes=("connection_failed",))]
 
 
+async def run_ends(held: Stage, host: FakeHost) -> None:
+    """The hosted run comes to its end, and so it stands in the database."""
+    host.end.set()
+    await held.engine_over()
+    held.reports.newest_run = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
+    held.reports.commit()
+
+
 async def test_after_the_end_of_the_hosted_run_the_retry_of_one_page_asks_before_it_starts_another() -> None:
     host = FakeHost()
     async with stage((140, 40), host=host) as held:
-        host.end.set()
-        await held.engine_over()
-        held.reports.newest_run = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
-        held.reports.commit()
+        await run_ends(held, host)
         await held.press("2", "enter", "r", rounds=3)
         assert isinstance(held.app.screen, ConfirmScreen)
         assert "Retry 1 failed page?" in held.text()
@@ -334,10 +339,7 @@ async def test_r_is_about_no_page_while_groups_are_marked() -> None:
 async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() -> None:
     host = FakeHost()
     async with stage((140, 40), host=host) as held:
-        host.end.set()
-        await held.engine_over()
-        held.reports.newest_run = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
-        held.reports.commit()
+        await run_ends(held, host)
         await held.press("2", "j", "R", rounds=3)
         words = words_of(held)
         queued = sum(view.pending for view in held.reports.rows.values() if not view.paused)
@@ -365,10 +367,7 @@ def test_a_new_run_asks_for_more_than_what_is_put_back() -> None:
 async def test_after_the_end_of_the_hosted_run_pages_can_be_put_back_alone() -> None:
     host = FakeHost()
     async with stage((140, 40), host=host) as held:
-        host.end.set()
-        await held.engine_over()
-        held.reports.newest_run = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
-        held.reports.commit()
+        await run_ends(held, host)
         await held.press("2", "j", "R", rounds=3)
         host.started.clear()
         await held.press("right", "enter")
