@@ -22,6 +22,7 @@ from benchmarks.console_crawl import Crawl, make
 from benchmarks.console_terminal import Console, Keys
 
 RUNS, PRESSES, WATCH_S, STALL_S = 3, 120, 20.0, 10.0
+_MINIMAL = [sys.executable, "-m", "benchmarks.console_minimal"]
 SETTLES, ORIGINS, PAGES = 1_000, 1_000, 1_000_000
 
 
@@ -32,6 +33,8 @@ class Measured:
     minimal_p50: float
     minimal_p99: float
     minimal_paint: float
+    cold_paint: float
+    cold_read: float
     resting_paint: float
     frame_paint: float
     rows_paint: float
@@ -49,7 +52,9 @@ GOALS: tuple[tuple[str, str, str, float | None], ...] = (
     ("minimal_p50", "minimal app: key to bytes, p50", "ms", None),
     ("minimal_p99", "minimal app: key to bytes, p99", "ms", None),
     ("minimal_paint", "minimal app: first paint", "ms", None),
-    ("resting_paint", "first paint: frame, nothing else at work", "ms", 300),
+    ("cold_paint", "first paint: frame, at rest, after a pause", "ms", None),
+    ("cold_read", "read from the disk for it", "MiB", None),
+    ("resting_paint", "first paint: frame, at rest, started again", "ms", 300),
     ("frame_paint", "first paint: frame, during the crawl", "ms", 300),
     ("rows_paint", "first paint: origin rows, during the crawl", "ms", None),
     ("key_p50", "key to bytes, p50", "ms", None),
@@ -66,11 +71,14 @@ GOALS: tuple[tuple[str, str, str, float | None], ...] = (
 def measure(database: Path, settles: int, presses: int) -> Measured:
     """One run of everything."""
     chance = random.Random(presses)
-    with Console.start([sys.executable, "-m", "benchmarks.console_minimal"]) as minimal:
-        _, minimal_paint = minimal.first_seen(b"row 0 ", b"row 7 ")
+    with Console.start(_MINIMAL) as minimal:
+        minimal.first_seen(b"row 0 ", b"row 7 ")
         minimal.read_for(1)
         yardstick = minimal.press_randomly(presses, chance)
-    resting = start_once(database)
+    cold, cold_read = start_once(database)
+    resting, _ = start_once(database)
+    with Console.start(_MINIMAL) as minimal:
+        _, minimal_paint = minimal.first_seen(b"row 0 ", b"row 7 ")
     with Crawl(database, settles) as crawl:
         crawl.watch(2)
         with Console.start(_console(database)) as console:
@@ -86,18 +94,22 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
             back = console.press_randomly(1, chance).worst
             console.quit()
     return Measured(
-        *_key_times(yardstick), minimal_paint, resting, frame, rows, *_key_times(keys), processor, memory, written,
-        bytes_s, stalled, back,
+        *_key_times(yardstick), minimal_paint, cold, cold_read, resting, frame, rows, *_key_times(keys), processor,
+        memory, written, bytes_s, stalled, back,
     )  # fmt: skip
 
 
-def start_once(database: Path) -> float:
-    """Starts the console while nothing else is at work, and leaves it. Gives the ms to its frame, header and footer;
-    the first start of changed sources makes their bytecode, too."""
+def start_once(database: Path) -> tuple[float, float]:
+    """Starts the console while nothing else is at work, and leaves it. Gives the ms to its frame, header and footer,
+    and the MiB that were read from the disk until its rows stood.
+
+    A system that puts files away which nobody has used for a while reads the program anew after a pause; the first
+    start of changed sources makes their bytecode, too."""
     with Console.start(_console(database)) as console:
         frame, _ = console.first_seen(b"Overview", b"site")
+        read = console.read_mib()
         console.quit()
-    return frame
+    return frame, read
 
 
 def _console(database: Path) -> list[str]:

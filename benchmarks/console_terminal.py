@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import pty
 import random
@@ -141,6 +142,12 @@ class Console:
     def memory_mib(self) -> float:
         """Its resident memory, in MiB."""
         return self._process.memory_info().rss / 2**20
+
+    def read_mib(self) -> float:
+        """What it has had read from the disk so far, in MiB; not a number where the system does not tell."""
+        if not hasattr(self._process, "io_counters"):
+            return math.nan
+        return self._process.io_counters().read_bytes / 2**20
 
     def quit(self) -> None:
         """Leaves it by its key."""
