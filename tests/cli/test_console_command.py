@@ -145,7 +145,7 @@ def test_without_a_terminal_the_way_without_one_is_named(words: tuple[str, ...],
 def test_the_headless_demo_is_watched_like_a_run(here: Path, say: Say, wiring: Wiring):
     said = say("demo", "--headless")
     assert said.status == 0
-    assert "run finished" in said.out
+    assert "run ended, and did not say how" in said.out
     assert say("demo", "--headless", "--json", "--db", "x.db").out == ""
     assert wiring.consoles == [("headless", None, None), ("headless", here / "x.db", None)]
 

@@ -59,9 +59,12 @@ class TestList:
         assert {"run_started", "run_finished", "pages_stashed"} <= {one.get("event") for one in entries}
         (action,) = (one for one in entries if one["kind"] == "action")
         assert list(action) == [
-            *("kind", "at", "who", "action", "target", "before", "after", "undone", "applied", "error")
+            *("kind", "at", "who", "action", "target", "before", "after", "undone", "applied", "error"),
+            *("command", "command_line"),
         ]
         assert (action["action"], action["target"], action["after"]) == ("stash", "later", {"pages": {A: 1}})
+        assert action["command"]["urls"] == [f"{A}/one"]
+        assert action["command_line"] == f"tui-crawler pages stash later {A}/one"
         (stashed,) = (one for one in entries if one.get("event") == "pages_stashed")
         assert list(stashed) == ["kind", "at", "event", "origin", "run_id", "message"]
         assert entries.index(action) < entries.index(stashed)

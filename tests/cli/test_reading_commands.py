@@ -18,8 +18,11 @@ from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.page_view import FailureGroup
 from tui_crawler.domain.view import RunView
+from tui_crawler.storage import checkup
 from tui_crawler.storage import database as storage_database
+from tui_crawler.storage.checkup import Checkup
 from tui_crawler.storage.database import OpenSettings, Upgrade, open_writable
+from tui_crawler.storage.migrations import latest_version
 
 Say = Callable[..., Said]
 RUN = RunView(7, 1_000, 0, "", 9, "ua", "my-index", live=True, owner="process 4711 on host h")
@@ -96,6 +99,15 @@ class TestStatus:
         shown = origin_row(view, 0, RUN, UTC, narrow=False).cells[0]
         assert say("status").out.splitlines()[3].startswith(f"{cell_text(shown)}  {ORIGIN}")
 
+    def test_where_two_counts_hold_the_same_pages_that_is_said(self, say: Say, wiring: Wiring):
+        wiring.reports.run_row = RUN
+        wiring.reports.origins = (origin_view(state="FINISHED", finish_reason="exhausted", pending=2, failed=2),)
+        lines = say("status").out.splitlines()
+        assert lines[1].endswith(
+            "4 pending, 5 done, 1 failed, 2 blocked (failed pages with tries left are pending, too)"
+        )
+        assert lines[3].endswith("nothing left in this run; 2 pages wait for the next")
+
     def test_a_slot_is_waited_for_while_all_are_taken(self, say: Say, wiring: Wiring):
         wiring.reports.run_row = replace(RUN, max_in_flight=1)
         hour = time.time_ns() // 1_000_000 + 3_600_000
@@ -129,7 +141,10 @@ class TestStatus:
         ("run", "words"),
         [
             (replace(RUN, live=False), ", broken off (last heard of 1970-01-01 "),
-            (replace(RUN, live=False, finished_at=9_000, finish_reason="exhausted"), "(exhausted)"),
+            (
+                replace(RUN, live=False, finished_at=9_000, finish_reason="exhausted"),
+                ":09: finished, nothing more to do",
+            ),
         ],
     )
     def test_how_the_last_run_ended(self, run: RunView, words: str, say: Say, wiring: Wiring):
@@ -186,10 +201,20 @@ class TestFailures:
         assert "page_id" not in first
 
     def test_a_list_for_people(self, say: Say, wiring: Wiring):
-        wiring.reports.pages = (page_view(1), page_view(2, recoverable=True, last_http_status=None, message=""))
-        first, second = say("failures", "--list").out.splitlines()
-        assert first == f"file_not_found           404  3 tries, for good  {ORIGIN}/gone  (Not Found)"
-        assert second == f"file_not_found             -  3 tries, may be tried again  {ORIGIN}/gone"
+        later = 2**42
+        wiring.reports.pages = (
+            page_view(1, due_at=later),
+            page_view(2, due_at=later, recoverable=True, last_http_status=None, message=""),
+            page_view(3, attempts=1, attempts_remaining=2, recoverable=True, message=""),
+            page_view(4),
+        )
+        first, second, third, fourth = say("failures", "--list").out.splitlines()
+        assert first == f"file_not_found           404  3 tries, retry: final  {ORIGIN}/gone  (Not Found)"
+        assert second == f"file_not_found             -  3 tries, retry: tries used up  {ORIGIN}/gone"
+        assert third == f"file_not_found           404  1 try, retry: next run  {ORIGIN}/gone"
+        assert fourth == f"file_not_found           404  3 tries, retry: next run  {ORIGIN}/gone  (Not Found)", (
+            "it is due"
+        )
 
     def test_a_list_is_narrowed_by_known_names(self, say: Say, wiring: Wiring):
         wiring.reports.origins = (origin_view(),)
@@ -315,10 +340,12 @@ class TestDatabase:
 
     def test_a_whole_database(self, made: Path, say: Say):
         assert say("db", "check").out == f"{made} is whole\n"
-        assert say("db", "check", "--json").document == {"ok": True, "path": str(made), "problems": []}
+        schema = latest_version()
+        document = say("db", "check", "--json").document
+        assert document == {"ok": True, "path": str(made), "problems": [], "schema": schema}
 
     def test_a_damaged_database_is_status_three(self, made: Path, say: Say, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr(storage_database, "integrity_problems", lambda path: ("row 3 missing from index",))
+        monkeypatch.setattr(checkup, "check_up", lambda path: Checkup(("row 3 missing from index",), 4, 4))
         said = say("db", "check")
         assert said.status == 3
         assert said.out == "row 3 missing from index\n"

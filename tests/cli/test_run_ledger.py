@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui_crawler.cli.run_ledger import RATE_SECONDS, RunLedger, costs_patience
+from tui_crawler.cli.run_progress import frame
 from tui_crawler.cli.run_summary import NAMED, summary
 from tui_crawler.domain.event import EVENT_NAMES, Event
 
@@ -149,7 +150,7 @@ def test_the_summary_says_who_gave_up_and_why():
         event("run_finished", at=61_000, reason="exhausted", requests=55, pages_done=15, pages_failed=41),
     )
     assert list(summary(ledger)) == [
-        "run finished: nothing is left to crawl",
+        "run finished, nothing more to do",
         "  55 turns with a request at 2 origins in 00:01:00",
         "  pages as they stand now: 15 done, 41 failed",
         "1 origin gave up:",
@@ -158,18 +159,21 @@ def test_the_summary_says_who_gave_up_and_why():
     ]
 
 
-@pytest.mark.parametrize("ended", [True, False])
-def test_the_summary_of_a_continued_run_says_what_counts_from_when(ended: bool):
-    ledger = ledger_of(
-        event("run_started", at=1_000, continued=True, origins=1),
-        attempt(9_000, A),
-        *([event("run_finished", at=61_000, reason="exhausted", requests=55)] if ended else []),
+def test_a_continued_run_counts_both_its_lives_before_and_after_its_end():
+    began = (
+        event("run_started", at=1_000, continued=True, origins=2, requests=54),
+        event("origin_started", A, todo=2, pages_done=20, pages_failed=3),
+        event("origin_started", B, todo=0, pages_done=9, pages_failed=0),
+        attempt(9_000, A, todo=1, pages_done=21, pages_failed=3),
     )
-    shown = list(summary(ledger))[1]
-    if ended:
-        assert shown.startswith("  55 turns with a request since the run began, 00:01:00 since it was continued")
-    else:
-        assert shown.startswith("  1 turn with a request at 1 origin in 00:00:08 since it was continued")
+    ended = event("run_finished", at=61_000, reason="exhausted", requests=55, pages_done=30, pages_failed=3)
+    live, over = ledger_of(*began), ledger_of(*began, ended)
+    for ledger in (live, over):
+        assert (ledger.turns, ledger.pages_done, ledger.pages_failed) == (55, 30, 3)
+    assert list(summary(live))[1] == "  55 turns with a request in this run, 00:00:08 since it was continued"
+    assert list(summary(over))[1] == "  55 turns with a request in this run, 00:01:00 since it was continued"
+    assert frame(live, 9_000, 100, 24)[0].plain.startswith("00:00:08  55 turns in this run, ")
+    assert "30 pages done  3 failed  1 todo" in frame(live, 9_000, 100, 24)[0].plain
 
 
 def test_a_database_error_is_a_giving_up_too():

@@ -54,6 +54,11 @@ def event(name: str, code: str = "", **extra: object) -> Event:
             event("robots_fetched", "connection_failed", http_status=None, response_ms=4, message="refused"),
             f"robots connection_failed          -   0.0s  {A}/x  (refused)",
         ),
+        (
+            Event(1_000, "database_failed", extra=(("message", "the disk is full"),)),
+            "the database takes nothing: the disk is full",
+        ),
+        (Event(1_000, "database_restored"), "the database takes rows again"),
     ],
 )
 def test_lines(one: Event, line: str):

@@ -20,6 +20,7 @@ from tests.console.sample_crawl import origin
 from tui_crawler.cli.run_ledger import RunLedger
 from tui_crawler.cli.run_progress import MOST_ORIGINS, Painter, ProgressDisplay, frame, terminal_size
 from tui_crawler.console.present.standing import standing
+from tui_crawler.domain.event import Event
 from tui_crawler.domain.origin import FinishReason
 
 A = "https://a.example.org"
@@ -68,6 +69,15 @@ def test_a_frame_shows_totals_and_a_line_per_origin():
     assert "█████···············" in first
     assert first.endswith("ETA 33s")
     assert second.startswith("✗ gave up        https://down.example")
+
+
+def test_a_database_that_takes_nothing_is_told_as_long_as_it_does():
+    failed = Event(50_000, "database_failed", extra=(("message", "the disk is full:\x1b[2J no room"),))
+    ledger = ledger_of(event("run_started", at=40_000), attempt(45_000, A, todo=1), failed)
+    assert texts(ledger)[1] == "⚠ the disk is full:\\x1b[2J no room"
+    assert len(texts(ledger, rows=3)) == 2
+    ledger.take(Event(60_000, "database_restored"))
+    assert texts(ledger)[1].startswith("▶ crawling")
 
 
 @pytest.mark.parametrize(("columns", "cells"), [(120, 20), (80, 10), (60, 0)])

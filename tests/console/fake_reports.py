@@ -85,6 +85,7 @@ class FakeReports:
     robots: bytes | None = ROBOTS
     version: int = 1
     failure: str = ""
+    locked_by: int = 0  # the process of another program that holds the lock of the writer
     asked: list[str] = field(default_factory=list)
     gate: threading.Event | None = None
     stored: bytes | None = STORED
@@ -101,6 +102,9 @@ class FakeReports:
         for view in views:
             self.rows[view.origin] = replace(view, change=self.version)
         self.log = (*log, *self.log)
+
+    def lock_holder(self) -> int:
+        return self.locked_by
 
     def data_version(self) -> int:
         if self.gate is not None:

@@ -24,7 +24,7 @@ from tests.console.sample_log import (
     stashes,
     validation_totals,
 )
-from tests.console.sample_rules import ADDED, FakeRules, versions
+from tests.console.sample_rules import ADDED, FakeImpact, FakeRules, versions
 from tests.console.sample_trace import SampleExplainer
 from tests.console.support import FakeReports, Stage
 from tui_crawler.console.first_step import FirstStep, Found, FoundFile
@@ -228,14 +228,24 @@ class PoisonedRules(FakeRules):
     def read(self, text: str) -> RulesetChange | str:
         return f"line 1: {text}{self.payload}" if text.startswith("bad") else super().read(text)
 
-    def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:
+    def impact(self, change: RulesetChange, job: str) -> PoisonedImpact:
+        return PoisonedImpact(self.payload)
+
+    def impact_of_exclusions(self, more: tuple[Exclusion, ...]) -> PoisonedImpact:
+        return PoisonedImpact(self.payload)
+
+
+class PoisonedImpact(FakeImpact):
+    """What they would do."""
+
+    def __init__(self, payload: str) -> None:
+        self.payload = payload
+
+    def go_on(self, progress: Callable[[int], None]) -> Preview:
         bad = self.payload
         samples = (Sample(bad, "allowed", bad, bad), Sample(f"https://x/{bad}", bad, "allowed", bad))
         origin = OriginImpact(f"https://{bad}", 1, 2, 3)
         return Preview(9, 1, 2, 6, (origin,), (f"https://{bad}/",), samples, (("done", 1), (bad, 1)))
-
-    def preview_exclusions(self, more: tuple[Exclusion, ...], progress: Callable[[int], None]) -> Preview:
-        return self.preview(RulesetChange(), "", progress)
 
 
 class PoisonedExplainer(SampleExplainer):

@@ -29,6 +29,7 @@ from tui_crawler.console.present import (
     pivot,
     rule_impact,
     rule_rows,
+    rule_sheet,
     session_rows,
     sql_rows,
     stat_rows,
@@ -50,7 +51,7 @@ from tui_crawler.console.present.robots_lines import robots_lines, text_line, wa
 from tui_crawler.console.present.same_as import command_line_of, same_as
 from tui_crawler.console.present.seeds import read_seeds, seeds_lines
 from tui_crawler.console.present.summary import summary_lines, why_line
-from tui_crawler.console.rule_draft import DraftRow, Rebased, RuleDraft
+from tui_crawler.console.rule_draft import DraftRow, Rebased, RuleDraft, entries_of
 from tui_crawler.console.rule_exclusion import exclusion_lines
 from tui_crawler.console.rule_firing import Firing
 from tui_crawler.console.rule_pattern import clusters_of, pattern_of
@@ -132,6 +133,8 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
         for row in rule_rows.operator_rows(reports.added):
             yield from rule_rows.with_firing(row, {row.key: fired}, whole=False).cells
         yield rule_rows.firing_line(fired, reports.refusal_counts(9), UTC, query=True)
+        for entry in (*entries_of(now.policies), *reports.added):
+            yield from rule_sheet.sheet_lines(entry, now, (fired, reports.refusal_counts(9)), UTC)
     yield from rule_rows.comparison_lines(now, now, draft.changes)
     yield from rule_rows.entry_lines(reports.added[0])
     for one in reports.versions:
@@ -151,6 +154,8 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     preview = Preview(9, 1, 2, 6, (origin,), (f"https://{payload}/",), samples, (("done", 1), (payload, 1)))
     for news in (ImpactNews(draft, 9, preview), ImpactNews(draft, error=payload)):
         yield from rule_impact.impact_lines(True, news)
+        yield from rule_sheet.without_lines(news)
+        yield rule_impact.impact_words(news)
         for read in (payload, RulesetChange(exclusions=(Exclusion("host", payload, payload, payload, payload),))):
             yield from exclusion_lines(payload, read, news)
     yield from rule_impact.judged_lines(rule_impact.judge(f"https://x.example/{payload}", now.policies))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from textual.widgets import Input
@@ -15,6 +16,8 @@ from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen
+from tui_crawler.domain.policy import PolicySet
+from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.console_rules import ConsoleRules
 from tui_crawler.wiring.steering import SteeredJournal
@@ -45,7 +48,7 @@ def editor(held: Stage) -> RuleEditorScreen:
 async def counted(held: Stage) -> str:
     """The impact as it is shown once it is known."""
     screen = editor(held)
-    await until(held, lambda: (news := screen._news) is not None and news.over)
+    await until(held, lambda: (news := screen._counting.news) is not None and news.over)
     await held.quiet()
     return screen.query_one("#draft-impact", Lines).text
 
@@ -97,6 +100,20 @@ async def on_database(crawl: Path) -> AsyncIterator[Stage]:
         held = Stage(app, FakeReports(), FakeJournal(), app.clock, None, pilot)  # type: ignore[arg-type]
         await asyncio.wait_for(app.taken_in.wait(), PATIENT_S)
         yield held
+
+
+def comes(held: Stage, policies: PolicySet, ruleset_id: int = 14, who: str = "me") -> Ruleset:
+    """Another version is in force from now on."""
+    before = held.reports.versions
+    now = replace(before[0], ruleset_id=ruleset_id, policies=policies, parent_id=before[0].ruleset_id, who=who)
+    held.reports.versions = (now, *(replace(one, current=False) for one in before))
+    held.reports.commit()
+    return now
+
+
+async def seen(held: Stage) -> None:
+    """The version is read."""
+    await held.settle(4, move_ms=1_100)
 
 
 async def read_again(held: Stage) -> None:

@@ -64,7 +64,7 @@ class FakeRules:
     failure: str = ""
     judged: list[RulesetChange] = field(default_factory=list)
     excluded: list[tuple[Exclusion, ...]] = field(default_factory=list)
-    counted: Callable[[], object] = lambda: None
+    passes: list[int] = field(default_factory=list)
 
     def read(self, text: str) -> RulesetChange | str:
         return ConsoleRules(Path("none.db")).read(text)
@@ -72,24 +72,39 @@ class FakeRules:
     def write(self, policies: PolicySet) -> str:
         return ConsoleRules(Path("none.db")).write(policies)
 
-    def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:
+    def impact(self, change: RulesetChange, job: str) -> FakeImpact:
         self.judged.append(change)
         base = self.current()
-        return self._judge(base, change.applied_to(base.policies), progress)
+        return FakeImpact(self, base, change.applied_to(base.policies))
 
-    def preview_exclusions(self, more: tuple[Exclusion, ...], progress: Callable[[int], None]) -> Preview:
+    def impact_of_exclusions(self, more: tuple[Exclusion, ...]) -> FakeImpact:
         self.excluded.append(more)
         base = self.current()
-        after = replace(base.policies, exclusions=(*base.policies.exclusions, *more))
-        return self._judge(base, after, progress)
+        return FakeImpact(self, base, replace(base.policies, exclusions=(*base.policies.exclusions, *more)))
 
-    def _judge(self, base: Ruleset, after: PolicySet, progress: Callable[[int], None]) -> Preview:
-        self.begun.set()
-        if self.gate is not None:
-            self.gate.wait(20)
-        if self.failure:
-            raise StorageFailure(self.failure)
-        impact = Impact({base.job: Comparison(base.policies, after)})
-        impact.add(self.known)
+
+@dataclass
+class FakeImpact:
+    """Judges what is known of a desk, from where it stopped the last time."""
+
+    desk: FakeRules
+    base: Ruleset
+    after: PolicySet
+    judged: int = 0
+    impact: Impact = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.impact = Impact({self.base.job: Comparison(self.base.policies, self.after)})
+
+    def go_on(self, progress: Callable[[int], None]) -> Preview:
+        self.desk.begun.set()
+        if self.desk.gate is not None:
+            self.desk.gate.wait(20)
+        if self.desk.failure:
+            raise StorageFailure(self.desk.failure)
+        new = self.desk.known[self.judged :]
+        self.desk.passes.append(len(new))
+        self.impact.add(new)
+        self.judged += len(new)
         progress(20_000)
-        return impact.result()
+        return self.impact.result()

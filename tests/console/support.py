@@ -106,6 +106,7 @@ class FakeHost:
         self.wakes = 0
         self.in_flight = 12
         self.trouble = ""
+        self.locked_since = 0
         self.started = threading.Event()
         self.end = threading.Event()
         self._obeys = obeys
@@ -288,6 +289,7 @@ async def stage(
     *,
     host: FakeHost | None = None,
     readonly: bool = False,
+    watches: str = "",
     reports: FakeReports | None = None,
     keymap: dict[str, str] | None = None,
     theme: str = "",
@@ -296,6 +298,7 @@ async def stage(
     rules: FakeRules | None = None,
     explains: Callable[[Reports], Explainer] | None = SampleExplainer,
     queries: FakeQueries | None = None,
+    successor: Callable[[], FakeHost | None] | None = None,
 ) -> AsyncIterator[Stage]:
     """A running app that has read twice."""
     shown = reports or FakeReports()
@@ -307,6 +310,7 @@ async def stage(
         host,
         clock=clock,
         name="my-index",
+        watches=watches,
         who=WHO,
         keymap=keymap,
         theme=theme,
@@ -316,6 +320,7 @@ async def stage(
         rules=rules or FakeRules(),
         explainer_factory=explains,
         queries_factory=lambda: queries or FakeQueries(),
+        successor=successor,
     )
     app.tell_me()
     async with app.run_test(size=size) as pilot:

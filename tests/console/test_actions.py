@@ -123,11 +123,13 @@ def test_undoing_a_number_names_the_number_it_goes_back_to() -> None:
 
 def test_delay_steps() -> None:
     plain = origin(WWW, delay_ms=1_000)
+    told_to_wait = intents.slower(origin(WWW, delay_ms=3_000, delay_reason="retry_after"))
+    assert undo_words(told_to_wait) == "undo: delay of www.example.com back to its own"
     up = intents.slower(plain)
     assert up is not None
     assert (up.commands, up.inverse) == ((SetDelay(WWW, 1_500),), (SetDelay(WWW, 0),))
     assert up.says == "delay of www.example.com: 1.0s → 1.5s"
-    assert undo_words(up) == "undo: delay of www.example.com back to its own, 1.0s, from its next request on"
+    assert undo_words(up) == "undo: delay of www.example.com back to its own, 1.0s"
     assert intents.slower(origin(WWW, delay_ms=600_000)) is None
     assert intents.faster(plain) is None
     slowed = origin(WWW, delay_ms=3_000, operator_delay_ms=3_000)

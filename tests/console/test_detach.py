@@ -221,7 +221,9 @@ async def test_an_attached_console_tells_at_the_end_that_it_could_not_read() -> 
 
 def test_a_run_that_was_broken_off_is_called_so() -> None:
     dead = run_view(live=False, finish_reason="", finished_at=0)
-    assert "broken off (the next start goes on)" in ExitSummary(run=dead, now=NOW).lines()[0]
+    (told, *_) = ExitSummary(run=dead, now=NOW).lines()
+    assert ": broken off after " in told
+    assert told.endswith("; the next start goes on.")
 
 
 def test_everything_that_changes_the_crawl_says_why_a_console_that_only_watches_cannot() -> None:

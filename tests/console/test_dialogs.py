@@ -67,7 +67,7 @@ async def test_help_lists_keys_with_reasons_and_runs_what_is_chosen() -> None:
         assert isinstance(held.app.screen, HelpScreen)
         text = held.text()
         assert "Keys · Overview" in text
-        assert "— nothing to undo" in text
+        assert "— nothing of this console to undo" in text
         assert "▶ crawling" in text
         await held.type("failed pages by")
         await held.press("enter", rounds=3)

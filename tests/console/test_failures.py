@@ -25,7 +25,14 @@ from tui_crawler.console.present.failure_rows import (
     retry_cell,
 )
 from tui_crawler.console.present.failure_rows import page_row as row_of
-from tui_crawler.console.present.retry_cost import RetryCost, cost_words, pages_by_origin, retry_cost, run_cost
+from tui_crawler.console.present.retry_cost import (
+    RetryCost,
+    cost_words,
+    fresh_cost,
+    pages_by_origin,
+    retry_cost,
+    run_cost,
+)
 from tui_crawler.console.rule_pattern import clusters_of
 from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.screens.confirm import ConfirmScreen
@@ -46,7 +53,7 @@ def table(held: Stage, name: str) -> CrawlTable:
 async def group_by(held: Stage, name: str) -> None:
     """Opens the view and goes round to a grouping."""
     await held.press("2", rounds=2)
-    while (name,) != held.app.screen._by:  # type: ignore[attr-defined]
+    while (name,) != held.app.screen._groups.by:  # type: ignore[attr-defined]
         await held.press("c", rounds=2)
 
 
@@ -56,9 +63,43 @@ async def group_by(held: Stage, name: str) -> None:
 def test_a_retry_takes_a_turn_per_page_and_as_many_again_per_try() -> None:
     views = {API: origin(API, delay_ms=4_000, last_response_ms=1_000, next_request_at=NOW + 2_000)}
     cost = retry_cost({API: 10}, views, 3, NOW)
-    assert (cost.low_ms, cost.high_ms) == (52_000, 152_000)
+    assert (cost.low_ms, cost.high_ms) == (27_000, 152_000), "five failures use its patience up"
     assert (cost.origin, cost.pages, cost.turn_ms, cost.origins, cost.held) == (API, 10, 5_000, 1, 0)
-    assert cost_words(cost) == "Takes 52s–3m: api.example.org, 10 turns of 5.0s."
+    assert cost_words(cost) == (
+        "Takes 27s–3m at the present delay: api.example.org, up to 10 turns of 5.0s, fewer if its patience ends "
+        "(5 left)."
+    )
+    few = retry_cost({API: 5}, views, 3, NOW)
+    assert cost_words(few) == "Takes 27s–1m at the present delay: api.example.org, 5 turns of 5.0s."
+    stale = {API: replace(views[API], robots_expires_at=NOW)}
+    assert retry_cost({API: 5}, stale, 3, NOW).low_ms == few.low_ms + 5_000, "robots.txt takes a turn before them"
+
+
+def test_more_pages_than_come_next_have_no_upper_end() -> None:
+    views = {API: origin(API, delay_ms=1_000, last_response_ms=0, next_request_at=0, patience=900, patience_max=900)}
+    words = cost_words(retry_cost({API: 600}, views, 3, NOW))
+    assert words == (
+        "Takes 10m or more at the present delay: api.example.org, 600 turns of 1.0s; 500 of them come next, the others "
+        "as its queue gets to them."
+    )
+
+
+def test_what_new_patience_brings_is_told_beside_what_waits_without() -> None:
+    down = origin(DOWN, state="FINISHED", finish_reason="patience", patience=0, delay_ms=2_000, last_response_ms=0,
+                  next_request_at=0, pending=900)  # fmt: skip
+    views = {DOWN: down, API: origin(API, delay_ms=1_000, last_response_ms=0, next_request_at=0)}
+    pages = {DOWN: 7, API: 2}
+    words = cost_words(retry_cost(pages, views, 3, NOW), fresh=fresh_cost(pages, views, 3, NOW))
+    assert words == (
+        "Takes 2s–6s at the present delay: api.example.org, 2 turns of 1.0s. With new patience it takes 10s–42s at the "
+        "present delay: down.example.com, up to 7 turns of 2.0s, fewer if its patience ends (5 left). Without it 7 "
+        "pages would wait."
+    )
+    paused = {**views, DOWN: replace(down, paused=True)}
+    words = cost_words(retry_cost(pages, paused, 3, NOW), fresh=fresh_cost(pages, paused, 3, NOW))
+    assert words.endswith("7 pages would wait: their origins are paused or stopped.")
+    assert "With new patience" not in words
+    assert fresh_cost({API: 2}, views, 3, NOW) is None
 
 
 def test_origins_take_their_turns_beside_each_other_and_the_slowest_is_named() -> None:
@@ -68,7 +109,9 @@ def test_origins_take_their_turns_beside_each_other_and_the_slowest_is_named() -
     }
     cost = retry_cost({API: 20, WWW: 3}, views, 1, NOW)
     assert (cost.low_ms, cost.high_ms, cost.origin) == (27_000, 27_000, WWW)
-    assert cost_words(cost) == "Takes 27s: www.example.com, 3 turns of 9.0s, the longest of 2 origins."
+    assert cost_words(cost) == (
+        "Takes 27s at the present delay: www.example.com, 3 turns of 9.0s, the longest of 2 origins."
+    )
 
 
 def test_a_run_that_starts_for_some_pages_takes_what_all_of_them_take() -> None:
@@ -81,8 +124,9 @@ def test_a_run_that_starts_for_some_pages_takes_what_all_of_them_take() -> None:
     whole = run_cost({API: 20}, views, NOW, 0, 8)
     assert (whole.low_ms, whole.origin, whole.pages, whole.origins, whole.held) == (900_000, WWW, 100, 2, 0)
     assert cost_words(alone, whole) == (
-        "These alone take 20s–1m: api.example.org, 20 turns of 1.0s. With the others the run takes 15m or more: "
-        "www.example.com, 100 turns of 9.0s, the longest of 2 origins."
+        "These alone take 5s–1m at the present delay: api.example.org, up to 20 turns of 1.0s, fewer if its patience "
+        "ends (5 left). With the others the run takes 15m or more: www.example.com, 100 turns of 9.0s, the longest of "
+        "2 origins."
     )
     mine = {API: views[API]}
     assert [run_cost({API: 20}, mine, NOW, among, 8).pages for among in (0, 3, None)] == [25, 22, 20]
@@ -300,13 +344,44 @@ async def test_where_origins_gave_up_in_the_live_run_new_patience_is_offered() -
         await held.press("2", "j", "R", rounds=3)
         assert isinstance(held.app.screen, ConfirmScreen)
         words = words_of(held)
-        assert "are taken up in this run. 4 pages would wait" in words
+        assert "the pages get their tries back and come next in this run. With new patience it takes" in words
+        assert "4 turns of" in words
+        assert "Without it 4 pages would wait." in words
         assert "It gave up: without new patience nothing is requested." in words
         assert "0 pages may" not in words
-        assert "Retry and top up patience" in words
+        assert "Retry with new patience" in words
         await held.press("y")
         await held.decided()
-        assert held.journal.sent == [TopUpPatience((DOWN,)), RetryPages(exit_codes=("connection_failed",))]
+        assert held.journal.sent == [RetryPages(exit_codes=("connection_failed",)), TopUpPatience((DOWN,))]
+
+
+async def test_r_on_one_page_of_an_origin_that_gave_up_asks_the_same() -> None:
+    async with stage((140, 40)) as held:
+        await held.press("2", "j", rounds=3)
+        await held.press("enter", "r", rounds=2)
+        assert isinstance(held.app.screen, ConfirmScreen)
+        words = words_of(held)
+        assert "Retry 1 failed page?" in words
+        assert "With new patience it takes" in words
+        assert "1 turn of" in words
+        assert "Without it 1 page would wait." in words
+        assert "It gave up: without new patience nothing is requested." in words
+        await held.press("y")
+        await held.decided()
+        (retry, patience) = held.journal.sent
+        assert isinstance(retry, RetryPages)
+        assert len(retry.urls) == 1
+        assert patience == TopUpPatience((DOWN,))
+
+
+async def test_r_on_a_page_of_a_paused_origin_says_that_it_waits() -> None:
+    async with stage((140, 40)) as held:
+        held.reports.commit(replace(held.reports.rows[API], paused=True))
+        await held.settle(2)
+        await held.press("2", "enter", rounds=3)
+        await held.press("r", rounds=0)
+        await held.decided()
+        assert any(one.text.endswith("; it waits, its origin is paused") for one in held.app.notices)
 
 
 async def run_ends(held: Stage, host: FakeHost) -> None:
@@ -348,7 +423,8 @@ async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() ->
         assert f"{asked} and those whose recrawl is due." in words
         assert "These alone take" in words
         assert "With the others the run takes" in words
-        assert not any(untrue in words for untrue in ("in this run", "would wait", "Retry and top up", "It gave up"))
+        untrue = ("in this run", "would wait", "Retry with new patience", "It gave up")
+        assert not any(one in words for one in untrue)
         host.started.clear()
         await held.press("y")
         await held.decided()
@@ -386,7 +462,8 @@ async def test_at_a_resting_database_the_next_run_takes_a_retry_up() -> None:
         assert "next run" in held.text()
         await held.press("j", "R", rounds=3)
         words = words_of(held)
-        assert "connection_failed: noted; the next run takes them up. Takes" in words
+        assert "connection_failed: noted; the next run takes them up. These alone take" in words
+        assert "With the others the run takes" in words
         assert "new run" not in words
         assert "would wait" not in words
 
@@ -396,15 +473,21 @@ def test_the_retry_column_says_what_will_become_of_a_page() -> None:
     live, down = Uptake.this_run, origin(DOWN, state="FINISHED", finish_reason="patience")
 
     def said(one: PageView, view: OriginView | None, uptake: Uptake) -> str:
-        return retry_cell(one, NOW, view, uptake).text
+        return retry_cell(one, NOW, view, uptake, 7).text
 
-    assert said(tried, origin(API), live) == said(tried, None, live) == "queued"
+    assert said(tried, origin(API), live) == said(tried, None, live) == "now"
     assert said(replace(tried, not_before=NOW + 120_000), None, live) == "in 2m"
-    assert said(replace(tried, attempts_remaining=0), None, live) == "no tries"
-    assert said(replace(tried, status="SKIPPED"), None, live) == "ignored"
+    assert said(replace(tried, ignored_in=7), None, live) == "next run", "this one has considered it"
+    assert said(replace(tried, ignored_in=7), down, live) == "next run", "which begins with full patience"
+    assert said(replace(tried, ignored_in=6), None, live) == "now"
+    spent = replace(tried, attempts_remaining=0, recoverable=True)
+    assert said(spent, None, live) == "tries used up"
+    assert said(replace(spent, recoverable=False), None, live) == "final"
+    assert said(replace(spent, recoverable=False, due_at=NOW - 1), None, live) == "now", "its recrawl is due"
+    assert said(replace(tried, status="SKIPPED"), None, live) == "skipped"
     assert said(tried, down, live) == "origin gave up"
     assert said(tried, origin(API, state="FINISHED", finish_reason="operator"), live) == "origin stopped"
-    assert said(tried, origin(API, state="FINISHED", finish_reason="exhausted"), live) == "queued"
+    assert said(tried, origin(API, state="FINISHED", finish_reason="exhausted"), live) == "now"
     assert said(tried, down, Uptake.new_run) == said(tried, None, Uptake.next_run) == "next run"
     assert said(tried, origin(API, paused=True), Uptake.next_run) == "origin paused"
 
@@ -417,7 +500,7 @@ async def test_the_retry_column_follows_the_origin() -> None:
         assert retry_cells(held) == ["origin gave up"] * 4
         held.reports.commit(replace(held.reports.rows[DOWN], state="READY", finish_reason="", patience=5))
         await held.settle(3, move_ms=500)
-        assert retry_cells(held) == ["queued"] * 4
+        assert retry_cells(held) == ["now"] * 4
 
 
 async def test_a_retry_cannot_be_undone_and_z_says_so() -> None:
@@ -445,6 +528,28 @@ async def test_a_frozen_view_counts_only_what_is_another_one() -> None:
         assert "/late" not in held.text()
         await held.press("f", rounds=1)
         assert "/late" in held.text()
+
+
+async def test_groups_keep_their_places_for_a_second_after_the_last_key() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("2", rounds=3)
+        await held.settle(3, move_ms=500)
+        groups = table(held, "groups")
+        before = list(groups.row_order)
+        last = next(one for one in held.reports.pages if (("exit_code", one.last_exit_code),) == before[-1])
+        await held.press("j", rounds=0)
+        held.reports.pages += tuple(replace(last, page_id=9_000 + n, url=f"{last.url}/{n}") for n in range(99))
+        held.reports.commit()
+        for _ in range(8):
+            await held.press("j", rounds=0)
+            await held.settle(1, move_ms=400)
+            assert list(groups.row_order) == before, "somebody is at the keys"
+        assert groups.row(before[-1]) is not None
+        assert "100" in held.text(), "what the rows say goes on"
+        under = groups.cursor_key
+        await held.settle(4, move_ms=600)
+        assert list(groups.row_order) == [before[-1], *before[:-1]]
+        assert groups.cursor_key == under
 
 
 async def test_the_view_keeps_its_place_when_a_page_was_opened() -> None:

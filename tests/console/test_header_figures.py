@@ -181,3 +181,28 @@ def test_the_clock_of_a_run_leaves_out_the_rest_between_two_sessions() -> None:
     run = run_view(started_at=NOW - 8 * 3_600_000, rested_ms=7 * 3_600_000)
     assert "01:00:00" in shown(state_of(run=run), 200)
     assert "after 01:00:00" in ExitSummary(run=run, now=NOW).lines()[0]
+
+
+@pytest.mark.parametrize(
+    ("width", "tall"), [(38, False), (58, False), (78, False), (98, True), (118, True), (198, True)]
+)
+@given(moments(), st.sampled_from(["my-index", "the-crawl-of-everything-there-is-in-europe", "ネットワーク索引"]))
+def test_the_name_of_the_crawl_is_the_last_to_go(width: int, tall: bool, state: HeaderState, name: str) -> None:
+    line = shown(replace(state, name=name), width, tall=tall).splitlines()[0]
+    assert name in line or f"{name[:5]}" in line.split("…")[0]
+
+
+def test_a_long_name_is_cut_before_a_count_goes_and_whole_where_there_is_room() -> None:
+    state = state_of(name="the-crawl-of-everything-in-eu")
+    assert shown(state, 118).startswith("the-crawl-of-ev…  ")
+    assert "✓ 2" in shown(state, 118)
+    assert "  the-crawl-of-everything-in-eu  " in shown(state, 198)
+
+
+@pytest.mark.parametrize("idle", ["", "nothing is left to do"])
+@pytest.mark.parametrize("width", range(60, 220, 7))
+def test_who_crawls_and_the_process_stand_together(width: int, idle: str) -> None:
+    line = shown(state_of(engine=Mark("●", "attached", "active"), idle=idle, readonly=True), width).splitlines()[1]
+    owner = f"to {run_view().owner}"
+    assert owner not in line or line.startswith(f"● attached  {owner}")
+    assert owner in line or width < 158

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from tests.console.rule_stage import counted, until
 from tests.console.support import stage
-from tui_crawler.console.notice import Notice, rows_of
+from tui_crawler.console.notice import Notice, one_row, rows_of
 
 
 def notice(text: str, kind: str = "") -> Notice:
@@ -54,15 +55,51 @@ async def test_they_hide_no_row_of_any_pane(size: tuple[int, int], keys: tuple[s
         held.app.tell("same", SAME.text, "muted")
         await held.quiet()
         after = held.text().splitlines()
-        place = -2 if size[0] > 80 else -1
-        assert DONE.text in after[place]
-        kept = slice(1, place)
-        assert after[kept] == before[kept]
         if size[0] > 80:
-            assert SAME.text in after[place]
-            assert after[-1] == before[-1], "the keys of the footer stay"
+            place = len(after) - 2
+            assert SAME.text in after[place], "both fit into the border"
         else:
-            last = SAME.text if SAME.text in after[-1] else DONE.text
-            kept_keys = after[-1].partition(last)[2].strip()
-            assert kept_keys
-            assert f"  {kept_keys}" in before[-1], "no key of the footer is cut in two"
+            place = next(row for row, line in enumerate(after) if DONE.text in line or SAME.text in line)
+            assert before[place].startswith("─"), "the title line of a pane"
+        assert DONE.text in after[place] or SAME.text in after[place]
+        assert [*after[1:place], *after[place + 1 :]] == [*before[1:place], *before[place + 1 :]]
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
+async def test_what_says_whether_an_entry_is_valid_stays_readable(size: tuple[int, int]) -> None:
+    async with stage(size) as held:
+        await held.press("4", "e", rounds=2)
+        await held.type("skip: /calendar/")
+        await until(held, lambda: "✓ adds" in held.text())
+        await counted(held)
+        before = held.text().splitlines()
+        for number in range(3):
+            held.app.tell(f"kind{number}", f"{number} something rather long to be told at once", "error")
+        await held.quiet()
+        after = held.text().splitlines()
+        assert "2 something rather long" in held.text()
+        changed = [row for row in range(1, len(after)) if after[row] != before[row]]
+        assert len(changed) == 1, "one line, whatever there is to be told"
+        assert before[changed[0]].startswith(("─", "╰"))
+        assert any("✓ adds  rule  /calendar/" in line for line in after)
+        assert after[-1] == before[-1]
+        assert "new: skip: /calendar/" in after[-2]
+
+
+async def test_what_is_too_long_for_a_line_goes_on_in_the_next_unless_something_is_typed() -> None:
+    told = "rules of my-index: + rule /calendar/: skip true; blocks 85 of 4 205 known URLs, the end"
+    async with stage((60, 20)) as held:
+        held.app.tell("journal", told, "ok")
+        await held.quiet()
+        assert "the end" in held.text()
+        await held.press("4", "e", rounds=2)
+        assert "the end" not in held.text()
+        assert "▎ rules of my-index: + rule" in held.text()
+
+
+def test_one_line_has_the_newest_then_errors_then_what_fits() -> None:
+    error, old = Notice("e", "✗ it failed", "error", 1_000), notice("something older")
+    assert one_row((error, old, DONE), 50) == (error, DONE)
+    assert one_row((old, error, DONE), 118) == (old, error, DONE)
+    assert one_row((error, DONE), 10) == (DONE,)
+    assert one_row((), 10) == ()

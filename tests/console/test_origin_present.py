@@ -14,6 +14,7 @@ from tui_crawler.console.present.contract_card import contract_lines
 from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.origin_now import clock_line, head_line, turn_of
 from tui_crawler.console.present.origin_past import delay_past, delay_source, patience_past, timeline
+from tui_crawler.console.present.origin_row import delay_cell, next_cell
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.desk_view import ActionView
 from tui_crawler.domain.moment import HELD
@@ -95,9 +96,19 @@ def test_the_delay_is_told_as_a_chain_with_its_reasons_oldest_first() -> None:
         attempt(7, API, "file_ingested", delay_ms_after=1_000, delay_reason="default"),
         attempt(6, API, "file_ingested", delay_ms_after=1_000, delay_reason="default"),
     ]
-    shown = text(*delay_past(steps, run_view(), UTC))
+    view = origin(API, delay_ms=4_000, delay_reason="rate_limit")
+    shown = text(*delay_past(view, steps, run_view(), UTC))
     assert shown == "  10:41:07  1.0s (configured) → 2.0s → 4.0s (slowed by 429)"
-    assert delay_past([], run_view(), UTC) == []
+    raised = replace(view, delay_ms=5_000, delay_reason="operator")
+    assert text(*delay_past(raised, steps, run_view(), UTC), width=99) == f"{shown} → 5.0s (set by the operator)"
+    assert delay_past(view, [], run_view(), UTC) == []
+
+
+def test_a_delay_that_the_operator_lowers_is_shown_at_once() -> None:
+    lowered = origin(API, delay_ms=1_000, delay_reason="lowered", next_request_at=NOW + 4_000)
+    assert delay_cell(lowered).text == "1.0s▼"
+    assert delay_source(lowered) == "lowered by the operator, this wait stays"
+    assert next_cell(lowered, NOW).text == "4.0s"
 
 
 @pytest.mark.parametrize(

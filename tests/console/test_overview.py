@@ -118,7 +118,7 @@ async def test_retry_of_an_origin_that_gave_up_offers_to_top_up_patience() -> No
         assert "It gave up" in held.text()
         await held.press("enter")
         await held.decided()
-        assert held.journal.sent == [TopUpPatience((down,)), RetryPages(origins=(down,))]
+        assert held.journal.sent == [RetryPages(origins=(down,)), TopUpPatience((down,))]
 
 
 async def test_top_up_is_for_origins_that_have_lost_patience() -> None:
@@ -278,7 +278,7 @@ async def test_selected_origin_says_why_it_waits() -> None:
 async def test_a_crawl_that_stands_still_says_why() -> None:
     reports = FakeReports(newest_run=run_view(live=False, finish_reason="exhausted", finished_at=NOW))
     async with stage(reports=reports) as held:
-        assert "no engine is at work: the run ended at 10:41 (exhausted)" in held.text()
+        assert "no engine is at work: the run ended at 10:41 (finished)" in held.text()
         assert "○ resting" in held.text()
 
 
@@ -320,7 +320,7 @@ async def test_an_error_of_the_engine_is_told_and_cannot_be_undone() -> None:
         await held.decided()
         assert "✗ pause api.example.org: there is no such origin" in held.text()
         await held.press("z")
-        assert "undo: nothing to undo" in held.text()
+        assert "undo: nothing of this console to undo; what others did: u on Rules, or the opposite" in held.text()
 
 
 async def test_a_wish_that_cannot_be_written_is_told() -> None:

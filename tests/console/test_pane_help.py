@@ -9,6 +9,7 @@ import pytest
 
 from tests.console.support import stage
 from tests.console.test_sizes import SCREENS
+from tui_crawler.console.action import NOTHING_TO_UNDO
 from tui_crawler.console.actions import Where
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.glyphs import STATES
@@ -90,7 +91,7 @@ async def test_enter_on_a_grey_entry_of_the_help_sheet_says_why() -> None:
         await held.type("journal.undo")
         await held.press("enter", rounds=0)
         assert "Keys · Overview" in held.text()
-        assert held.app.notices[-1].text == "undo: nothing to undo"
+        assert held.app.notices[-1].text == f"undo: {NOTHING_TO_UNDO}"
 
 
 async def test_enter_in_the_help_sheet_does_it() -> None:

@@ -19,10 +19,11 @@ from tui_crawler.console.present.exits import exit_cell, meaning, short_name
 from tui_crawler.console.present.footer import footer_line
 from tui_crawler.console.present.header import HeaderState, eta_words, header_lines
 from tui_crawler.console.present.order import SORT_COLUMNS, Arrangement, arrange
-from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT_TITLES, origin_row
+from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT_TITLES, origin_row, patience_parts
 from tui_crawler.console.present.rates import OriginMeters, RateMeter
 from tui_crawler.console.present.standing import TALLIES, counted_as, is_problem, standing
 from tui_crawler.console.present.urls import host_of, path_of, whole_url
+from tui_crawler.console.table_cells import lay_out
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.idle_reason import at_rest
@@ -119,9 +120,21 @@ def test_the_footer_fits_its_width_and_its_zones_are_where_the_keys_stand(width:
     text = "".join(text for text, _ in lay_out_line(line, max(width, 1))[0])
     assert cell_len(text) == max(width, 1)
     for zone in zones:
-        action = next(one for one in keys if one[0] == zone.action_id)
-        if width >= 40:
+        if not zone.action_id:
+            assert "Overview".startswith(text[zone.start : zone.end].rstrip("…"))
+        elif width >= 40:
+            action = next(one for one in keys if one[0] == zone.action_id)
             assert text[zone.start : zone.end] == f"{action[1]} {action[2]}"
+
+
+@given(st.integers(0, 200))
+def test_the_footer_leaves_no_key_out_that_has_room_and_keeps_their_order(width: int) -> None:
+    keys = [(action.id, action.keys.split(",")[0], action.label) for action in footer_at(Where.overview)]
+    _, zones = footer_line(("Overview",), keys, width)
+    shown = [zone.action_id for zone in zones]
+    assert shown == [name for name, _, _ in keys if name in shown]
+    free = width - min(width // 3, len("Overview") + 2) - sum(zone.end - zone.start for zone in zones) - 2 * len(zones)
+    assert all(len(f"{key} {label}") > free for name, key, label in keys if name not in shown)
 
 
 @given(st.integers(1, 250), st.booleans())
@@ -192,3 +205,21 @@ def test_what_is_typed_or_pasted_is_plain(text: str) -> None:
 )
 def test_a_url_as_the_console_shows_it_is_of_the_origin_that_is_known(written: str, url: str) -> None:
     assert whole_url(written, ["https://a.example", "http://127.0.0.1:8080"]) == url
+
+
+@pytest.mark.parametrize("width", [2, 11, 14])
+def test_the_state_comes_before_the_sign_of_a_trap_at_every_width(width: int) -> None:
+    for view in origins():
+        mark = standing(view)
+        cell = origin_row(view, NOW, run_view(), UTC, narrow=width == 2, suspected=True).cells[0]
+        text = "".join(piece for piece, _ in lay_out(cell, width, "left"))
+        assert text.startswith(mark.glyph)
+        assert text.rstrip().endswith("⚠")
+        assert width == 2 or mark.word[:4] in text
+        assert "…" not in text
+
+
+def test_patience_is_told_once() -> None:
+    few, many = origin(API, patience=2, patience_max=5), origin(API, patience=20, patience_max=20)
+    assert "".join(part.text for part in patience_parts(few)) == "●●○○○ 2 of 5"
+    assert "".join(part.text for part in patience_parts(many)) == "20 of 20"

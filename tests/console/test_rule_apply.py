@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Input
 
-from tests.console.rule_stage import counted, editor, rows_of, top, until, write
+from tests.console.rule_stage import comes, counted, editor, rows_of, seen, top, until, write
 from tests.console.sample_rules import FIRST, JOB, THIRD, versions
 from tests.console.support import Stage, stage
 from tui_crawler.console.journal_desk import Fate, News
@@ -22,7 +22,7 @@ from tui_crawler.console.screens.rule_editor import RuleEditorScreen
 from tui_crawler.console.screens.rules import RulesScreen
 from tui_crawler.domain.command import ActionResult, ApplyRules
 from tui_crawler.domain.policy import PolicySet, Rule
-from tui_crawler.domain.ruleset import Ruleset, from_json
+from tui_crawler.domain.ruleset import from_json
 
 MINE = replace(THIRD, do_not_crawl=(), rules=(*THIRD.rules, Rule("/mine/", skip=True, source="console")))
 
@@ -35,20 +35,6 @@ async def drafted(held: Stage) -> None:
     await counted(held)
 
 
-def comes(held: Stage, policies: PolicySet = MINE, ruleset_id: int = 14, who: str = "me") -> Ruleset:
-    """Another version is in force from now on."""
-    before = held.reports.versions
-    now = replace(before[0], ruleset_id=ruleset_id, policies=policies, parent_id=before[0].ruleset_id, who=who)
-    held.reports.versions = (now, *(replace(one, current=False) for one in before))
-    held.reports.commit()
-    return now
-
-
-async def seen(held: Stage) -> None:
-    """The version is read."""
-    await held.settle(4, move_ms=1_100)
-
-
 def asked_for(held: Stage) -> list[int]:
     """The versions that edits began with."""
     return [command.base_id for command in held.journal.sent if isinstance(command, ApplyRules)]
@@ -57,14 +43,14 @@ def asked_for(held: Stage) -> list[int]:
 async def accept(held: Stage, version_first: bool) -> None:
     """The engine takes the draft up; the answer or the version is seen first."""
     if version_first:
-        comes(held)
+        comes(held, MINE)
         await seen(held)
         held.journal.answer = ""
         await held.decided()
     else:
         held.journal.answer = ""
         await held.decided()
-        comes(held)
+        comes(held, MINE)
         await seen(held)
 
 
@@ -97,6 +83,7 @@ async def test_without_another_key_the_draft_is_left(version_first: bool) -> Non
         await until(held, lambda: bool(asked_for(held)))
         await accept(held, version_first)
         assert top(held) is RulesScreen
+        await held.settle(2)
         assert "version 14" in held.text()
 
 
@@ -144,7 +131,7 @@ async def test_a_version_on_top_of_the_accepted_one_is_no_conflict() -> None:
         await drafted(held)
         await held.type("A")
         await until(held, lambda: bool(asked_for(held)))
-        comes(held)
+        comes(held, MINE)
         comes(held, FIRST, 15, "someone else")
         held.journal.answer = ""
         await held.decided()
@@ -159,7 +146,7 @@ async def test_after_an_accepted_draft_the_view_begins_with_what_is_in_force_now
         await until(held, lambda: bool(asked_for(held)))
         held.journal.answer = ""
         await held.decided()
-        comes(held)
+        comes(held, MINE)
         held.clock.move(1_100)
         held.app.beat()
         await until(held, lambda: top(held) is RulesScreen)
@@ -208,7 +195,7 @@ async def test_a_draft_nobody_takes_up_may_be_changed_and_is_left_when_it_comes_
         await held.quiet()
         assert held.app.screen.query_one(EntryLine).display
         await held.press("escape", rounds=1)
-        comes(held)
+        comes(held, MINE)
         await seen(held)
         assert top(held) is RulesScreen
 
@@ -278,6 +265,22 @@ async def test_what_the_newer_version_says_already_leaves_nothing_to_apply() -> 
         await held.press("A", rounds=1)
         assert "nothing changed yet" in held.text()
         assert asked_for(held) == []
+
+
+async def test_nobody_is_told_of_the_version_that_came_of_the_own_draft() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        await held.type("A")
+        await until(held, lambda: bool(asked_for(held)))
+        await accept(held, version_first=True)
+        assert top(held) is RulesScreen
+        assert not any("is in force now" in notice.text for notice in held.app.notices)
+
+
+async def test_the_footer_names_the_applying_wherever_there_is_room_for_a_key() -> None:
+    async with stage((60, 20)) as held:
+        await held.press("4", "D", rounds=3)
+        assert "A apply" in held.text().splitlines()[-1]
 
 
 class TestPure:

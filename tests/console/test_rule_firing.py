@@ -288,6 +288,11 @@ def test_an_entry_moves_within_its_section_only() -> None:
     assert moved.dirty
     assert moved.moved(first.key, -1).policies == THIRD
     assert draft.moved(first.key, -1) == draft.moved(third.key, 1) == draft.moved("no such key", 1) == draft
+    assert draft.stays(first.key, -1) == "it is the first rule already"
+    assert draft.stays(third.key, 1) == "it is the last rule already"
+    assert draft.stays("no such key", 1) == "it is taken out of the draft; D puts it back"
+    assert draft.stays(entries_of(THIRD)[0].key, 1) == "it is the only do_not_crawl"
+    assert draft.stays(first.key, 1) == draft.stays(second.key, -1) == ""
     assert [rule.match for rule in draft.moved(second.key, 1).policies.rules][-1] == "/calendar/"
 
 
@@ -302,7 +307,7 @@ async def test_a_rule_is_moved_in_the_draft_and_applied_in_its_new_place() -> No
         assert table.cursor_key == key
         assert [rule.match for rule in editor(held).bench.draft.policies.rules][-1] == "/calendar/"  # type: ignore[union-attr]
         await held.press("J", rounds=1)
-        assert "it is at the end of its section" in held.text()
+        assert "it is the last rule already" in held.text()
         await held.press("K", "K", rounds=1)
         assert next(rule.match for rule in editor(held).bench.draft.policies.rules) == "/calendar/"  # type: ignore[union-attr]
         await counted(held)

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import counted, editor, rows_of, write
+from tests.console.rule_stage import counted, editor, rows_of, until, write
 from tests.console.sample_crawl import API, WWW
 from tests.console.sample_rules import ADDED, FIRST, JOB, SECOND, THIRD, FakeRules, versions
-from tests.console.support import PATIENT_S, Stage, stage
+from tests.console.support import PATIENT_S, FrozenClock, Stage, stage
 from tui_crawler.console.applied_versions import AppliedVersions
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.impact_room import ImpactNews, ImpactRoom
@@ -232,7 +232,9 @@ class TestDraft:
             await counted(held)
             await held.press("A")
             assert isinstance(held.app.screen, ConfirmScreen)
-            assert f"Among them is 1 seed: {WWW}/products/sale" in " ".join(held.text().replace("│", " ").split())
+            text = str(held.app.screen.query_one(".dialog-text", Static).content)
+            assert f"Among them is 1 seed: {WWW}/products/sale" in text
+            assert "Counted at 10:41:07;" in held.text()
             await held.press("n")
             assert held.journal.sent == []
 
@@ -241,11 +243,29 @@ class TestDraft:
         async with stage((160, 40), rules=rules) as held:
             await held.press("4", "D", rounds=3)
             await held.press("A")
-            assert "the impact is still being counted" in held.text()
             assert "◷ counting…" in held.text()
+            for _ in range(2):
+                held.clock.move(600)
+                held.app.beat()
+            await held.quiet()
+            assert "◷ the impact is still being counted; esc gives up waiting" in held.text()
             assert held.journal.sent == []
             assert rules.gate is not None
             rules.gate.set()
+            await until(held, lambda: bool(held.journal.sent))
+            assert applied(held).base_id == 13
+
+    async def test_esc_gives_up_the_applying_that_waits(self) -> None:
+        rules = FakeRules(gate=threading.Event())
+        async with stage((160, 40), rules=rules) as held:
+            await held.press("4", "D", rounds=3)
+            await held.press("A", "escape", rounds=0)
+            assert rules.gate is not None
+            rules.gate.set()
+            await counted(held)
+            await held.settle(3)
+            assert held.journal.sent == []
+            assert isinstance(held.app.screen, RuleEditorScreen)
 
     async def test_an_impact_that_cannot_be_counted_is_said_and_asked_about(self) -> None:
         async with stage((160, 40), rules=FakeRules(failure="disk gone")) as held:
@@ -410,7 +430,7 @@ class TestImpactRoom:
                 told.set()
 
         rules = FakeRules(gate=threading.Event())
-        room = ImpactRoom(rules, hear)
+        room = ImpactRoom(rules, FrozenClock(), hear)
         thread = threading.Thread(target=room.run)
         thread.start()
         drafts = [RuleDraft(versions()[0], PolicySet(rules=(Rule(f"/{n}/", skip=True),))) for n in range(3)]

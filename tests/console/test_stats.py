@@ -60,7 +60,7 @@ def test_a_job_says_where_it_stands() -> None:
 
 def test_a_run_is_live_ended_or_was_never_finished() -> None:
     live, ended, _, lost = (run_row(run, NOW, UTC, live=run.run_id == 7) for run in runs())
-    assert [text_of(row.cells[4]) for row in (live, ended, lost)] == ["▶ crawling", "✓ exhausted", "⚠ not finished"]
+    assert [text_of(row.cells[4]) for row in (live, ended, lost)] == ["▶ running", "✓ finished", "⚠ broken off"]
     assert [text_of(row.cells[2]) for row in (live, ended, lost)] == ["42m10s", "2h00m", "-"]
 
 
@@ -169,7 +169,7 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
         assert held.reports.asked.count("validations(200000)") == 2
         await held.press("c", rounds=2)
         assert "Runs · 4" in held.text()
-        assert "⚠ not finished" in held.text()
+        assert "⚠ broken off" in held.text()
         await held.press("c", rounds=2)
         assert "Workers · 1 · run 7, process 4711 on host reef" in held.text()
         await held.press("c", rounds=2)

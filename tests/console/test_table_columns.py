@@ -85,6 +85,13 @@ def test_several_flexible_columns_share() -> None:
     assert max(p.width for p in layout.places) - min(p.width for p in layout.places) <= 1
 
 
+@pytest.mark.parametrize(("width", "sizes"), [(60, [20, 36]), (64, [24, 36]), (72, [28, 40])])
+def test_what_a_row_is_about_has_room_before_what_is_told_about_it(width: int, sizes: list[int]) -> None:
+    columns = [Column("origin", "ORIGIN", None, 0, min_width=16), Column("why", "WHY", None, 13, min_width=36)]
+    layout = arrange(columns, width)
+    assert [place.width for place in layout.places] == sizes
+
+
 def test_the_column_at_a_cell() -> None:
     layout = arrange(COLUMNS, 100)
     assert layout.column_at(0) is None

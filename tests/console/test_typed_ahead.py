@@ -52,13 +52,14 @@ async def test_moves_typed_right_after_a_view_was_chosen_are_made(view: str, tab
         assert rows.cursor_index == 2
 
 
-async def test_esc_gives_up_keys_that_wait_for_rows() -> None:
-    async with stage((120, 40)) as held:
+@pytest.mark.parametrize(("preset", "key"), [("default", "escape"), ("emacs", "ctrl+g"), ("emacs", "escape")])
+async def test_a_key_that_goes_back_gives_up_keys_that_wait_for_rows(preset: str, key: str) -> None:
+    async with stage((120, 40), keymap={"preset": preset}) as held:
         await held.settle(2)
         held.reports.gate = gate = threading.Event()
         try:
             await held.press("2", "j", "R", rounds=0)
-            await held.press("escape", "5", rounds=0)
+            await held.press(key, "5", rounds=0)
             assert isinstance(held.app.screen, LogsScreen)
         finally:
             gate.set()
@@ -135,7 +136,7 @@ async def test_a_retry_typed_ahead_is_about_the_first_page_of_the_group_under_th
 async def test_the_cursor_has_moved_before_the_next_key_acts() -> None:
     async with stage((160, 40)) as held:
         await held.press("2", rounds=3)
-        await rush(held, "j", "enter", "r")
+        await rush(held, "j", "enter", "r", "right", "enter")  # its origin gave up: asked, and answered "Retry"
         screen = held.app.screen
         assert isinstance(screen, FailuresScreen)
         second = screen._group_table.row_order[1]

@@ -29,6 +29,7 @@ from tui_crawler.domain.verdict import Step
 from tui_crawler.storage.database import OpenSettings, open_writable
 from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring import explainer
+from tui_crawler.wiring.console_reports import ConsoleReports
 
 
 def text_of(lines: list[Line], width: int = 80) -> str:
@@ -241,7 +242,7 @@ async def test_without_anybody_to_ask_it_says_so() -> None:
 # with a real database
 
 
-class OpenReports(Reports):
+class OpenReports(ConsoleReports):
     """Reports of a real database, with what the stage holds of its stand-in."""
 
     gate = None

@@ -168,8 +168,11 @@ class Crawling:
         self.configure(text, seeds)
         given = {key.replace("__", "."): value for key, value in overrides.items()}
         self.heard = Heard(on_event)
-        writing = WriterSettings(patience_ms=database_patience_ms)
-        stored = partial(StoreSettings, writing=writing, now=lambda: self.now, owner=owner)
+
+        def stored(**given: Any) -> StoreSettings:
+            given["writing"] = WriterSettings(patience_ms=database_patience_ms)
+            return StoreSettings(**given, now=lambda: self.now, owner=owner)
+
         ended = self.loop.run_until_complete(self._run(given, options or RunOptions(), poll_ms, stored, ready))
         self.database, self._killed = self._killed or self.database, None
         return ended

@@ -140,8 +140,16 @@ class TestPages:
         gone = done(ExitCode.file_not_found, last_http_status=404)
         said = ask(standing=UrlStanding(SCHEDULE, gone, attempts=(attempt(ExitCode.file_not_found, "Not Found"),)))
         assert (said.answer, said.exit_code) == (Answer.failed, "file_not_found")
-        assert said.sentence.startswith("it failed after 1 attempt: file_not_found (404), Not Found, 2027")
+        assert said.sentence.startswith("it failed after 1 attempt, and that is final: file_not_found (404), Not Found")
         assert "retry" in said.advice
+
+    def test_failed_with_its_tries_used_up(self) -> None:
+        timeout = done(ExitCode.request_timeout, last_http_status=None, attempts=3)
+        said = ask(standing=timeout)
+        assert said.sentence.startswith("it failed after 3 attempts and has used up its tries: request_timeout, 20")
+        assert "retry" in said.advice
+        due = ask(standing=replace(timeout, due_at=NOW - 1))
+        assert due.sentence.startswith("it failed after 3 attempts, and its recrawl is due: request_timeout, 20")
 
     def test_a_failed_page_with_tries_left_is_tried_again(self) -> None:
         failed = page(

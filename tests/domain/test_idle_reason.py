@@ -52,6 +52,14 @@ SOME = origin(API, next_request_at=NOW + 3_200, delay_ms=4_000)
         ({"state": "FINISHED", "finish_reason": "patience", "paused": True}, "out of patience: 5 persistent failures"),
         ({"state": "FINISHED", "finish_reason": "exhausted"}, "nothing left to crawl"),
         (
+            {"state": "FINISHED", "finish_reason": "exhausted", "pending": 1, "failed": 1},
+            "nothing left in this run; 1 page waits for the next",
+        ),
+        (
+            {"state": "FINISHED", "finish_reason": "exhausted", "pending": 2, "failed": 2},
+            "nothing left in this run; 2 pages wait for the next",
+        ),
+        (
             {"state": "FINISHED", "finish_reason": "rate_limited", "next_request_at": NOW + 3_600_000},
             "told by Retry-After to wait until 11:41 (in 1 h)",
         ),
@@ -127,7 +135,7 @@ def test_of_a_whole_crawl() -> None:
 
 def test_of_a_crawl_without_an_engine() -> None:
     ended = replace(RUN, live=False, finished_at=NOW, finish_reason="max_requests")
-    assert idle_reason_of_run((SOME,), NOW, ended) == "no engine is at work: the run ended at 10:41 (max requests)"
+    assert idle_reason_of_run((SOME,), NOW, ended) == "no engine is at work: the run ended at 10:41 (limit reached)"
     killed = replace(RUN, live=False, heartbeat_at=NOW - 120_000)
     words = "broke off at 10:39: a console that is started anew goes on, or `tui-crawler run CONFIG`"
     assert idle_reason_of_run((SOME,), NOW, killed) == f"the engine {words}"

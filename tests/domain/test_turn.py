@@ -189,7 +189,46 @@ def test_the_operator_lengthens_the_present_wait_and_never_shortens_it():
     slower = slow_down(state, 5_000, T0.later(400), S)
     assert slower.release_ms == T0.mono_ms + 5_000
     back = slow_down(slower, 0, T0.later(500), S)
-    assert back.release_ms == slower.release_ms
+    assert (back.delay_ms, back.delay_reason) == (1_000, DelayReason.lowered)
+    assert (back.release_ms, back.next_request_at) == (slower.release_ms, slower.next_request_at)
+    assert restore(record_of(back), (), PLAIN, S, Takeover(True, False), T0.later(600)).release_ms == back.release_ms
+    day_back = Moment(50, T0.wall_ms - 86_400_000)
+    assert restore(record_of(back), (), PLAIN, S, Takeover(True, False), day_back).release_ms == 50 + 5_000
+    again = slow_down(back, 2_000, T0.later(600), S)
+    assert (again.delay_ms, again.delay_reason, again.release_ms) == (2_000, DelayReason.lowered, slower.release_ms)
+
+
+def test_a_delay_taken_off_after_its_wait_is_what_it_was_before():
+    state = after_crawl(ready(page()), CrawlAnswer(1, ExitCode.file_ingested, 200, 10), T0, S)
+    slower = slow_down(state, 5_000, T0.later(400), S)
+    over = T0.later(60_000)
+    back = slow_down(slower, 0, over, S)
+    assert (back.delay_ms, back.delay_reason) == (state.delay_ms, state.delay_reason)
+    assert back.next_request_at == slower.next_request_at
+    limited = after_crawl(ready(page()), CrawlAnswer(1, ExitCode.rate_limited, 429, 10, 20_000), T0, S)
+    assert slow_down(slow_down(limited, 2_000, over, S), 0, over, S).delay_reason is DelayReason.retry_after
+
+
+@given(
+    steps=st.lists(st.tuples(st.integers(0, 8_000), st.integers(0, 20_000)), max_size=6),
+    response_ms=st.integers(0, 5_000),
+    rest_ms=st.integers(0, 30_000),
+    unclean=st.booleans(),
+)
+def test_no_step_of_the_operator_makes_a_promised_request_sooner(steps, response_ms, rest_ms, unclean):
+    """Whatever the operator sets, and whenever somebody takes over: the next request never comes before its time."""
+    state = after_crawl(ready(page()), CrawlAnswer(1, ExitCode.file_ingested, 200, response_ms), T0, S)
+    now, promised = T0, state.next_request_at
+    for after_ms, own_ms in steps:
+        now = now.later(after_ms)
+        state = slow_down(state, own_ms, now, S)
+        assert state.next_request_at - now.wall_ms == state.release_ms - now.mono_ms
+        assert state.next_request_at >= promised
+        assert state.delay_ms >= max(S.delay.floor_ms, own_ms)
+        promised = state.next_request_at
+    now = now.later(rest_ms)
+    taken = restore(record_of(state), (), PLAIN, S, Takeover(True, unclean), now)
+    assert now.wall_ms + taken.release_ms - now.mono_ms >= promised
 
 
 def test_a_touch_from_another_origin_counts_as_a_request():

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,8 @@ from tests.e2e.served import ROOT, read_access_log, value
 from tests.support.terminal import Terminal, in_terminal
 from tui_crawler.demo.configuration import demo_config
 from tui_crawler.demo.process import DemoProcess
+from tui_crawler.domain.audit import audit
+from tui_crawler.storage.reports import Reports
 
 WATCHES = "this console only watches"
 
@@ -88,8 +90,42 @@ def test_what_one_console_does_the_other_sees_and_neither_ends_the_run(tmp_path)
         one.press("q")
         assert one.read_to_end() == 0
         assert b"Traceback" not in bytes(one.raw)
-        assert "Run 1 of demo: broken off (the next start goes on) after" in one.text()
+        assert "Run 1 of demo: broken off after " in one.text()
+        assert "; the next start goes on." in one.text()
     assert value(database, "SELECT count(*) FROM v_run") == 1
+
+
+def test_after_a_kill_an_attached_console_carries_the_run_on_and_the_others_follow_it(tmp_path):
+    log, database, config = tmp_path / "access.log", tmp_path / "demo.db", tmp_path / "demo.yaml"
+    with DemoProcess.start(access_log=log, pace=0.3) as web, ExitStack() as stack:
+        config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
+        run = stack.enter_context(headless(config))
+        while not log.exists() or len(read_access_log(log)) < 10:
+            assert run.poll() is None
+        one, two, three = (stack.enter_context(console("--db", database)) for _ in range(3))
+        for terminal in (one, two, three):
+            terminal.read_until("● attached")
+        run.kill()
+        run.wait()
+        for terminal in (one, two, three):
+            terminal.read_until("Y goes on here")
+        one.press("Y")
+        two.press("Y")  # only one of them can
+        three.read_until("● attached")
+        for terminal in (one, two):
+            terminal.read_until_gone("○ resting")
+            terminal.read_until_gone("◐ starting")
+        hosts = [terminal for terminal in (one, two) if "▶ running" in terminal.text()]
+        assert len(hosts) == 1
+        assert sum("● attached" in terminal.text() for terminal in (one, two)) == 1
+        assert_it_goes_on(three, log)
+        for terminal in (three, *(terminal for terminal in (one, two) if terminal not in hosts), *hosts):
+            terminal.press("q")
+            assert terminal.read_to_end() in {0, 1}
+            assert b"Traceback" not in bytes(terminal.raw)
+    assert value(database, "SELECT count(*) FROM v_run") == 1
+    with closing(Reports(database)) as reports:
+        assert all(one.ok for one in audit(reports.attempts_for_audit()))
 
 
 def test_a_run_whose_database_is_deleted_ends_and_its_console_says_so(tmp_path):

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import sys
-from pathlib import Path
 
 import psutil
 import pytest
@@ -183,10 +182,31 @@ def test_run_needs_a_configuration_or_a_stored_one(tmp_path):
     assert "--stored" not in tui_crawler("run", "--help").stdout
 
 
-def test_the_demo_says_why_it_cannot_be_left(tmp_path):
-    with console("demo", "--db", Path(tmp_path / "demo.db")) as terminal:
+def test_the_demo_is_left_with_its_web_and_found_again(tmp_path):
+    database = tmp_path / "demo.db"
+    with console("demo", "--db", database) as terminal:
         terminal.read_until(STARTED)
+        terminal.read_until("◷ waiting")
+        (web,) = psutil.Process(terminal.child.pid).children()
         terminal.press("Q")
-        terminal.read_until("the demo web ends with this console")
-        terminal.press("q")
         assert terminal.read_to_end() == 0
+        words = terminal.text()
+    assert f"tui-crawler --db {database}" in words.replace("\n", "")
+    assert "The demo is kept in" not in words
+    pid = detached_pid(words)
+    try:
+        assert web.is_running()
+        with console("demo", "--db", database) as second:
+            second.read_until("attached")
+            before = value(database, "SELECT count(*) FROM v_attempt")
+            second.read_while(lambda: value(database, "SELECT count(*) FROM v_attempt") < before + 10)
+            second.press("q")
+            assert second.read_to_end() == 0
+        assert tui_crawler("stop", "--all", "--db", str(database)).returncode == 0
+        assert not psutil.wait_procs([psutil.Process(pid)], timeout=30)[1]
+        assert not psutil.wait_procs([web], timeout=30)[1]
+    finally:
+        end(pid)
+    assert value(database, "SELECT count(*) FROM v_run") == 1
+    healthy = "origin = (SELECT min(origin) FROM v_origin)"
+    assert value(database, f"SELECT count(*) FROM v_attempt WHERE {healthy} AND exit_code = 'connection_failed'") == 0

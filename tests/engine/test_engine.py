@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -23,7 +24,7 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.policy import Exclusion, PolicySet
 from tui_crawler.domain.run import RunReason
 
@@ -253,6 +254,76 @@ def test_retry_and_patience_bring_a_dead_origin_back():
     assert len(ended) == 2
 
 
+def test_what_is_put_back_comes_next_and_new_patience_is_spent_on_it():
+    """An origin gave up with much on its todo list: the pages put back come before that, whoever healed it or not."""
+
+    def answer(url):
+        if url.href == f"{A}/0":
+            return Answer(links=tuple(f"/{n}" for n in range(1, 20)))
+        if url.origin == A and url.path != "/robots.txt":
+            return Answer(ExitCode.server_internal_error, 500)
+        return linked_site(60)(url)
+
+    asked = []
+
+    async def operator(crawling):
+        await asyncio.sleep(25)
+        assert crawling.heard.finish_reasons()[A] == "patience"
+        asked.extend(a.url for a in crawling.web.asked if a.origin == A and a.url != f"{A}/robots.txt")
+        crawling.store.ask(RetryPages(origins=(A,)))
+        await asyncio.sleep(2)
+        assert crawling.heard.finish_reasons()[A] == "patience", "a retry alone gives no patience"
+        crawling.store.ask(TopUpPatience((A,)))
+
+    crawling, _ = crawl([A, B], answer, operator=operator)
+    later = [a.url for a in crawling.web.asked if a.origin == A and a.url != f"{A}/robots.txt"][len(asked) :]
+    assert len(asked) == 1 + 5
+    assert later == asked[1:], "the five that had failed, and none of the fourteen before them in the queue"
+    assert_polite(crawling)
+
+
+def test_a_page_of_the_todo_list_that_is_put_back_comes_first_with_all_its_tries():
+    def answer(url):
+        if url.href == f"{A}/0":
+            return Answer(links=tuple(f"/{n}" for n in range(1, 30)))
+        if url.href == f"{A}/3":
+            return Answer(ExitCode.server_internal_error, 503)
+        return Answer()
+
+    async def operator(crawling):
+        await asyncio.sleep(10)
+        before = [a.url for a in crawling.web.asked]
+        assert before.count(f"{A}/3") == 1
+        crawling.store.ask(RetryPages(urls=(f"{A}/3",)))
+        await asyncio.sleep(2)
+        assert f"{A}/3" in [a.url for a in crawling.web.asked][len(before) : len(before) + 2]
+
+    crawling, _ = crawl([A], answer, operator=operator)
+    assert crawling.web.pages().count(f"{A}/3") == 1 + 3
+    assert max(Counter(crawling.web.pages()).values()) == 4
+    assert_polite(crawling)
+
+
+def test_a_continued_run_ends_at_an_origin_that_is_excluded_since():
+    """What stood on its todo list is refused and logged; nothing is asked."""
+
+    async def main():
+        first = Crawling([A], linked_site(30))
+        await first.crash_after(8)
+        asked = len(first.web.asked)
+        excluded = PolicySet(exclusions=(Exclusion("domain", "a.test", "asked to", "mara"),))
+        second = Crawling([A], linked_site(30), store=first.store, web=first.web, policies=excluded)
+        assert first.store.crawlers[A].todo
+        return second, await asyncio.wait_for(second.run(), 60), asked
+
+    crawling, reason, asked = run_virtual(main())
+    assert (reason, crawling.heard.finish_reasons()) == ("exhausted", {A: "excluded"})
+    assert len(crawling.web.asked) == asked
+    refused = {e.url for e in crawling.heard.named("attempt_finished") if e.exit_code == "blocked_by_exclusion_list"}
+    known = {page.url for page in crawling.store.rows.pages.values()}
+    assert refused == known - {e.url for e in crawling.store.attempts if DISPOSITIONS[e.exit_code].contentful}
+
+
 def test_topping_up_patience_continues_an_origin_that_gave_up():
     healed = []
 
@@ -280,6 +351,26 @@ def test_the_operators_delay_only_slows_down():
 
     crawling, _ = crawl([A], linked_site(8), operator=operator)
     assert max(crawling.web.gaps()[A]) >= 9_000
+    assert_polite(crawling)
+
+
+def test_a_delay_that_the_operator_lowers_again_is_another_at_once_and_the_wait_under_way_stays():
+    told = []
+
+    async def operator(crawling):
+        await asyncio.sleep(2)
+        for ms in (9_000, 0):
+            crawling.store.ask(SetDelay(A, ms))
+            await asyncio.sleep(1)
+            state = crawling.engine.states[A]
+            told.append((state.delay_ms, state.delay_reason.value, state.next_request_at))
+
+    crawling, _ = crawl([A], linked_site(8), operator=operator)
+    (raised, how, then), (lowered, why, still) = told
+    assert (raised, how, lowered, why) == (9_000, "operator", 1_000, "lowered")
+    assert still == then
+    gaps = crawling.web.gaps()[A]
+    assert sorted(gaps)[-1] >= 9_000 > sorted(gaps)[-2], "the wait that was promised, and no other"
     assert_polite(crawling)
 
 
@@ -450,6 +541,10 @@ def test_a_database_that_takes_nothing_stops_all_requests_until_it_does():
     crawling, reason = crawl([A, B], answer, operator=operator)
     assert reason == "exhausted"
     assert crawling.heard.finish_reasons() == {A: "database_error", B: "exhausted"}
+    (failed,) = crawling.heard.named("database_failed")
+    (restored,) = crawling.heard.named("database_restored")
+    assert "disk" in str(dict(failed.extra)["message"])
+    assert restored.at - failed.at >= 119_000
     assert len([url for url in crawling.web.pages() if url.startswith(B)]) == 12
 
 

@@ -19,13 +19,13 @@ import pytest
 
 from tests.storage.making import T0, A, plan
 from tui_crawler.domain.run import NotOurDatabase, RunHeld, StorageFailure
+from tui_crawler.storage.checkup import check_up
 from tui_crawler.storage.database import (
     APPLICATION_ID,
     Durability,
     FileState,
     OpenSettings,
     examine,
-    integrity_problems,
     open_readonly,
     open_writable,
     upgrade,
@@ -61,7 +61,7 @@ def schema(database: peewee.Database) -> set[str]:
 def test_a_new_database_is_ours_and_whole(path):
     made(path)
     assert examine(path) is FileState.current
-    assert integrity_problems(path) == ()
+    assert check_up(path).problems == ()
     with sqlite3.connect(path) as raw:
         assert raw.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
         assert raw.execute("PRAGMA user_version").fetchone() == (latest_version(),)
@@ -218,7 +218,7 @@ async def test_an_older_database_is_copied_and_migrated(path, later):
     version = latest_version()
     assert told == [(f"schema {version} is now {version + 1}, as it was: {backup.name}",)]
     database.close()
-    assert integrity_problems(backup) == ()
+    assert check_up(backup).problems == ()
     assert digest(path) != before
     assert upgrade(path, later) is None
 
@@ -287,7 +287,7 @@ def test_many_that_make_the_same_database_at_once(path):
     for database in opened:
         database.close()
     assert examine(path) is FileState.current
-    assert integrity_problems(path) == ()
+    assert check_up(path).problems == ()
 
 
 def test_views_of_an_earlier_program_are_made_anew(path):
@@ -326,7 +326,7 @@ async def test_a_damaged_page_is_found_and_told(path):
     content[3 * 4096 : 4 * 4096] = random.Random(2).randbytes(4096)
     path.write_bytes(content)
     try:
-        assert integrity_problems(path)
+        assert check_up(path).problems
     except StorageFailure as error:
         assert "damaged" in str(error)  # both ways of telling are good
 

@@ -88,7 +88,7 @@ async def test_words_go_to_the_titles_of_their_own_origin_and_exit_code(
 def test_a_window_of_a_group_has_the_pages_that_were_counted(paths: list[str]) -> None:
     groups: dict[tuple[str, ...], _Group] = {}
     for path in paths:
-        row = (1, 404, 404, A, A + path, "", T0)
+        row = (1, 44, 404, A, A + path, "", T0, 0, 0)
         groups.setdefault((path_pattern(A + path, A),), _Group(A + path, T0)).add(row, 0, 0)
     _gather_titles(groups, 0)
     for (pattern,), group in groups.items():

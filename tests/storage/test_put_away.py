@@ -13,7 +13,8 @@ import pytest
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.domain.run import StorageFailure
 from tui_crawler.domain.view import RunView
-from tui_crawler.storage.database import OpenSettings, integrity_problems, open_readonly, open_writable, put_log_away
+from tui_crawler.storage.checkup import check_up
+from tui_crawler.storage.database import OpenSettings, open_readonly, open_writable, put_log_away
 from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.console import _put_log_away
@@ -83,7 +84,7 @@ def test_reports_leave_one_file_where_they_found_one(path: Path) -> None:
 
 
 def test_a_check_and_a_refusal_leave_one_file_where_they_found_one(path: Path) -> None:
-    assert integrity_problems(path) == ()
+    assert check_up(path).problems == ()
     assert beside(path) == set()
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 1")

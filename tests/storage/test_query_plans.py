@@ -9,6 +9,7 @@ import peewee
 import pytest
 
 from tui_crawler.storage import (
+    activity,
     attempt_reports,
     candidates,
     counters,
@@ -36,6 +37,8 @@ from tui_crawler.storage.statements import compile_query
 from tui_crawler.storage.views import VIEWS
 
 SINGLE = (
+    activity._newest_finish,
+    activity._newest_attempt,
     candidates._pending,
     candidates._pending_seeds,
     candidates._pending_others,

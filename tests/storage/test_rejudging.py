@@ -13,11 +13,15 @@ from tests.storage.workbench import Workbench
 from tui_crawler.domain.command import ApplyRules
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.job import JobPlan, QueueChange
-from tui_crawler.domain.policy import DoNotCrawl, Exclusion, PolicySet, Rule, Test
+from tui_crawler.domain.policy import EMPTY, DoNotCrawl, Exclusion, PolicySet, Rule, Test
+from tui_crawler.domain.rejudgement import Rejudgement
 from tui_crawler.domain.ruleset import to_json
 from tui_crawler.domain.run import RunPlan, StorageFailure
 from tui_crawler.storage import candidates, rejudging, rulesets, settle
 from tui_crawler.storage.claim import Claim
+from tui_crawler.storage.database import OpenSettings
+from tui_crawler.storage.foresight import foresee
+from tui_crawler.storage.models import Page
 
 HOME = f"{A}/"
 POLICY, EXCLUDED, SKIPPED = (
@@ -283,3 +287,76 @@ def test_stored_rules_that_cannot_be_compiled_change_nothing(workbench, claim):
         exclude(workbench, claim, ASKED)
     assert everything(workbench) == before
     assert workbench.rows("SELECT COUNT(*) FROM exclusion") == [(0,)]
+
+
+class Judged:
+    """Counts what is judged while it is in force."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.urls: list[str] = []
+        effect = Rejudgement.effect
+
+        def counted(one: Rejudgement, href: str, code: ExitCode) -> Any:
+            self.urls.append(href)
+            return effect(one, href, code)
+
+        monkeypatch.setattr(Rejudgement, "effect", counted)
+
+
+ELSEWHERE = replace(RULES, do_not_crawl=(), rules=(Rule("/cal/1", skip=True), Rule("/admin/2", skip=True)))
+
+
+def command(workbench: Workbench, policies: PolicySet) -> ApplyRules:
+    base = workbench.rows("SELECT ruleset_id FROM job WHERE name = 'main'")[0][0]
+    return ApplyRules(to_json(policies), base, "main")
+
+
+@pytest.mark.parametrize("policies", [ELSEWHERE, EMPTY, replace(RULES, rules=())])
+def test_what_was_foreseen_is_done_and_not_judged_again(workbench, claim, monkeypatch, policies):
+    edit = command(workbench, policies)
+    with workbench.scratch() as transaction:
+        rulesets.apply(transaction, claim, edit, "ann")
+        wanted = transaction.fetch(Page.select(Page.id, Page.status, Page.attempts_remaining).order_by(Page.id))
+    judged = Judged(monkeypatch)
+    foresight = foresee(workbench.path, OpenSettings(), claim, edit)
+    assert foresight is not None
+    assert len(judged.urls) == 4
+    workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", foresight))
+    assert len(judged.urls) == 4
+    assert workbench.rows("SELECT id, status, attempts_remaining FROM page ORDER BY id") == wanted
+
+
+def test_what_was_refused_since_is_judged(workbench, claim, monkeypatch):
+    edit = command(workbench, ELSEWHERE)
+    foresight = foresee(workbench.path, OpenSettings(), claim, edit)
+    workbench.rows("UPDATE page SET last_exit_code = 202 WHERE url_id IN (SELECT id FROM url WHERE href LIKE '%n/1')")
+    judged = Judged(monkeypatch)
+    workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", foresight))
+    assert judged.urls == [f"{A}/admin/1"]
+
+
+def test_what_was_foreseen_for_another_list_of_exclusions_is_of_no_use(workbench, claim, monkeypatch):
+    edit = command(workbench, ELSEWHERE)
+    foresight = foresee(workbench.path, OpenSettings(), claim, edit)
+    exclude(workbench, claim, ASKED)
+    judged = Judged(monkeypatch)
+    workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", foresight))
+    assert len(judged.urls) == 4
+    assert pages(workbench)[f"{A}/cal/2"] == AGAIN
+
+
+def test_of_an_edit_that_cannot_be_made_nothing_is_foreseen(workbench, claim, tmp_path):
+    edit = command(workbench, ELSEWHERE)
+    assert foresee(workbench.path, OpenSettings(), claim, replace(edit, base_id=edit.base_id + 1)) is None
+    assert foresee(workbench.path, OpenSettings(), claim, replace(edit, rules="{")) is None
+    assert foresee(tmp_path / "none.db", OpenSettings(), claim, edit) is None
+    same = foresee(workbench.path, OpenSettings(), claim, command(workbench, RULES))
+    assert same is not None
+    assert not same.verdicts
+
+
+def test_few_are_judged_in_the_transaction_itself(workbench, claim, monkeypatch):
+    with workbench.scratch() as transaction:
+        assert not rejudging.are_many(transaction)
+        monkeypatch.setattr(rejudging, "_FEW", 5)
+        assert rejudging.are_many(transaction)

@@ -28,7 +28,7 @@ from tests.storage.making import (
 )
 from tui_crawler.domain.attempt import AttemptKind, RedirectRecord, RedirectSource, RefusedCount, Settle
 from tui_crawler.domain.audit import SentRequest
-from tui_crawler.domain.command import PauseOrigins
+from tui_crawler.domain.command import PauseOrigins, RetryPages
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.run import NotOurDatabase, StorageFailure
@@ -210,6 +210,39 @@ async def test_failures_in_groups_and_lists(sqlite_bench, sqlite_reports):
     assert [page.url for page in sqlite_reports.failure_pages("file_gone")] == [targets[1], targets[3]]
     assert [page.url for page in sqlite_reports.failure_pages("request_timeout", B)] == [targets[5]]
     assert sqlite_reports.failure_pages("nonsense") == sqlite_reports.failure_pages(origin=C) == ()
+
+
+async def test_a_failed_page_can_recover_unless_its_code_is_final(sqlite_bench, sqlite_reports):
+    """Also where the run does not try it again, and where its tries are used up; and the list knows its run."""
+    store = sqlite_bench.open()
+    codes = {
+        "teapot": (ExitCode.server_blamed_client, 418),
+        "forbidden": (ExitCode.server_blamed_client, 403),
+        "broken": (ExitCode.server_internal_error, 500),
+        "nonsense": (ExitCode.did_not_understand_answer, 200),
+        "parser": (ExitCode.local_processing_error, 200),
+        "gone": (ExitCode.file_gone, 410),
+        "late": (ExitCode.request_timeout, None),
+    }
+    start = await store.begin_run(plan(*(f"{A}/{name}" for name in codes)))
+    for page in (await store.candidates(A, T0, 10, True)).pages:
+        await store.settle(failed(page, T0, *codes[page.url.rpartition("/")[2]]))
+    listed = {page.url.rpartition("/")[2]: page for page in sqlite_reports.failure_pages()}
+    assert {name for name, page in listed.items() if not page.recoverable} == {"forbidden", "gone"}
+    assert {name for name, page in listed.items() if page.attempts_remaining} == listed.keys() - {"forbidden", "gone"}
+    assert {name for name, page in listed.items() if page.ignored_in == start.run_id} == listed.keys() - {"late"}
+    (group,) = sqlite_reports.failure_groups(("origin",))
+    assert (group.count, group.recoverable) == (7, 5)
+    for _ in range(2):
+        (late,) = (await store.candidates(A, T0, 10, False)).pages
+        await store.settle(failed(late, T0, ExitCode.request_timeout))
+    (late,) = sqlite_reports.failure_pages("request_timeout")
+    assert (late.attempts_remaining, late.recoverable) == (0, True), "a retry may save it"
+    await store.retry(RetryPages(exit_codes=("file_gone",)))
+    (gone,) = sqlite_reports.failure_pages("file_gone")
+    assert (gone.attempts_remaining, gone.recoverable, gone.ignored_in) == (3, True, 0)
+    (group,) = sqlite_reports.failure_groups(("origin",))
+    assert group.recoverable == 6
 
 
 async def test_one_url_whole(sqlite_bench, sqlite_reports):

@@ -11,6 +11,7 @@ import pytest
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, crawled, plan, request
 from tests.storage.workbench import Workbench
+from tests.support.older_schema import make_older
 from tui_crawler.domain.page_view import RequestView
 from tui_crawler.domain.run import StorageFailure
 from tui_crawler.storage import candidates
@@ -45,18 +46,6 @@ def asked(path: Path, attempt_id: int) -> tuple[RequestView, ...]:
     found = reports.requests(attempt_id)
     reports.close()
     return found
-
-
-def make_older(path: Path) -> None:
-    """Brings a database back to schema 3."""
-    database = sqlite3.connect(path)
-    database.execute("DROP VIEW v_request")
-    for name in NAMES[1:]:
-        database.execute(f"ALTER TABLE request DROP COLUMN {name}")
-    database.execute("DELETE FROM schema_migration WHERE name LIKE '0004%'")
-    database.execute("PRAGMA user_version = 3")
-    database.commit()
-    database.close()
 
 
 async def test_the_view_and_the_report_tell_a_new_connection_from_a_kept_and_from_an_unknown_one(

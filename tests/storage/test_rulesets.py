@@ -37,7 +37,7 @@ from tui_crawler.domain.ruleset import (
     to_json,
 )
 from tui_crawler.domain.run import NoSuchJob, RunPlan, StorageFailure
-from tui_crawler.storage import rulesets
+from tui_crawler.storage import rejudging, rulesets
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.reports import Reports
 
@@ -265,7 +265,9 @@ def test_the_reports_know_no_other_versions(workbench, reports):
     assert [one.ruleset_id for one in reports.rulesets(limit=1)] == [2]
 
 
-async def test_the_store_applies_rules(sqlite_bench: SqliteBench):
+@pytest.mark.parametrize("many", [2_000, 0], ids=["judged in the transaction", "judged before it"])
+async def test_the_store_applies_rules(sqlite_bench: SqliteBench, monkeypatch: pytest.MonkeyPatch, many: int):
+    monkeypatch.setattr(rejudging, "_FEW", many)
     store = sqlite_bench.open()
     with pytest.raises(StorageFailure, match="no run"):
         await store.apply_rules(ApplyRules(to_json(EMPTY), 1), "ann")

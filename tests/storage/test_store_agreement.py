@@ -146,6 +146,7 @@ class Pair:
             (RetryPages(), RetryPages(exit_codes=(code,)), RetryPages((self.some_url(),)), RetryPages(origins=(B,)))
         )
         await self.both("retry", selection)
+        await self.both("put_back", selection)
 
     def close(self, path: Path) -> None:
         for bench in self.benches:

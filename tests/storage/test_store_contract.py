@@ -35,7 +35,7 @@ from tui_crawler.domain.attempt import (
     RefusedCount,
     Settle,
 )
-from tui_crawler.domain.command import ActionResult, AddSeeds, PauseOrigins, RetryPages
+from tui_crawler.domain.command import ActionResult, AddSeeds, PauseOrigins, RetryPages, SteerJobs
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.job import QueueChange
 from tui_crawler.domain.policy import Exclusion, PolicySet, QueryPolicy
@@ -381,6 +381,31 @@ async def test_retry_narrows_by_url_exit_code_and_origin(bench):
     assert await store.retry(RetryPages(exit_codes=("file_not_found",), origins=(B,))) == ((B, 1),)
     assert await store.retry(RetryPages()) == ((A, 1), (B, 1))
     assert urls((await store.candidates(A, T0, 100, False)).pages) == [f"{A}/404", f"{A}/no"]
+
+
+async def test_pages_put_back_are_found_with_all_their_tries_wherever_they_wait(bench):
+    store = bench.open()
+    await store.begin_run(plan(HOME, f"{A}/404", f"{A}/listed", f"{A}/ok", f"{A}/tried", f"{B}/404"))
+    for origin in (A, B):
+        for page in await taken(store, origin):
+            if page.url.endswith("ok"):
+                await store.settle(crawled(page, T0))
+            elif page.url.endswith("listed"):
+                await store.settle(failed(page, T0, ExitCode.request_timeout))
+            else:
+                await store.settle(failed(page, T0, ExitCode.file_not_found, 404))
+    (listed,) = await taken(store)
+    assert (await store.put_back(RetryPages())).pages == (listed,), "the others have no tries"
+    await store.retry(RetryPages(origins=(A,)))
+    found = await store.put_back(RetryPages(origins=(A,)))
+    assert urls(found.pages) == [HOME, f"{A}/404", f"{A}/listed", f"{A}/tried"]
+    assert {page.attempts_remaining for page in found.pages} == {3}
+    assert found.listed == {listed.page_id}
+    tried = found.pages[-1]
+    await store.settle(failed(tried, T0, ExitCode.server_internal_error, 500))
+    assert urls((await store.put_back(RetryPages())).pages) == [HOME, f"{A}/404", f"{A}/listed"], "on the ignore list"
+    await store.change_job(SteerJobs("pause", ("main",)))
+    assert (await store.put_back(RetryPages())).pages == (), "its job is paused"
 
 
 async def test_added_seeds_are_new_due_forced_or_have_tries_left(bench):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from dataclasses import replace
@@ -12,8 +13,10 @@ import pytest
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, WEEK, A, B, crawled, document, failed, fill_of, link, outcome, plan, record, seed
 from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, RefusedCount
-from tui_crawler.domain.command import PauseOrigins
+from tui_crawler.domain.command import Exclude, PauseOrigins, from_json
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.reports import Reports
 from tui_crawler.storage.views import VIEWS
 
 TABLE = Path(__file__).with_name("views.md").read_text(encoding="utf-8")
@@ -217,3 +220,42 @@ async def test_a_document_without_a_body_shows_its_size(sqlite_bench: SqliteBenc
     await store.settle(crawled(home, T0, document=made))
     stored = rows(sqlite_bench.path, 'SELECT "content-length", response FROM crawler_urls')[0]
     assert tuple(stored) == (12_345, None)
+
+
+def test_the_journal_has_what_was_asked_whole_and_what_became_of_it(tmp_path: Path):
+    path = tmp_path / "crawl.db"
+    journal = Journal(path, now=lambda: T0)
+    sent = [Exclude("host", "b.example", reason="they asked"), Exclude("host", "b.example"), PauseOrigins((A,))]
+    for command in sent:
+        journal.send(command, "ann")
+    database = sqlite3.connect(path)
+    database.execute("UPDATE operator_action SET applied_at = 7 WHERE id < 3")
+    database.execute("UPDATE operator_action SET error = 'it stands there already' WHERE id = 2")
+    database.commit()
+    database.close()
+    first, second, waiting = rows(path, "SELECT * FROM v_operator_action ORDER BY at, applied_at IS NULL, error")
+    assert json.loads(first["command"])["reason"] == "they asked"
+    assert [from_json(row["action"], row["command"]) for row in (first, second, waiting)] == sent
+    assert [(row["error"], row["applied_at"]) for row in (first, second, waiting)] == [
+        ("", 7), ("it stands there already", 7), ("", None),
+    ]  # fmt: skip
+    journal.close()
+
+
+def test_a_database_of_the_same_schema_gets_the_columns_when_it_is_opened_to_be_written(tmp_path: Path):
+    path = tmp_path / "crawl.db"
+    Journal(path).close()
+    database = sqlite3.connect(path)
+    database.executescript(
+        'DROP VIEW v_operator_action; CREATE VIEW v_operator_action AS SELECT at, who, action, target, "before", '
+        '"after", undone FROM operator_action;'
+    )
+    database.close()
+    reports = Reports(path)
+    assert "command" not in reports.columns("v_operator_action")
+    assert reports.actions() == ()
+    reports.close()
+    Journal(path).close()
+    reports = Reports(path)
+    assert reports.columns("v_operator_action")[-3:] == ("command", "error", "applied_at")
+    reports.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tui_crawler.domain.run import RunHeld, StorageFailure
+from tui_crawler.domain.run import DatabaseDamaged, DatabaseLocked, RunHeld, StorageFailure
 from tui_crawler.storage.database import OpenSettings, open_writable
 from tui_crawler.storage.models import Job
 from tui_crawler.storage.transaction import Transaction
@@ -155,8 +155,11 @@ async def test_a_lock_is_waited_out(path):
     waiting = asyncio.ensure_future(writer.write(insert("one")))
     for _ in range(3):
         await still_waits(waiting)
+    while not writer.locked_since:
+        await still_waits(waiting)
     raw.execute("COMMIT")
     assert await waiting == "one"
+    assert writer.locked_since == 0
     raw.close()
     writer.close()
 
@@ -177,6 +180,40 @@ async def test_a_lock_that_stays_is_a_storage_failure_and_nothing_is_stored(path
     assert await writer.read(names) == ["two"]
     raw.close()
     writer.close()
+
+
+async def test_what_was_begun_waits_longer_for_a_lock_than_a_start_does(path):
+    writer = writer_on(path, patience_ms=1, patience_at_work_ms=60_000)
+    raw = sqlite3.connect(path, isolation_level=None)
+    raw.execute("BEGIN IMMEDIATE")
+    with pytest.raises(DatabaseLocked):
+        await writer.write(insert("none"))
+    raw.execute("ROLLBACK")
+    await writer.write(insert("one"))
+    raw.execute("BEGIN IMMEDIATE")
+    waiting = asyncio.ensure_future(writer.write(insert("two")))
+    writer.locked_since = 0
+    while not writer.locked_since:
+        await still_waits(waiting)
+    raw.execute("ROLLBACK")
+    assert await waiting == "two"
+    raw.close()
+    writer.close()
+
+
+def find_damage(transaction):
+    error = sqlite3.DatabaseError("database disk image is malformed")
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    raise error
+
+
+@pytest.mark.parametrize("how", ["write", "read"])
+async def test_damage_is_remembered_whoever_finds_it(writer, how):
+    assert writer.damage is None
+    with pytest.raises(DatabaseDamaged, match="is damaged"):
+        await getattr(writer, how)(find_damage)
+    assert await writer.write(insert("one")) == "one"
+    assert "is damaged" in str(writer.damage)
 
 
 async def test_reads_need_no_lock(path):

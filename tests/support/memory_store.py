@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tests.support.memory_rows import Rows, StoredCrawler, StoredRun
+from tests.support.memory_rows import Rows, StoredCrawler, StoredPage, StoredRun
 from tui_crawler.domain.attempt import AttemptRecord, FillRecord, OriginRecord, Settle
 from tui_crawler.domain.command import (
+    RETRIED_NEXT,
     ActionResult,
     ApplyRules,
     Command,
@@ -28,7 +29,7 @@ from tui_crawler.domain.command import (
 )
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.job import JobChange, JobPlan, JobState, QueueChange
-from tui_crawler.domain.page import Candidates, NewPage, PageStatus, TodoPage
+from tui_crawler.domain.page import Candidates, NewPage, PageStatus, PutBack, TodoPage
 from tui_crawler.domain.policy import EMPTY, Exclusion, PolicySet
 from tui_crawler.domain.rejudgement import Rejudgement
 from tui_crawler.domain.ruleset import Ruleset, RulesetConflict, from_json
@@ -248,21 +249,41 @@ class MemoryStore:
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
         await self._write("retry")
-        wanted = FAILURES | BLOCKED if selection.exit_codes or selection.urls else FAILURES
-        urls = {url_hash(url) for url in selection.urls}
         counts: Counter[str] = Counter()
-        for page in self.rows.pages.values():
-            code = page.exit_code
-            if code is None or code not in wanted or page.status not in {PageStatus.READY, PageStatus.SKIPPED}:
-                continue
-            if selection.exit_codes and code.name not in selection.exit_codes:
-                continue
-            if (urls and page.url_hash not in urls) or (selection.origins and page.origin not in selection.origins):
-                continue
+        for page in self._meant(selection):
             page.status, page.attempts, page.remaining = PageStatus.READY, 0, self.plan.tries
             page.not_before = page.ignored_run = 0
             counts[page.origin] += 1
         return tuple(sorted(counts.items()))
+
+    async def put_back(self, selection: RetryPages) -> PutBack:
+        await self._enter("put_back")
+        held = {job.job_id for job in self.job_states.values() if job.held}
+        listed = {page_id for one in self.crawlers.values() for page_id in one.todo}
+        found: list[TodoPage] = []
+        counts: Counter[str] = Counter()
+        for page in sorted(self._meant(selection), key=StoredPage.rank):
+            waits = page.page_id in listed or page.ignored_run != self.run.run_id
+            ready = page.status is PageStatus.READY and page.remaining > 0 and page.not_before <= self.now()
+            if waits and ready and page.job_id not in held and not self.rows.is_beyond(page):
+                counts[page.origin] += 1
+                if counts[page.origin] <= RETRIED_NEXT:
+                    found.append(self.rows.todo_page(self.run, page))
+        return PutBack(tuple(found), frozenset(page.page_id for page in found) & listed)
+
+    def _meant(self, selection: RetryPages) -> list[StoredPage]:
+        """The pages that a retry names."""
+        wanted = FAILURES | BLOCKED if selection.exit_codes or selection.urls else FAILURES
+        urls = {url_hash(url) for url in selection.urls}
+        return [
+            page
+            for page in self.rows.pages.values()
+            if page.exit_code in wanted
+            and page.status in {PageStatus.READY, PageStatus.SKIPPED}
+            and (not selection.exit_codes or page.exit_code.name in selection.exit_codes)
+            and (not urls or page.url_hash in urls)
+            and (not selection.origins or page.origin in selection.origins)
+        ]
 
     async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
         await self._write("change_job")

@@ -28,7 +28,9 @@ MEANING = {
     "v_run": "a run; `requests` counts as `max_requests` does: turns that made a request, robots.txt among them, a "
     "fluke retry or a redirect hop of robots.txt not (`v_request` has every exchange)",
     "v_job": "a job",
-    "v_operator_action": "the operator journal",
+    "v_operator_action": "the operator journal. `command` is what was asked, whole, as JSON: an exclusion with its "
+    "reason. `error` is why it was not carried out, `applied_at` NULL while it waits. `tui-crawler log --json` has the "
+    "command line that does the same",
     "v_activity": "what has happened: runs, origins, sessions, rulesets, segments",
     "crawler_sites": "design G: sites",
     "crawler_queue": "design G: the queue",

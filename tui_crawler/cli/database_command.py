@@ -17,7 +17,8 @@ def declare(commands: CommandSet) -> None:
         "check",
         "check the integrity of the database",
         _check,
-        "Checks the file and its references; changes nothing. Exit status 3 when it is damaged.",
+        "Checks the file and its references, also of an earlier version; changes nothing. Exit status 3 when it is "
+        "damaged.",
     )
     upgrade = group.add(
         "upgrade",
@@ -35,17 +36,19 @@ def declare(commands: CommandSet) -> None:
 def _check(arguments: argparse.Namespace, printer: Printer) -> int:
     path = existing_database(arguments)
 
-    from tui_crawler.storage.database import integrity_problems
+    from tui_crawler.storage.checkup import check_up
 
-    problems = integrity_problems(path)
+    found = check_up(path)
+    older = f" (schema {found.schema}; this program reads {found.latest}: `tui-crawler db upgrade` migrates it)"
     if arguments.json:
-        printer.document({"ok": not problems, "path": str(path), "problems": list(problems)})
-    elif problems:
-        printer.lines(problems)
+        problems = list(found.problems)
+        printer.document({"ok": not problems, "path": str(path), "problems": problems, "schema": found.schema})
+    elif found.problems:
+        printer.lines(found.problems)
         printer.error(f"{path} is damaged")
     else:
-        printer.line(f"{path} is whole")
-    return ExitStatus.cannot_run if problems else ExitStatus.ok
+        printer.line(f"{path} is whole" + (older if found.schema < found.latest else ""))
+    return ExitStatus.cannot_run if found.problems else ExitStatus.ok
 
 
 def _upgrade(arguments: argparse.Namespace, printer: Printer) -> int:

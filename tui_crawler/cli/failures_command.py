@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -18,6 +19,8 @@ from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
 if TYPE_CHECKING:
     from tui_crawler.domain.page_view import FailureGroup, PageView
+    from tui_crawler.domain.recovery import NextTry
+    from tui_crawler.domain.view import RunView
     from tui_crawler.storage.reports import Reports
 
 GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
@@ -54,8 +57,9 @@ def declare(commands: CommandSet) -> None:
         "failures",
         "show failed pages, grouped or listed",
         execute,
-        "Groups the failed pages, or lists them. Recoverable ones may succeed when they are tried again: "
-        "tui-crawler retry puts them back.",
+        "Groups the failed pages, or lists them. A page is recoverable unless its exit code is final (404 is, see "
+        "docs/exit-codes.md): with tries left it is asked again in this run or the next one, without when tui-crawler "
+        "retry puts it back. A final one is asked again by tui-crawler retry, or when its recrawl is due.",
     )
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument(
@@ -93,7 +97,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         if arguments.json:
             printer.documents("pages", map(_page_document, pages))
         else:
-            printer.lines(map(_page_line, pages))
+            printer.lines(_page_lines(pages, reports.run(), time.time_ns() // 1_000_000))
     return ExitStatus.ok
 
 
@@ -120,14 +124,21 @@ def _page_document(page: PageView) -> dict[str, object]:
     return {name: getattr(page, name) for name in _PAGE_COLUMNS}
 
 
-def _page_line(page: PageView) -> str:
+def _page_lines(pages: Iterator[PageView], run: RunView | None, now: int) -> Iterator[str]:
+    """Each page in a line, with when it is asked again."""
+    from tui_crawler.domain.recovery import next_try_of
+
+    over, run_id = run is None or not run.live, run.run_id if run is not None else 0
+    return (_page_line(page, next_try_of(page, now, run_id, over=over)) for page in pages)
+
+
+def _page_line(page: PageView, again: NextTry) -> str:
     from tui_crawler.console.format import plural
     from tui_crawler.console.safe_text import safe
 
-    again = "may be tried again" if page.recoverable else "for good"
     message = f"  ({safe(page.message, 200)})" if page.message else ""
     status = page.last_http_status if page.last_http_status is not None else "-"
-    tries = f"{plural(page.attempts, 'try', 'tries')}, {again}"
+    tries = f"{plural(page.attempts, 'try', 'tries')}, retry: {again.value}"
     return f"{safe(page.last_exit_code):<24} {status:>3}  {tries}  {safe(page.url, 2_048)}{message}"
 
 

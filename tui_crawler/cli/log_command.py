@@ -141,6 +141,7 @@ def _printing(printer: Printer, zone: tzinfo, *, as_json: bool) -> Callable[[Act
 
 def _document(entry: ActivityView | ActionView) -> dict[str, object]:
     from tui_crawler.cli.actions import value_of
+    from tui_crawler.console.present.same_as import command_line_of
     from tui_crawler.domain.desk_view import ActionView
 
     if isinstance(entry, ActionView):
@@ -155,6 +156,8 @@ def _document(entry: ActivityView | ActionView) -> dict[str, object]:
             "undone": entry.undone,
             "applied": entry.applied,
             "error": entry.error,
+            "command": value_of(entry.command),
+            "command_line": command_line_of(entry),
         }
     return {
         "kind": "activity",
@@ -170,11 +173,12 @@ def _line(entry: ActivityView | ActionView, zone: tzinfo) -> str:
     from tui_crawler.console.format import date_time
     from tui_crawler.console.safe_text import safe
     from tui_crawler.domain.desk_view import ActionView
+    from tui_crawler.domain.endings import what_happened
 
     if isinstance(entry, ActionView):
         word, said = entry.action, [safe(entry.target), f"(asked by {safe(entry.who)}{_end(entry)})"]
     else:
-        word, said = entry.event, [safe(entry.origin), safe(entry.message)]
+        word, said = entry.event, [safe(entry.origin), safe(what_happened(entry))]
     return f"{date_time(entry.at, zone)}  {safe(word):<18}  {'  '.join(filter(None, said))}"
 
 

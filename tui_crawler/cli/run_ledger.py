@@ -49,9 +49,10 @@ class OriginProgress:
 class RunLedger:
     """Folds the events of one run. Fields may be read at any time between two events; times are epoch ms.
 
-    `turns` counts those that made a request, since this process has the run; once it has ended those of the whole run
-    (`requests` of the last event, which counts as `max_requests` does). `todo`, `pages_done` and `pages_failed` are
-    sums over the origins of how its pages stand, whichever run brought them there; of all origins once it has ended.
+    `turns` counts those of the run that made a request, as `max_requests` does; those of its earlier life, too, when it
+    was continued. `todo`, `pages_done` and `pages_failed` are sums over its origins of how their pages stand, whichever
+    run brought them there.
+    `trouble` is why the database takes nothing at present (raw), empty while it does.
     """
 
     def __init__(self) -> None:
@@ -64,6 +65,7 @@ class RunLedger:
         self.pages_failed = 0
         self.reason = ""
         self.continued = False
+        self.trouble = ""
         self._seconds: deque[tuple[int, int]] = deque()
 
     @property
@@ -86,6 +88,11 @@ class RunLedger:
             self._take_origin(self.origins.setdefault(event.origin, OriginProgress(event.origin)), event, extra)
         elif event.event == "run_started":
             self.continued = bool(extra.get("continued"))
+            self.turns += number(extra, "requests", 0)
+        elif event.event == "database_failed":
+            self.trouble = str(extra.get("message", ""))
+        elif event.event == "database_restored":
+            self.trouble = ""
         elif event.event == "run_finished":
             self.reason = str(extra.get("reason", ""))
             self.turns = number(extra, "requests", self.turns)

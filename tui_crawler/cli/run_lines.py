@@ -10,8 +10,8 @@ from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.run_ledger import RunLedger, number
 from tui_crawler.console.format import clock, duration, plural, seconds
 from tui_crawler.console.safe_text import safe
+from tui_crawler.domain.endings import finish_words
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.idle_reason import finish_words
 
 LONG_WAIT_MS = 30_000
 """A wait shorter than this is the usual delay and worth no line."""
@@ -92,6 +92,10 @@ def event_line(event: Event) -> str:
             return f"paused {origin}"
         case "origin_resumed":
             return f"resumed {origin}"
+        case "database_failed":
+            return f"the database takes nothing: {safe(str(extra.get('message', '')))}"
+        case "database_restored":
+            return "the database takes rows again"
         case "origin_finished":
             return (
                 f"finished {origin}: {finish_words(safe(str(extra.get('reason', ''))))}; "

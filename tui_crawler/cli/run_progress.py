@@ -44,7 +44,9 @@ def frame(ledger: RunLedger, now: int, columns: int, rows: int) -> list[Text]:
     """The lines to show at `now` (epoch ms): no more than fit, none as wide as the terminal, so none wraps."""
     width = columns - 1
     lines = [_fitted(_totals(ledger, now), width, "bold")]
-    room = max(0, min(rows - 2, MOST_ORIGINS))
+    if ledger.trouble:
+        lines.append(_fitted(f"⚠ {safe(ledger.trouble)}", width, "red"))
+    room = max(0, min(rows - 1 - len(lines), MOST_ORIGINS))
     ordered = sorted(ledger.origins.values(), key=_rank)
     shown = ordered if len(ordered) <= room else ordered[: max(0, room - 1)]
     lines += [_origin_line(one, now, width) for one in shown]
@@ -54,9 +56,11 @@ def frame(ledger: RunLedger, now: int, columns: int, rows: int) -> list[Text]:
 
 
 def _totals(ledger: RunLedger, now: int) -> str:
+    """What the summary counts, too; the clock is that of this process."""
+    what = "in this run" if ledger.continued else "with a request"
     return (
         f"{elapsed(max(0, now - ledger.started_at) if ledger.started_at else 0)}  "
-        f"{plural(ledger.turns, 'turn')} with a request, {rate(ledger.rate(now))}/s  "
+        f"{plural(ledger.turns, 'turn')} {what}, {rate(ledger.rate(now))}/s  "
         f"{plural(ledger.pages_done, 'page')} done  {count(ledger.pages_failed)} failed  {count(ledger.todo)} todo"
     )
 

@@ -7,25 +7,15 @@ from collections.abc import Iterable, Iterator
 from tui_crawler.cli.run_ledger import OriginProgress, RunLedger
 from tui_crawler.console.format import count, elapsed, plural
 from tui_crawler.console.safe_text import safe
-from tui_crawler.domain.idle_reason import finish_words
+from tui_crawler.domain.endings import finish_words, run_end_words
 
 NAMED = 20
 """So many origins of a kind are named; the others are counted."""
 
-_REASONS = {
-    "exhausted": "nothing is left to crawl",
-    "max_requests": "the request limit is reached",
-    "operator": "stopped by the operator",
-    "few_origins": "fewer origins are left than queue.min_origins asks for",
-    "interrupted": "interrupted; the next start goes on from here",
-    "error": "an error ended it",
-}
-
 
 def summary(ledger: RunLedger) -> Iterator[str]:
     """The lines of the summary, fit to print."""
-    why = _REASONS.get(ledger.reason, safe(ledger.reason)) or "no end was reported"
-    yield f"run finished: {why}"
+    yield f"run {safe(run_end_words(ledger.reason))}" if ledger.reason else "run ended, and did not say how"
     pages = f"{count(ledger.pages_done)} done, {count(ledger.pages_failed)} failed"
     yield f"  {_work(ledger)}"
     yield f"  pages as they stand now: {pages}"
@@ -44,10 +34,9 @@ def summary(ledger: RunLedger) -> Iterator[str]:
 def _work(ledger: RunLedger) -> str:
     """The turns that made a request, and in which time."""
     turns, took = f"{plural(ledger.turns, 'turn')} with a request", elapsed(ledger.elapsed_ms)
-    since = " since it was continued" if ledger.continued else ""
-    if ledger.continued and ledger.reason:
-        return f"{turns} since the run began, {took}{since}"
-    return f"{turns} at {plural(len(ledger.origins), 'origin')} in {took}{since}"
+    if ledger.continued:
+        return f"{turns} in this run, {took} since it was continued"
+    return f"{turns} at {plural(len(ledger.origins), 'origin')} in {took}"
 
 
 def gave_up_words(one: OriginProgress) -> str:

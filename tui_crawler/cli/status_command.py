@@ -7,9 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, tzinfo
+from textwrap import wrap
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.columns import columns
+from tui_crawler.cli.columns import Squeeze, columns, terminal_width
 from tui_crawler.cli.database_choice import existing_database
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.operator_name import operator_name
@@ -20,13 +22,20 @@ if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView, RunView, TotalsView
 
 
+_DROPS = (6, 7, 8, 2, 9, 5, 4, 3)
+"""The columns that `status` leaves out where there is no room: blocked first, then patience, delay, todo and so on."""
+_SHRINKS = MappingProxyType({10: 20, 1: 22})
+"""How narrow the reason and the origin become before that."""
+
+
 def declare(commands: CommandSet) -> None:
     """Declares the command."""
     parser = commands.add(
         "status",
         "show origins and totals",
         execute,
-        "Shows the newest run, the totals, and for each origin how far it is and why it makes no request now.",
+        "Shows the newest run, the totals, and for each origin how far it is and why it makes no request now. Pending "
+        "are the pages with tries left: new ones and failed ones, which count as failed, too.",
     )
     add_json(parser)
     add_database(parser)
@@ -56,7 +65,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             }
         )
     else:
-        printer.lines(_lines(run, totals, tuple(zip(origins, reasons, strict=True)), now, zone))
+        rows = tuple(zip(origins, reasons, strict=True))
+        printer.lines(_lines(run, totals, rows, now, zone, terminal_width()))
     return ExitStatus.ok
 
 
@@ -128,19 +138,26 @@ def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo, i
 
 
 def _lines(
-    run: RunView | None, totals: TotalsView, origins: tuple[tuple[OriginView, str], ...], now: int, zone: tzinfo
+    run: RunView | None,
+    totals: TotalsView,
+    origins: tuple[tuple[OriginView, str], ...],
+    now: int,
+    zone: tzinfo,
+    width: int | None,
 ) -> Iterator[str]:
-    """Run, totals, and each origin with why it makes no request; states in the words of the console."""
+    """Run, totals, and each origin with why it makes no request; states in the words of the console. No line is wider
+    than `width` cells."""
     from tui_crawler.console.format import count, plural, seconds, size
     from tui_crawler.console.present.standing import standing
     from tui_crawler.console.safe_text import safe
 
-    yield _run_line(run, now, zone)
-    yield (
+    yield from _wrapped(_run_line(run, now, zone), width)
+    sums = (
         f"in all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: "
         f"{count(totals.todo)} on todo lists, {count(totals.pending)} pending, {count(totals.done)} done, "
-        f"{count(totals.failed)} failed, {count(totals.blocked)} blocked"
+        f"{count(totals.failed)} failed, {count(totals.blocked)} blocked{_overlap(totals)}"
     )
+    yield from _wrapped(sums, width)
     if not origins:
         return
     header = ("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")
@@ -156,7 +173,17 @@ def _lines(
         )
         for one, reason in origins
     ]
-    yield from columns(header, rows, frozenset(range(2, 10)))
+    squeeze = None if width is None else Squeeze(width, _DROPS, _SHRINKS)
+    yield from columns(header, rows, frozenset(range(2, 10)), squeeze)
+
+
+def _wrapped(line: str, width: int | None) -> list[str]:
+    return [line] if width is None else wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _overlap(totals: TotalsView) -> str:
+    """That two of the counts may hold the same pages, where they may."""
+    return " (failed pages with tries left are pending, too)" if totals.failed and totals.pending else ""
 
 
 def _eta(one: OriginView, now: int) -> str:
@@ -172,6 +199,7 @@ def _eta(one: OriginView, now: int) -> str:
 def _run_line(run: RunView | None, now: int, zone: tzinfo) -> str:
     from tui_crawler.console.format import date_time, elapsed, plural
     from tui_crawler.console.safe_text import safe
+    from tui_crawler.domain.endings import BROKEN_OFF, run_end_words
     from tui_crawler.domain.idle_reason import end_of_run, worked_ms
 
     if run is None:
@@ -185,5 +213,5 @@ def _run_line(run: RunView | None, now: int, zone: tzinfo) -> str:
         return f"{begun}, live: {safe(run.owner)}"
     if not run.finished_at:
         heard = date_time(end_of_run(run, 0), zone)
-        return f"{begun}, broken off (last heard of {heard}): nobody crawls, the next start continues it"
-    return f"{begun}, ended {date_time(run.finished_at, zone)} ({safe(run.finish_reason)})"
+        return f"{begun}, {BROKEN_OFF} (last heard of {heard}): nobody crawls, the next start continues it"
+    return f"{begun}, ended {date_time(run.finished_at, zone)}: {safe(run_end_words(run.finish_reason))}"

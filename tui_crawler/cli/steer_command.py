@@ -78,7 +78,9 @@ def declare(commands: CommandSet) -> None:
         "retry",
         "put failed pages back",
         _retry,
-        "Gives failed pages their tries back. URLs, exit codes and origins narrow each other.",
+        "Gives failed pages their tries back; in a live run they come next of all that their origin has to ask for. It "
+        "gives no patience: an origin that gave up goes on with the next run. URLs, exit codes and origins narrow each "
+        "other.",
     )
     retry.add_argument("urls", metavar="URL", nargs="*", help="a failed page")
     retry.add_argument(

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from tui_crawler.domain.desk_view import JobView
     from tui_crawler.domain.view import OriginView
 
+NOTHING_TO_UNDO = "nothing of this console to undo; what others did: u on Rules, or the opposite"
+"""Each console undoes what was asked for in it; rulesets stand in the database with all versions."""
+
 LARGEST = 2
 """The zoom of a pane that has the whole screen."""
 
@@ -64,6 +67,7 @@ class Need(Enum):
     draft = "draft"
     smaller = "smaller"
     zoomed = "zoomed"
+    startable = "startable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +76,14 @@ class Situation:
 
     where: Where
     readonly: bool = False
+    watches: str = ""  # why it is, where nobody has asked for it (raw)
     origins: tuple[OriginView, ...] = ()
     urls: tuple[str, ...] = ()
     marked: int = 0  # rows that are marked, of those that actions are about
     marked_here: int = 0  # rows that are marked in the table of the focus
     failed: int = 0
     undo: str = ""
-    no_undo: str = "nothing to undo"  # said where `undo` is empty
+    no_undo: str = NOTHING_TO_UNDO  # said where `undo` is empty
     redo: str = ""
     older: bool = False
     newer: bool = False
@@ -89,6 +94,7 @@ class Situation:
     draft: bool = False
     zoom: int = 0  # steps by which a pane is enlarged
     queries: bool = True  # SQL can be asked here
+    no_start: str = "an engine is at work"  # why the crawl cannot be started here; empty: it can
     hindrance: str = ""  # why the run cannot go on without this console
 
 
@@ -126,11 +132,15 @@ def why_not(action: Action, situation: Situation) -> str:
     return ""
 
 
+def _only_watches(why: str) -> str:
+    return f"this console only watches ({why})" if why else "this console only watches"
+
+
 def _lacking(need: Need, now: Situation) -> str:  # noqa: C901, PLR0912, RUF100  one line per need
     origins = now.origins
     match need:
         case Need.writer:
-            return "this console only watches" if now.readonly else ""
+            return _only_watches(now.watches) if now.readonly else ""
         case Need.origin:
             return "" if origins else "no origin is selected"
         case Need.unfinished:
@@ -151,6 +161,8 @@ def _lacking(need: Need, now: Situation) -> str:  # noqa: C901, PLR0912, RUF100 
             return "" if now.urls else "no URL is selected"
         case Need.undo:
             return "" if now.undo else now.no_undo
+        case Need.startable:
+            return now.no_start
         case Need.redo:
             return "" if now.redo else "nothing to redo"
         case Need.older:

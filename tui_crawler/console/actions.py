@@ -116,7 +116,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "filter.open", "/", "filter", "Keep the rows that fit, as you type: text ~fuzzy re:x exit: state: origin: !not",
-        Group.look, _FILTERED, word="filter", footer=50,
+        Group.look, _FILTERED, word="filter", footer=42,
     ),
     Action(
         "filter.clear", "ctrl+l", "clear filter", "Show all rows again", Group.look, _TABLES,
@@ -271,7 +271,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "rules.apply", "A", "apply", "Apply the draft as a new version (asks when it blocks much, or a seed)",
         Group.crawl, _on(Where.rule_draft), (Need.writer, Need.rules, Need.draft), "tui-crawler rules apply FILE",
-        "brings back the version before", "apply", 22,
+        "brings back the version before", "apply", 15,
     ),
     Action(
         "rules.bring_back", "u", "undo version", "Draft what held before the version in force; or the selected old one",
@@ -346,6 +346,10 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "app.quit", "q,ctrl+q", "quit", "Finish what is in flight (at most 5 s) and quit; again: at once",
         Group.console, word="quit", footer=92,
+    ),
+    Action(
+        "run.start", "Y", "go on here", "Crawl on in this console, when no engine is at work any more", Group.crawl,
+        needs=(Need.writer, Need.startable), command="tui-crawler run CONFIG", word="start", footer=5,
     ),
     Action(
         "app.detach", "Q", "detach", "Leave; the crawl goes on as a process of its own", Group.console,

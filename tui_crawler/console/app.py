@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
-from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
 
-from tui_crawler.console.appearance import Appearance, without_colour
+from tui_crawler.console.appearance import Appearance
 from tui_crawler.console.board import Board
 from tui_crawler.console.clock import ConsoleClock, SystemClock
-from tui_crawler.console.crash_report import in_plain_characters
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.engine_room import EngineEnd, EngineRoom, host_engine
 from tui_crawler.console.inquiry import Inquiry
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.keys import OPENS_ENTRY, everywhere
+from tui_crawler.console.looks import Looks
 from tui_crawler.console.pace import BEAT_MS
 from tui_crawler.console.panes.typing import TakesText
 from tui_crawler.console.picture import Picture
@@ -32,13 +32,13 @@ from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.console.screens.overview import OverviewScreen
 from tui_crawler.console.session import Memory
 from tui_crawler.console.standpoint import situation_of
-from tui_crawler.console.terminal import Outlet, PatientDriver, catch_signals, patient_driver
-from tui_crawler.console.theme import role_variables
+from tui_crawler.console.succession import Succession
+from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.typed_keys import KeyedApp
 from tui_crawler.console.way_out import WayOut
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from tui_crawler.console.actions import Situation
     from tui_crawler.console.departure import Detacher
@@ -97,6 +97,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         *,
         clock: ConsoleClock | None = None,
         name: str = "",
+        watches: str = "",
         who: str = "operator",
         keymap: Mapping[str, str] | None = None,
         theme: str = "",
@@ -106,31 +107,36 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         rules: RulesDesk | None = None,
         explainer_factory: Callable[[Reports], Explainer] | None = None,
         queries_factory: Callable[[], Queries] | None = None,
+        successor: Callable[[], EngineHost | None] | None = None,
     ) -> None:
         """Makes the console; nothing is read or started before `run`.
 
         The factories are called once each, in the thread that uses what they make. `journal_factory` None: this
-        console only watches. `host` None: the engine is elsewhere, or nowhere. `name` is the crawl's, `who` signs the
-        operator's journal. `keymap` is action id -> keys. `beating` False: nothing is read unless `beat` is called.
-        `memory` keeps where one was. `detacher` starts the hosted run anew as a process of its own.
+        console only watches; `watches` says why, if nobody asked for that (raw). `host` None: the engine is elsewhere,
+        or nowhere. `name` is the crawl's, `who` signs the operator's journal. `keymap` is action id -> keys. `beating`
+        False: nothing is read unless `beat` is called. `memory` keeps where one was. `detacher` starts the hosted run
+        anew as a process of its own.
         `explainer_factory` is called in the reading thread with its reports; None: nobody says why. `rules` None: rules
-        cannot be drafted. `queries_factory` None: nothing can be asked in SQL.
+        cannot be drafted. `queries_factory` None: nothing can be asked in SQL. `successor` makes the engine with which
+        this console carries on a run that nobody is at work for.
         """
-        super().__init__(driver_class=patient_driver())
+        super().__init__()
         self.clock = clock or SystemClock()
         self.who = who
         self.crawl_name = name
-        self.readonly = journal_factory is None
+        self.readonly, self.watches = journal_factory is None, watches
         self.rules = rules
         self.picture = Picture(self.clock)
         self.room = EngineRoom(host)
         self.inquiry = Inquiry(explainer_factory)
         self.way_out = WayOut(self, detacher)
+        self.succession = Succession(self, successor)
         self.memory = memory or Memory(None)
         self.queries = None if queries_factory is None else QueryDesk(queries_factory, self.memory.folder)
         self._session = self.memory.recall()
         self.zooms = {view: (pane, level) for view, pane, level in self._session.zooms}
         """What is enlarged in each view: the id of the pane, and how much."""
+        self.looks = Looks(dict(self._session.looks))
         self.board = Board(self)
         self.appearance = Appearance(self, keymap or {}, theme, self._session)
         self._beating, self._begun = beating, False
@@ -154,6 +160,11 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self._post(self.JournalNews(news))
 
     @property
+    def unwritten(self) -> tuple[str, ...]:
+        """What was asked for and waits for another program's lock, in words."""
+        return () if self._desk is None else self._desk.unwritten
+
+    @property
     def undo_stack(self) -> UndoStack | None:
         """What can be undone; None before anything was asked for."""
         return None if self._wishes is None else self._wishes.undo_stack
@@ -166,19 +177,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if summary is None:
             summary = replace(self.way_out.summary(), crashed=True)
         return replace(summary, terminal_lost=self.terminal_lost)
-
-    def _print_error_renderables(self) -> None:
-        """Textual prints what ended the app after the screen is gone; what was crawled may stand in it."""
-        self._exit_renderables = in_plain_characters(self.error_console, self._exit_renderables)
-        super()._print_error_renderables()
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The colour roles, for themes that have none."""
-        return role_variables(self.current_theme.dark)
-
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """No colour at all under NO_COLOR, where Textual would send greys."""
-        return without_colour(super().get_line_filters())
 
     def get_default_screen(self) -> Screen[None]:
         """The overview."""
@@ -225,21 +223,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         loop = self._loop
         if loop is not None:
             loop.call_soon_threadsafe(self.post_message, self.SignalCaught(status))
-
-    @property
-    def outlet(self) -> Outlet | None:
-        """What is written to the terminal through; None where there is none."""
-        return self._driver.outlet if isinstance(self._driver, PatientDriver) else None
-
-    @property
-    def terminal_lost(self) -> bool:
-        """Whether the terminal takes nothing any more."""
-        return isinstance(self._driver, PatientDriver) and self._driver.terminal_gone()
-
-    def terminal_leaving(self, leaving: bool = True) -> None:
-        """From now on the terminal is waited for only a moment; or again as long as it takes."""
-        if self.outlet is not None:
-            self.outlet.leaving = leaving
 
     # the beat
 
@@ -295,6 +278,11 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         return self.appearance.own_keys
 
     @property
+    def back_keys(self) -> tuple[str, ...]:
+        """The keys that go back, esc or others."""
+        return tuple(key for key in self.own_keys.get("nav.back", "escape").split(",") if key)
+
+    @property
     def reading(self) -> bool:
         """Whether a reading is under way or was not yet taken in."""
         return self.rounds.under_way
@@ -318,6 +306,12 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
     def idle_ms(self) -> int:
         """How long ago the last key was, or the mouse moved, in ms."""
         return self.clock.mono_ms() - self._input_at
+
+    def pop_screen(self) -> AwaitComplete:
+        """Closes the screen on top; how it looked is there again when it is opened anew."""
+        if isinstance(self.screen, ConsoleScreen):
+            self.looks.keep(self.screen)
+        return super().pop_screen()
 
     def screen_came_up(self, screen: ConsoleScreen) -> None:
         """A screen is on top now: it is read for at once. The first is painted first, by Textual's own answer."""

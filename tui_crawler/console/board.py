@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tui_crawler.console.lock_watch import Lock, lock_words
 from tui_crawler.console.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, Trouble, add_notice, add_trouble, still_shown
-from tui_crawler.console.panes.bars import HeaderBar, NoticeBox
+from tui_crawler.console.panes.bars import HeaderBar
+from tui_crawler.console.panes.notices import NoticeBox
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
@@ -33,6 +35,8 @@ class Board:
 
     def was_read(self, screen: ConsoleScreen, now: int) -> None:
         """A reading was taken in: the header shows the first, and the end of a delay, at once; others with its beat."""
+        if not self._has_read and self._app.watches:
+            self.tell("watches", f"watching only: {self._app.watches}", "warning")
         if not self._has_read or self._app.rounds.stale:
             self._has_read = True
             self.show_header(screen, now)
@@ -45,14 +49,23 @@ class Board:
             return
         self._header_at = now
         app = self._app
+        standing = app.room.standing(app.picture.run, app.rounds.failure, self._lock_words())
         state = app.picture.header(
             app.crawl_name or (app.picture.run.config_name if app.picture.run else ""),
-            app.room.standing(app.picture.run, app.rounds.failure),
+            replace(standing, hint=app.succession.hint),
             hz=app.rounds.pace.hz,
             stale_ms=app.rounds.look_at_age(app.picture.age_ms()),
             readonly=app.readonly,
         )
         screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
+
+    def _lock_words(self) -> str:
+        """That another program keeps the database locked, whoever has noticed; empty while none does."""
+        app = self._app
+        lock, known = app.picture.lock, (app.room.locked_since, app.rounds.locked_since)
+        if lock is None and any(known):
+            lock = Lock(0, min(filter(None, known)))
+        return lock_words(lock, app.clock.zone, crawling=app.room.is_crawling(app.picture.run)) if lock else ""
 
     def tell(self, kind: str, text: str, role: str) -> None:
         """Shows a short message (raw text)."""
@@ -67,5 +80,5 @@ class Board:
     def show_notices(self, screen: ConsoleScreen) -> None:
         """Shows the messages whose time has not passed."""
         self.notices = still_shown(self.notices, self._app.clock.mono_ms())
-        if screen.is_mounted:
-            screen.query_one(NoticeBox).tell(self.notices)
+        for box in screen.query(NoticeBox):  # none before its widgets came, or after they went
+            box.tell(self.notices)

@@ -1,8 +1,8 @@
 """`CrawlTable`: a table for live data, without a widget per row.
 
 The cursor stays on its key whatever happens to the order. All text is shown as it is, never as markup, and
-made safe once more when it is painted. `table_view` paints, this module is what the operator does with keys
-and mouse.
+made safe once more when it is painted. `table_view` paints, `table_sifted` filters and orders, this module is what
+the operator does with keys and mouse.
 """
 
 from __future__ import annotations
@@ -13,27 +13,19 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from tui_crawler.console.border import write_subtitle, write_title
-from tui_crawler.console.format import count
-from tui_crawler.console.present.needle import Needle, read_needle
-from tui_crawler.console.table_cells import Cell, Row, Styled, cell_text
+from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.console.table_order import begins_with_the_greatest, in_place, ordered
 from tui_crawler.console.table_paint import Sort
 from tui_crawler.console.table_rows import CursorRule
-from tui_crawler.console.table_view import TableView
-from tui_crawler.console.zoom import zoom_words
+from tui_crawler.console.table_sifted import SiftedTable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Sequence
 
 __all__ = ["Cell", "Column", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"]
 
-READING = "reading…"
-"""What stands in an empty table until something was read."""
 
-
-class CrawlTable(TableView):
+class CrawlTable(SiftedTable):
     """A virtual table with keyed rows, a fixed header and marks.
 
     Only the rows on the screen cost anything; a row that is not on the screen is painted when it comes into
@@ -96,197 +88,6 @@ class CrawlTable(TableView):
             super().__init__(table)
             self.bottom = bottom
 
-    _needle = Needle()
-    _given: dict[Hashable, Row] | None = None  # the rows as they came, None while all are shown as they came
-    _order: Sort | None = None
-    _heading = ""
-    needle = ""
-    """The filter as it was typed, empty without one. The last one is kept for `n` and `N`."""
-    _sought = Needle()
-    stands_while_marked = False
-    """Whether rows keep their places as long as some are marked, whatever order they come in. So they do, too, when
-    their order was made here; lists by time let new rows come in where they belong."""
-    _waiting: tuple[Hashable, ...] = ()  # the keys in the order they came in, while they are shown in another
-    _late = 0  # how many of them stand at the end only because they came late
-
-    # the filter, and the order
-
-    def keep_only(self, text: str) -> None:
-        """Shows the rows only that a filter keeps (see `present.needle`), also of the rows to come. Empty: all."""
-        held = self.held_rows()
-        marked = self.mark_count
-        self.needle = text
-        self._needle = read_needle(text, {column.id for column in self._columns})
-        if self._needle.terms:
-            self._sought = self._needle
-        self._arrange(held, keep_marks=False)
-        if self.mark_count != marked:
-            self._after_marking()
-        write_subtitle(self, self.filter_words)
-
-    def order_by(self, column_id: str | None, *, descending: bool | None = None) -> None:
-        """Shows the rows in the order of a column (None: as they come), also those to come. `descending` None: as
-        the column suggests."""
-        held = self.held_rows()
-        if column_id is None:
-            self._order = None
-        else:
-            if descending is None:
-                descending = begins_with_the_greatest(held, self._columns, column_id)
-            self._order = (column_id, descending)
-        self.sort = self._order
-        self._arrange(held, keep_marks=True)
-
-    def toggle_order(self, column_id: str) -> None:
-        """Orders by a column; if it is ordered by that already, turns the order round."""
-        here = self._order
-        again = here is not None and here[0] == column_id
-        self.order_by(column_id, descending=not here[1] if again and here is not None else None)
-
-    @property
-    def order(self) -> Sort | None:
-        """The order made here, None while rows stand as they come."""
-        return self._order
-
-    @property
-    def orders_itself(self) -> bool:
-        """Whether the order is made here; False: who gives the rows orders them, and says so in `sort`."""
-        return self.sort is None or self._order is not None
-
-    @property
-    def filter_words(self) -> str:
-        """The filter in words, empty without one."""
-        if not self.needle or self._given is None:
-            return ""
-        counts = f"{self.row_count} of {len(self._given)}"
-        return " · ".join(part for part in (f"/ {self.needle}", counts, self._needle.problem) if part)
-
-    def held_rows(self) -> Sequence[Row]:
-        """All rows as they came, those that a filter hides among them."""
-        return self.shown_rows() if self._given is None else tuple(self._given.values())
-
-    def shown_rows(self) -> Sequence[Row]:
-        """The rows in shown order."""
-        return [self._rows.at(index) for index in range(len(self._rows))]
-
-    @property
-    def columns(self) -> Sequence[Column]:
-        """All columns, those among them that have no room."""
-        return self._columns
-
-    def set_columns(self, columns: Sequence[Column]) -> None:
-        """As in the view; an order by a column that is gone ends."""
-        super().set_columns(columns)
-        if self._order is not None and self._order[0] not in {column.id for column in columns}:
-            self.order_by(None)
-
-    def set_rows(
-        self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False, anew: bool = False
-    ) -> None:
-        """As in the view; only the rows that a filter keeps are shown, in the order that was asked for. `anew`: in the
-        order they come in, though rows are marked."""
-        if self._given is not None:
-            self._given = {row.key: row for row in rows}
-            rows = self._kept(self._given.values())
-        if self.mark_count and cursor == "pin" and not anew and (self.stands_while_marked or self._order is not None):
-            rows = self._in_place(list(rows))
-        else:
-            self._stand(())
-        super().set_rows(rows, cursor=cursor, keep_marks=keep_marks)
-        if self._given is not None and self.needle:
-            write_subtitle(self, self.filter_words)
-
-    def _in_place(self, coming: Sequence[Row]) -> Sequence[Row]:
-        """Rows that come where they stand already; notes where they belong, if that is elsewhere."""
-        placed, new = in_place(self.row_order, coming)
-        belong = tuple(dict.fromkeys(row.key for row in coming))
-        elsewhere = belong != tuple(row.key for row in placed)
-        self._stand(belong if elsewhere else (), self._late + new)
-        return placed
-
-    def _stand(self, waiting: tuple[Hashable, ...], late: int = 0) -> None:
-        before = bool(self._waiting), self._late
-        self._waiting, self._late = waiting, late if waiting else 0
-        if before != (bool(self._waiting), self._late):
-            self.show_title()
-
-    def let_go(self) -> None:
-        """Puts rows where they belong that stood still for their marks; nothing as long as some are marked."""
-        if self._waiting and not self.mark_count:
-            rows = [row for key in self._waiting if (row := self.row(key)) is not None]
-            super().set_rows(rows)
-            self._stand(())
-
-    def update_row(self, row: Row) -> bool:
-        """As in the view; a row that a filter hides stays hidden until all rows come anew."""
-        if self._given is not None and row.key in self._given:
-            self._given[row.key] = row
-        return super().update_row(row)
-
-    def remove_rows(self, keys: Collection[Hashable]) -> int:
-        """As in the view, of the rows that a filter hides, too."""
-        if self._given is not None:
-            for key in keys:
-                self._given.pop(key, None)
-        return super().remove_rows(keys)
-
-    def nothing_here(self) -> str:
-        """A filter that keeps nothing says so; a screen that nothing was read for knows nothing of it yet."""
-        words = super().nothing_here()
-        if words and not getattr(self.screen, "has_read", True):
-            return READING
-        return "nothing fits the filter; ctrl+l shows all" if self.needle and self._given else words
-
-    def go_to_match(self, *, forward: bool) -> bool:
-        """Puts the cursor on the next row the last filter keeps, round the end; False when there is none."""
-        number = self.row_count
-        step = 1 if forward else -1
-        for away in range(1, number + 1):
-            index = (self.cursor_index + step * away) % number
-            if self._sought.keeps(self.fields_of(self._rows.at(index))):
-                return self.move_cursor(index=index)
-        return False
-
-    def fields_of(self, row: Row) -> dict[str, str]:
-        """The texts of a row by the ids of their columns: what a filter looks in."""
-        return {column.id: cell_text(cell) for column, cell in zip(self._columns, row.cells, strict=False)}
-
-    def _arrange(self, held: Sequence[Row], *, keep_marks: bool) -> None:
-        """Shows what was held, filtered and in order."""
-        self._given = {row.key: row for row in held} if self.needle or self._order is not None else None
-        self._stand(())
-        super().set_rows(self._kept(held), keep_marks=keep_marks)
-
-    def _kept(self, rows: Iterable[Row]) -> list[Row]:
-        kept = [row for row in rows if self._needle.keeps(self.fields_of(row))] if self._needle.terms else list(rows)
-        if self._order is None:
-            return kept
-        return ordered(kept, self._columns, self._order[0], descending=self._order[1])
-
-    @property
-    def marked(self) -> frozenset[Hashable]:
-        """The keys of the marked rows."""
-        return self._rows.marked
-
-    @property
-    def mark_count(self) -> int:
-        """How many rows are marked, also outside a window."""
-        return self._rows.mark_count
-
-    def name_pane(self, heading: str) -> None:
-        """Writes the title of the border (raw text); after it stands how many rows are marked."""
-        self._heading = heading
-        self.show_title()
-
-    def show_title(self) -> None:
-        """Brings the number of marked rows into the title up to date; a table without a heading has no title."""
-        if self._heading:
-            marked = f"{count(self.mark_count)} marked" if self.mark_count else ""
-            stands = "order held" if self._waiting else ""
-            late = f"▲ {count(self._late)} new" if self._late else ""
-            words = " · ".join(part for part in (self._heading, marked, stands, late, zoom_words(self)) if part)
-            write_title(self, words)
-
     @property
     def current_column(self) -> str | None:
         """The id of the column `h` and `l` went to last, the leftmost if that has no room; None without columns."""
@@ -296,11 +97,17 @@ class CrawlTable(TableView):
     def clear_marks(self) -> None:
         """Take all marks away, also those of rows outside a window."""
         self._rows.clear_marks()
-        self._after_marking()
+        self.marking_changed()
 
     def cursor_moved(self) -> None:
         """Tell which key the cursor stands on now."""
         self.post_message(self.RowHighlighted(self, self.cursor_key))
+
+    def marking_changed(self) -> None:
+        """Tell that other rows are marked now."""
+        self.refresh()
+        self.show_title()
+        self.post_message(self.MarksChanged(self))
 
     # keys
 
@@ -337,18 +144,18 @@ class CrawlTable(TableView):
         if not self.row_count:
             return
         self._rows.toggle_mark(self.cursor_index)
-        self._after_marking()
+        self.marking_changed()
         self.move_cursor(index=self.cursor_index + 1)
 
     def action_mark_range(self) -> None:
         """Mark all rows from the one toggled last to the cursor."""
         self._rows.mark_range()
-        self._after_marking()
+        self.marking_changed()
 
     def action_mark_all(self) -> None:
         """Mark all rows, or unmark them if all are marked."""
         self._rows.mark_all()
-        self._after_marking()
+        self.marking_changed()
 
     def action_mark_clear(self) -> None:
         """Take all marks away."""
@@ -382,11 +189,6 @@ class CrawlTable(TableView):
         self.move_cursor(index=index)
         if offset.x < layout.gutter:
             self._rows.toggle_mark(index)
-            self._after_marking()
+            self.marking_changed()
         elif event.chain == 2:
             self.action_open_row()
-
-    def _after_marking(self) -> None:
-        self.refresh()
-        self.show_title()
-        self.post_message(self.MarksChanged(self))

@@ -9,13 +9,13 @@ from tui_crawler.console.actions import BY_ID, Action, Situation, Where, why_not
 from tui_crawler.console.frame import Frame
 from tui_crawler.console.history import History
 from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.console.screens.origin_actions import act_on_origins
 from tui_crawler.console.screens.waiting import WaitingScreen
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.completion import Completion
-    from tui_crawler.console.screens.base import ConsoleScreen
 
 MANY_SCREENS = 20
 _BY_NAME = frozenset({Where.origin, Where.url, Where.why, Where.robots})
@@ -111,6 +111,21 @@ class Dispatcher:
         """Goes to a numbered view by the id of its action; nothing when there is none of that name."""
         if action_id in BY_ID:
             self._go_to_view(action_id)
+
+    def go_back_to(self, crumbs: tuple[str, ...]) -> None:
+        """Closes what lies over the screen of these crumbs, up to a draft of rules, which asks first. Where there is no
+        such screen (the history made the one on top), goes to the view of that name, else back by one."""
+        app = self._app
+        below = [screen for screen in app.screen_stack[:-1] if isinstance(screen, ConsoleScreen)]
+        if any(screen.crumbs() == crumbs for screen in below):
+            while isinstance(top := app.screen, ConsoleScreen) and top.crumbs() != crumbs:
+                if top.WHERE is Where.rule_draft:
+                    self.do("nav.back")
+                    return
+                app.pop_screen()
+            return
+        views = [f"view.{where.name}" for where in Where if crumbs == (where.value,)]
+        self.do(next((name for name in views if name in BY_ID), "nav.back"))
 
     def _go_deeper(self, screen: ConsoleScreen) -> None:
         """Shows a screen over the one on top; in its place where many lie over each other and nothing is lost by it."""
@@ -233,6 +248,8 @@ class Dispatcher:
             case "nav.back":
                 if len(app.screen_stack) > 1:
                     app.pop_screen()
+            case "run.start":
+                app.succession.start()
             case "app.quit":
                 app.way_out.begin()
             case "app.detach":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.glyphs import Mark, state_mark
 from tui_crawler.console.picture import EngineStanding
+from tui_crawler.domain.endings import RUNNING, run_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 DRAIN_MS = 5_000
 GRACE_MS = 3_000
 """After the drain (or a forced stop) the last commit may take so long; then the console leaves without the engine."""
+
+
+_STARTING = Mark("◐", "starting", "waiting")
 
 
 class Phase(Enum):
@@ -68,6 +72,7 @@ class EngineRoom:
         self.host = host
         self.phase = Phase.absent if host is None else Phase.starting
         self.end = EngineEnd()
+        self._has_run = False  # the run of the engine at work has been seen
         self.drain_until: int | None = None
         self.forced = False
         self._give_up_at = 0
@@ -78,13 +83,18 @@ class EngineRoom:
         return self.phase is Phase.running
 
     @property
+    def starting(self) -> bool:
+        """Whether an engine of this console is about to crawl, and its run has not been seen yet."""
+        return self.phase is Phase.starting or (self.phase is Phase.running and not self._has_run and not self.quitting)
+
+    @property
     def quitting(self) -> bool:
         """Whether the way out has begun."""
         return self.drain_until is not None
 
     def started(self) -> None:
-        """Notes that the engine's thread has begun."""
-        self.phase = Phase.running
+        """Notes that the engine's thread has begun. It is starting for everybody until its run is there."""
+        self.phase, self._has_run = Phase.running, False
 
     def go_on_for(self, commands: Iterable[Command]) -> bool:
         """Whether the hosted run has ended by itself and these commands bring it work: then it is to start again."""
@@ -100,6 +110,10 @@ class EngineRoom:
             return False
         self.phase, self.end = Phase.starting, EngineEnd()
         return True
+
+    def take_over(self, host: EngineHost) -> None:
+        """This console, which hosted none, hosts an engine now: it is to start."""
+        self.host, self.phase, self.end = host, Phase.starting, EngineEnd()
 
     def stay(self) -> None:
         """The way out was not taken after all: the engine is to start again."""
@@ -149,17 +163,33 @@ class EngineRoom:
         """Why the database does not take what the hosted engine crawls (raw)."""
         return "" if self.host is None else self.host.trouble
 
-    def standing(self, run: RunView | None, trouble: str = "") -> EngineStanding:
-        """Who crawls, for the header; `trouble` is what keeps the console from seeing it (raw)."""
+    def is_crawling(self, run: RunView | None) -> bool:
+        """Whether somebody crawls, here or elsewhere."""
+        return self.at_work or (self.phase is Phase.absent and run is not None and run.live)
+
+    @property
+    def locked_since(self) -> int:
+        """Since when (epoch ms) another program's lock holds up the hosted engine; 0 while none does."""
+        return self.host.locked_since if self.host is not None else 0
+
+    def standing(self, run: RunView | None, trouble: str = "", lock: str = "") -> EngineStanding:
+        """Who crawls, for the header; `trouble` is what keeps the console from seeing it (raw), `lock` that another
+        program keeps the database locked, in words."""
+        if lock and self.phase is not Phase.failed:
+            return EngineStanding(Mark("⚠", "database locked", "error"), lock)
         trouble = self.trouble or trouble
         match self.phase:
             case Phase.failed:
                 return EngineStanding(Mark("✗", "engine failed", "error"), self.end.failure)
             case Phase.starting:
-                return EngineStanding(Mark("◐", "starting", "waiting"), trouble, starting=True)
+                return EngineStanding(_STARTING, trouble, starting=True)
+            case Phase.running if self.quitting:
+                return EngineStanding(state_mark("stopping"), trouble)
             case Phase.running:
-                mark = state_mark("stopping") if self.quitting else Mark("▶", "running", "active")
-                return EngineStanding(mark, trouble)
+                self._has_run = self._has_run or (run is not None and run.live)
+                if self.starting:
+                    return EngineStanding(_STARTING, trouble, starting=True)
+                return EngineStanding(Mark("▶", RUNNING, "active"), trouble)
             case Phase.ended:
                 mark = Mark("■", "stopped", "warning") if trouble else _ended(self.end.reason)
                 return EngineStanding(mark, trouble)
@@ -172,4 +202,4 @@ class EngineRoom:
 def _ended(reason: str) -> Mark:
     if reason == "exhausted":
         return state_mark("finished")
-    return state_mark("stopped") if reason == "operator" else Mark("■", reason.replace("_", " "), "warning")
+    return state_mark("stopped") if reason == "operator" else Mark("■", run_end(reason)[0], "warning")

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, elapsed, plural, size
 from tui_crawler.console.safe_text import safe
+from tui_crawler.domain.endings import BROKEN_OFF, run_end
 from tui_crawler.domain.idle_reason import worked_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tui_crawler.console.departure import Departure
     from tui_crawler.domain.view import RunView, TotalsView
 
-_WORDS: Mapping[str, str] = MappingProxyType(
-    {"": "stopped", "operator": "stopped", "exhausted": "finished", "interrupted": "interrupted"}
-)
 _TOTAL_NAMES = ("done", "failed", "blocked")
 
 
@@ -31,7 +26,8 @@ class ExitSummary:
     did not end in time; the caller must end the process itself (`os._exit`) after printing. `now` is epoch ms.
     `terminal_lost`: there is nobody to print for. `crashed`: an error of the console itself ended it.
     `trouble`: why the database did not take what was crawled, or could not be read, to the end (raw).
-    `departure`: the run goes on in a process of its own.
+    `departure`: the run goes on in a process of its own. `unwritten`: what was asked for while another program kept
+    the database locked to the end (raw). `damaged`: at the end it could not be read, being no whole database any more.
     """
 
     signal_status: int = 0
@@ -48,13 +44,15 @@ class ExitSummary:
     crashed: bool = False
     departure: Departure | None = None
     trouble: str = ""
+    unwritten: tuple[str, ...] = ()
+    damaged: bool = False
 
     @property
     def exit_status(self) -> int:
         """The exit status (CRAWL.md section 8), without knowledge of what hosting refused: 3 could not run."""
         if self.signal_status:
             return self.signal_status
-        if self.engine_failure or self.crashed:
+        if self.engine_failure or self.crashed or (self.hosted and self.damaged):
             return 3
         return 1 if self.hosted and (self.gave_up or self.trouble) and self.departure is None else 0
 
@@ -68,7 +66,8 @@ class ExitSummary:
             name = f" of {safe(run.config_name, 80)}" if run.config_name else ""
             spent = elapsed(worked_ms(run, self.now))
             turns = f"{plural(run.requests, 'turn')} with a request"
-            lines.append(f"Run {run.run_id}{name}: {self._state(run)} after {spent} and {turns}{self._left(run)}.")
+            state, why = self._state(run)
+            lines.append(f"Run {run.run_id}{name}: {state} after {spent} and {turns}{why and '; '}{why}.")
         elif self.engine_failure:
             lines.append(f"The engine failed: {safe(self.engine_failure)}")
         if run is not None and self.engine_failure:
@@ -86,28 +85,26 @@ class ExitSummary:
             names = ", ".join(safe(origin, 100) for origin in self.gave_up[:5])
             more = f" and {len(self.gave_up) - 5} more" if len(self.gave_up) > 5 else ""
             lines.append(f"Gave up: {names}{more}.")
+        lines += [f"Given up: {safe(says, 200)}; another program kept the database locked." for says in self.unwritten]
         if self.engine_stuck:
             lines.append("The engine did not end in time; the next start continues this run.")
         if self.departure is not None:
             lines += self.departure.lines()
         return tuple(lines)
 
-    def _left(self, run: RunView) -> str:
-        """What a run that was exhausted has left: pages may be due later, paused, or of an origin that gave up."""
-        if self._state(run) != _WORDS["exhausted"] or self.totals is None:
-            return ""
-        return "; nothing more could be done in this run" if self.totals.pending else "; nothing is left"
-
-    def _state(self, run: RunView) -> str:
+    def _state(self, run: RunView) -> tuple[str, str]:
+        """How the run stands, and why, which may be empty."""
         if self.departure is not None:
-            return "goes on"
+            return "goes on", ""
         if not self.hosted and run.live:
-            return f"goes on in {safe(run.owner, 80)}" if run.owner else "goes on"
+            return f"goes on in {safe(run.owner, 80)}" if run.owner else "goes on", ""
         if not self.hosted and not run.finished_at:
-            return "broken off (the next start goes on)"
+            return BROKEN_OFF, "the next start goes on"
         if self.hosted and self.forced:
-            return "stopped by force"
+            return "stopped by force", ""
         reason = self.engine_reason if self.hosted else run.finish_reason
+        if not reason:
+            return "stopped", ""
         if reason == "exhausted" and self.trouble:
-            return "ended early"
-        return _WORDS.get(reason) or safe(reason.replace("_", " "), 40)
+            return "ended early", ""
+        return run_end(safe(reason, 40))

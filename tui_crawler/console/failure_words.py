@@ -10,3 +10,17 @@ def failure_words(error: Exception) -> str:
     if isinstance(error, RunHeld | StorageFailure) and str(error):
         return str(error)
     return f"{type(error).__name__}: {error}"
+
+
+def is_lock(error: Exception) -> bool:
+    """Whether it failed only because another program holds a lock: it can be tried again."""
+    from tui_crawler.domain.run import DatabaseLocked  # noqa: PLC0415  see above
+
+    return isinstance(error, DatabaseLocked)
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether the file is no whole database any more."""
+    from tui_crawler.domain.run import DatabaseDamaged  # noqa: PLC0415  see above
+
+    return isinstance(error, DatabaseDamaged)

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from math import isfinite
 
 ABSENT = "-"
+READING = "reading…"
+"""What stands in the place of rows until some were read."""
 
 _SECOND = 1_000
 _MINUTE = 60 * _SECOND

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, plural, seconds
 from tui_crawler.console.present.urls import host_of
-from tui_crawler.console.uptake import Prospect, Uptake, gave_up, gave_up_words, prospect_words
+from tui_crawler.console.uptake import Prospect, Uptake, gave_up, gave_up_words, held_word, prospect_words
 from tui_crawler.domain.command import (
     AddSeeds,
     Command,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _LIVE = Prospect()
 _NAMED = 120  # characters of a URL in a question, so that what follows it is seen
+_STEADY = frozenset({"default", "floor", "crawl_delay"})
+"""What decides a delay so that it is the same after the next request."""
 _STEPS_MS = tuple(round(s * 1_000) for s in (1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600))
 
 
@@ -131,8 +133,10 @@ def retry_group(group: FailureGroup, cost: str, prospect: Prospect = _LIVE) -> Q
     origins = (key["origin"],) if key.get("origin") else ()
     what = " of ".join(part for part in (*exits, *map(host_of, origins)))
     says = f"retry {plural(group.count, 'page')}: {what}"
-    some = 0 < group.recoverable < group.count
-    hope = f"{plural(group.recoverable, 'page')} may get better by itself." if some else ""
+    hope = ""
+    if group.recoverable < group.count:
+        some = f"{count(group.recoverable)} of them can recover, the others are final" if group.recoverable else ""
+        hope = f"{some or 'They are final'}: the answer will hardly be another one."
     return Question(
         f"Retry {plural(group.count, 'failed page')}?",
         f"{what}: {prospect_words(prospect)} {cost}".rstrip(),
@@ -153,17 +157,20 @@ def retry_named(urls: tuple[str, ...], what: str, whole: int, cost: str, prospec
     )
 
 
-def retry_urls(urls: tuple[str, ...], uptake: Uptake = Uptake.this_run) -> Intent:
-    """Gives URLs their tries back."""
+def retry_urls(urls: tuple[str, ...], uptake: Uptake = Uptake.this_run, origin: OriginView | None = None) -> Intent:
+    """Gives URLs their tries back; says what keeps their `origin` from asking them, where it is one."""
     when = {Uptake.this_run: "", Uptake.new_run: " in a new run", Uptake.next_run: " in the next run"}[uptake]
     what = urls[0] if len(urls) == 1 else plural(len(urls), "URL")
-    return Intent((RetryPages(urls=urls),), f"retry {what}{when}")
+    held = held_word(origin, uptake)
+    note = f"it waits, its origin is {held}" if held else ""
+    return Intent((RetryPages(urls=urls),), f"retry {what}{when}", note=note)
 
 
 def _retry_options(
     retry: RetryPages, says: str, weary: tuple[str, ...], uptake: Uptake
 ) -> tuple[tuple[str, Intent], ...]:
-    """The retry; before it, where origins need that, the same with new patience. Where it starts a run, the pages can
+    """The retry; before it, where origins need that, the same with new patience: given after the pages were put back,
+    so that these are what it is spent on. Where it starts a run, the pages can
     also be put back alone."""
     if uptake is Uptake.new_run:
         aside = Intent((retry,), says, note="put back, no run starts; the next one takes it up", starts=False)
@@ -171,8 +178,8 @@ def _retry_options(
     plain = ("Retry", Intent((retry,), says))
     if not weary:
         return (plain,)
-    both = Intent((TopUpPatience(weary), retry), f"{says}, with full patience")
-    return (("Retry and top up patience", both), plain)
+    both = Intent((retry, TopUpPatience(weary)), f"{says}, with full patience")
+    return (("Retry with new patience", both), plain)
 
 
 def top_up(origins: Sequence[OriginView]) -> Intent:
@@ -210,13 +217,13 @@ def faster(origin: OriginView) -> Intent | None:
 
 def _set_delay(origin: OriginView, to_ms: int, from_ms: int) -> Intent:
     after = seconds(to_ms) if to_ms else "its own"
-    before = seconds(origin.operator_delay_ms) if origin.operator_delay_ms else f"its own, {seconds(from_ms)}"
-    later = ", from its next request on" if to_ms > origin.operator_delay_ms else ""  # a wait is never cut short
+    own = f"its own, {seconds(from_ms)}" if origin.delay_reason in _STEADY else "its own"
+    before = seconds(origin.operator_delay_ms) if origin.operator_delay_ms else own
     return Intent(
         (SetDelay(origin.origin, to_ms),),
         f"delay of {host_of(origin.origin)}: {seconds(from_ms)} → {after}",
         (SetDelay(origin.origin, origin.operator_delay_ms),),
-        back=f"delay of {host_of(origin.origin)} back to {before}{later}",
+        back=f"delay of {host_of(origin.origin)} back to {before}",
     )
 
 

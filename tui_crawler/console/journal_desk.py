@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import queue
 import time
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from enum import Enum
-from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.failure_words import failure_words
+from tui_crawler.console.failure_words import failure_words, is_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,7 @@ class Fate(Enum):
     """What became of an intent."""
 
     written = "written"
+    locked = "locked"  # another program's lock is in the way: it is written as soon as that is gone
     done = "done"
     refused = "refused"
     waiting = "waiting"  # nobody has taken it up within WATCH_MS
@@ -44,8 +45,17 @@ class News:
     ids: tuple[int, ...] = ()
 
 
+@dataclass(slots=True)
+class _Waiting:
+    """An intent that is not written yet, with the ids of those of its commands that are."""
+
+    intent: Intent
+    ids: list[int] = field(default_factory=list)
+
+
 class JournalDesk:
-    """Writes intents in a thread of its own (call `run` in a thread worker), in the order they were handed in."""
+    """Writes intents in a thread of its own (call `run` in a thread worker), in the order they were handed in. What
+    another program's lock keeps from being written waits until that is gone."""
 
     def __init__(
         self,
@@ -62,41 +72,74 @@ class JournalDesk:
         self._deliver = deliver
         self._now_ms = now_ms
         self._inbox: queue.SimpleQueue[Intent | None] = queue.SimpleQueue()
+        self._journal: Journal | None = None
+        self._unwritten: deque[_Waiting] = deque()
         self._watched: list[tuple[Intent, list[int], int]] = []
+        self.held_up = False
+        """Whether another program's lock keeps something from being written."""
+
+    @property
+    def unwritten(self) -> tuple[str, ...]:
+        """What another program's lock keeps from being written, in words."""
+        return tuple(one.intent.says for one in tuple(self._unwritten)) if self.held_up else ()
 
     def hand_in(self, intent: Intent) -> None:
         """Takes an intent (from any thread)."""
         self._inbox.put(intent)
 
     def close(self) -> None:
-        """Ends the thread once everything handed in is written (from any thread)."""
+        """Ends the thread once everything handed in is written, or another program's lock is in the way of it (from any
+        thread)."""
         self._inbox.put(None)
 
     def run(self) -> None:
         """Writes until closed. Blocking."""
-        journal: Journal | None = None
-        while True:
+        closing = False
+        while not closing:
             try:
-                intent = self._inbox.get(timeout=_LOOK_MS / 1_000 if self._watched else None)
+                intent = self._inbox.get(timeout=_LOOK_MS / 1_000 if self._watched or self._unwritten else None)
             except queue.Empty:
-                if journal is not None:
-                    self._look(journal)
-                continue
-            if intent is None:
-                break
+                if self._journal is not None:
+                    self._look(self._journal)
+            else:
+                closing = intent is None
+                if intent is not None:
+                    self._unwritten.append(_Waiting(intent))
+                    if self.held_up:
+                        self._deliver(News(intent, Fate.locked))
+            self._write_all()
+        if self._journal is not None:
+            self._journal.close()
+
+    def _write_all(self) -> None:
+        """Writes what was handed in, up to where a lock is in the way; that is told once of each."""
+        while self._unwritten:
+            waiting = self._unwritten[0]
             try:
-                if journal is None:
-                    journal = self._factory()
-                undoes = chain(intent.undoes, repeat(0))
-                ids = [journal.send(one, self._who, next(undoes)) for one in intent.commands]
+                self._write(waiting)
             except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
-                self._deliver(News(intent, Fate.failed, failure_words(error)))
-                continue
-            self._deliver(News(intent, Fate.written, ids=tuple(ids)))
-            self._wake()
-            self._watched.append((intent, ids, self._now_ms() + WATCH_MS))
-        if journal is not None:
-            journal.close()
+                if is_lock(error):
+                    if not self.held_up:
+                        self.held_up = True
+                        for one in self._unwritten:
+                            self._deliver(News(one.intent, Fate.locked))
+                    return
+                self._deliver(News(waiting.intent, Fate.failed, failure_words(error)))
+            else:
+                self._deliver(News(waiting.intent, Fate.written, ids=tuple(waiting.ids)))
+                self._wake()
+                self._watched.append((waiting.intent, waiting.ids, self._now_ms() + WATCH_MS))
+            self._unwritten.popleft()
+            self.held_up = False
+
+    def _write(self, waiting: _Waiting) -> None:
+        """Writes the commands that are not written yet."""
+        if self._journal is None:
+            self._journal = self._factory()
+        intent, ids = waiting.intent, waiting.ids
+        for number in range(len(ids), len(intent.commands)):
+            undoes = intent.undoes[number] if number < len(intent.undoes) else 0
+            ids.append(self._journal.send(intent.commands[number], self._who, undoes))
 
     def _look(self, journal: Journal) -> None:
         """Tells what has become of the intents that were written."""
@@ -105,7 +148,10 @@ class JournalDesk:
             try:
                 results = [journal.result(action_id) for action_id in ids]
             except Exception as error:  # noqa: BLE001, RUF100  the same
-                self._deliver(News(intent, Fate.failed, failure_words(error)))
+                if is_lock(error):
+                    still.append((intent, ids, self._now_ms() + WATCH_MS))
+                else:
+                    self._deliver(News(intent, Fate.failed, failure_words(error)))
                 continue
             if all(result is not None for result in results):
                 errors = [result.error for result in results if result is not None and result.error]

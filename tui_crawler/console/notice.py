@@ -70,6 +70,17 @@ def rows_of(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...]
     return rows
 
 
+def one_row(notices: tuple[Notice, ...], width: int) -> tuple[Notice, ...]:
+    """Those that one line of `width` cells has: the newest, then errors, then the others, as far as they fit beside
+    it; in their order."""
+    ranked = [*notices[-1:], *sorted(notices[:-1], key=lambda one: one.role != "error")]
+    shown: list[Notice] = []
+    for one in ranked:
+        if not shown or sum(width_of(each.label) + GAP for each in (*shown, one)) - 2 <= width:
+            shown.append(one)
+    return tuple(one for one in notices if one in shown)
+
+
 def _packed(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...], ...]:
     rows: list[list[Notice]] = []
     room = 0

@@ -33,6 +33,10 @@ class Pace:
         """The pace after a reading that failed: each one in a row doubles the wait."""
         return replace(self, failures=self.failures + 1, calm=0)
 
+    def locked(self) -> Pace:
+        """The pace while another program's lock is in the way: SQLite has waited for it already."""
+        return replace(self, failures=1, calm=0)
+
     def after(self, paint_ms: int, read_ms: int) -> Pace:
         """The pace after a round: one step slower when taking it in cost over 25 ms, faster after a calm while.
 

@@ -60,7 +60,7 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         # 2 failures
         "groups": PaneText(
             "Failed pages in groups; c changes what they are grouped by. The pages of the group under the cursor "
-            "stand beside.",
+            "stand beside. A page can recover unless its exit code is final, as 404 is.",
             "goes to the pages of the group",
         ),
         "pages": PaneText(
@@ -110,7 +110,8 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         "rules-entries": PaneText(
             "The rules in force, entry by entry; of all that match a URL the last value given holds. FIRED counts what "
             "an entry refused: refusals alone are logged, so - stands at what sets or allows something. E edits, D "
-            "deletes, K J move the entry, in a draft with its impact; D takes one marked ✎ off the operators' list."
+            "deletes, K J move the entry, in a draft with its impact; D takes one marked ✎ off the operators' list.",
+            "opens the entry: since when it holds, what it refused, what would be otherwise without it",
         ),
         "rules-versions": PaneText(
             "Every version of the rules. Attempts keep the version they were made under.", "shows what differs"
@@ -124,7 +125,7 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
             "The entries of the draft; nothing holds until it is applied. + marks what is new, − what goes, ✎ what was "
             "edited, ▲ ▼ what was moved. While the draft is on its way, what is asked for waits. If another operator "
             "was faster, A carries the change over to the newer version.",
-            "goes to the impact",
+            "edits the entry",
         ),
         "draft-impact": PaneText(
             "What the draft would change among all known URLs: newly blocked, newly allowed, seeds among them, and "
@@ -180,7 +181,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "config": "the configuration it began with",
         "connect": "time to connect (TCP); kept: it was open, ?: not noted (cancelled, or an older program)",
         "count": "how many there are",
-        "delay": "time left alone after a request; R from robots.txt, ▲ raised by answers, ✎ raised by you",
+        "delay": "time left alone after a request; R from robots.txt, ▲ raised by answers, ✎ ▼ raised, lowered by you",
         "depth": "links away from the nearest seed",
         "dns": "time to look the name up; - where the host is an address, or the connection was kept",
         "done": "pages that ended well",
@@ -191,8 +192,8 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "error": "what went wrong, in words",
         "exit": "the exit code of the last attempt",
         "exit_code": "the exit code of the last attempt",
-        "fail": "pages that failed",
-        "failed": "pages that failed",
+        "fail": "pages that failed; those with tries left are pending, too",
+        "failed": "pages that failed; those with tries left are pending, too",
         "fired": "how often the entry has refused a URL; ∅ never, links: only links, ?: perhaps links, -: not logged",
         "flight": "requests under way",
         "from": "how it was found: seed, link, sitemap, redirect, retry",
@@ -215,15 +216,15 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "pages": "how many pages it holds",
         "patience": "what is left of the origin's patience; at none it is given up for this run",
         "pattern": "the path with what varies put as *",
-        "pending": "pages with tries left, on a todo list or not",
+        "pending": "pages with tries left, new ones and failed ones, on a todo list or not",
         "place": "the machine and the process",
         "ready": "pages that could go now",
         "reason": "the filter that refused it",
         "recent": "of the last five minutes",
-        "recoverable": "pages that a retry may save",
+        "recoverable": "failed pages whose exit code is not final; they have tries left, or a retry gives them some",
         "remote": "the address that was connected to",
         "requests": "requests sent",
-        "retry": "when it is tried again, or that it is not",
+        "retry": "when it is asked again; tries used up: r puts it back; final: only r, or its recrawl when it is due",
         "rules": "the version of the rules it was made under",
         "ruleset": "the version of the rules",
         "run": "of this run",
@@ -265,7 +266,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
 
 OF_PANE: Mapping[tuple[str, str], str] = MappingProxyType(
     {
-        ("origins", "pending"): "pages of the origin with tries left, on its todo list or not",
+        ("origins", "pending"): "its pages with tries left, new ones and failed ones, on its todo list or not",
         ("origins", "why"): "why nothing moves there, or what it does",
         ("log", "text"): "what happened",
         ("rules-versions", "state"): "whether it is in force",

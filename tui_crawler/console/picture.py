@@ -10,16 +10,19 @@ from tui_crawler.console.present.header import HeaderState
 from tui_crawler.console.present.rates import OriginMeters, RateMeter
 from tui_crawler.console.present.standing import counted_as
 from tui_crawler.domain.eta import Eta, estimate_run
-from tui_crawler.domain.idle_reason import idle_reason_of_run
+from tui_crawler.domain.idle_reason import idle_reason_of_run, worked_ms
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.glyphs import Mark
+    from tui_crawler.console.lock_watch import Lock
     from tui_crawler.console.refresh import Snapshot
     from tui_crawler.domain.view import OriginView, RunView, TotalsView
 
 SLOW_MS = 1_000
 LINE_WIDTH = 32
+HELD_BACK_MS = 60_000
+"""So far the clock of a run is kept from going back, when an engine was seen at work that was then killed."""
 _GAVE_UP = "gave up"
 _GIVEN_UP_KEPT = 1_000
 
@@ -27,11 +30,13 @@ _GIVEN_UP_KEPT = 1_000
 @dataclass(frozen=True, slots=True)
 class EngineStanding:
     """Who crawls, as the header says it; `trouble` is raw text that stands in place of the idle reason. `starting`: an
-    engine is about to go on, so that it does not matter how the one before ended."""
+    engine is about to go on, so that it does not matter how the one before ended. `hint`: how to go on here where
+    nobody crawls."""
 
     mark: Mark
     trouble: str = ""
     starting: bool = False
+    hint: str = ""
 
 
 class Picture:
@@ -42,6 +47,8 @@ class Picture:
         self.origins: dict[str, OriginView] = {}
         self.run: RunView | None = None
         self.totals: TotalsView | None = None
+        self.lock: Lock | None = None
+        self._worked = (0, 0)  # the run, and how long it has been seen to work
         self.known = False
         self._requests = RateMeter()
         self._bytes = RateMeter()
@@ -67,7 +74,7 @@ class Picture:
         if not self.known or shot.run != self.run:
             self._slow_at = -SLOW_MS
         self.known = True
-        self.run, self.totals = shot.run, shot.totals
+        self.run, self.totals, self.lock = shot.run, shot.totals, shot.lock
         for view in shot.changed:
             self._count(view)
             self.origins[view.origin] = view
@@ -110,7 +117,9 @@ class Picture:
             self._eta = estimate_run(self.origins.values(), wall, slots) if self.origins else None
             self._idle = ""
             if self.known and not engine.starting:
-                self._idle = idle_reason_of_run(self.origins.values(), wall, self.run, zone=self._clock.zone)
+                self._idle = idle_reason_of_run(
+                    self.origins.values(), wall, self.run, engine.hint, zone=self._clock.zone
+                )
         return HeaderState(
             name=name,
             engine=engine.mark,
@@ -122,9 +131,22 @@ class Picture:
             bytes_per_s=self._bytes.rate(now),
             line=tuple(self._requests.line(now, LINE_WIDTH)),
             eta=self._eta,
-            idle=engine.trouble or self._idle,
+            worked_ms=self._seen_to_work(wall),
+            idle=engine.trouble or ("" if engine.starting else self._idle),
             stale_ms=stale_ms,
             hz=hz,
             read_ms=self._read_ms,
             readonly=readonly,
         )
+
+    def _seen_to_work(self, wall: int) -> int:
+        """How long the run has been seen to work (ms), by this console too. Further back only a clock that was set
+        takes it."""
+        if self.run is None:
+            return 0
+        run_id, before = self._worked
+        worked = worked_ms(self.run, wall)
+        if run_id == self.run.run_id and before - HELD_BACK_MS <= worked:
+            worked = max(worked, before)
+        self._worked = (self.run.run_id, worked)
+        return worked

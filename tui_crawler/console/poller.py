@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.failure_words import failure_words
+from tui_crawler.console.failure_words import failure_words, is_damage, is_lock
 from tui_crawler.console.refresh import Reader, Snapshot, Wants
 
 if TYPE_CHECKING:
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadFailed:
-    """The database could not be read; `message` is raw."""
+    """The database could not be read; `message` is raw. `locked`: another program's lock is all that is in the
+    way. `damaged`: it is no whole database any more."""
 
     message: str
+    locked: bool = False
+    damaged: bool = False
 
 
 Answer = Snapshot | ReadFailed | None
@@ -75,7 +78,7 @@ class Poller:
                     reader = Reader(self._factory(), self._clock)
                 answer = reader.read(wants)
             except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
-                answer = ReadFailed(failure_words(error))
+                answer = ReadFailed(failure_words(error), is_lock(error), is_damage(error))
             self._busy = False
             self._deliver(answer)
         if reader is not None:

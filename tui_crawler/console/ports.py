@@ -87,6 +87,10 @@ class Reports(Protocol):
         """Changes when another connection has committed; cheap."""
         ...
 
+    def lock_holder(self) -> int:
+        """The process of another program that holds the lock of the writer just now; 0: none, or it is not known."""
+        ...
+
     def run(self) -> RunView | None:
         """The newest run."""
         ...
@@ -255,13 +259,21 @@ class RulesDesk(Protocol):
         """The line that `read` reads as the only entry of `policies`; empty when no line of visible characters is."""
         ...
 
-    def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:
-        """What a change of a job's rules would block and revive among all known URLs. Blocking; `progress` is told
-        how many were judged, and what it raises ends the judging. Raises StorageFailure."""
+    def impact(self, change: RulesetChange, job: str) -> ImpactCount:
+        """Counts what a change of a job's rules would block and revive among all known URLs."""
         ...
 
-    def preview_exclusions(self, more: tuple[Exclusion, ...], progress: Callable[[int], None]) -> Preview:
+    def impact_of_exclusions(self, more: tuple[Exclusion, ...]) -> ImpactCount:
         """The same of more entries of the operators' exclusion list, which hold for every job."""
+        ...
+
+
+class ImpactCount(Protocol):
+    """What one change would do, judged by the rules that were in force when it began. For one thread."""
+
+    def go_on(self, progress: Callable[[int], None]) -> Preview:
+        """Judges the URLs that became known since the last time, at first all of them; answers for all. Blocking;
+        `progress` is told how many were judged, and what it raises ends the judging. Raises StorageFailure."""
         ...
 
 
@@ -339,6 +351,11 @@ class EngineHost(Protocol):
     @property
     def trouble(self) -> str:
         """Why the database does not take what is crawled, or did not to the end; empty while it does (raw)."""
+        ...
+
+    @property
+    def locked_since(self) -> int:
+        """Since when (epoch ms) another program's lock keeps the database from taking anything; 0 while none does."""
         ...
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from tui_crawler.console.lock_watch import Lock, LockWatch
 from tui_crawler.domain.idle_reason import at_rest
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Snapshot:
     """What was read for `wants`. A part that is the same object as before has not changed.
 
     `changed` and `events` (newest first) hold only what is new since the snapshot before.
-    `took_ms` is how long the reading took.
+    `took_ms` is how long the reading took, `lock` another program's that lasts.
     """
 
     wants: Wants
@@ -104,6 +105,7 @@ class Snapshot:
     page: PageDetail | None = None
     page_read: bool = False
     parts: Mapping[Part, object] = field(default_factory=dict)
+    lock: Lock | None = None
 
 
 _NOTHING = Snapshot(Wants(), 0, None, None)
@@ -122,6 +124,7 @@ class Reader:
         self._event_id = 0
         self._first = True
         self._at_once = False
+        self._lock_watch = LockWatch()
 
     def read(self, wants: Wants) -> Snapshot | None:
         """Reads what is due; None when nothing is. Raises StorageFailure."""
@@ -184,18 +187,22 @@ class Reader:
         reports = self._reports
         shot = self._last
         resting = shot.run is not None and not shot.run.live  # an engine that begins commits; one that dies does not
-        if self._due("run", SLOW_MS, now, by_time=True) or (resting and self._due("run", COUNTER_MS, now)):
+        waits = shot.run is None or resting
+        if self._due("run", SLOW_MS, now, by_time=True) or (waits and self._due("run", 0, now)):
             run = reports.run()
             if run != shot.run or self._first:
                 if resting is not (run is not None and not run.live):
                     self._all_origins_anew()
                 shot = replace(shot, run=run)
+        shot = self._read_lock(shot, now)
         if self._due("totals", COUNTER_MS, now):
             shot = replace(shot, totals=reports.totals())
         if self._due("origins", FAST_MS if wants.origins else COUNTER_MS, now):
             changes = reports.origins_changed(self._change)
             self._change = max(self._change, changes.change)
             if changes.rows:
+                if shot.run is None:
+                    shot = replace(shot, run=reports.run())  # it began between the two readings
                 shot = replace(shot, changed=tuple(at_rest(view, shot.run) for view in changes.rows))
         if wants.events and self._due("events", COUNTER_MS, now):
             events = reports.attempts(after_id=self._event_id, limit=WINDOW)
@@ -211,6 +218,12 @@ class Reader:
             wall = self._clock.wall_ms()
             shot = replace(shot, parts={**shot.parts, **{part: part.read(reports, wall) for part in due}})
         return shot
+
+    def _read_lock(self, shot: Snapshot, now: int) -> Snapshot:
+        if not self._due("lock", COUNTER_MS, now, by_time=True):
+            return shot
+        lock = self._lock_watch.look(self._reports.lock_holder(), self._version, self._clock.wall_ms(), now)
+        return shot if lock == shot.lock else replace(shot, lock=lock)
 
     def _all_origins_anew(self) -> None:
         """An engine has begun or is gone: how every origin stands depends on it."""

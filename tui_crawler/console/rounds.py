@@ -25,6 +25,10 @@ class Rounds:
         self.poller = Poller(factory, app.clock, deliver)
         self.pace = Pace()
         self.failure = ""
+        self.locked_since = 0
+        """Since when (epoch ms) another program's lock keeps this from reading; 0 while none does."""
+        self.damaged = False
+        """Whether the database was found to be no whole one any more."""
         self.stale = False
         self._asked = False
         self._ask_at = 0
@@ -63,9 +67,14 @@ class Rounds:
         self._asked = False
         self._began = self._app.clock.busy_ms()
         if not isinstance(answer, ReadFailed):
-            self.failure = ""
+            self.failure, self.locked_since, self.damaged = "", 0, False
             return
-        self.pace = self.pace.failed()
+        self.damaged = answer.damaged
+        self.pace = self.pace.locked() if answer.locked else self.pace.failed()
+        if answer.locked:  # the header says so, as long as it lasts
+            self.failure, self.locked_since = answer.message, self.locked_since or self._app.clock.wall_ms()
+            return
+        self.locked_since = 0
         if answer.message != self.failure:
             self.failure = answer.message
             self._app.tell("database", f"The database cannot be read: {answer.message}", "error")

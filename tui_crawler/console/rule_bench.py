@@ -36,7 +36,8 @@ class Typing:
 @dataclass(frozen=True, slots=True)
 class Start:
     """What the draft begins with. `types`: the line for a new entry is open, with `typed` in it. `does`: the action
-    that is done first, on the entry `at` of the version `base`."""
+    that is done first, on the entry `at` of the version `base`. `history`: what led from a version that is brought back
+    to the one in force."""
 
     typed: str = ""
     types: bool = False
@@ -44,6 +45,7 @@ class Start:
     at: Hashable = None
     base: Ruleset | None = None
     brings_back: Ruleset | None = None
+    history: tuple[Ruleset, ...] = ()
 
 
 class RuleBench:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from tui_crawler.console.applied_versions import undo_note
 from tui_crawler.console.intent import Intent
-from tui_crawler.console.rule_words import change_words, counted_changes
+from tui_crawler.console.rule_words import change_words, counted_changes, section_word
 from tui_crawler.domain.command import ApplyRules
 from tui_crawler.domain.policy import EMPTY, DoNotCrawl, Exclusion, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.ruleset import (
@@ -31,8 +31,10 @@ from tui_crawler.domain.ruleset_change import (
     EntryKey,
     carried_over,
     changes_between,
+    keys_of,
     whitelist_of,
 )
+from tui_crawler.domain.ruleset_lineage import deeds_between
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -217,12 +219,26 @@ class RuleDraft:
         entries[place], entries[other] = entries[other], entries[place]
         return replace(self, policies=policies_of(entries), deeds=deeds)
 
-    def brought_back(self, version: Ruleset) -> RuleDraft:
-        """What an earlier version said, in place of everything."""
-        before, after = _by_place(entries_of(self.base.policies)), _by_place(entries_of(version.policies))
+    def stays(self, key: Hashable, by: int) -> str:
+        """Why the entry of this key cannot be moved up (-1) or down (1), in words; empty: it can."""
+        entries = entries_of(self.policies)
+        entry = next((one for one in entries if one.key == key), None)
+        if entry is None:
+            return "it is taken out of the draft; D puts it back"
+        beside = [one.key for one in entries if one.section == entry.section]
+        if len(beside) == 1:
+            return f"it is the only {section_word(entry.section)}"
+        if key == beside[0 if by < 0 else -1]:
+            return f"it is the {'first' if by < 0 else 'last'} {section_word(entry.section)} already"
+        return ""
+
+    def brought_back(self, version: Ruleset, history: Sequence[Ruleset] = ()) -> RuleDraft:
+        """What an earlier version said, in place of everything; `history` knows what was edited since."""
+        deeds = deeds_between(history, self.base, version)
+        before, after = keys_of(self.base.policies), keys_of(version.policies)
         edited = frozenset(
-            (before[one.section, one.place].key, after[one.section, one.to].key)
-            for one in changes_between(self.base.policies, version.policies)
+            (before[one.section][one.place - 1], after[one.section][one.to - 1])
+            for one in changes_between(self.base.policies, version.policies, deeds)
             if one.kind == "edited"
         )
         return RuleDraft(self.base, version.policies, version.ruleset_id, Deeds(edited=edited))
@@ -286,7 +302,7 @@ def _place_after(rows: Sequence[DraftRow], before: Sequence[Entry], gone: Entry)
     rank = SECTIONS.index(gone.section)
     first = 0
     for place, row in enumerate(rows):
-        if previous is not None and row.entry.key == previous:
+        if previous is not None and previous == (row.entry if row.was is None else row.was).key:
             return place + 1
         if SECTIONS.index(row.entry.section) < rank:
             first = place + 1

@@ -36,7 +36,7 @@ class Handover:
     def after(self, news: News) -> Handover | None:
         """After something became of it; None: it was refused."""
         match news.fate:
-            case Fate.written:
+            case Fate.written | Fate.locked:
                 return self
             case Fate.done:
                 return Handover(self.draft, accepted=True, version=_version(news.results, self.draft.base.job))

@@ -45,7 +45,8 @@ def change_text(change: EntryChange) -> str:
     before = change.before.text if change.before is not None else ""
     match change.kind:
         case "edited":
-            return f"{before} → {entry_text(change)}"
+            moved = f" (from place {change.place} to {change.to})" if change.crosses else ""
+            return f"{before} → {entry_text(change)}{moved}"
         case "moved":
             return f"{entry_text(change)} (from place {change.place} to {change.to})"
         case _:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.actions import BY_ID, Where
+from tui_crawler.console.looks import LONGEST, MOST, VIEWS, Look, TableLook
 from tui_crawler.console.present.order import SORT_COLUMNS, Arrangement
 from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.console.screens.overview import OverviewScreen
@@ -38,7 +39,7 @@ class Session:
     """What is remembered. `view` is the id of the action that shows it; empty strings: nothing is.
 
     `theme` was chosen with `t` while the configuration asked for `theme_over`; it ends when that asks for another one.
-    `zooms` are the enlarged panes: view, pane, and by how many steps.
+    `zooms` are the enlarged panes: view, pane, and by how many steps. `looks` are those of the other views, by name.
     """
 
     view: str = ""
@@ -49,6 +50,7 @@ class Session:
     theme: str = ""
     theme_over: str = ""
     zooms: tuple[tuple[str, str, int], ...] = ()
+    looks: tuple[tuple[str, Look], ...] = ()
 
     @property
     def arrangement(self) -> Arrangement:
@@ -70,7 +72,15 @@ def session_of(app: CrawlerApp) -> Session:
     view = f"view.{stack[1].WHERE.name}" if len(stack) > 1 else ""
     theme, over = app.appearance.chosen_theme, app.appearance.configured_theme
     zooms = tuple((name, pane, level) for name, (pane, level) in sorted(app.zooms.items()))
-    session = Session(view=view if view in BY_ID else "", theme=theme, theme_over=over if theme else "", zooms=zooms)
+    for screen in stack:
+        app.looks.keep(screen)
+    session = Session(
+        view=view if view in BY_ID else "",
+        theme=theme,
+        theme_over=over if theme else "",
+        zooms=zooms,
+        looks=tuple(sorted(app.looks.kept.items(), key=lambda item: item[0])),
+    )
     overview = next((screen for screen in stack if isinstance(screen, OverviewScreen)), None)
     return session if overview is None else session.arranged(overview.arrangement)
 
@@ -100,6 +110,8 @@ class Memory:
         if self._file is None:
             return False
         text = json.dumps(asdict(session), ensure_ascii=True)
+        if len(text) > MOST_BYTES:
+            text = json.dumps(asdict(replace(session, looks=())), ensure_ascii=True)
         return write_privately(self._file, text) and self._forget_the_oldest()
 
     def _forget_the_oldest(self) -> bool:
@@ -146,8 +158,8 @@ def _session(document: Mapping[str, object]) -> Session:
         if isinstance(value := document.get(name), str)
     }
     switches = {name: value for name in ("descending", "problems") if isinstance(value := document.get(name), bool)}
-    zooms = _zooms(document.get("zooms"))
-    return Session(**words, **switches, zooms=zooms)  # type: ignore[arg-type]  # names and types were looked at above
+    zooms, looks = _zooms(document.get("zooms")), _looks(document.get("looks"))
+    return Session(**words, **switches, zooms=zooms, looks=looks)  # type: ignore[arg-type]  # names and types were looked at above
 
 
 def _zooms(listed: object) -> tuple[tuple[str, str, int], ...]:
@@ -157,3 +169,36 @@ def _zooms(listed: object) -> tuple[tuple[str, str, int], ...]:
             case [str(view), str(pane), int(level)] if view in Where.__members__ and level in WORDS:
                 found.append((view, pane[:_LONGEST], level))
     return tuple(found[: len(Where)])
+
+
+def _looks(listed: object) -> tuple[tuple[str, Look], ...]:
+    names = {where.name for where in VIEWS}
+    found: dict[str, Look] = {}
+    for one in listed if isinstance(listed, list) else ():
+        match one:
+            case [str(view), {"tables": list(tables), "words": list(words)}] if view in names:
+                found[view] = Look(_tables(tables), _words(words))
+    return tuple(found.items())
+
+
+def _tables(listed: list[object]) -> tuple[TableLook, ...]:
+    found = []
+    for one in listed[:MOST]:
+        match one:
+            case {
+                "table": str(table),
+                "needle": str(needle),
+                "column": str(column),
+                "descending": bool(descending),
+            } if len(needle) <= LONGEST:
+                found.append(TableLook(table, needle, column, descending))
+    return tuple(found)
+
+
+def _words(listed: list[object]) -> tuple[tuple[str, str], ...]:
+    found = []
+    for one in listed[:MOST]:
+        match one:
+            case [str(name), str(value)] if len(value) <= LONGEST:
+                found.append((name, value))
+    return tuple(found)

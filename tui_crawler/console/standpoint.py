@@ -19,6 +19,8 @@ def situation_of(app: CrawlerApp, screen: ConsoleScreen) -> Situation:
     return replace(
         found,
         readonly=app.readonly,
+        watches=app.watches,
+        no_start=app.succession.hindrance,
         hindrance=app.way_out.hindrance,
         queries=app.queries is not None,
         zoom=screen.zoom.level,

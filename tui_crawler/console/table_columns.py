@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 FLEXIBLE_MINIMUM = 8
 """The least width of a flexible column that names none, in cells."""
 
+_COMFORTABLE = 24
+"""So many cells the only flexible column that is never dropped gets before others share what is left."""
 _NARROW = 60
 _TINY = 12
 
@@ -76,8 +78,9 @@ def arrange(columns: Sequence[Column], width: int) -> Layout:
     """Return the columns that fit in `width` cells, with their widths.
 
     Columns shrink to their least width, then drop out by priority (of equal ones the rightmost), until the
-    rest fits; what is left over widens fixed columns, each to its whole width, and then the flexible ones. If
-    even the columns that are never dropped do not fit, they are cut at the right edge.
+    rest fits; what is left over widens fixed columns, each to its whole width, and then the flexible ones, the
+    only one that is never dropped before the others. If even the columns that are never dropped do not fit,
+    they are cut at the right edge.
     """
     gutter = 2 if width >= _NARROW else 1 if width >= _TINY else 0
     kept = list(enumerate(columns))
@@ -114,6 +117,11 @@ def _sizes(columns: Sequence[Column], room: int) -> list[int]:
     for index, column in enumerate(columns if not flexible else ()):
         more = min(spare, column.wanted - sizes[index])
         sizes[index] += more
+        spare -= more
+    first = [index for index in flexible if columns[index].priority == 0]
+    if len(first) == 1:  # what a row is about is told before what it is told about it
+        more = min(spare, max(0, _COMFORTABLE - sizes[first[0]]))
+        sizes[first[0]] += more
         spare -= more
     for position, index in enumerate(flexible):
         share = spare // (len(flexible) - position)

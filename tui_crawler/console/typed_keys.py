@@ -6,14 +6,14 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from textual import events
-from textual.app import App, ReturnType
+from textual.app import ReturnType
 from textual.message import Message
 
 from tui_crawler.console.panes.typing import TakesText
 from tui_crawler.console.screens.waiting import WaitingScreen
+from tui_crawler.console.terminal_app import TerminalApp
 
 if TYPE_CHECKING:
-    from textual.driver import Driver
     from textual.screen import Screen
     from textual.timer import Timer
     from textual.widget import Widget
@@ -24,7 +24,7 @@ _PASS = frozenset({"ctrl+c", "ctrl+q"})
 """Keys that are no text and never wait: one can leave at any time."""
 
 
-class KeyedApp(App[ReturnType]):
+class KeyedApp(TerminalApp[ReturnType]):
     """An app whose keys do not overtake each other.
 
     Textual hands a key from widget to widget before its action is done; keys typed in one go would meet the screen as
@@ -43,12 +43,17 @@ class KeyedApp(App[ReturnType]):
             super().__init__()
             self.number = number
 
-    def __init__(self, driver_class: type[Driver] | None) -> None:
-        """No key was typed yet. `driver_class` None: Textual's own."""
-        super().__init__(driver_class=driver_class)
+    def __init__(self) -> None:
+        """No key was typed yet."""
+        super().__init__()
         self._kept: deque[events.Key | events.Paste] = deque()
         self._echoes, self._echo = 0, 0  # how many were sent, and the one that is waited for; 0: none
         self._patience: Timer | None = None
+
+    def _goes_back(self, event: events.Key) -> bool:
+        """Whether a key says that something is enough; one that writes a character says so only where none is typed."""
+        writes = event.is_printable and isinstance(self.focused, TakesText)
+        return event.key == "escape" or (event.key in self.back_keys and not writes)
 
     def let_keys_go_on(self) -> None:
         """What keys were kept for is there: they act now."""
@@ -64,7 +69,7 @@ class KeyedApp(App[ReturnType]):
             await super().on_event(event)
         elif isinstance(event, events.Key) and event.key in _PASS:
             await self._act(event)
-        elif isinstance(event, events.Key) and event.key == "escape" and (waits := self._waits()) is not None:
+        elif isinstance(event, events.Key) and self._goes_back(event) and (waits := self._waits()) is not None:
             waits.give_up()
             self.drop_keys()
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tui_crawler.console.action import NOTHING_TO_UNDO
 from tui_crawler.console.intent import Intent
 from tui_crawler.domain.command import RetryPages
 
@@ -30,7 +31,7 @@ class UndoStack:
     @property
     def why_none(self) -> str:
         """Why there is nothing to undo."""
-        return f"{self.final} cannot be undone" if self.final else "nothing to undo"
+        return f"{self.final} cannot be undone" if self.final else NOTHING_TO_UNDO
 
     @property
     def next_redo(self) -> str:

@@ -90,7 +90,7 @@ def prospect_words(prospect: Prospect) -> str:
     """When the pages are taken up, as sentences that go on after a colon."""
     match prospect.uptake:
         case Uptake.this_run:
-            return "the pages get their tries back and are taken up in this run."
+            return "the pages get their tries back and come next in this run."
         case Uptake.new_run:
             words = "starts a new run; origins that gave up begin again with full patience"
             if not prospect.queued:

@@ -7,18 +7,17 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from tui_crawler.console.appearance import dress
-from tui_crawler.console.crash_report import in_plain_characters
 from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.first_step import FirstStep, Found, FoundFile, FromDemo, FromSeeds, Left, Threshold
 from tui_crawler.console.screens.begin import FileScreen, FirstSeedsScreen, SeedsDraft
 from tui_crawler.console.screens.welcome import WelcomeScreen
-from tui_crawler.console.terminal import PatientDriver, catch_signals, patient_driver
-from tui_crawler.console.theme import DARK, LIGHT, role_variables
+from tui_crawler.console.terminal import catch_signals
+from tui_crawler.console.terminal_app import TerminalApp
+from tui_crawler.console.theme import DARK, LIGHT
 from tui_crawler.console.way_out import HANGUP_STATUS
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ _LOOK_S = 0.5
 _CRASHED = 3  # the exit status of what could not run
 
 
-class WelcomeApp(App[FirstStep | Left]):
+class WelcomeApp(TerminalApp[FirstStep | Left]):
     """The welcome. `run_to_end` runs it."""
 
     TITLE = "tui-crawler"
@@ -43,7 +42,7 @@ class WelcomeApp(App[FirstStep | Left]):
 
     def __init__(self, threshold: Threshold) -> None:
         """Makes it; the folder is looked into when the first picture stands."""
-        super().__init__(driver_class=patient_driver())
+        super().__init__()
         dress(self, DARK.name)
         self.threshold = threshold
         self.found: Found | None = None
@@ -54,15 +53,6 @@ class WelcomeApp(App[FirstStep | Left]):
         """Runs it until something was chosen (blocking)."""
         answer = self.run()
         return Left(_CRASHED) if answer is None else answer
-
-    def _print_error_renderables(self) -> None:
-        """Textual prints what ended the app after the screen is gone; what was crawled may stand in it."""
-        self._exit_renderables = in_plain_characters(self.error_console, self._exit_renderables)
-        super()._print_error_renderables()
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The colour roles, for themes that have none."""
-        return role_variables(self.current_theme.dark)
 
     def get_default_screen(self) -> Screen[None]:
         """The ways to begin."""
@@ -115,8 +105,7 @@ class WelcomeApp(App[FirstStep | Left]):
 
     def leave(self, exit_status: int = 0) -> None:
         """Leaves without having begun."""
-        if isinstance(self._driver, PatientDriver):
-            self._driver.outlet.leaving = True
+        self.terminal_leaving()
         self.exit(Left(exit_status))
 
     # keys and signals
@@ -139,14 +128,13 @@ class WelcomeApp(App[FirstStep | Left]):
 
     def _caught(self, status: int) -> None:
         """Takes a signal: runs in the main thread, at any point of what it does."""
-        if isinstance(self._driver, PatientDriver):
-            self._driver.outlet.leaving = True
+        self.terminal_leaving()
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.leave, status)
 
     def _look_at_terminal(self) -> None:
-        if isinstance(self._driver, PatientDriver) and self._driver.terminal_gone():
+        if self.terminal_lost:
             self.leave(HANGUP_STATUS)
 
     def on_unmount(self) -> None:

@@ -84,32 +84,40 @@ class Wishes:
         return prospect_of(self.uptake, origins, self._app.picture.origins.values(), among)
 
     def retry(self, urls: tuple[str, ...], then: Callable[[], None] | None = None) -> None:
-        """Gives URLs their tries back; asks first when there are several or a run would start, and says what it takes.
+        """Gives URLs their tries back; asks first when there are several, a run would start, or the origin gave
+        up, and says what it takes.
 
         `then` is called after that has been carried out.
         """
-        if len(urls) == 1 and self.uptake is not Uptake.new_run:
-            self.carry_out(retry_urls(urls, self.uptake))
-            if then is not None:
-                then()
-            return
         from tui_crawler.console.present.retry_cost import pages_by_origin  # noqa: PLC0415  not before the first paint
 
         origins, pages = self._app.picture.origins, pages_by_origin(urls)
-        prospect = self.prospect(view for name in pages if (view := origins.get(name)) is not None)
+        views = [view for name in pages if (view := origins.get(name)) is not None]
+        prospect = self.prospect(views)
+        if len(urls) == 1 and prospect.uptake is not Uptake.new_run and not prospect.gave_up:
+            self.carry_out(retry_urls(urls, prospect.uptake, views[0] if views else None))
+            if then is not None:
+                then()
+            return
         what = "the marked URLs" if len(urls) > 1 else urls[0]
         self.ask(retry_named(urls, what, len(urls), self.cost_words(pages, origins), prospect), then)
 
     def cost_words(self, pages: Mapping[str, int], origins: Mapping[str, OriginView], among: int | None = None) -> str:
-        """What it takes to put back so many pages of origins, in words; where that starts a run, with what else that
-        run asks for. `among` of the pages are queued already (None: nobody knows how many)."""
-        from tui_crawler.console.present.retry_cost import cost_words, retry_cost, run_cost  # noqa: PLC0415
+        """What it takes to put back so many pages of origins, in words; where another run takes them up, with what else
+        that asks for. `among` of the pages are queued already (None: nobody knows how many)."""
+        from tui_crawler.console.present.retry_cost import (  # noqa: PLC0415  not before the first paint
+            cost_words,
+            fresh_cost,
+            retry_cost,
+            run_cost,
+        )
 
         picture, now, uptake = self._app.picture, self._app.clock.wall_ms(), self.uptake
         run = picture.run
-        cost = retry_cost(pages, origins, run.tries if run is not None else 0, now, uptake)
-        if uptake is not Uptake.new_run:
-            return cost_words(cost)
+        tries = run.tries if run is not None else 0
+        cost = retry_cost(pages, origins, tries, now, uptake)
+        if uptake is Uptake.this_run:
+            return cost_words(cost, fresh=fresh_cost(pages, origins, tries, now))
         return cost_words(cost, run_cost(pages, picture.origins, now, among, run.max_in_flight if run else 0))
 
     def undo(self) -> None:
@@ -143,13 +151,15 @@ class Wishes:
                 self._app.tell("journal", f"✓ {told}{note}{undo}", "ok")
                 if line := same_as(news.intent.commands, takes_back=takes_back):
                     self._app.tell("same", f"same as: {line}", "muted")
+            case Fate.locked:
+                self._app.tell("journal", f"◷ {says}: waits, the database is locked by another program", "warning")
             case Fate.waiting:
                 self._app.tell("journal", f"◷ {says}: noted, no engine has taken it up yet", "warning")
             case Fate.refused | Fate.failed:
                 self.undo_stack = self.undo_stack.without(news.intent)
                 self._app.tell("journal", f"✗ {says}: {news.error}", "error")
         for one in [one for one in self._hearers if one[0] is news.intent]:
-            if news.fate is not Fate.written:
+            if news.fate not in {Fate.written, Fate.locked}:
                 self._hearers.remove(one)
             one[1](news)
 

@@ -33,13 +33,14 @@ class DemoAddress:
 class DemoProcess:
     """A running child. It ends when `close` is called or when this process ends, even if it is killed.
 
-    The child watches its standard input, a pipe that only this process holds open. It has its own session,
-    so a Ctrl-C in the terminal ends the console first.
+    The child watches its standard input, a pipe that only this process holds open, unless it hands its end (the
+    `lifeline`) to another and leaves. It has its own session, so a Ctrl-C in the terminal ends the console first.
     """
 
     def __init__(self, child: subprocess.Popen[bytes], sites: tuple[DemoAddress, ...]) -> None:
         """Hold a child that is ready; `start` makes one."""
         self._child = child
+        self._left = False
         self.sites = sites
 
     @classmethod
@@ -98,9 +99,26 @@ class DemoProcess:
         """True while the child lives."""
         return self._child.poll() is None
 
-    def close(self) -> int:
-        """End the child, wait for it, return its exit status (negative: the signal). May be called twice."""
-        return _end(self._child)
+    @property
+    def lifeline(self) -> int:
+        """The file descriptor that keeps the child serving: as long as any process holds it open."""
+        return _pipe(self._child.stdin).fileno()
+
+    def leave(self) -> None:
+        """Let go of the child: another process holds its lifeline, and `close` no longer ends it."""
+        _close_pipes(self._child)
+        self._left = True
+
+    @property
+    def was_left(self) -> bool:
+        """True once `leave` was called."""
+        return self._left
+
+    def close(self) -> int | None:
+        """End the child, wait for it, return its exit status (negative: the signal). May be called twice.
+
+        None for a child that was left to another process: it goes on."""
+        return None if self._left else _end(self._child)
 
     def __enter__(self) -> Self:
         """Return the running child."""
@@ -146,6 +164,11 @@ def _read_ready(line: bytes) -> tuple[DemoAddress, ...]:
         raise DemoStartFailed("the demo web said something unexpected at its start") from error
 
 
+def _close_pipes(child: subprocess.Popen[bytes]) -> None:
+    _pipe(child.stdin).close()
+    _pipe(child.stdout).close()
+
+
 def _end(child: subprocess.Popen[bytes]) -> int:
     _pipe(child.stdin).close()
     for harder in (child.terminate, child.kill):
@@ -156,7 +179,7 @@ def _end(child: subprocess.Popen[bytes]) -> int:
             harder()
     else:
         status = child.wait()
-    _pipe(child.stdout).close()
+    _close_pipes(child)
     return status
 
 

@@ -18,7 +18,15 @@ from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.page import PageStatus
-from tui_crawler.domain.standing import PageStanding, UrlStanding, date_time, due_step, is_due
+from tui_crawler.domain.recovery import NextTry
+from tui_crawler.domain.standing import (
+    PageStanding,
+    UrlStanding,
+    date_time,
+    due_step,
+    is_due,
+    next_try_of_standing,
+)
 from tui_crawler.domain.verdict import JUDGEMENT_CODES, Refusal, Step
 
 if TYPE_CHECKING:
@@ -231,13 +239,24 @@ def _failed(question: Question, page: PageStanding) -> Decision:
     said = f", {last.message}" if last is not None and last.message else ""
     what = f"{_outcome(page)}{said}, {date_time(page.last_crawled_at, question.zone)}"
     if not page.attempts_remaining:
-        tries = f"after {page.attempts} attempt{'s' if page.attempts != 1 else ''}"
         advice = "tui-crawler retry URL gives it its tries back"
-        return Decision(Answer.failed, f"it failed {tries}: {what}", page.last_exit_code, advice)
+        return Decision(Answer.failed, f"it failed{_no_try(question, page)}: {what}", page.last_exit_code, advice)
     due = due_step(page, question.standing.schedule, question.now, question.zone)
     again = f"{page.attempts_remaining} more tr{'ies' if page.attempts_remaining > 1 else 'y'}, {due.reason}"
     sentence = f"it failed and is tried again: {what}; {again}; {_held(question, page)}"
     return Decision(Answer.retry_pending, sentence, page.last_exit_code)
+
+
+def _no_try(question: Question, page: PageStanding) -> str:
+    """How often a failed page was tried, and why it has no try left."""
+    tries = f" after {page.attempts} attempt{'s' if page.attempts != 1 else ''}"
+    match next_try_of_standing(page, question.standing.schedule, question.now):
+        case NextTry.final:
+            return f"{tries}, and that is final"
+        case NextTry.used_up:
+            return f"{tries} and has used up its tries"
+        case _:
+            return f"{tries}, and its recrawl is due"
 
 
 def _done(question: Question, page: PageStanding, ready: bool) -> Decision:

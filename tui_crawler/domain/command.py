@@ -40,9 +40,14 @@ class AddSeeds:
     not_before: int = 0
 
 
+RETRIED_NEXT = 500
+"""So many of the pages of an origin that are put back at once come next of all it has (as many as a fill takes); of
+more than that the others come when the queue gets to them."""
+
+
 @dataclass(frozen=True, slots=True)
 class RetryPages:
-    """Failed pages get their tries back and leave the ignore list. The options narrow each other."""
+    """Failed pages get their tries back, leave the ignore list and come next. The options narrow each other."""
 
     urls: tuple[str, ...] = ()
     exit_codes: tuple[str, ...] = ()

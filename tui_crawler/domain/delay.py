@@ -102,6 +102,11 @@ def after_request(
     return delay, pace
 
 
+def delay_in_force(settings: DelaySettings, pace: Pace, response_ms: int) -> Delay:
+    """The delay that another request like the last one, of `response_ms`, would be followed by."""
+    return _by_model(settings, pace, response_ms, first=not pace.window)
+
+
 def _by_model(settings: DelaySettings, pace: Pace, response_ms: int, first: bool) -> Delay:
     least = minimum(settings, pace)
     match settings.model:

@@ -19,5 +19,6 @@ class DelayReason(Enum):
     average = "average"
     first_request = "first_request"
     operator = "operator"
+    lowered = "lowered"  # by the operator, while a longer wait is still under way
     restart = "restart"
     robots_unreachable = "robots_unreachable"

@@ -15,17 +15,21 @@ Numbered = tuple["Hashable", int]
 """An entry, and how often it came before: so all entries of a list are different."""
 
 _MOST_COMPARED = 400
-"""More pairs than these between two kept entries are not compared: they are taken in their order."""
+"""More pairs than these are not compared: those entries were taken out and put in."""
+_ALIKE = 0.5
+"""Names that share so much of the longer one at their ends may be of one entry."""
 _ORDER: tuple[Kind, ...] = ("removed", "edited", "moved", "added")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One change: `before` and `after` are the places of the entry in the two lists, from 0 (-1: it is not there)."""
+    """One change: `before` and `after` are the places of the entry in the two lists, from 0 (-1: it is not there).
+    `crosses`: an entry that was edited stands elsewhere now among those that stayed."""
 
     kind: Kind
     before: int = -1
     after: int = -1
+    crosses: bool = False
 
 
 def numbered(entries: Sequence[Hashable]) -> list[Numbered]:
@@ -61,90 +65,128 @@ def out_of_order(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple
 def steps_between(
     before: Sequence[Hashable],
     after: Sequence[Hashable],
-    words: tuple[Sequence[str], Sequence[str]],
+    names: tuple[Sequence[str], Sequence[str]],
     loose: Collection[Numbered] = (),
     edits: Collection[tuple[Numbered, Numbered]] | None = None,
 ) -> list[Step]:
-    """What makes the second list of the first one. `words` say each entry of both.
+    """What makes the second list of the first one. `names` are what each entry of both is known by.
 
-    `edits` are the entries that were edited, and what was made of them. None: nobody knows; then an entry that is gone
-    and a new one at the same place are one that was edited, of several those that are most alike. Of two entries that
-    changed places either may have moved: it is the `loose` one.
+    `edits` are the entries that were edited, and what was made of them. None: nobody knows; then those of one name
+    were, and those of alike names, as many as possible, and one that is alone at its place with the one it gave way to.
+    Of two entries that changed places either may have moved: it is the `loose` one.
     """
     former, latter = numbered(before), numbered(after)
     places, known = {entry: place for place, entry in enumerate(latter)}, set(former)
     kept = _kept(former, latter, loose)
     stays = {pair[0] for pair in kept}
-    gone: dict[int, list[int]] = {}
-    new: dict[int, list[int]] = {}
-    found: list[tuple[int, Step]] = []
-    for place, entry in enumerate(former):
-        if entry not in places:
-            gone.setdefault(_gap(kept, 0, place), []).append(place)
-        elif place not in stays:
-            there = places[entry]
-            found.append((_gap(kept, 1, there), Step("moved", place, there)))
-    for place, entry in enumerate(latter):
-        if entry not in known:
-            new.setdefault(_gap(kept, 1, place), []).append(place)
-    if edits is not None:
-        found += _edited(edits, former, places, gone, new)
-    for gap in gone.keys() | new.keys():
-        pairs = _pairs(gone.get(gap, []), new.get(gap, []), words) if edits is None else []
-        found += [(gap, step) for step in _steps(gone.get(gap, []), new.get(gap, []), pairs)]
-    return [step for _, step in sorted(found, key=lambda one: (one[0], _ORDER.index(one[1].kind), one[1].after))]
+    gone = [place for place, entry in enumerate(former) if entry not in places]
+    new = [place for place, entry in enumerate(latter) if entry not in known]
+    pairs = _guessed(gone, new, names, kept) if edits is None else _told(edits, former, places, gone, new)
+    straight = set(_straight(kept, pairs))
+    edited = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+    steps = [
+        *(Step("removed", place) for place in gone if place not in edited[0]),
+        *(Step("edited", *pair, pair not in straight) for pair in pairs),
+        *(
+            Step("moved", place, places[entry])
+            for place, entry in enumerate(former)
+            if entry in places and place not in stays
+        ),
+        *(Step("added", after=place) for place in new if place not in edited[1]),
+    ]
+    return sorted(steps, key=lambda one: (_gap_of(one, kept), _ORDER.index(one.kind), one.after))
 
 
-def _edited(
+def _told(
     edits: Collection[tuple[Numbered, Numbered]],
     former: Sequence[Numbered],
     places: Mapping[Numbered, int],
-    gone: dict[int, list[int]],
-    new: dict[int, list[int]],
-) -> list[tuple[int, Step]]:
-    """The edits that are known, with how many kept entries stand before; they are taken out of what is gone and new."""
-    lost = {former[place]: (gap, place) for gap, some in gone.items() for place in some}
-    come = {place: gap for gap, some in new.items() for place in some}
-    found = []
+    gone: Sequence[int],
+    new: Sequence[int],
+) -> list[tuple[int, int]]:
+    """The places of entries of which it is known that they were edited, each once."""
+    lost, come = {former[place]: place for place in gone}, set(new)
+    pairs = []
     for old, made in edits:
         there = places.get(made, -1)
         if old in lost and there in come:
-            (gap, place), after = lost.pop(old), come.pop(there)
-            gone[gap].remove(place)
-            new[after].remove(there)
-            found.append((after, Step("edited", place, there)))
-    return found
-
-
-def _pairs(
-    gone: Sequence[int], new: Sequence[int], words: tuple[Sequence[str], Sequence[str]]
-) -> list[tuple[int, int]]:
-    """Which entries between two that are kept were edited, as nobody knows: as many as possible."""
-    if len(gone) == len(new) or len(gone) * len(new) > _MOST_COMPARED:
-        return list(zip(gone, new, strict=False))
-    pairs: list[tuple[int, int]] = []
-    ranked = sorted((-_alike(words[0][one], words[1][other]), one, other) for one in gone for other in new)
-    for _, one, other in ranked:
-        if all(one != pair[0] and other != pair[1] for pair in pairs):
-            pairs.append((one, other))
+            pairs.append((lost.pop(old), there))
+            come.remove(there)
     return pairs
 
 
-def _steps(gone: Sequence[int], new: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[Step]:
-    """What became of entries between two that are kept."""
-    edited = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
-    return [
-        *(Step("removed", place) for place in gone if place not in edited[0]),
-        *(Step("edited", one, other) for one, other in pairs),
-        *(Step("added", after=place) for place in new if place not in edited[1]),
-    ]
+def _guessed(
+    gone: Sequence[int], new: Sequence[int], names: tuple[Sequence[str], Sequence[str]], kept: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The places of entries that were edited, as far as it can be seen."""
+    named: dict[str, list[int]] = {}
+    for place in reversed(new):
+        named.setdefault(names[1][place], []).append(place)
+    pairs = {place: named[names[0][place]].pop() for place in gone if named.get(names[0][place])}
+    left = _left(pairs, gone, new)
+    if len(left[0]) * len(left[1]) <= _MOST_COMPARED:
+        pairs |= _matched(*left, names, kept)
+    went, came = Counter(_gap(kept, 0, place) for place in gone), Counter(_gap(kept, 1, place) for place in new)
+    old, fresh = _left(pairs, gone, new)
+    successors = {gap: place for place in fresh if went[gap := _gap(kept, 1, place)] == came[gap] == 1}
+    pairs |= {place: successors[gap] for place in old if (gap := _gap(kept, 0, place)) in successors}
+    return list(pairs.items())
 
 
-def _alike(one: str, other: str) -> int:
-    """How many characters two texts have in common at their ends."""
+def _left(pairs: Mapping[int, int], gone: Sequence[int], new: Sequence[int]) -> tuple[list[int], list[int]]:
+    taken = set(pairs.values())
+    return [place for place in gone if place not in pairs], [place for place in new if place not in taken]
+
+
+def _matched(
+    gone: Sequence[int], new: Sequence[int], names: tuple[Sequence[str], Sequence[str]], kept: Sequence[tuple[int, int]]
+) -> dict[int, int]:
+    """Pairs of entries with alike names: as many as possible, of those the ones that are most alike, at best where they
+    stood."""
+
+    def closeness(one: int, other: int) -> tuple[float, bool]:
+        return _alike(names[0][one], names[1][other]), _gap(kept, 0, one) == _gap(kept, 1, other)
+
+    ranked = sorted(
+        (close, -one, -other) for one in gone for other in new if (close := closeness(one, other))[0] >= _ALIKE
+    )
+    chosen: dict[int, list[int]] = {}
+    for _, one, other in reversed(ranked):
+        chosen.setdefault(-one, []).append(-other)
+    owners: dict[int, int] = {}
+
+    def find(one: int, seen: set[int]) -> bool:
+        """Finds a partner for an entry, another one for whose partner that was, if need be."""
+        free = [other for other in chosen[one] if other not in seen]
+        for other in sorted(free, key=lambda other: other in owners):
+            if other not in seen:
+                seen.add(other)
+                if other not in owners or find(owners[other], seen):
+                    owners[other] = one
+                    return True
+        return False
+
+    for one in chosen:  # those that have the closest partner come first
+        find(one, set())
+    return {one: other for other, one in owners.items()}
+
+
+def _alike(one: str, other: str) -> float:
+    """How much of the longer name both have in common at their ends, 0 to 1; letters and digits alone count."""
+    one, other = ("".join(filter(str.isalnum, name)) for name in (one, other))
     most = min(len(one), len(other))
     first = next((n for n in range(most) if one[n] != other[n]), most)
-    return first + next((n for n in range(most - first) if one[-1 - n] != other[-1 - n]), most - first)
+    last = next((n for n in range(most - first) if one[-1 - n] != other[-1 - n]), most - first)
+    return (first + last) / max(len(one), len(other), 1)
+
+
+def _straight(kept: Sequence[tuple[int, int]], pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those of the pairs that stand as they stood among the kept ones, and among each other."""
+    return _rising(sorted(pair for pair in pairs if _gap(kept, 0, pair[0]) == _gap(kept, 1, pair[1])))
+
+
+def _gap_of(step: Step, kept: Sequence[tuple[int, int]]) -> int:
+    return _gap(kept, 0, step.before) if step.after < 0 else _gap(kept, 1, step.after)
 
 
 def _gap(kept: Sequence[tuple[int, int]], side: int, place: int) -> int:
@@ -166,11 +208,15 @@ def _kept(former: list[Numbered], latter: list[Numbered], loose: Collection[Numb
 def _in_common(
     entries: Sequence[Numbered], others: Sequence[Numbered], loose: Collection[Numbered] = ()
 ) -> list[tuple[int, int]]:
-    """The longest common subsequence of two lists without repetitions, but for the loose entries, as pairs of places,
-    in O(n log n): it is the longest increasing run of the places that the entries have among the others."""
+    """The longest common subsequence of two lists without repetitions, but for the loose entries, as pairs of
+    places."""
     places = {entry: place for place, entry in enumerate(others) if entry not in loose}
-    pairs = [(place, places[entry]) for place, entry in enumerate(entries) if entry in places]
-    ends: list[int] = []  # the lowest place among the others at which a run of each length ends
+    return _rising([(place, places[entry]) for place, entry in enumerate(entries) if entry in places])
+
+
+def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Of pairs in the order of their first numbers, a longest run in which the second ones rise, in O(n log n)."""
+    ends: list[int] = []  # the lowest second number with which a run of each length ends
     last: list[int] = []  # which pair that is
     before: list[int] = []  # of each pair, the one before it in its run
     for number, (_, other) in enumerate(pairs):

@@ -39,5 +39,7 @@ EVENT_NAMES = (
     "origin_paused",
     "origin_resumed",
     "origin_finished",
+    "database_failed",
+    "database_restored",
     "run_finished",
 )

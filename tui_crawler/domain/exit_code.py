@@ -197,12 +197,18 @@ def retries_in_run(code: ExitCode, http_status: int | None) -> bool:
     return DISPOSITIONS[code].retry
 
 
+def is_final(code: ExitCode, http_status: int | None) -> bool:
+    """Whether an attempt that ends so leaves the page no tries, however many it had (CRAWL.md section 3: *left* 0)."""
+    if code is ExitCode.server_blamed_client and http_status in STATUS_WITHOUT_RETRY:
+        return True
+    return DISPOSITIONS[code].left is Left.zero
+
+
 def attempts_left(code: ExitCode, http_status: int | None, before: int) -> int:
     """`attempts_remaining` after an attempt; `before` is the number before the claim lowered it (B)."""
-    left = DISPOSITIONS[code].left
-    if code is ExitCode.server_blamed_client and http_status in STATUS_WITHOUT_RETRY:
-        left = Left.zero
-    match left:
+    if is_final(code, http_status):
+        return 0
+    match DISPOSITIONS[code].left:
         case Left.zero:
             return 0
         case Left.keep:
@@ -234,7 +240,9 @@ def table_markdown() -> str:
         "",
         "Made from `tui_crawler/domain/exit_code.py`; a test keeps this page equal to it. The name is the",
         "interface, the number is storage. *left* says what becomes of `attempts_remaining`: `keep` means that",
-        "the claim has lowered it already.",
+        "the claim has lowered it already; `zero` is final: a failed page that ended so is not recoverable, and only",
+        "`retry`, or its recrawl when that is due, asks for it again. Any other failed page is recoverable: with",
+        "tries left it is asked again in this run (*retry*) or the next, without when `retry` puts it back.",
         "",
         "| id | name | when | group | contentful | retry | patience | slow | left | counts as failed |",
         "|---|---|---|---|---|---|---|---|---|---|",

@@ -34,9 +34,33 @@ TERMS = (
     Term("todo", "How many pages stand on todo lists, done ones that are due again among them.", "domain/origin.py"),
     Term(
         "pending",
-        "How many pages have tries left: new ones, and failed ones that may be tried again, whether they stand on a "
-        "todo list yet or not.",
+        "How many pages have tries left: new ones, and failed ones (which count as failed, too), whether they stand on "
+        "a todo list yet or not.",
         "domain/page.py",
+    ),
+    Term(
+        "failed",
+        "How many pages failed when they were last asked for. With tries left a page is pending, too: it is asked "
+        "again in this run or the next, by its exit code.",
+        "domain/page.py",
+    ),
+    Term(
+        "final",
+        "What an exit code is that leaves a page no tries, as 404 does: only a retry, or its recrawl when that is due, "
+        "asks for it again.",
+        "domain/exit_code.py",
+    ),
+    Term(
+        "recoverable",
+        "A failed page whose exit code is not final, or that was put back: with tries left it is asked again by "
+        "itself, without when an operator puts it back.",
+        "domain/recovery.py",
+    ),
+    Term(
+        "retry",
+        "What an operator puts pages back with: they get all their tries, and come next of all that their origin has "
+        "to ask for. It gives no patience.",
+        "domain/command.py",
     ),
     Term("turn", "One step of an origin crawler: robots.txt, a fill, or a crawl.", "domain/turn.py"),
     Term(

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.delay_reason import DelayReason
+from tui_crawler.domain.endings import finish_words, run_end
 from tui_crawler.domain.moment import HELD
 
 if TYPE_CHECKING:
@@ -29,17 +30,6 @@ RESTING = "RESTING"
 """The state of an origin that has not finished while no engine is at work. The database does not hold it: nobody is
 left to write it there when an engine dies."""
 
-_FINISHED: Mapping[str, str] = MappingProxyType(
-    {
-        "exhausted": "nothing left to crawl",
-        "patience": "out of patience",
-        "database_error": "the database failed",
-        "excluded": "on the exclusion list",
-        "rate_limited": "told to wait longer than allowed",
-        "max_requests": "the run reached its request limit",
-        "operator": "stopped by the operator",
-    }
-)
 _DELAYS: Mapping[str, str] = MappingProxyType(
     {
         DelayReason.none.value: "",
@@ -53,6 +43,7 @@ _DELAYS: Mapping[str, str] = MappingProxyType(
         DelayReason.average.value: "mean of the last answers",
         DelayReason.first_request.value: "after the first request",
         DelayReason.operator.value: "set by the operator",
+        DelayReason.lowered.value: "lowered by the operator, this wait stays",
         DelayReason.restart.value: "one full delay after a restart",
         DelayReason.robots_unreachable.value: "robots.txt back-off",
     }
@@ -63,11 +54,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def delay_words(delay_reason: str) -> str:
     """What decided a delay, in words; empty for the plain configured one. `delay_reason` as in `v_origin`."""
     return _DELAYS.get(delay_reason, delay_reason.replace("_", " "))
-
-
-def finish_words(finish_reason: str) -> str:
-    """Why an origin crawler ended its run, in words. `finish_reason` as in `v_origin`."""
-    return _FINISHED.get(finish_reason, finish_reason.replace("_", " ") or "finished")
 
 
 def at_rest(origin: OriginView, run: RunView | None) -> OriginView:
@@ -134,18 +120,22 @@ def flying(origins: Iterable[OriginView]) -> Counter[str]:
     return Counter(view.worker for view in origins if view.in_flight_url)
 
 
-def idle_reason_of_run(origins: Iterable[OriginView], now: int, run: RunView | None, *, zone: tzinfo = UTC) -> str:
-    """Why nothing moves at all at `now` (epoch ms); empty while something does, or is about to within SOON_MS."""
+def idle_reason_of_run(
+    origins: Iterable[OriginView], now: int, run: RunView | None, hint: str = "", *, zone: tzinfo = UTC
+) -> str:
+    """Why nothing moves at all at `now` (epoch ms); empty while something does, or is about to within SOON_MS. `hint`:
+    how to go on where no engine is at work."""
     every = tuple(origins)
     if run is None:
         return "no run has started yet"
     if not run.live and not run.finished_at:
         at = _clock(end_of_run(run, now), zone)
-        return f"the engine broke off at {at}: a console that is started anew goes on, or `tui-crawler run CONFIG`"
+        hint = hint or "a console that is started anew goes on, or `tui-crawler run CONFIG`"
+        return f"the engine broke off at {at}: {hint}"
     if not run.live:
         ended = f" at {_clock(run.finished_at, zone)}"
-        why = f" ({run.finish_reason.replace('_', ' ')})" if run.finish_reason else ""
-        return f"no engine is at work: the run ended{ended}{why}"
+        why = f" ({run_end(run.finish_reason)[0]})" if run.finish_reason else ""
+        return f"no engine is at work: the run ended{ended}{why}{hint and '; '}{hint}"
     if run.heartbeat_at and now - run.heartbeat_at > SILENT_MS:
         return f"the engine has been silent for {_span(now - run.heartbeat_at)}"
     if not every:
@@ -172,6 +162,11 @@ def _finished(origin: OriginView, now: int, zone: tzinfo) -> str:
     words = finish_words(origin.finish_reason)
     if origin.finish_reason == "patience":
         return f"{words}: {origin.patience_max} persistent failures"
+    if origin.finish_reason == "exhausted" and origin.pending:
+        waits = "1 page waits" if origin.pending == 1 else f"{origin.pending} pages wait"
+        return f"{words}; {waits} for the next"
+    if origin.finish_reason == "exhausted":
+        return "nothing left to crawl"
     if origin.finish_reason == "rate_limited" and origin.next_request_at > now:
         return f"told by Retry-After to wait {_until(origin.next_request_at, now, zone)}"
     return words

@@ -94,7 +94,7 @@ class MatcherSet:
         self._matchers = tuple(matchers)
         owners: dict[Field, dict[Test, list[int]]] = {}
         for index, matcher in enumerate(self._matchers):
-            for test in _tests(matcher):
+            for test in tests_of(matcher):
                 indexes = owners.setdefault(test.field, {}).setdefault(test, [])
                 indexes.append(index)
         self._sets = {field: PatternSet([_pattern(test) for test in tests]) for field, tests in owners.items()}
@@ -115,14 +115,15 @@ class MatcherSet:
         return [index for index in sorted(candidates) if _evaluate(self._matchers[index], hits)]
 
 
-def _tests(matcher: Matcher) -> list[Test]:
+def tests_of(matcher: Matcher) -> list[Test]:
+    """All tests it is made of, in their order."""
     match matcher:
         case Test():
             return [matcher]
         case All(parts) | AnyOf(parts):
-            return [test for part in parts for test in _tests(part)]
+            return [test for part in parts for test in tests_of(part)]
         case Not(part):
-            return _tests(part)
+            return tests_of(part)
         case _:
             assert_never(matcher)
 

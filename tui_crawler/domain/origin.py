@@ -168,7 +168,7 @@ def restore(
     it is never waited for: each waits one full delay first (K5), from when that answer should have ended.
     A new run that finds a longer wait than `retry_after_max` finishes the origin at once as rate_limited.
     """
-    wait = min(max(0, record.next_request_at - now.wall_ms), record.delay_ms)
+    wait = min(max(0, record.next_request_at - now.wall_ms), _promised_ms(record))
     reason = DelayReason(record.delay_reason) if record.delay_reason else DelayReason.none
     long_wait = reason is DelayReason.retry_after and wait > settings.delay.retry_after_max_ms
     pace = _pace_of(record)
@@ -203,6 +203,14 @@ def restore(
         todo=todo,
         filled=takeover.continued,
     )
+
+
+def _promised_ms(record: OriginRecord) -> int:
+    """How long the origin was promised to be left alone: its delay, unless the operator has lowered that since. Then
+    what stands between its last request and the next one."""
+    if record.delay_reason != DelayReason.lowered.value:
+        return record.delay_ms
+    return max(record.delay_ms, record.next_request_at - record.last_request_at)
 
 
 def _answer_under_way(record: OriginRecord, full_ms: int) -> int:

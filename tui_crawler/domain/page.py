@@ -56,6 +56,15 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
+class PutBack:
+    """Pages that an operator has put back and that may be crawled, the soonest first. `listed` are the ids of those
+    that stand on a todo list already."""
+
+    pages: tuple[TodoPage, ...] = ()
+    listed: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class NewPage:
     """A URL that passed every filter and is to become a page, unless it is known already.
 

@@ -81,6 +81,7 @@ class PageView:
     validation_type: str = ""
     valid: int | None = None  # 0 or 1; None until a validator has looked at it
     took_ms: int | None = None  # of the last attempt; None until there was one, and where it made no request
+    ignored_in: int = 0  # the run whose ignore list it is on; 0: on none, or on a todo list
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +121,9 @@ class ExitCountView:
 class FailureGroup:
     """Failed pages with one key. `key` holds name and value pairs of the grouping, in its order.
 
-    `recent` of them failed last in the last five minutes. `trend` has the same for the twelve spans of five minutes up
-    to the present one, that one last. `origins` are the pages of each origin, most pages first.
+    `recoverable` of them can recover (`domain.recovery`). `recent` of them failed last in the last five minutes.
+    `trend` has the same for the twelve spans of five minutes up to the present one, that one last. `origins` are the
+    pages of each origin, most pages first.
     """
 
     key: tuple[tuple[str, str], ...]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from tui_crawler.domain.entry_order import missing, out_of_order
+from tui_crawler.domain.matcher import tests_of
 from tui_crawler.domain.policy import (
     DoNotCrawl,
     Exclusion,
@@ -33,6 +34,7 @@ __all__ = [
     "difference",
     "from_json",
     "line_of",
+    "name_of",
     "same_rules",
     "sections_of",
     "to_document",
@@ -175,6 +177,22 @@ def bare_entry(entry: RulesetEntry) -> RulesetEntry:
 def line_of(section: Section, entry: RulesetEntry, *, added: bool) -> RulesetLine:
     """An entry in words."""
     return RulesetLine(section, added, _words(entry), "" if isinstance(entry, str) else entry.source)
+
+
+def name_of(entry: RulesetEntry) -> str:
+    """What an entry is known by, without what it does: the same in one of which that alone was edited."""
+    match entry:
+        case DoNotCrawl():
+            return " ".join(test.value for test in tests_of(entry.matcher))
+        case QueryPolicy():
+            where = () if entry.match is None else (test.value for test in tests_of(entry.match))
+            return " ".join((*where, *sorted(entry.allow), *(name for name, _ in entry.values)))
+        case Rule():
+            return entry.match
+        case Exclusion():
+            return entry.value
+        case str():
+            return entry.partition(" ")[2]
 
 
 def _words(entry: RulesetEntry) -> str:

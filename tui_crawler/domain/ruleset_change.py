@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from tui_crawler.domain.entry_order import Kind, Numbered, Step, numbered, steps_between
@@ -15,6 +16,7 @@ from tui_crawler.domain.ruleset import (
     bare_entry,
     change_between,
     line_of,
+    name_of,
     sections_of,
 )
 
@@ -30,7 +32,7 @@ DOMAIN, PATTERN = "domain ", "pattern "
 @dataclass(frozen=True, slots=True)
 class EntryChange:
     """One change of one entry: `before` and `after` have it in words (None: it is not there), `place` and `to` are its
-    places in its section, from 1 (0: none)."""
+    places in its section, from 1 (0: none). `crosses`: it was edited, and stands elsewhere among those that stayed."""
 
     kind: Kind
     section: Section
@@ -38,6 +40,7 @@ class EntryChange:
     after: RulesetLine | None = None
     place: int = 0
     to: int = 0
+    crosses: bool = False
 
 
 EntryKey = tuple[Section, "Hashable", int]
@@ -93,6 +96,32 @@ def carried_over(base: PolicySet, edited: PolicySet, newer: PolicySet, deeds: De
     return CarriedOver(change.applied_to(newer), tuple(lost))
 
 
+def deeds_along(versions: Sequence[PolicySet]) -> Deeds:
+    """How the last of some versions was made of the first, told by those between them, each made of the one before: an
+    entry that was edited twice was edited, however little is left of what it said."""
+    first: dict[EntryKey, EntryKey] = {}  # of each entry that was edited, what it was in the first version
+    for before, after in pairwise(versions):
+        former, latter = keys_of(before), keys_of(after)
+        made = {
+            former[one.section][one.place - 1]: latter[one.section][one.to - 1]
+            for one in changes_between(before, after)
+            if one.kind == "edited"
+        }
+        now = {key for keys in latter.values() for key in keys}
+        first = {made.get(key, key): origin for key, origin in first.items() if made.get(key, key) in now}
+        edited = set(first.values())
+        first |= {new: old for old, new in made.items() if new not in first and old not in edited}
+    return Deeds(edited=frozenset((old, new) for new, old in first.items() if old != new))
+
+
+def keys_of(policies: PolicySet) -> dict[Section, list[EntryKey]]:
+    """The key of each entry, section by section, in its order."""
+    return {
+        section: [(section, *one) for one in numbered([bare_entry(each) for each in entries])]
+        for section, entries in sections_of(policies)
+    }
+
+
 def whitelist_of(texts: Sequence[str]) -> Whitelist:
     """The whitelist of these entries."""
     domains = tuple(text.removeprefix(DOMAIN) for text in texts if text.startswith(DOMAIN))
@@ -105,12 +134,12 @@ def _steps(
     keys = [[bare_entry(each) for each in entries] for entries in (former, latter)]
     if keys[0] == keys[1]:
         return []
-    words = [[line_of(section, each, added=True).text for each in entries] for entries in (former, latter)]
+    names = [name_of(each) for each in former], [name_of(each) for each in latter]
     if deeds is None:
-        return steps_between(keys[0], keys[1], (words[0], words[1]))
+        return steps_between(keys[0], keys[1], names)
     loose = {key[1:] for key in deeds.moved if key[0] == section}
     edits = [(old[1:], made[1:]) for old, made in deeds.edited if old[0] == made[0] == section]
-    return steps_between(keys[0], keys[1], (words[0], words[1]), loose, edits)
+    return steps_between(keys[0], keys[1], names, loose, edits)
 
 
 def _told(section: Section, step: Step, former: Sequence[RulesetEntry], latter: Sequence[RulesetEntry]) -> EntryChange:
@@ -121,6 +150,7 @@ def _told(section: Section, step: Step, former: Sequence[RulesetEntry], latter: 
         line_of(section, latter[step.after], added=True) if step.after >= 0 else None,
         step.before + 1,
         step.after + 1,
+        step.crosses,
     )
 
 
@@ -141,10 +171,12 @@ def _merged(
         elif step.kind == "edited":
             place = order.index(old[step.before])
             del held[old[step.before]]
-            order[place : place + 1] = [] if own[step.after] in held else [own[step.after]]
-            held.setdefault(own[step.after], mine[step.after])
+            elsewhere = step.crosses or own[step.after] in held
+            order[place : place + 1] = [] if elsewhere else [own[step.after]]
+            if not elsewhere:
+                held[own[step.after]] = mine[step.after]
     for step in sorted(steps, key=lambda one: one.after):
-        if step.kind not in ("moved", "added") or step in lost:
+        if step in lost or not (step.kind in ("moved", "added") or step.crosses):
             continue
         entry = own[step.after]
         if step.kind == "moved":

@@ -118,6 +118,14 @@ class StorageFailure(Exception):
     """The database cannot take or give what is asked: disk full, locked for too long, corrupt, gone."""
 
 
+class DatabaseLocked(StorageFailure):
+    """Another program holds a lock on the database that it will give back: nothing is lost, it can be tried again."""
+
+
+class DatabaseDamaged(StorageFailure):
+    """The file is no whole database any more: nothing that is asked of it can be trusted."""
+
+
 class RunHeld(Exception):
     """Another live run holds the database; the message says which process on which host."""
 

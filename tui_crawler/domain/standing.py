@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import PageStatus
+from tui_crawler.domain.recovery import NextTry, is_recoverable, next_try
 from tui_crawler.domain.verdict import Step, Verdict
 
 if TYPE_CHECKING:
@@ -170,14 +171,7 @@ def due_step(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> 
     if page.status in {PageStatus.SKIPPED, PageStatus.STASHED}:
         return Step("due", "refuse", "never while its status is so")
     if page.attempts_remaining:
-        if page.not_before > now:
-            return Step("due", "refuse", f"not before {moment(page.not_before, now, zone)}", "not_before")
-        if page.status is PageStatus.READY and schedule.over:
-            words = "in the next run: it has tries left"
-            return Step("due", "refuse", words, "ignore list") if page.ignored else Step("due", "pass", words)
-        if page.ignored and not page.queue_position and page.status is PageStatus.READY:
-            return Step("due", "refuse", "in the next run: this one has considered it already", "ignore list")
-        return Step("due", "pass", "now: it has tries left")
+        return _tried_next(page, schedule, now, zone)
     if is_forced(page, schedule):
         return Step("due", "pass", "now: this run crawls every page once more", "crawl.force_recrawl")
     if due_at is None:
@@ -187,6 +181,35 @@ def due_step(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> 
     if verdict == "pass" and page.ignored and not schedule.over:
         return Step("due", "refuse", "in the next run: this one has considered it already", "ignore list")
     return Step("due", verdict, f"{moment(due_at, now, zone)}: {reason}", source)
+
+
+def next_try_of_standing(page: PageStanding, schedule: Schedule, now: int) -> NextTry:
+    """When a page is asked again, in the one word that stands for it everywhere."""
+    return next_try(
+        page.status,
+        page.attempts_remaining,
+        page.not_before,
+        now,
+        considered=page.ignored and not page.queue_position,
+        over=schedule.over,
+        recoverable=is_recoverable(page.status, page.attempts_remaining, page.last_code, page.last_http_status),
+        due_at=page.due_at or 0,
+    )
+
+
+def _tried_next(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> Step:
+    """When a page with tries left is due."""
+    match next_try_of_standing(page, schedule, now):
+        case NextTry.later:
+            return Step("due", "refuse", f"not before {moment(page.not_before, now, zone)}", "not_before")
+        case NextTry.next_run if not schedule.over:
+            return Step("due", "refuse", "in the next run: this one has considered it already", "ignore list")
+        case NextTry.next_run:
+            words = "in the next run: it has tries left"
+            considered = page.ignored and not page.queue_position
+            return Step("due", "refuse", words, "ignore list") if considered else Step("due", "pass", words)
+        case _:
+            return Step("due", "pass", "now: it has tries left")
 
 
 def moment(at: int, now: int, zone: tzinfo) -> str:

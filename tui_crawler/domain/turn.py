@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.delay import Answer, Delay, after_request, minimum
+from tui_crawler.domain.delay import Answer, Delay, after_request, delay_in_force, minimum
 from tui_crawler.domain.delay_reason import DelayReason
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, PatienceChange
 from tui_crawler.domain.moment import HELD, Moment
@@ -334,18 +334,31 @@ def touch(state: OriginState, delay_ms: int, now: Moment) -> OriginState:
 
 
 def slow_down(state: OriginState, delay_ms: int, now: Moment, settings: CrawlSettings) -> OriginState:
-    """The operator's own minimum delay. It lengthens the present wait at once and never shortens it."""
+    """The operator's own minimum delay. It lengthens the present wait at once and never shortens it: of one that is
+    lowered or taken off only the delay is another at once, the request that was promised a time keeps it."""
+    own_before = state.pace.operator_ms
     state = replace(state, pace=replace(state.pace, operator_ms=max(0, delay_ms)))
-    least = minimum(settings.delay, state.pace)
-    waited_from = state.release_ms - state.delay_ms
-    if not state.last_request_at or least.ms <= state.delay_ms:
+    if not state.last_request_at:
         return state
+    least = minimum(settings.delay, state.pace)
+    if least.ms <= state.delay_ms:
+        return _eased(state, now, settings) if own_before >= state.delay_ms else state
+    waited_from = state.release_ms - state.delay_ms
     gone = max(0, now.mono_ms - waited_from)
-    left = max(0, least.ms - gone)
+    left = max(0, least.ms - gone, state.release_ms - now.mono_ms)
     return replace(
         state,
         delay_ms=least.ms,
-        delay_reason=least.reason,
+        delay_reason=DelayReason.lowered if left > least.ms else least.reason,
         release_ms=now.mono_ms + left,
         next_request_at=now.wall_ms + left,
     )
+
+
+def _eased(state: OriginState, now: Moment, settings: CrawlSettings) -> OriginState:
+    """The delay that holds once the operator's own does not decide it any more; the wait under way stays."""
+    delay = delay_in_force(settings.delay, state.pace, state.last_response_ms)
+    if delay.ms >= state.delay_ms:
+        return state
+    reason = DelayReason.lowered if state.release_ms > now.mono_ms else delay.reason
+    return replace(state, delay_ms=delay.ms, delay_reason=reason)

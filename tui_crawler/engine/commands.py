@@ -77,6 +77,8 @@ class CommandDesk:
         self._store = store
         self._clock = clock
         self._elsewhere = elsewhere
+        self.crawls = True
+        """Whether there are turns to come: else pages that are put back wait for the todo lists of the next run."""
         self._queue = QueueDesk(roster, store, clock)
         self.probes = Probes(roster, clock)
 
@@ -192,10 +194,36 @@ class CommandDesk:
     async def _retry(self, command: RetryPages) -> Performed:
         counted = await self._store.retry(command)
         touched = tuple(name for name, _ in counted if name in self._roster.states)
+        moved = await self.bring_forward(command) if self.crawls else ()
         for name in touched:
-            state = self._roster.update(reopen(self._roster.states[name], _IDLE))
-            await self._store.save_origin(record_of(state))
+            if name not in moved:
+                state = self._roster.update(reopen(self._roster.states[name], _IDLE))
+                await self._store.save_origin(record_of(state))
         return {}, {"retried": dict(counted)}, touched
+
+    async def bring_forward(self, command: RetryPages) -> tuple[str, ...]:
+        """Pages that were put back come next at this worker's origins; answers at which. A page that stands on a todo
+        list in the database alone is left out: its attempt is over, and about to be stored."""
+        found = await self._store.put_back(command)
+        mine: dict[str, list[TodoPage]] = {}
+        for page in found.pages:
+            mine.setdefault(_origin_of(page), []).append(page)
+        ids: dict[str, frozenset[int]] = {}
+        for name, back in mine.items():  # at once: what is awaited lets turns go on
+            if name not in self._roster.states:
+                continue  # another worker holds it
+            state = reopen(self._roster.states[name], _IDLE)
+            held = {page.page_id for page in state.todo}
+            front = [page for page in back if page.page_id in held or page.page_id not in found.listed]
+            ids[name] = frozenset(page.page_id for page in front)
+            rest = (page for page in state.todo if page.page_id not in ids[name])
+            self._roster.update(replace(state, todo=(*front, *rest)))
+        for name, moved in ids.items():
+            state = self._roster.states[name]
+            todo = tuple(page.page_id for page in state.todo)
+            ignored = tuple(page_id for page_id in todo if page_id in moved)
+            await self._store.fill(FillRecord(record_of(state), ignored, todo))
+        return tuple(ids)
 
     async def _add(self, command: AddSeeds) -> Performed:
         urls: list[CrawlUrl] = []

@@ -19,6 +19,7 @@ from tui_crawler.domain.command import (
     ReclaimPages,
     RefetchRobots,
     ResumeOrigins,
+    RetryPages,
     SetDelay,
     SetJob,
     StashPages,
@@ -120,6 +121,8 @@ class CrewMember:
             case SetDelay(origin=origin):
                 if origin in self._roster.states:
                     return command, await self._desk.repeat(command, action.who)
+            case RetryPages():
+                return command, await self._desk.bring_forward(command)
             case Exclude():
                 return command, await self._desk.follow_exclusion(command, action.who)
             case SetJob() | SteerJobs():

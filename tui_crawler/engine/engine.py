@@ -60,7 +60,7 @@ class Engine:
         self._places = JobPlaces(self._roster)
         self._waiting = Waiting(self._roster, self._places, self._runner.counts, clock, listener)
         probes = self._desk.probes
-        self._slots = Slots(self._roster, self._runner, self._waiting, self._places, probes, fetcher, clock)
+        self._slots = Slots(self._roster, self._runner, self._waiting, self._places, probes, fetcher, clock, listener)
         self._slots.crew = self._crew
         self._slots.is_stopping = lambda: self._reason is not None
         self._actions: deque[PendingAction] = deque()
@@ -110,7 +110,8 @@ class Engine:
         self._continued = start.continued
         await self._take_rules(start)
         now = self._clock.now()
-        self._tell(events.run_started(now.wall_ms, start.run_id, start.continued, len(start.origins)))
+        size = len(start.origins)
+        self._tell(events.run_started(now.wall_ms, start.run_id, start.continued, size, start.requests))
         reason = RunReason.error
         try:
             await self._enter(start.origins, start.continued, start.unclean)
@@ -133,7 +134,7 @@ class Engine:
 
         Raises RunHeld or StorageFailure when it cannot begin.
         """
-        self._waiting.crawls = False
+        self._waiting.crawls = self._desk.crawls = False
         start = await self._store.begin_rest()
         try:
             await self._take_rules(start)
@@ -161,7 +162,7 @@ class Engine:
     async def _open(self, state: OriginState, now: Moment) -> None:
         """An origin's first place in the box; its gap holds for everyone under its key."""
         await self._waiting.find_key(state.origin, self._fetcher)
-        self._tell(events.origin_started(now.wall_ms, state))
+        self._tell(events.origin_started(now.wall_ms, state, self._runner.counts.get(state.origin, Counts())))
         if self._waiting.crawls and self._runner.is_excluded(state.origin):
             await self._runner.refuse_all(state.origin)
         await self._store.save_origin(record_of(self._roster.states[state.origin]))
@@ -266,7 +267,7 @@ class Engine:
             if self._few.are_left() and self._reason is None:
                 await self._mind_few_origins()
         except StorageFailure as failure:
-            self._slots.storage_ok, self._slots.trouble = False, str(failure)
+            self._slots.hinder(failure)
             self._next_heartbeat = self._next_poll = self._clock.now().mono_ms + self._settings.heartbeat_ms
 
     async def _mind_crew(self, crew: CrewMember) -> None:

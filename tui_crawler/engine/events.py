@@ -9,14 +9,28 @@ from tui_crawler.domain.run import RunReason
 from tui_crawler.engine.roster import Counts
 
 
-def run_started(at: int, run_id: int, continued: bool, origins: int) -> Event:
-    """The run has the database; `continued` when it goes on where a killed one stood."""
-    return Event(at, "run_started", extra=(("run_id", run_id), ("continued", continued), ("origins", origins)))
+def run_started(at: int, run_id: int, continued: bool, origins: int, requests: int) -> Event:
+    """The run has the database; `continued` when it goes on where a killed one stood, which made `requests`."""
+    so_far = (("origins", origins), ("requests", requests))
+    return Event(at, "run_started", extra=(("run_id", run_id), ("continued", continued), *so_far))
 
 
-def origin_started(at: int, state: OriginState) -> Event:
-    """An origin crawler has joined the run."""
-    return Event(at, "origin_started", state.origin, extra=(("todo", len(state.todo)), ("paused", state.paused)))
+def database_failed(at: int, message: str) -> Event:
+    """The database takes no rows; `message` says why. Nothing more is asked until it does."""
+    return Event(at, "database_failed", extra=(("message", message),))
+
+
+def database_restored(at: int) -> Event:
+    """The database has taken what a turn brought again."""
+    return Event(at, "database_restored")
+
+
+def origin_started(at: int, state: OriginState, counts: Counts) -> Event:
+    """An origin crawler has joined the run; how its pages stand is of all runs."""
+    pages = (("pages_done", counts.done), ("pages_failed", counts.failed))
+    return Event(
+        at, "origin_started", state.origin, extra=(("todo", len(state.todo)), ("paused", state.paused), *pages)
+    )
 
 
 def robots_fetched(at: int, state: OriginState, attempt: AttemptRecord) -> Event:

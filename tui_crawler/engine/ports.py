@@ -22,7 +22,7 @@ from tui_crawler.domain.command import (
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.job import JobChange, QueueChange
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.page import Candidates, NewPage, TodoPage
+from tui_crawler.domain.page import Candidates, NewPage, PutBack, TodoPage
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
@@ -95,6 +95,10 @@ class Store(Protocol):
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
         """Gives failed pages their tries back; answers how many pages of which origin."""
+        ...
+
+    async def put_back(self, selection: RetryPages) -> PutBack:
+        """Those of the pages named that wait to be crawled, RETRIED_NEXT of each origin at most."""
         ...
 
     async def exclusions(self) -> tuple[Exclusion, ...]:

@@ -20,9 +20,10 @@ from tui_crawler.domain.turn import (
     Rest,
     after_crawl,
 )
+from tui_crawler.engine import events
 from tui_crawler.engine.crew import CrewMember
 from tui_crawler.engine.job_places import JobPlaces
-from tui_crawler.engine.ports import Clock, Fetcher
+from tui_crawler.engine.ports import Clock, Fetcher, Listener
 from tui_crawler.engine.probes import Probes
 from tui_crawler.engine.roster import Roster
 from tui_crawler.engine.turns import TurnRunner
@@ -34,7 +35,7 @@ class Slots:
 
     `requests` counts the turns that made a request; `storage_ok` is false from the moment the database did not take
     an attempt until somebody sets it again, `unsaved` are the origins whose state it does not have. `trouble` is what
-    the database said last, until a turn succeeds again.
+    the database said last, until a turn succeeds again; the listener is told of both.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Slots:
         probes: Probes,
         fetcher: Fetcher,
         clock: Clock,
+        listener: Listener,
     ) -> None:
         self._roster = roster
         self._runner = runner
@@ -54,6 +56,7 @@ class Slots:
         self._probes = probes
         self._fetcher = fetcher
         self._clock = clock
+        self._listener = listener
         self._turns: dict[str, asyncio.Task[None]] = {}
         self.wake = asyncio.Event()
         self.crew: CrewMember | None = None
@@ -90,7 +93,7 @@ class Slots:
         origin = released.origin
         try:
             await self._perform(origin)
-            self.trouble = ""
+            self._tell_trouble("")
             if self._roster.states[origin].finished is not None:
                 await self._fetcher.forget(origin)
         except StorageFailure as failure:
@@ -158,8 +161,18 @@ class Slots:
         settings = self._roster.settings.settings_of(origin)
         self._roster.update(after_crawl(state, answer, self._clock.now(), settings))
         self.unsaved.add(origin)
+        self.hinder(failure)
+
+    def hinder(self, failure: StorageFailure) -> None:
+        """The database takes nothing: no turn is started until it does."""
         self.storage_ok = False
-        self.trouble = str(failure)
+        self._tell_trouble(str(failure))
+
+    def _tell_trouble(self, trouble: str) -> None:
+        if trouble != self.trouble:
+            self.trouble = trouble
+            at = self._clock.now().wall_ms
+            self._listener.on_event(events.database_failed(at, trouble) if trouble else events.database_restored(at))
 
     async def _give_up(self, origin: str, error: Exception) -> None:
         try:

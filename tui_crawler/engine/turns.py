@@ -138,7 +138,12 @@ class TurnRunner:
         return found is not None and found.kind != "pattern"
 
     async def refuse_all(self, origin: str) -> None:
-        """An excluded origin: what it has to crawl is logged as refused (202), nothing is asked, its run is over."""
+        """An excluded origin: what it has to crawl is logged as refused (202), nothing is asked, its run is over. What
+        stands on its todo list, as after a run that was broken off, is refused first."""
+        for page in self._roster.states[origin].todo:
+            verdict = self._judge(origin, page, normalise(page.url, None, CLIENT_MAX_LENGTH))
+            no = verdict if isinstance(verdict, Denied) else Denied(ExitCode.blocked_by_exclusion_list, "excluded")
+            await self._refuse(origin, page, no)
         state = self._roster.states[origin]
         while state.finished is None and not state.asleep_until:
             await self.fill(origin)

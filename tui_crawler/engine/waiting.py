@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import OriginState
+from tui_crawler.domain.origin import FinishReason, OriginState
 from tui_crawler.domain.scheduler import PenaltyBox, Released
-from tui_crawler.domain.turn import Finish, Rest, RestReason, Turn, next_turn
+from tui_crawler.domain.turn import FillTodo, Finish, Rest, RestReason, Turn, next_turn
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.engine import events
 from tui_crawler.engine.job_places import JobPlaces
@@ -25,12 +25,20 @@ class Waiting:
         self._clock = clock
         self._listener = listener
         self._box = PenaltyBox(roster.settings.plan.max_in_flight)
-        self._told_finished: set[str] = set()
+        self._told: dict[str, FinishReason] = {}
         self.crawls = True
 
     def next_turn(self, origin: str) -> Turn:
-        """What an origin does now."""
-        return next_turn(self._roster.states[origin], self._clock.now(), self._roster.full, self.crawls)
+        """What an origin does now. One that had nothing left and looks for work has not gone on yet."""
+        turn = next_turn(self._roster.states[origin], self._clock.now(), self._roster.full, self.crawls)
+        match turn:
+            case Finish():
+                pass
+            case FillTodo() if self._told.get(origin) is FinishReason.exhausted:
+                pass
+            case _:
+                self._told.pop(origin, None)
+        return turn
 
     async def find_key(self, origin: str, fetcher: Fetcher) -> None:
         """Finds the politeness key of an origin; its gap holds for everyone under the key."""
@@ -61,7 +69,6 @@ class Waiting:
                 self._tell_waiting(state, until, reason, now)
             case _:
                 ready = now.mono_ms
-        self._told_finished.discard(origin)
         self._box.put(origin, self._key_of(state), ready)
 
     def take(self) -> Released | None:
@@ -77,10 +84,10 @@ class Waiting:
         return self._box.next_release(now_ms)
 
     def tell_finished(self, state: OriginState, now: Moment) -> None:
-        """Tells once that the run of an origin is over."""
-        if state.origin in self._told_finished:
+        """Tells once that the run of an origin is over. One that has looked for work and found none has not gone on."""
+        if state.finished is None or self._told.get(state.origin) is state.finished:
             return
-        self._told_finished.add(state.origin)
+        self._told[state.origin] = state.finished
         counts = self._counts.get(state.origin, Counts())
         self._listener.on_event(events.origin_finished(now.wall_ms, state, counts))
 

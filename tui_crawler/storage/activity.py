@@ -7,8 +7,8 @@ from typing import Any, Literal
 import peewee
 
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.models import Activity, Run
-from tui_crawler.storage.statements import insert_rows
+from tui_crawler.storage.models import Activity, Attempt, Run
+from tui_crawler.storage.statements import insert_rows, slot
 from tui_crawler.storage.transaction import Transaction
 
 ActivityEvent = Literal[
@@ -45,6 +45,18 @@ def note(transaction: Transaction, event: ActivityEvent, message: str, origin_id
     transaction.insert(_insert, [(transaction.now, max(0, run_id), origin_id, event, clean(message))])
 
 
+def note_finish(transaction: Transaction, origin_id: int, reason: str) -> None:
+    """That an origin has finished its run; not a second time when it has asked for nothing since the first, as one that
+    has looked for work in vain."""
+    run_id = newest_run(transaction)
+    told = transaction.one(_newest_finish, {"origin_id": origin_id, "run_id": run_id})
+    if told is not None and told[1] == reason:
+        attempt = transaction.one(_newest_attempt, {"origin_id": origin_id})
+        if attempt is None or attempt[0] <= told[0]:
+            return
+    note(transaction, "origin_finished", reason, origin_id, run_id)
+
+
 def newest_run(transaction: Transaction) -> int:
     """The run that a session works for is always the newest one; 0 when there was none."""
     row = transaction.one(_newest_run, {})
@@ -53,6 +65,21 @@ def newest_run(transaction: Transaction) -> int:
 
 def _newest_run() -> Any:
     return Run.select(Run.id).order_by(Run.id.desc()).limit(peewee.SQL("1"))
+
+
+def _newest_finish() -> Any:
+    query = Activity.select(Activity.at, Activity.message).where(
+        (Activity.origin_id == slot("origin_id"))
+        & (Activity.origin_id > peewee.SQL("0"))
+        & (Activity.event == peewee.SQL("'origin_finished'"))
+        & (Activity.run_id == slot("run_id"))
+    )
+    return query.order_by(Activity.id.desc()).limit(peewee.SQL("1"))
+
+
+def _newest_attempt() -> Any:
+    query = Attempt.select(Attempt.ended_at).where(Attempt.origin == slot("origin_id"))
+    return query.order_by(Attempt.id.desc()).limit(peewee.SQL("1"))
 
 
 def _insert(size: int) -> Any:

@@ -12,6 +12,8 @@ from tui_crawler.storage.models import Session
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Transaction
 
+SIGN_MS = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -47,6 +49,19 @@ def require(transaction: Transaction, claim: Claim) -> None:
     if row is None or row[0]:
         by = f" ({row[1]})" if row and row[1] else ""
         raise StorageFailure(f"this session no longer holds the database{by}: nothing was stored")
+
+
+def sign_of_life(transaction: Transaction, claim: Claim) -> None:
+    """What is stored says that the session lives, as a heartbeat does: should it be killed, it is known to have worked
+    until then. Once in `SIGN_MS`."""
+    now = transaction.now
+    values = {"session_id": claim.session_id, "heartbeat_at": now, "before": now - SIGN_MS}
+    transaction.run(_sign, values)
+
+
+def _sign() -> Any:
+    silent = (Session.id == slot("session_id")) & (Session.ended_at == ZERO) & (Session.heartbeat_at <= slot("before"))
+    return Session.update({Session.heartbeat_at: slot("heartbeat_at")}).where(silent)
 
 
 def _ended() -> Any:

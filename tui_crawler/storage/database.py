@@ -18,7 +18,13 @@ import peewee
 
 from tui_crawler.domain.run import NotOurDatabase, RunHeld, StorageFailure
 from tui_crawler.storage.driver import connection_of, execute
-from tui_crawler.storage.faults import DATABASE_ERRORS, ReadOnlyDatabase, is_no_database, storage_failure
+from tui_crawler.storage.faults import (
+    DATABASE_ERRORS,
+    OlderDatabase,
+    ReadOnlyDatabase,
+    is_no_database,
+    storage_failure,
+)
 from tui_crawler.storage.migrations import (
     MIGRATIONS_DIRECTORY,
     latest_version,
@@ -156,8 +162,7 @@ def open_writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:
     state = examine(path, settings)
     if not path.parent.is_dir():
         raise StorageFailure(f"the folder {path.parent} does not exist")
-    if not os.access(path if path.exists() else path.parent, os.W_OK) or not os.access(path.parent, os.W_OK):
-        raise ReadOnlyDatabase(f"{path} or its folder is read-only")
+    _check_may_be_written(path)
     database = _writable(path, settings)
     try:
         database.connect()
@@ -176,6 +181,14 @@ def open_writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:
     return database
 
 
+def _check_may_be_written(path: Path) -> None:
+    """Raises ReadOnlyDatabase. The log is made beside the file: that takes a folder that can be written."""
+    if path.exists() and not os.access(path, os.W_OK):
+        raise ReadOnlyDatabase(f"the file is read-only: {path}")
+    if not os.access(path.parent, os.W_OK):
+        raise ReadOnlyDatabase(f"the folder is read-only: {path.parent}")
+
+
 def upgrade(path: Path, settings: OpenSettings | None = None) -> Upgrade | None:
     """Migrates an older database after a backup copy beside it; None when there is nothing to do.
 
@@ -184,6 +197,7 @@ def upgrade(path: Path, settings: OpenSettings | None = None) -> Upgrade | None:
     settings = settings or OpenSettings()
     if examine(path, settings) is not FileState.older:
         return None
+    _check_may_be_written(path)
     database = _writable(path, settings)
     try:
         database.connect()
@@ -217,21 +231,37 @@ def connect_readonly(path: Path, settings: OpenSettings | None = None) -> peewee
 
 
 def open_readonly(path: Path, settings: OpenSettings | None = None) -> peewee.SqliteDatabase:
-    """The same, after making sure that the file is ours and of this version. Raises NotOurDatabase, StorageFailure."""
-    settings, found_log = settings or OpenSettings(), has_log_file(path)
-    match examine(path, settings):
-        case FileState.absent:
-            raise StorageFailure(f"there is no database at {path}")
-        case FileState.older:
-            if not found_log:
-                put_log_away(path, only_empty=True)
-            raise StorageFailure(f"{path} has an older schema: `tui-crawler db upgrade` migrates it")
-        case FileState.current:
-            pass
+    """The same, after making sure that the file is ours and of this version.
+
+    Raises NotOurDatabase, OlderDatabase, StorageFailure.
+    """
+    settings = settings or OpenSettings()
+    check_current(path, settings)
     try:
         return connect_readonly(path, settings)
     except DATABASE_ERRORS as error:
         raise storage_failure(error, path) from error
+
+
+def check_current(path: Path, settings: OpenSettings | None = None) -> None:
+    """That there is a database of ours and of this version. Raises NotOurDatabase, OlderDatabase, StorageFailure."""
+    if check_not_older(path, settings) is FileState.absent:
+        raise StorageFailure(f"there is no database at {path}")
+
+
+def check_not_older(path: Path, settings: OpenSettings | None = None) -> FileState:
+    """What stands at `path`. Raises OlderDatabase for an earlier schema, NotOurDatabase, StorageFailure."""
+    settings, found_log = settings or OpenSettings(), has_log_file(path)
+    state = examine(path, settings)
+    if state is not FileState.older:
+        return state
+    found, latest = _identity(path, settings).version, latest_version(settings.migrations)
+    if not found_log:
+        put_log_away(path, only_empty=True)
+    raise OlderDatabase(
+        f"{path} has an older schema ({found}, this program reads {latest}): `tui-crawler db upgrade` migrates it, as "
+        "a start that crawls does; a copy as it was is kept beside it"
+    )
 
 
 def put_log_away(path: Path, *, only_empty: bool = False) -> None:
@@ -251,24 +281,6 @@ def put_log_away(path: Path, *, only_empty: bool = False) -> None:
         return
     finally:
         database.close()
-
-
-def integrity_problems(path: Path) -> tuple[str, ...]:
-    """What integrity_check and foreign_key_check find wrong; empty when all is well. Raises StorageFailure."""
-    found_log = has_log_file(path)
-    database = open_readonly(path)
-    try:
-        problems = [str(row[0]) for row in execute(database, "PRAGMA integrity_check").fetchall()]
-        broken = execute(database, "PRAGMA foreign_key_check").fetchall()
-    except DATABASE_ERRORS as error:
-        raise storage_failure(error, path) from error
-    finally:
-        database.close()
-        if not found_log:
-            put_log_away(path, only_empty=True)
-    found = [problem for problem in problems if problem != "ok"]
-    found += [f"{table} row {row} refers to a missing row of {parent}" for table, row, parent, _ in broken]
-    return tuple(found)
 
 
 def _writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from tui_crawler.domain.command import ActionResult, BadCommand, PendingAction, RetryPages, SetJob, SteerJobs, from_json
+from tui_crawler.domain.command import (
+    RETRIED_NEXT,
+    ActionResult,
+    BadCommand,
+    PendingAction,
+    RetryPages,
+    SetJob,
+    SteerJobs,
+    from_json,
+)
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.job import JobChange
-from tui_crawler.domain.page import NewPage, PageStatus, TodoPage
+from tui_crawler.domain.page import NewPage, PageStatus, PutBack, TodoPage
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import jobs, origins, stashes
@@ -84,6 +94,37 @@ def retry(transaction: Transaction, tries: int, selection: RetryPages) -> tuple[
     for job_id, of_job in moves.items():
         move_counters(transaction, job_id, of_job)
     return tuple(sorted(counts.items()))
+
+
+def waiting(transaction: Transaction, claim: Claim, selection: RetryPages) -> PutBack:
+    """Those of the pages that `retry` puts back which wait, and which this session may crawl now: RETRIED_NEXT of each
+    origin at most, in their order (nice + attempts, not_before, age)."""
+    free = [job.job_id for job in jobs.job_rows(transaction) if job.is_free(claim)]
+    open_ = (Page.status == int(PageStatus.READY)) & (Page.attempts_remaining > ZERO) & (Page.beyond_depth == ZERO)
+    waits = (Page.todo_order > ZERO) | (Page.ignored_run != claim.run_id)
+    now = Page.not_before <= transaction.now
+    rank = (Page.nice + Page.attempts, Page.not_before, Page.id)
+    ranked: list[Any] = []
+    for condition in _selected(selection):
+        query = Page.select(Page.id, Page.origin, Page.todo_order, *rank[:2]).join(
+            Origin, on=(Origin.id == Page.origin)
+        )
+        ranked += transaction.fetch(query.where(condition & open_ & waits & now & Page.job.in_(free)))
+    ranked.sort(key=lambda row: (row[3], row[4], row[0]))
+    of_origin: Counter[int] = Counter()
+    listed: dict[int, bool] = {}
+    for page_id, origin_id, todo_order, *_ in ranked:
+        of_origin[origin_id] += 1
+        if of_origin[origin_id] <= RETRIED_NEXT:
+            listed[page_id] = todo_order > 0
+    ids, found = list(listed), {}
+    for start in range(0, len(ids), _CHUNK):
+        for row in transaction.fetch(todo_query().where(Page.id.in_(ids[start : start + _CHUNK]))):
+            found[row[0]] = todo_page(row, claim.tries)
+    return PutBack(
+        tuple(found[page_id] for page_id in ids if page_id in found),
+        frozenset(page_id for page_id in ids if listed[page_id]),
+    )
 
 
 def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJobs) -> JobChange:

@@ -11,7 +11,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_filter import PageWindow
 from tui_crawler.domain.page_view import FailureCount, FailureGroup, PageView
 from tui_crawler.storage.overview_reports import exit_name
-from tui_crawler.storage.page_reports import OF_ORIGIN, PAGES, is_recoverable, page_view, pages_of_ids
+from tui_crawler.storage.page_reports import OF_ORIGIN, PAGES, page_view, pages_of_ids, recovers
 from tui_crawler.storage.path_pattern import is_of_pattern, path_pattern, titles_beside
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
@@ -26,7 +26,8 @@ MANY_NAMES = 10
 _STEP = 5_000
 _AFTER_ALL = 2**63 - 1
 _AFTER, _BEFORE = "p.id > ? ORDER BY p.id", "p.id < ? ORDER BY p.id DESC"
-_COLUMNS = """p.id, p.last_exit_code, p.last_http_status, o.origin, u.href, COALESCE(a.message, ''), p.last_crawled_at
+_COLUMNS = """p.id, p.last_exit_code, p.last_http_status, o.origin, u.href, COALESCE(a.message, ''), p.last_crawled_at,
+    p.status, p.attempts_remaining
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id
     LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
 FAILED = f"SELECT {_COLUMNS} WHERE p.failed = 1 ORDER BY p.id LIMIT ?"
@@ -53,9 +54,9 @@ class _Group:
 
     def add(self, row: Row, span: int, since: int) -> None:
         """One more page; `span` is the present one, `since` when the last five minutes began."""
-        _, code, http_status, origin, _, _, at = row
+        _, code, http_status, origin, _, _, at, status, remaining = row
         self.count += 1
-        self.recoverable += is_recoverable(code, http_status)
+        self.recoverable += recovers(status, remaining, code, http_status)
         self.recent += at > since
         self.first_at, self.last_at = min(self.first_at, at), max(self.last_at, at)
         self.origins[origin] += 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import peewee
 
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.run import DatabaseDamaged, DatabaseLocked, StorageFailure
 
 DATABASE_ERRORS = (sqlite3.Error, peewee.PeeweeException)
 """What the drivers raise."""
@@ -19,9 +19,13 @@ class ReadOnlyDatabase(StorageFailure):
     """The file or its folder cannot be written. It can still be opened as a viewer."""
 
 
+class OlderDatabase(StorageFailure):
+    """The file has the schema of an earlier version: it is to be migrated before it can be read."""
+
+
 def is_busy(error: BaseException) -> bool:
     """Whether another program holds a lock that will be given back."""
-    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 
 
 def is_no_database(error: BaseException) -> bool:
@@ -36,12 +40,12 @@ def storage_failure(error: BaseException, path: Path) -> StorageFailure:
             return StorageFailure(
                 f"the disk is full: {path} takes no more; nothing was lost, it goes on when there is room"
             )
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StorageFailure(f"{path} is locked by another program")
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
+            return DatabaseLocked(f"{path} is locked by another program")
         case sqlite3.SQLITE_READONLY:
-            return ReadOnlyDatabase(f"{path} or its folder is read-only")
+            return ReadOnlyDatabase(f"the file or its folder is read-only: {path}")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return StorageFailure(f"{path} is damaged ({error}); {_backup_of(path)}")
+            return DatabaseDamaged(f"{path} is damaged ({error}); {_backup_of(path)}")
         case sqlite3.SQLITE_CANTOPEN:
             return StorageFailure(f"{path} cannot be opened: {error}")
         case _:

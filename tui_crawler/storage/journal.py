@@ -26,11 +26,18 @@ class Journal:
     """Writes wishes in short transactions, beside a live engine or without one.
 
     Usable from one thread at a time. Making it raises NotOurDatabase, ReadOnlyDatabase, StorageFailure; every method
-    StorageFailure.
+    StorageFailure; DatabaseLocked when another program's lock outlasts `patience_s` seconds.
     """
 
-    def __init__(self, path: Path, settings: OpenSettings | None = None, now: Callable[[], int] = wall_clock) -> None:
+    def __init__(
+        self,
+        path: Path,
+        settings: OpenSettings | None = None,
+        now: Callable[[], int] = wall_clock,
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
         self._path = path
+        self._patience_s = patience_s
         self._now = now
         self._database = open_writable(path, settings or OpenSettings())
         self._place = FilePlace(path)
@@ -76,8 +83,8 @@ class Journal:
         return None
 
     def _patiently(self, work: Callable[[], T]) -> T:
-        """Does a piece of work, again and again while another program holds a lock, for ten seconds at most."""
-        end = time.monotonic() + _PATIENCE_S
+        """Does a piece of work, again and again while another program holds a lock, as long as patience lasts."""
+        end = time.monotonic() + self._patience_s
         with self._lock:
             while True:
                 try:

@@ -12,7 +12,7 @@ import zstandard
 from tui_crawler.domain.attempt import AttemptRecord, OriginRecord, RobotsRecord
 from tui_crawler.domain.command import BadCommand, PauseOrigins, from_json
 from tui_crawler.domain.page import Tally
-from tui_crawler.storage.activity import newest_run, note
+from tui_crawler.storage.activity import note, note_finish
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import Moves
@@ -168,7 +168,7 @@ def write(
     if record.paused != row.paused:
         _note_pause(transaction, row.id, record)
     if record.finish_reason and not row.finish_reason:
-        note(transaction, "origin_finished", record.finish_reason, row.id, newest_run(transaction))
+        note_finish(transaction, row.id, record.finish_reason)
     return Tally(*counters) if counters else Tally()
 
 

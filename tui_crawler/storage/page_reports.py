@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 import zstandard
 
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
-from tui_crawler.domain.exit_code import ExitCode, retries_in_run
+from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView, RedirectView
+from tui_crawler.domain.recovery import is_recoverable
 from tui_crawler.domain.url import InvalidUrl, normalise, url_hash
 from tui_crawler.storage.attempt_reports import attempts_of_url, requests_of
 from tui_crawler.storage.clean_text import clean
@@ -31,11 +32,12 @@ from tui_crawler.storage.views import PAGE_DUE_AT
 
 _REDIRECTS_SHOWN = 500
 _ATTEMPTS = 100
+_CODES = frozenset(ExitCode)
 PAGES = f"""SELECT p.id, u.href, o.origin, j.name, p.status, p.attempts, p.attempts_remaining, p.nice, p.depth,
     p.not_before, p.last_exit_code, p.last_http_status, p.last_crawled_at, COALESCE({PAGE_DUE_AT}, 0),
     COALESCE(d.etag, ''), COALESCE(d.last_modified, ''), COALESCE(d.content_type, ''), COALESCE(d.size, 0),
     COALESCE(d.title, ''), COALESCE(d.sha256, ''), COALESCE(a.message, ''),
-    COALESCE(d.validation_type, ''), d.valid, a.response_ms
+    COALESCE(d.validation_type, ''), d.valid, a.response_ms, CASE WHEN p.todo_order = 0 THEN p.ignored_run ELSE 0 END
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
 
@@ -213,15 +215,13 @@ def _data(reader: Reader, page_id: int) -> tuple[DataValue, ...]:
 
 def page_view(row: Row) -> PageView:
     """A row of PAGES."""
-    status = PageStatus(row[4]).name
-    recoverable = is_recoverable(row[10], row[11])
-    values = [*row[:4], status, *row[5:10], exit_name(row[10]), *row[11:21], recoverable, *row[21:]]
+    status = PageStatus(row[4])
+    recoverable = recovers(row[4], row[6], row[10], row[11])
+    values = [*row[:4], status.name, *row[5:10], exit_name(row[10]), *row[11:21], recoverable, *row[21:]]
     return PageView(*values)
 
 
-def is_recoverable(code: int | None, http_status: int | None) -> bool:
-    """Whether the page failed for a reason that passes: those that are retried within a run."""
-    try:
-        return code is not None and retries_in_run(ExitCode(code), http_status)
-    except ValueError:
-        return False
+def recovers(status: int, attempts_remaining: int, code: int | None, http_status: int | None) -> bool:
+    """Whether a page can recover, by its columns."""
+    known = ExitCode(code) if code in _CODES else None
+    return is_recoverable(PageStatus(status), attempts_remaining, known, http_status)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import peewee
@@ -25,6 +26,10 @@ from tui_crawler.storage.statements import padded, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 _WINDOW = 2_000  # rows that are held at once
+_FEW = 2_000
+"""Fewer refused pages than these are judged in the transaction itself."""
+_MOST_FORESEEN = 500_000
+"""So many pages are judged before it: their verdicts are held in memory."""
 _CHUNK = 256
 _COLUMNS = (
     Page.id,
@@ -41,6 +46,7 @@ _COLUMNS = (
 _READY = int(PageStatus.READY)
 _SKIPPED = int(ExitCode.skipped_by_rule)
 _CODES = {code.value: code for code in ExitCode}
+_NOTHING: Mapping[int, Effect] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -79,6 +85,29 @@ class _Moving:
         return numbers
 
 
+Verdicts = Mapping[int, Mapping[int, Effect]]
+"""By exit code and id of the page: what a change does to it. It holds for as long as the change is the same: no page
+has another URL than at first."""
+
+
+def are_many(transaction: Transaction) -> bool:
+    """Whether so many pages are refused that it is worth while to `foresee`."""
+    return bool(transaction.fetch(Job.select(Job.id).where(Job.blocked >= _FEW).limit(1)))
+
+
+def foresee(transaction: Transaction, rejudgements: Mapping[int, Rejudgement]) -> Verdicts:
+    """What a change does to the pages of jobs that are refused now, for a later `judge_again`. Judging takes most of
+    its time, and needs no transaction."""
+    found: dict[int, dict[int, Effect]] = {}
+    after, number = 0, 0
+    while number < _MOST_FORESEEN and (rows := transaction.all(_refused, {"after": after, "limit": _WINDOW})):
+        after, number = rows[-1][0], number + len(rows)
+        for page_id, href, job_id, _, _, _, code, *_ in rows:
+            if job_id in rejudgements:
+                found.setdefault(code, {})[page_id] = rejudgements[job_id].effect(href, _CODES[code])
+    return found
+
+
 def judge_again(
     transaction: Transaction,
     tries: int,
@@ -86,17 +115,18 @@ def judge_again(
     *,
     whole: bool = False,
     robots: bool = False,
+    foreseen: Verdicts | None = None,
 ) -> dict[int, int]:
     """Looks at the refused pages of jobs, by job; answers how many of which origin (ids) went back into the queue.
 
     `whole`: also at those that were too long. `robots`: those that robots.txt refused all go back, since it is asked
-    in another name now. Pages on a todo list, in flight or in a stash are left alone: they are judged before they are
-    crawled.
+    in another name now. `foreseen`: what `foresee` found for the same change. Pages on a todo list, in flight or in a
+    stash are left alone: they are judged before they are crawled.
     """
     moving = _Moving(tries)
     effects = {job_id: each.effect for job_id, each in rejudgements.items()}
     if transaction.fetch(_with_blocked(rejudgements).limit(1)):
-        _look_through(transaction, moving, _refused, effects)
+        _look_through(transaction, moving, _refused, effects, foreseen or {})
         if robots:
             _look_through(transaction, moving, _by_robots, dict.fromkeys(effects, _overturned))
     if whole:
@@ -116,6 +146,7 @@ def _look_through(
     moving: _Moving,
     build: Callable[[], Any],
     effects: Mapping[int, Callable[[str, ExitCode], Effect]],
+    foreseen: Verdicts = MappingProxyType({}),
 ) -> None:
     """Reads what `build` finds, a window at a time, and moves the pages that the change concerns."""
     after = 0
@@ -124,8 +155,10 @@ def _look_through(
         back: list[Row] = []
         out: list[Row] = []
         for row in rows:
-            _, href, job_id, _, status, remaining, code, _, not_before, stash = row
-            effect = effects.get(job_id, _unconcerned)(href, _CODES[code])
+            page_id, href, job_id, _, status, remaining, code, _, not_before, stash = row
+            effect = foreseen.get(code, _NOTHING).get(page_id)
+            if effect is None:
+                effect = effects.get(job_id, _unconcerned)(href, _CODES[code])
             waits = status == _READY and remaining > 0
             if effect is Effect.overturned and not waits:
                 back.append(row)

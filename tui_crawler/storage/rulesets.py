@@ -28,14 +28,14 @@ from tui_crawler.domain.ruleset import (
     to_json,
 )
 from tui_crawler.domain.run import RunPlan, StorageFailure
-from tui_crawler.storage import desk
+from tui_crawler.storage import desk, rejudging
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Job, Origin, Run
 from tui_crawler.storage.models import Ruleset as RulesetRow
-from tui_crawler.storage.rejudging import judge_again
+from tui_crawler.storage.rejudging import Verdicts
 from tui_crawler.storage.transaction import Row, Transaction
 
 CONFIGURATION = "configuration"
@@ -82,7 +82,7 @@ def begin(transaction: Transaction, claim: Claim, plan: RunPlan, edited: Edited)
     if edited.configuration or edited.robots_name or former != now:
         added = desk.exclusions(transaction)
         rejudgements = _rejudgements(former, now, added, added, plan.max_url_length)
-        judge_again(transaction, plan.tries, rejudgements, whole=True, robots=edited.robots_name)
+        rejudging.judge_again(transaction, plan.tries, rejudgements, whole=True, robots=edited.robots_name)
     return tuple(answers)
 
 
@@ -91,28 +91,43 @@ def current(transaction: Transaction) -> tuple[Ruleset, ...]:
     return tuple(_load(transaction, ruleset_id) for _, _, ruleset_id in _jobs(transaction) if ruleset_id)
 
 
-def apply(transaction: Transaction, claim: Claim, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """What an edit will do to refused pages, judged before its transaction: `verdicts` hold for this change of rules
+    (by job, before and after) with these exclusions of operators."""
+
+    before: Mapping[int, PolicySet]
+    after: Mapping[int, PolicySet]
+    added: tuple[Exclusion, ...]
+    verdicts: Verdicts
+
+
+def foresee(transaction: Transaction, claim: Claim, command: ApplyRules) -> Foresight:
+    """Judges the pages that are refused now, on a connection that only reads. Raises what `apply` does."""
+    edits = _edits(transaction, claim, command)
+    before = {job_id: former.policies for job_id, former, _ in edits}
+    after = {job_id: policies for job_id, _, policies in edits}
+    added = desk.exclusions(transaction)
+    verdicts = rejudging.foresee(transaction, _rejudgements(before, after, added, added)) if edits else {}
+    return Foresight(before, after, added, verdicts)
+
+
+def apply(
+    transaction: Transaction, claim: Claim, command: ApplyRules, who: str, foresight: Foresight | None = None
+) -> tuple[Ruleset, ...]:
     """Writes a version for each job that the edit changes; answers what holds now, as `current` does.
 
     The edit is what `command.rules` changes of the version it names. Without a job it is made to every job, and it
     must name the current version of the run's job. One that changes nothing writes nothing. Pages that the former
-    rules refused, and these do not, or with another exit code, go back into the queue.
+    rules refused, and these do not, or with another exit code, go back into the queue. `foresight` of another change
+    than this has become meanwhile is of no use.
 
     Raises RulesetConflict when another version is current, BadRuleset, BadPattern, NoSuchJob, and ValueError for
     common rules that jobs with rules of their own cannot share; then nothing was written.
     """
-    wanted = from_json(command.rules)
-    CompiledPolicies(wanted)
-    jobs = _jobs(transaction)
-    base = _base(transaction, jobs, job_id_of(transaction, claim, command.job), command.base_id)
-    edit = change_between(base.policies, wanted)
     before: dict[int, PolicySet] = {}
     after: dict[int, PolicySet] = {}
-    for job_id, former in _meant(transaction, jobs, command, base, edit):
-        policies = edit.applied_to(former.policies)
-        if same_rules(policies, former.policies):
-            continue
-        CompiledPolicies(policies)
+    for job_id, former, policies in _edits(transaction, claim, command):
         version = _Version(policies, former.ruleset_id, who, command.note)
         ruleset_id = _write(transaction, job_id, version)
         message = f"job {former.job}: version {ruleset_id} of {who} replaces {former.ruleset_id}"
@@ -120,8 +135,26 @@ def apply(transaction: Transaction, claim: Claim, command: ApplyRules, who: str)
         before[job_id], after[job_id] = former.policies, policies
     if after:
         added = desk.exclusions(transaction)
-        judge_again(transaction, claim.tries, _rejudgements(before, after, added, added))
+        holds = foresight is not None and (foresight.before, foresight.after, foresight.added) == (before, after, added)
+        verdicts = foresight.verdicts if foresight is not None and holds else None
+        rejudging.judge_again(transaction, claim.tries, _rejudgements(before, after, added, added), foreseen=verdicts)
     return current(transaction)
+
+
+def _edits(transaction: Transaction, claim: Claim, command: ApplyRules) -> list[tuple[int, Ruleset, PolicySet]]:
+    """The jobs for which an edit changes anything: their current versions, and what they are to say."""
+    wanted = from_json(command.rules)
+    CompiledPolicies(wanted)
+    jobs = _jobs(transaction)
+    base = _base(transaction, jobs, job_id_of(transaction, claim, command.job), command.base_id)
+    edit = change_between(base.policies, wanted)
+    edits = []
+    for job_id, former in _meant(transaction, jobs, command, base, edit):
+        policies = edit.applied_to(former.policies)
+        if not same_rules(policies, former.policies):
+            CompiledPolicies(policies)
+            edits.append((job_id, former, policies))
+    return edits
 
 
 def change_exclusion(transaction: Transaction, claim: Claim, exclusion: Exclusion, remove: bool) -> QueueChange | None:
@@ -136,7 +169,7 @@ def change_exclusion(transaction: Transaction, claim: Claim, exclusion: Exclusio
         job_id: _policies(transaction, ruleset_id) for job_id, _, ruleset_id in _jobs(transaction) if ruleset_id
     }
     rejudgements = _rejudgements(policies, policies, before, desk.exclusions(transaction))
-    back = judge_again(transaction, claim.tries, rejudgements)
+    back = rejudging.judge_again(transaction, claim.tries, rejudgements)
     names = transaction.fetch(Origin.select(Origin.id, Origin.origin)) if back else []
     return QueueChange(tuple((name, back[origin_id]) for origin_id, name in names if origin_id in back))
 

@@ -13,7 +13,7 @@ from tui_crawler.domain.exit_code import FAILURES, ExitCode
 from tui_crawler.domain.page import NewPage, PageStatus, Tally
 from tui_crawler.domain.run import Settled, StorageFailure
 from tui_crawler.storage import documents, origins, stashes
-from tui_crawler.storage.claim import ZERO, Claim, require
+from tui_crawler.storage.claim import ZERO, Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import add_to_job, count_attempt, plus, tally_of
 from tui_crawler.storage.crawl_log import count_refused, log_attempt
@@ -104,6 +104,7 @@ class SettleJob:
         """
         settle, claim, attempt = self.settle, self.claim, self.settle.attempt
         require(transaction, claim)
+        sign_of_life(transaction, claim)
         row = origins.ensure(transaction, settle.origin.origin)
         page = _page_of(transaction, settle.page.page_id, row) if settle.page is not None else None
         if page is not None and _is_taken(transaction, claim, page, attempt):

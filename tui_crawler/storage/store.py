@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,16 +23,17 @@ from tui_crawler.domain.command import (
     UnstashPages,
 )
 from tui_crawler.domain.job import JobChange, QueueChange
-from tui_crawler.domain.page import Candidates, NewPage, TodoPage
+from tui_crawler.domain.page import Candidates, NewPage, PutBack, TodoPage
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StorageFailure, StoredOrigin
-from tui_crawler.storage import crew, desk, jobs, rulesets, segments, sessions, settle, stashes
+from tui_crawler.storage import crew, desk, jobs, rejudging, rulesets, segments, sessions, settle, stashes
 from tui_crawler.storage.candidates import awake, candidates
 from tui_crawler.storage.claim import Claim, require
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.crew_store import CrewStore
 from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.foresight import foresee
 from tui_crawler.storage.owner import Owner, this_process
 from tui_crawler.storage.rest import Rest
 from tui_crawler.storage.segments import Shelf
@@ -80,6 +82,16 @@ class SqliteStore:
     def commits(self) -> tuple[int, int]:
         """How many transactions were committed, and how many calls they held."""
         return self._writer.commits
+
+    @property
+    def damage(self) -> StorageFailure | None:
+        """What was found when the file was no whole database any more; None while it is one."""
+        return self._writer.damage
+
+    @property
+    def locked_since(self) -> int:
+        """Since when (epoch ms) another program keeps the database locked for writing; 0 while none does."""
+        return self._writer.locked_since
 
     def close(self) -> None:
         """Commits what waits and closes the database. Blocks until that is done."""
@@ -173,6 +185,11 @@ class SqliteStore:
 
         return await self._writer.write(work)
 
+    async def put_back(self, selection: RetryPages) -> PutBack:
+        """Those of the pages named that wait to be crawled, RETRIED_NEXT of each origin at most."""
+        claim = self._held()
+        return await self._writer.read(lambda work: desk.waiting(work, claim, selection))
+
     async def exclusions(self) -> tuple[Exclusion, ...]:
         """The exclusion list as operators have extended it."""
         return await self._writer.read(desk.exclusions)
@@ -254,12 +271,20 @@ class SqliteStore:
         now go back into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob, ValueError; then
         nothing was written."""
         claim = self._held()
+        foresight = await self._foresee(claim, command)
 
         def work(transaction: Transaction) -> tuple[Ruleset, ...]:
             require(transaction, claim)
-            return rulesets.apply(transaction, claim, command, who)
+            return rulesets.apply(transaction, claim, command, who, foresight)
 
         return await self._writer.write(work)
+
+    async def _foresee(self, claim: Claim, command: ApplyRules) -> rulesets.Foresight | None:
+        """What an edit will do to many refused pages: judged in a thread of its own, so that the writer is free. None
+        where there is not much to be judged, or the edit will be refused."""
+        if not await self._writer.read(rejudging.are_many):
+            return None
+        return await asyncio.to_thread(foresee, self._path, self._settings.opening, claim, command)
 
     async def take_actions(self) -> tuple[PendingAction, ...]:
         """What operators have asked for since the last call, oldest first. Rows that cannot be read are answered

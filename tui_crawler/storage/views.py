@@ -114,7 +114,9 @@ _V_JOB = f"""SELECT job, {JOB_STATUS} AS status, nice, depth, concurrency, tag, 
 FROM (SELECT j.name AS job, j.nice, j.max_depth AS depth, j.concurrency, j.tag, j.pending, j.done, j.ruleset_id,
     j.aborted, (SELECT COUNT(*) FROM page p WHERE p.status = 2 AND p.job_id = j.id) AS claimed FROM job j) AS jobs"""
 
-_V_OPERATOR_ACTION = 'SELECT at, who, action, target, "before", "after", undone FROM operator_action'
+_V_OPERATOR_ACTION = """SELECT at, who, action, target, "before", "after", undone, command, error,
+    NULLIF(applied_at, 0) AS applied_at
+FROM operator_action"""
 
 _V_ACTIVITY = """SELECT y.at, y.event, COALESCE(o.origin, '') AS origin, y.run_id, y.message
 FROM activity y LEFT JOIN origin o ON o.id = y.origin_id"""

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import peewee
 
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.run import DatabaseDamaged, StorageFailure
 from tui_crawler.storage.driver import connection_of
 from tui_crawler.storage.faults import DATABASE_ERRORS, is_busy, storage_failure
 from tui_crawler.storage.file_place import FilePlace
@@ -35,10 +35,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WriterSettings:
-    """`patience_ms`: how long a locked database is tried again. `lazy_ms`: how long a job that nobody waits for may
+    """`patience_ms`: how long a locked database is tried again; once it has been written to at least
+    `patience_at_work_ms`: what is lost then was asked for already. `lazy_ms`: how long a job that nobody waits for may
     wait for company. `group`: how many jobs share a transaction at most."""
 
     patience_ms: int = 30_000
+    patience_at_work_ms: int = 0
     lazy_ms: int = 100
     group: int = 64
 
@@ -90,6 +92,10 @@ class Writer:
         self._inbox = _Inbox()
         self._outstanding = 0
         self._counting = threading.Lock()
+        self.locked_since = 0
+        """Since when (epoch ms) another program keeps this from writing; 0 while nobody does."""
+        self.damage: DatabaseDamaged | None = None
+        """What was found when the file was no whole database any more."""
         self._commits = 0
         self._committed_jobs = 0
         self._thread = threading.Thread(target=self._live, name=f"writer of {path.name}", daemon=True)
@@ -208,14 +214,15 @@ class Writer:
                 transaction = Transaction(connection_of(self._database), self._texts, self._now())
             job.result = work(transaction)
         except DATABASE_ERRORS as error:
-            job.error = storage_failure(error, self._path)
+            job.error = self._failure_of(error)
         except Exception as error:
             job.error = error
         return job.error is None
 
     def _commit(self, jobs: list[_Job]) -> None:
         """One transaction for all jobs. A full disk may roll the whole of it back: then the others are run again."""
-        deadline = time.monotonic() + self._settings.patience_ms / 1000
+        patience_ms = max(self._settings.patience_ms, self._settings.patience_at_work_ms if self._commits else 0)
+        deadline = time.monotonic() + patience_ms / 1000
         waiting = jobs
         while waiting:
             try:
@@ -229,7 +236,7 @@ class Writer:
                 self._patiently("COMMIT", deadline)
             except Exception as error:
                 self._abandon()
-                failure = storage_failure(error, self._path) if isinstance(error, DATABASE_ERRORS) else error
+                failure = self._failure_of(error) if isinstance(error, DATABASE_ERRORS) else error
                 for job in waiting:
                     job.error = job.error or failure
                 return
@@ -268,10 +275,21 @@ class Writer:
             try:
                 connection_of(self._database).execute(text)
             except DATABASE_ERRORS as error:
-                if not is_busy(error) or time.monotonic() >= deadline or self._inbox.closing:
+                if not is_busy(error):
+                    self.locked_since = 0
                     raise
+                if time.monotonic() >= deadline or self._inbox.closing:
+                    raise
+                self.locked_since = self.locked_since or self._now()
             else:
+                self.locked_since = 0
                 return
+
+    def _failure_of(self, error: BaseException) -> StorageFailure:
+        failure = storage_failure(error, self._path)
+        if isinstance(failure, DatabaseDamaged):
+            self.damage = self.damage or failure
+        return failure
 
     def _abandon(self) -> None:
         """Leaves no transaction behind; a connection that cannot even roll back is replaced."""

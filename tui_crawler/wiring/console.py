@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tui_crawler.console import ports
     from tui_crawler.console.exit_summary import ExitSummary
     from tui_crawler.storage.file_place import FilePlace
-    from tui_crawler.wiring.detach import DetachedRun
+    from tui_crawler.wiring.detach import Company, DetachedRun
     from tui_crawler.wiring.host import ThreadHost
 
 # ruff: noqa: PLC0415  what the first picture does not need is imported after it, or not at all
@@ -32,16 +32,19 @@ _TURN_S = 0.000_5  # a thread that reads or crawls keeps the screen's waiting so
 _ALLOCATIONS, _GENERATIONS = 20_000, 20  # between two looks for garbage; rows come and go by thousands
 
 
-def open_console(config: Config | None, database: Path, readonly: bool, options: RunOptions, *, stays: str = "") -> int:
+def open_console(
+    config: Config | None, database: Path, readonly: bool, options: RunOptions, *, company: Company | None = None
+) -> int:
     """Opens the console and answers the exit status.
 
     A live run of the database is attached to. Otherwise the engine is started here: with `config`, or with the
-    configuration the database keeps of its last run. A database that cannot be written is watched only. `stays` says
-    why the run could not go on without this console.
-    Raises StorageFailure before the screen is taken, when the database is none or cannot be opened.
+    configuration the database keeps of its last run. A database that cannot be written is watched only. `company` is
+    what goes along with a run that is left to itself.
+    Raises StorageFailure before the screen is taken, when the database is none, cannot be opened, or is of an earlier
+    version and only to be read.
     """
     sys.setswitchinterval(_TURN_S)
-    summary = _show(config, database, readonly, options, stays)
+    summary = _show(config, database, readonly, options, company)
     for line in summary.lines():
         print(line)
     sys.stdout.flush()
@@ -51,22 +54,33 @@ def open_console(config: Config | None, database: Path, readonly: bool, options:
 
 
 def demo_console(database: Path | None, port: int | None) -> int:
-    """The demo web, and the console crawling it. Raises DemoUnavailable, StorageFailure."""
+    """The demo web, and the console crawling it; or the console alone, on a demo that was left to itself and goes on.
+    Raises DemoUnavailable, StorageFailure."""
     from tui_crawler.wiring.demo import base_port_of, config_for, demo_database, free_base_port, start_web
 
     kept = demo_database(database)
+    if _goes_on(kept):
+        return open_console(None, kept, False, RunOptions())
     base = port or base_port_of(kept) or free_base_port()
     with start_web(base, 1.0) as web:
         config, options = config_for(web, kept, headless=False)
-        status = open_console(config, kept, False, options, stays="the demo web ends with this console")
-    print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {kept}")
+        status = open_console(config, kept, False, options, company=web)
+    if not web.was_left:
+        print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {kept}")
     return 0 if status == 1 else status
 
 
-def _show(config: Config | None, database: Path, readonly: bool, options: RunOptions, stays: str) -> ExitSummary:
+def _goes_on(database: Path) -> bool:
+    """Whether a run of the database is live."""
+    return database.exists() and _prepare(database, readonly=False)[0] and _owner_of(database) is not None
+
+
+def _show(
+    config: Config | None, database: Path, readonly: bool, options: RunOptions, company: Company | None
+) -> ExitSummary:
     from tui_crawler.storage.file_place import FilePlace
 
-    writable = not readonly and _prepare(database)
+    writable, hindrance = _prepare(database, readonly)
     place = FilePlace(database)
     owner = _owner_of(database) if writable else None
     host: ThreadHost | None = None
@@ -77,6 +91,12 @@ def _show(config: Config | None, database: Path, readonly: bool, options: RunOpt
     def resting() -> bool:
         return host is None or host.resting
 
+    def successor() -> ports.EngineHost | None:
+        nonlocal host
+        chosen, how = (config, options) if config else _kept_config(database)
+        host = _host(chosen, database, how) if chosen else host
+        return host if chosen else None
+
     def journal() -> ports.Journal:
         from tui_crawler.wiring.steering import SteeredJournal
 
@@ -86,6 +106,7 @@ def _show(config: Config | None, database: Path, readonly: bool, options: RunOpt
         partial(_reports, database),
         journal if writable else None,
         host,
+        watches=hindrance,
         name=config.name if config else "",  # else that of the run
         who=_operator(),
         keymap=dict(config.keymap) if config else None,
@@ -94,7 +115,8 @@ def _show(config: Config | None, database: Path, readonly: bool, options: RunOpt
         explainer_factory=_explainer,
         queries_factory=partial(_queries, database),
         memory=Memory(state_folder(os.environ), str(database.absolute())),
-        detacher=_detacher(config, database, stays) if host is not None else None,
+        detacher=_detacher(config, database, company) if writable else None,
+        successor=successor if writable else None,
     )
     summary = app.run_to_end()
     _put_log_away(database, place, summary, readonly)
@@ -126,22 +148,30 @@ def _host(config: Config, database: Path, options: RunOptions) -> ThreadHost:
     return ThreadHost(config, database, options)
 
 
-def _detacher(config: Config | None, database: Path, hindrance: str) -> DetachedRun:
+def _detacher(config: Config | None, database: Path, company: Company | None) -> DetachedRun:
     from tui_crawler.wiring.detach import DetachedRun
 
-    return DetachedRun(config, database, hindrance=hindrance)
+    return DetachedRun(config, database, company=company)
 
 
-def _prepare(database: Path) -> bool:
-    """Makes or migrates the database before the screen is taken; False when it can only be read."""
-    from tui_crawler.storage.database import OpenSettings, open_writable
+def _prepare(database: Path, readonly: bool) -> tuple[bool, str]:
+    """Makes or migrates the database before the screen is taken. Answers whether it may be written, and if not though
+    it was to be, why. Raises RunHeld, StorageFailure."""
+    from tui_crawler.storage.database import OpenSettings, check_current, open_writable
     from tui_crawler.storage.faults import ReadOnlyDatabase
 
-    try:
-        open_writable(database, OpenSettings()).close()
-    except ReadOnlyDatabase:
-        return False
-    return True
+    hindrance = ""
+    if not readonly:
+        try:
+            open_writable(database, OpenSettings()).close()
+        except ReadOnlyDatabase as refusal:
+            if not database.exists():
+                raise
+            hindrance = str(refusal)
+        else:
+            return True, ""
+    check_current(database)
+    return False, hindrance
 
 
 def _put_log_away(database: Path, place: FilePlace, summary: ExitSummary, readonly: bool) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import replace
 from heapq import nlargest
@@ -12,10 +13,14 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.ports import PageCounts, SessionView, ValidationTotals
 from tui_crawler.domain.view import RunView
+from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.overview_reports import rest_of_runs
 from tui_crawler.storage.reports import Reports
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.page_filter import PageFilter
@@ -28,6 +33,21 @@ class ConsoleReports(Reports):
     """What a console reads through a connection of its own."""
 
     _config: tuple[str, Config] | None = None
+
+    def __init__(self, path: Path, now: Callable[[], int] = wall_clock) -> None:
+        super().__init__(path, now=now)
+        self._path = path
+
+    def lock_holder(self) -> int:
+        """The process of another program that holds the lock of the writer just now; 0: none, or it is not known. A
+        session of ours, which commits, is no other program."""
+        from tui_crawler.storage.write_lock import write_lock_holder
+
+        holder = write_lock_holder(self._path)
+        if not holder or holder == os.getpid():
+            return 0
+        ours = self._reader.one("SELECT 1 FROM session WHERE ended_at = 0 AND pid = ?", (holder,))
+        return 0 if ours else holder
 
     def contract(self, origin: str) -> Contract:
         """What the configuration of the newest run promises an origin. Raises StorageFailure."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.preview import Preview
     from tui_crawler.domain.ruleset import RulesetChange
+    from tui_crawler.wiring.rules import Judging, RulesDesk
 
 SOURCE = "console"
 """What stands as the place where an entry was written."""
@@ -77,28 +78,40 @@ class ConsoleRules:
                 return line
         return ""
 
-    def preview(self, change: RulesetChange, job: str, progress: Callable[[int], None]) -> Preview:
-        """What a change of a job's rules would block and revive among all known URLs. Blocking.
+    def impact(self, change: RulesetChange, job: str) -> ConsoleImpact:
+        """Counts what a change of a job's rules would block and revive among all known URLs.
 
-        `progress` is told how many were judged; what it raises ends the judging. Raises StorageFailure, NoSuchJob,
-        BadPattern.
+        Beginning raises StorageFailure, NoSuchJob, BadPattern.
+        """
+        return ConsoleImpact(self._database, lambda desk: desk.judging(change, job))
+
+    def impact_of_exclusions(self, more: tuple[Exclusion, ...]) -> ConsoleImpact:
+        """The same of more entries of the operators' exclusion list, for every job."""
+        return ConsoleImpact(self._database, lambda desk: desk.judging_exclusions(more))
+
+
+class ConsoleImpact:
+    """Fits the console's ImpactCount for one database. Holds no connection between two times."""
+
+    def __init__(self, database: Path, begin: Callable[[RulesDesk], Judging]) -> None:
+        """Nothing is judged yet."""
+        self._database = database
+        self._begin = begin
+        self._judging: Judging | None = None
+
+    def go_on(self, progress: Callable[[int], None]) -> Preview:
+        """Judges the URLs that became known since the last time; answers for all. Blocking.
+
+        `progress` is told how many were judged; what it raises ends the judging. Raises StorageFailure, the first time
+        also NoSuchJob and BadPattern.
         """
         from tui_crawler.storage.reports import Reports  # noqa: PLC0415  the screen does not wait for it
         from tui_crawler.wiring.rules import RulesDesk  # noqa: PLC0415
 
         with contextlib.closing(Reports(self._database)) as reports:
-            return RulesDesk(reports).preview(change, job, progress)
-
-    def preview_exclusions(self, more: tuple[Exclusion, ...], progress: Callable[[int], None]) -> Preview:
-        """What more entries of the operators' exclusion list would block among all known URLs, of every job. Blocking.
-
-        `progress` is told how many were judged; what it raises ends the judging. Raises StorageFailure, BadPattern.
-        """
-        from tui_crawler.storage.reports import Reports  # noqa: PLC0415  the screen does not wait for it
-        from tui_crawler.wiring.rules import RulesDesk  # noqa: PLC0415
-
-        with contextlib.closing(Reports(self._database)) as reports:
-            return RulesDesk(reports).preview_exclusions(more, progress)
+            if self._judging is None:
+                self._judging = self._begin(RulesDesk(reports))
+            return self._judging.go_on(reports, progress)
 
 
 def _document(head: str, rest: str) -> str:

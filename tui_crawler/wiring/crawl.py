@@ -13,6 +13,7 @@ from tui_crawler.engine.engine import Engine
 from tui_crawler.storage.database import Durability, OpenSettings
 from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.store import SqliteStore, StoreSettings
+from tui_crawler.storage.writer import WriterSettings
 from tui_crawler.wiring.settings import admission_of, engine_settings, fetcher_of, seed_urls, sites
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 DRAIN_MS = 5_000  # running requests may end for so long after a stop
 _LOOK_S = 1.0  # how often the database is looked for in its folder
+_LOCKED_MS = 600_000  # a crawl waits so long for another program's lock before it gives up what it has fetched
 _GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
 
 
@@ -53,7 +55,10 @@ class Crawl:
         self._config = config
         opening = OpenSettings(durability=Durability(config.storage.durability))
         storing = StoreSettings(
-            opening=opening, lease_ms=config.storage.lease_ms, segment_urls=config.queue.segment_urls
+            opening=opening,
+            writing=WriterSettings(patience_at_work_ms=_LOCKED_MS),
+            lease_ms=config.storage.lease_ms,
+            segment_urls=config.queue.segment_urls,
         )
         self._store = SqliteStore(database, storing)
         self._place = FilePlace(database)
@@ -64,12 +69,17 @@ class Crawl:
         clock = clock or SystemClock()
         self.engine = Engine(settings, admission_of(config), self._store, self._fetcher, clock, listener, crew)
 
+    @property
+    def locked_since(self) -> int:
+        """Since when (epoch ms) another program's lock keeps the database from taking anything; 0 while none does."""
+        return self._store.locked_since
+
     async def run(self) -> Ended:
         """Runs until the end, then closes everything. Raises RunHeld, StorageFailure."""
         watch = asyncio.create_task(self._watch_place(), name="place of the database")
         try:
             reason = await self.engine.run()
-            self._place.check()
+            self._check()
         finally:
             watch.cancel()
             await self._close()
@@ -87,13 +97,20 @@ class Crawl:
             await self._close()
 
     async def _watch_place(self) -> None:
-        """Ends the run when its database was deleted or replaced: nobody could read what is stored from then on."""
+        """Ends the run when its database was deleted, replaced or damaged: nobody could read what is stored from then
+        on."""
         try:
             while True:
                 await asyncio.sleep(_LOOK_S)
-                self._place.check()
+                self._check()
         except StorageFailure:
             self.engine.stop(RunReason.error, 0)
+
+    def _check(self) -> None:
+        """Raises StorageFailure when the database is not the one any more, or no whole one."""
+        self._place.check()
+        if self._store.damage is not None:
+            raise self._store.damage
 
     async def _close(self) -> None:
         await self._fetcher.close()

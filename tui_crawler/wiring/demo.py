@@ -17,6 +17,7 @@ from tui_crawler.demo.configuration import HEADLESS_PACE, demo_config
 from tui_crawler.demo.process import DemoProcess, DemoStartFailed
 from tui_crawler.demo.web import FIXED_BASE_PORT
 from tui_crawler.domain.run import StorageFailure
+from tui_crawler.storage.database import upgrade
 from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.headless import run_headless
 from tui_crawler.wiring.options import RunOptions
@@ -44,10 +45,12 @@ def start_web(base_port: int | None, pace: float, access_log: Path | None = None
 
 
 def base_port_of(database: Path) -> int | None:
-    """The first port of the demo web that a database was crawled from, None when there is none."""
+    """The first port of the demo web that a database was crawled from, None when there is none. An older database is
+    migrated, as its crawl would do. Raises RunHeld."""
     if not database.exists():
         return None
     try:
+        upgrade(database)
         reports = Reports(database)
     except StorageFailure:
         return None

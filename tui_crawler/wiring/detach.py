@@ -10,7 +10,7 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.departure import CannotDetach, Departure
 from tui_crawler.domain.run import StorageFailure
@@ -29,6 +29,19 @@ _TOLD = 4_096
 _OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
+class Company(Protocol):
+    """What the run needs beside it: a process that goes on as long as somebody holds its `lifeline` open."""
+
+    @property
+    def lifeline(self) -> int:
+        """The file descriptor."""
+        ...
+
+    def leave(self) -> None:
+        """Lets go of it: the detached run holds it now."""
+        ...
+
+
 class DetachedRun:
     """Fits the console's Detacher. `process` is what was started last.
 
@@ -37,15 +50,28 @@ class DetachedRun:
     """
 
     def __init__(
-        self, config: Config | None, database: Path, *, hindrance: str = "", words: Sequence[str] | None = None
+        self,
+        config: Config | None,
+        database: Path,
+        *,
+        company: Company | None = None,
+        words: Sequence[str] | None = None,
     ) -> None:
-        """`config` is the one the console runs; without a file, the database's copy is used. `words` start another
-        command, to which the options are appended."""
+        """`config` is the one the console runs; without a file, the database's copy is used. `company` goes along with
+        the run, where a process can be given a file descriptor. `words` start another command, to which the options
+        are appended."""
         self._database = database.absolute()
         self._config = config
         self._words = tuple(words or (sys.executable, "-m", "tui_crawler", "run"))
-        self.hindrance = hindrance
+        self._company = company
         self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def hindrance(self) -> str:
+        """Why the run cannot go on without this console; empty when it can."""
+        if self._company is None or os.name == "posix":
+            return ""
+        return "the demo web ends with this console"
 
     @property
     def log(self) -> Path:
@@ -70,13 +96,20 @@ class DetachedRun:
             os.write(log, f"{at} {shlex.join(command)}\n".encode("utf-8", "backslashreplace"))
             said = os.fstat(log).st_size
             self.process = process = subprocess.Popen(  # noqa: S603  our own program, no shell
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=() if self._company is None else (self._company.lifeline,),
             )
         except OSError as error:
             raise CannotDetach(f"the process cannot be started: {error.strerror}") from error
         finally:
             os.close(log)
         self._await(process, said)
+        if self._company is not None:
+            self._company.leave()
         return Departure(process.pid, str(self.log), f"tui-crawler --db {shlex.quote(str(self._database))}")
 
     def _await(self, process: subprocess.Popen[bytes], said: int) -> None:

@@ -30,16 +30,18 @@ class ThreadHost:
         self._stop_first: int | None = None
         self._trouble = ""
         self.ended: Ended | None = None
+        self._over = False
 
     def run(self) -> str:
         """Runs the engine until it ends; blocking. Answers the run's finish reason. Raises RunHeld, StorageFailure."""
-        self.ended = None
+        self.ended, self._over = None, False
         try:
             self.ended = asyncio.run(self._run())
         finally:
             with self._lock:
                 self._trouble = self._crawl.engine.trouble if self._crawl is not None else ""
                 self._loop = self._crawl = self._stop_first = None
+            self._over = True
         return self.ended.reason.value if self.ended else ""
 
     def wake(self) -> None:
@@ -60,7 +62,7 @@ class ThreadHost:
     @property
     def resting(self) -> bool:
         """Whether its run is over: it neither crawls nor is about to."""
-        return self.ended is not None and self._crawl is None
+        return self._over
 
     @property
     def in_flight(self) -> int:
@@ -73,6 +75,12 @@ class ThreadHost:
         """Why the database does not take what is crawled, or did not to the end; empty while it does."""
         crawl = self._crawl
         return crawl.engine.trouble if crawl is not None else self._trouble
+
+    @property
+    def locked_since(self) -> int:
+        """Since when (epoch ms) another program's lock keeps the database from taking anything; 0 while none does."""
+        crawl = self._crawl
+        return crawl.locked_since if crawl is not None else 0
 
     async def _run(self) -> Ended:
         from tui_crawler.wiring.crawl import Crawl, Silence  # noqa: PLC0415  the screen does not wait for the engine

@@ -61,6 +61,27 @@ class RuleTest:
     settings: RuleSettings
 
 
+class Judging:
+    """Known URLs judged by the rules before and after a change, from the oldest page on."""
+
+    def __init__(self, comparisons: dict[str, Comparison]) -> None:
+        """`comparisons` by job."""
+        self._impact = Impact(comparisons)
+        self._after = 0
+
+    def go_on(self, reports: Reports, progress: Callable[[int], None] | None = None) -> Preview:
+        """Judges those that became known since the last time; answers for all of them.
+
+        `progress` is told how many were judged so far. Raises StorageFailure.
+        """
+        while rows := reports.urls_known(self._after, WINDOW):
+            self._impact.add(rows)
+            self._after = rows[-1][0]
+            if progress is not None:
+                progress(self._impact.known)
+        return self._impact.result()
+
+
 class RulesDesk:
     """Answers about the rules of one database. A job is named, else it is that of the newest run.
 
@@ -86,26 +107,16 @@ class RulesDesk:
 
         `progress` is told how many URLs were judged so far. Raises BadPattern for a bad value.
         """
-        return self._judge(self._comparisons(change, job), progress)
+        return self.judging(change, job).go_on(self._reports, progress)
 
-    def preview_exclusions(self, more: tuple[Exclusion, ...], progress: Callable[[int], None] | None = None) -> Preview:
-        """What more exclusions of operators would block among all known URLs: they hold for every job.
+    def judging(self, change: RulesetChange, job: str = "") -> Judging:
+        """A preview that can go on with URLs that become known later. Raises BadPattern for a bad value."""
+        return Judging(self._comparisons(change, job))
 
-        `progress` is told how many URLs were judged so far. Raises BadPattern for a bad value.
-        """
+    def judging_exclusions(self, more: tuple[Exclusion, ...]) -> Judging:
+        """The same of more exclusions of operators: they hold for every job. Raises BadPattern for a bad value."""
         rules = rules_in_force(self._reports)
-        comparisons = {one.job: Comparison(one.policies, one.policies.with_exclusions(more)) for one in rules}
-        return self._judge(comparisons, progress)
-
-    def _judge(self, comparisons: dict[str, Comparison], progress: Callable[[int], None] | None) -> Preview:
-        impact = Impact(comparisons)
-        after = 0
-        while rows := self._reports.urls_known(after, WINDOW):
-            impact.add(rows)
-            after = rows[-1][0]
-            if progress is not None:
-                progress(impact.known)
-        return impact.result()
+        return Judging({one.job: Comparison(one.policies, one.policies.with_exclusions(more)) for one in rules})
 
     def edit(self, change: RulesetChange, base_id: int = 0, job: str = "", note: str = "") -> ApplyRules:
         """The command that applies a change to the version it was made from (0: the one in force now).

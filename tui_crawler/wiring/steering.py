@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.config.schema import Config
-from tui_crawler.domain.run import NotTakenUp, RunHeld
+from tui_crawler.domain.run import DatabaseLocked, NotTakenUp, RunHeld
+from tui_crawler.storage.database import OpenSettings, check_not_older
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.crawl import Crawl, Silence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 PATIENCE_S = 3.0
 """A live run looks at the journal several times a second."""
 _LOOK_S = 0.05
+_BUSY_MS = 250  # the console says at once that another program's lock is in the way, and tries again
 
 
 def carry_out(
@@ -34,8 +36,10 @@ def carry_out(
     back.
 
     A live run takes it up; on a resting database it is carried out here, by the same code. When a live run does not
-    answer within `patience_s` seconds the action stays in the journal: NotTakenUp. Raises StorageFailure, NotTakenUp.
+    answer within `patience_s` seconds the action stays in the journal: NotTakenUp. Raises StorageFailure, NotTakenUp;
+    OlderDatabase, so that nobody finds a database migrated who has only paused something.
     """
+    check_not_older(database)
     with contextlib.closing(Journal(database)) as journal:
         action_id = journal.send(command, who, undoes)
         if journal.live_owner() is None:
@@ -57,19 +61,30 @@ class SteeredJournal:
     def __init__(self, database: Path, resting: Callable[[], bool]) -> None:
         self._database = database
         self._resting = resting
-        self._journal = Journal(database)
+        self._journal = Journal(database, OpenSettings(busy_ms=_BUSY_MS), patience_s=0)
+        self._owed = False  # what was written is still to be carried out
 
     def send(self, command: Command, who: str, undoes: int = 0) -> int:
-        """Writes a command; answers its action id. `undoes` names the action that it takes back."""
+        """Writes a command; answers its action id. `undoes` names the action that it takes back. Raises DatabaseLocked
+        soon, and only before it is written."""
         action_id = self._journal.send(command, who, undoes)
-        if self._resting() and self._journal.live_owner() is None:
-            with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
-                asyncio.run(_carry_out_at_rest(self._database))
+        self._owed = True
+        with contextlib.suppress(DatabaseLocked):
+            self._carry_out()
         return action_id
 
     def result(self, action_id: int) -> ActionResult | None:
         """What became of an action, None while nobody has carried it out."""
+        if self._owed:
+            self._carry_out()
         return self._journal.result(action_id)
+
+    def _carry_out(self) -> None:
+        """Where nobody crawls, what was written is carried out here; locks are a reason to try it again."""
+        if self._resting() and self._journal.live_owner() is None:
+            with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
+                asyncio.run(_carry_out_at_rest(self._database))
+        self._owed = False
 
     def close(self) -> None:
         """Closes the connection."""

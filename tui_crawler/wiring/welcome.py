@@ -22,6 +22,7 @@ from tui_crawler.console.first_step import (
     Left,
 )
 from tui_crawler.console.format import plural
+from tui_crawler.domain.endings import run_word
 from tui_crawler.domain.run import StorageFailure
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.storage.database import FileState, examine
@@ -164,8 +165,8 @@ def _database(path: Path) -> FoundFile:
         return FoundFile(path.name, "cannot be opened; enter says why", usable=False)
     if run is None:
         return FoundFile(path.name, "nothing was crawled yet")
-    state = "running now" if run.live else run.finish_reason.replace("_", " ") or "interrupted"
-    return FoundFile(path.name, f"{run.config_name} · run {run.run_id} {state} · {plural(totals.done, 'page')} done")
+    state = f"run {run.run_id} {run_word(run)}"
+    return FoundFile(path.name, f"{run.config_name} · {state} · {plural(totals.done, 'page')} done")
 
 
 def _writable(folder: Path) -> tuple[str, ...]:

@@ -51,6 +51,7 @@ class Workers:
             return
         self._listener.on_event(event)
         if event.event == "run_started":
+            self._sums["requests"] += _number(dict(event.extra).get("requests"))  # workers count their own alone
             self._starting = asyncio.get_running_loop().create_task(self._start())
 
     def stop(self) -> None:

@@ -24,7 +24,10 @@ KEPT = 500
 
 
 class EventsPane(CrawlTable):
-    """What happens as it comes in. The cursor stays where it is, or on the newest row when it is there."""
+    """What happens as it comes in. The cursor stays where it is, or on the newest row if it is there. What one scrolled
+    to stays in view; back at the top, the newest row is followed as before."""
+
+    pins_top = True
 
     def __init__(self) -> None:
         """Makes it empty."""
@@ -35,6 +38,7 @@ class EventsPane(CrawlTable):
         self._actions: tuple[ActionView, ...] = ()
         self._troubles: tuple[Trouble, ...] = ()
         self._others: tuple[tuple[int, Row], ...] = ()
+        self._left_at: Hashable | None = None  # the newest row when it was scrolled out of view
         self.name_pane("Events")
 
     def take(self, fresh: Sequence[AttemptView], *, hold: bool) -> None:
@@ -92,10 +96,19 @@ class EventsPane(CrawlTable):
         return problems_of(self._attempts) | refused | {("trouble", one.number) for one in self._troubles}
 
     def _show(self) -> None:
-        following = self.cursor_index <= 0
-        self.set_rows(self._merged(), cursor="first" if following else "pin")
+        self.set_rows(self._merged(), cursor="first" if self._follows() else "pin")
         problems, held = len(self._problems()), count(self.row_count)
         self.name_pane(f"Events · {plural(problems, 'problem')} among the newest {held}" if problems else "Events")
+
+    def _follows(self) -> bool:
+        """Whether the newest row has the cursor and is in view, or had it and is in view again."""
+        at_top, on_newest = round(self.scroll_y) == 0, self.cursor_index <= 0
+        if at_top and (on_newest or self.cursor_key == self._left_at):
+            self._left_at = None
+            return True
+        if on_newest:
+            self._left_at = self.cursor_key
+        return False
 
     def _merged(self) -> list[Row]:
         """All rows by time, newest first; attempts keep their order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from tui_crawler.console.crawl_table import CrawlTable, Row
-from tui_crawler.console.format import clock, count
+from tui_crawler.console.format import READING, clock, count
 from tui_crawler.console.present.action_rows import action_row
 from tui_crawler.console.present.session_rows import session_row
 from tui_crawler.console.present.stat_rows import (
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from tui_crawler.domain.desk_view import ActionView, LimboView
     from tui_crawler.domain.view import RunView
 
-_COUNTED = frozenset({"stashes", "validation"})
+COUNTED = frozenset({"stashes", "validation"})
+"""Ledgers that are counted only when one asks: it takes a while."""
 
 
 class LedgerPane(CrawlTable):
@@ -51,7 +52,7 @@ class LedgerPane(CrawlTable):
 
     def __init__(self) -> None:
         """Begins with the first ledger, not read yet."""
-        super().__init__(LEDGER_COLUMNS[LEDGERS[0][0]], placeholder="reading…", id="ledger", classes="pane")
+        super().__init__(LEDGER_COLUMNS[LEDGERS[0][0]], placeholder=READING, id="ledger", classes="pane")
         self._at = 0
         self._asked = 0
         self._value: object = None
@@ -99,9 +100,9 @@ class LedgerPane(CrawlTable):
         if name and name not in names:
             return False
         self._at = names.index(name) if name else (self._at + 1) % len(names)
-        self._asked += self.name_shown in _COUNTED
+        self._asked += self.name_shown in COUNTED
         self._value = None
-        self.placeholder = "reading…"
+        self.placeholder = READING
         self.set_rows([])
         self.set_columns(LEDGER_COLUMNS[self.name_shown])
         if self.part is None:
@@ -110,7 +111,7 @@ class LedgerPane(CrawlTable):
 
     def count_again(self) -> None:
         """Counts what must be counted: what is shown, or the stashes."""
-        self.turn_to(self.name_shown if self.name_shown in _COUNTED else "stashes")
+        self.turn_to(self.name_shown if self.name_shown in COUNTED else "stashes")
 
     def record(self, key: object) -> object | None:
         """An entry as it was read, None when the ledger has no such entries."""

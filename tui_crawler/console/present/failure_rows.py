@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
-from tui_crawler.console.format import ago, coarse, compact, count, plural, seconds
+from tui_crawler.console.format import READING, ago, coarse, compact, count, plural, seconds
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.console.uptake import Uptake, held_word
-from tui_crawler.domain.page_filter import PageState, state_of
+from tui_crawler.domain.recovery import NextTry, next_try_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ _WORDS = {
 }
 _NONE = {"http_status": "no status", "message": "no message"}
 _KEYS = {
-    "exit_code": Column("exit_code", "EXIT", None, 0, min_width=12),
+    "exit_code": Column("exit_code", "EXIT", None, 0, min_width=14),
     "origin": Column("origin", "ORIGIN", None, 0, min_width=12),
     "http_status": Column("http_status", "STATUS", None, 0, min_width=9),
     "pattern": Column("pattern", "PATH PATTERN", None, 0, min_width=14),
@@ -144,25 +144,38 @@ def _recovers(group: FailureGroup) -> Styled:
     return Styled(f"{compact(group.recoverable)} yes", "ok")
 
 
-def retry_cell(page: PageView, now: int, origin: OriginView | None, uptake: Uptake) -> Styled:
-    """What will become of a failed page at its `origin` (None: not known), `now` in epoch ms."""
-    state = state_of(page)
-    if state is PageState.skipped:
-        return Styled("ignored", "faint")
-    if state in {PageState.stashed, PageState.claimed}:
-        return Styled(state.value, "waiting")
-    if page.attempts_remaining <= 0:
-        return Styled("no tries", "faint")
-    if word := held_word(origin, uptake):
-        return Styled(f"origin {word}", "warning", short=word)
-    if uptake is not Uptake.this_run:
-        return Styled("next run", "muted")
-    wait = page.not_before - now
-    return Styled(f"in {coarse(wait)}", "waiting") if wait > 0 else Styled("queued", "ok")
+def retry_cell(page: PageView, now: int, origin: OriginView | None, uptake: Uptake, run_id: int = 0) -> Styled:
+    """When a failed page is asked again at its `origin` (None: not known), `now` in epoch ms; `run_id` is the newest
+    run (0: there is none)."""
+    when = next_try_of(page, now, run_id, over=uptake is not Uptake.this_run)
+    if when in {NextTry.now, NextTry.later, NextTry.next_run}:
+        held = held_word(origin, Uptake.next_run if when is NextTry.next_run else uptake)
+        if held:
+            return Styled(f"origin {held}", "warning", short=held)
+    match when:
+        case NextTry.now:
+            return Styled(when.value, "ok")
+        case NextTry.later:
+            return Styled(f"in {coarse(page.not_before - now)}", "waiting")
+        case NextTry.in_flight | NextTry.stashed:
+            return Styled(when.value, "waiting")
+        case NextTry.next_run:
+            return Styled(when.value, "muted")
+        case NextTry.used_up:
+            return Styled(when.value, "faint", short="used up")
+        case NextTry.final | NextTry.skipped:
+            return Styled(when.value, "faint")
+        case _:
+            assert_never(when)
 
 
 def page_row(
-    page: PageView, now: int, by: Sequence[str], origin: OriginView | None = None, uptake: Uptake = Uptake.this_run
+    page: PageView,
+    now: int,
+    by: Sequence[str],
+    origin: OriginView | None = None,
+    uptake: Uptake = Uptake.this_run,
+    run_id: int = 0,
 ) -> Row:
     """A failed page as a row of `page_columns(by)`; its key is the page id."""
     left = page.attempts_remaining
@@ -177,7 +190,7 @@ def page_row(
     cells += [
         (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
         Styled(seconds(page.took_ms), "muted" if page.took_ms is not None else "faint"),
-        retry_cell(page, now, origin, uptake),
+        retry_cell(page, now, origin, uptake, run_id),
         Styled(ago(now - page.last_crawled_at), "muted"),
     ]
     if "message" not in by:
@@ -211,7 +224,7 @@ def pages_nothing(book: GroupBook | None) -> str:
     """What stands where there are no pages; None: there is no group."""
     if book is None or (book.at_first and book.at_last):
         return "no pages"
-    return "looking for its pages…" if book.started else "reading…"
+    return "looking for its pages…" if book.started else READING
 
 
 def cluster_words(cluster: Cluster | None, shown: int) -> str:

@@ -21,33 +21,38 @@ if TYPE_CHECKING:
 _COPIES = frozenset({"copy.pick"})
 """Actions on the marked rows of the table that has the focus."""
 _KEPT = ("help.keys", "app.quit")
-"""Actions that are named last to be dropped."""
+"""Actions that are always named."""
+
+
+_STEP = " › "
 
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """Cells `start` to before `end` of the line belong to an action."""
+    """Cells `start` to before `end` of the line belong to an action, or, where that is empty, to the place that one
+    comes to by the first `depth` crumbs."""
 
     start: int
     end: int
     action_id: str
+    depth: int = 0
 
 
 def footer_line(
     crumbs: Sequence[str], keys: Sequence[tuple[str, str, str]], width: int
 ) -> tuple[Line, tuple[Zone, ...]]:
-    """The line in `width` cells, and where each key (action id, key, label) stands in it; keys stand at the right."""
-    shown = list(keys)
-    least = min(width // 3, cell_len(safe(" › ".join(crumbs))) + 2)
-    while _needed(shown) > width - least:
-        droppable = [index for index, (action_id, _, _) in enumerate(shown) if action_id not in _KEPT]
-        if not droppable:
-            break
-        del shown[droppable[-1]]
+    """The line in `width` cells, and where each key (action id, key, label) and each place above this one stand in it.
+    Keys stand at the right, the first matters most. One that has no room is left out, those after it are not."""
+    least = min(width // 3, cell_len(safe(_STEP.join(crumbs))) + 2)
+    kept = {at for at, (action_id, _, _) in enumerate(keys) if action_id in _KEPT}
+    for at in range(len(keys)):
+        if _needed([keys[one] for one in {*kept, at}]) <= width - least:
+            kept.add(at)
+    shown = [keys[at] for at in sorted(kept)]
     room = max(0, width - _needed(shown) - 1)
-    where = clip(safe(" › ".join(crumbs)), room)
+    where = clip(safe(_STEP.join(crumbs)), room)
     parts: list[Styled] = [Styled(where, "strong"), Styled(" " * (room + 1 - cell_len(where)))]
-    zones = []
+    zones = _places(crumbs, room)
     x = room + 1
     for action_id, key, label in shown:
         end = x + cell_len(key) + 1 + cell_len(label)
@@ -55,6 +60,17 @@ def footer_line(
         parts += [Styled(key, "accent bold"), Styled(f" {label}", "muted"), Styled("  ")]
         x = end + 2
     return tuple(parts[:-1]) if shown else tuple(parts), tuple(zones)
+
+
+def _places(crumbs: Sequence[str], room: int) -> list[Zone]:
+    """Where the crumbs before the last stand, as far as they are seen."""
+    zones, x = [], 0
+    for depth, crumb in enumerate(crumbs[:-1], 1):
+        end = x + cell_len(safe(crumb))
+        if x < room:
+            zones.append(Zone(x, min(end, room), "", depth))
+        x = end + len(_STEP)
+    return zones
 
 
 def label_of(action: Action, now: Situation) -> str:

@@ -15,7 +15,7 @@ from tui_crawler.console.present.chips import COMPACT, Chip, chip, fit_chips, pa
 from tui_crawler.console.present.line import Line, Split
 from tui_crawler.console.present.standing import TALLIES
 from tui_crawler.console.present.urls import host_of
-from tui_crawler.console.safe_text import fit, safe
+from tui_crawler.console.safe_text import clip, fit, safe
 from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.eta import Eta, Limit
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _LINE, _SHORT_LINE = 24, 12
 _COUNT = 7
 """Cells of a number below a million, with its space between thousands."""
+_NAME, _SHORT_NAME, _SHORTEST_NAME = 32, 16, 12
+"""Cells of the crawl's name at most: where there is room, where there is little, and in a header of one line."""
 _SHARE = 5
 _REFRESH = 12
 _NO_TOTALS = TotalsView(0, 0, 0, 0, 0, 0, 0, 0)
@@ -53,7 +55,9 @@ FULL_HZ = 10
 class HeaderState:
     """Everything the header shows. `engine` says who crawls; `idle` why nothing moves (empty while something does).
 
-    `stale_ms` is how old the picture is, 0 while it is fresh; `hz` and `read_ms` are the refresh.
+    `worked_ms` is how long the run has been seen to work, which its clock does not go behind: of an engine that was
+    killed only the last sign of life is known. `stale_ms` is how old the picture is, 0 while it is fresh; `hz` and
+    `read_ms` are the refresh.
     """
 
     name: str
@@ -67,6 +71,7 @@ class HeaderState:
     line: tuple[float | None, ...] = ()
     eta: Eta | None = None
     idle: str = ""
+    worked_ms: int = 0
     stale_ms: int = 0
     hz: int = 10
     read_ms: int = 0
@@ -81,10 +86,9 @@ def header_lines(state: HeaderState, width: int, *, tall: bool) -> list[Line]:
             Split(*fit_chips(_who(state), _pace(state), width)),
             Split(*fit_chips(_health(state), _refresh(state), width)),
         ]
-    engine = [chip(state.engine.glyph, state.engine.role, 15)]
-    if state.engine.role == "error":
-        engine = [chip(state.engine.label, state.engine.role)]
-    return [Split(*fit_chips([*engine, *_who(state)], [*_pace(state), *_refresh(state)], width))]
+    failed = state.engine.role == "error"
+    engine = chip(state.engine.label if failed else state.engine.glyph, state.engine.role, 0 if failed else 15)
+    return [Split(*fit_chips([engine, *_who(state, _SHORTEST_NAME)], [*_pace(state), *_refresh(state)], width))]
 
 
 def share(totals: TotalsView) -> Mapping[Group, int]:
@@ -107,13 +111,16 @@ def eta_words(eta: Eta | None) -> str:
     return span(eta.low_ms, eta.high_ms) if eta.high_ms is not None else f"{span(eta.low_ms, eta.low_ms)}+"
 
 
-def _who(state: HeaderState) -> list[Chip]:
+def _who(state: HeaderState, least: int = _SHORT_NAME) -> list[Chip]:
+    """What tells this crawl from others, which is the last to go (in at least so many cells), and how many origins
+    do what."""
     chips = [chip("tui-crawler", "accent bold", 50)]
     if state.name:
-        chips.append(chip(state.name, "strong", 40))
+        name = safe(state.name)
+        chips.append(Chip((Styled(clip(name, _NAME), "strong bold", short=clip(name, least)),), 1))
     if state.run is not None:
         chips.append(chip(f"run {state.run.run_id}", "muted", 36))
-        chips.append(chip(elapsed(worked_ms(state.run, state.now)), "muted", 35))
+        chips.append(chip(elapsed(max(worked_ms(state.run, state.now), state.worked_ms)), "muted", 35))
     most = sum(state.tally.values())
     digits = COMPACT if most > 999 else len(str(most))
     for word, priority in TALLIES:
@@ -146,10 +153,10 @@ def _health(state: HeaderState) -> list[Chip]:
     """How attempts of the run ended: shares of its turns that made a request, which those of blocked pages did not."""
     if state.idle:
         droppable = 0 if state.engine.role == "error" else 10
-        return [chip(state.engine.label, state.engine.role, droppable), chip(state.idle, "warning")]
+        return [*_engine(state, droppable), chip(state.idle, "warning")]
     totals = state.totals or _NO_TOTALS
     line = Styled(sparkline(state.line, _LINE), "active", short=sparkline(state.line, _SHORT_LINE))
-    chips = [chip(state.engine.label, state.engine.role, 10), Chip((line,), 20)]
+    chips = [*_engine(state, 10), Chip((line,), 20)]
     sums = share(totals)
     numbers = [sum(sums.get(group, 0) for group in members) for _, members, _, _ in _SHARES]
     asked = max(state.run.requests if state.run is not None else 0, sum(numbers))
@@ -159,6 +166,14 @@ def _health(state: HeaderState) -> list[Chip]:
     chips.append(chip(f"of {plural(asked, 'turn')} with a request", "faint", 54, width=24 + _COUNT))
     blocked = _number(state, totals.blocked, "blocked" if totals.blocked else "faint")
     return [*chips, pair("blocked pages", blocked, 14, _COUNT, short="blocked")]
+
+
+def _engine(state: HeaderState, priority: int) -> list[Chip]:
+    """Who crawls; and right beside it, if there is room, to which process this console is attached."""
+    chips = [chip(state.engine.label, state.engine.role, priority)]
+    if state.run is not None and state.run.owner and state.engine.word == "attached":
+        chips.append(chip(f"to {state.run.owner}", "muted", 25))
+    return chips
 
 
 def _number(state: HeaderState, number: int, role: str = "") -> Styled:
@@ -172,17 +187,15 @@ def _share(part: int, whole: int) -> str:
 
 
 def _refresh(state: HeaderState) -> list[Chip]:
-    chips = []
-    if state.run is not None and state.run.owner and state.engine.word == "attached":
-        chips.append(chip(f"to {state.run.owner}", "muted", 25))
+    chips: list[Chip] = []
     if state.readonly:
-        chips.append(chip("watching only", "paused", 3))
+        chips.append(Chip((Styled("watching only", "paused", short="watching"),), 3))
     if state.frozen:
         chips.append(chip("frozen", "paused bold"))
     if state.stale_ms:
         chips.append(chip(f"⚠ stale {state.stale_ms // 1000} s", "warning bold", width=_REFRESH))
     elif state.hz < FULL_HZ:
-        chips.append(chip(f"↻ {state.hz}/s slowed", "warning", 7, width=_REFRESH))
+        chips.append(chip(f"↻ {state.hz}/s slowed", "warning", 5, width=_REFRESH))
     else:
         took = seconds(state.read_ms) if state.read_ms > 999 else f"{state.read_ms} ms"
         short = f"{state.hz}/s".ljust(COMPACT)

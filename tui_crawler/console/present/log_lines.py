@@ -18,6 +18,7 @@ from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.desk_view import ActionView, ActivityView
+from tui_crawler.domain.endings import what_happened
 from tui_crawler.domain.view import AttemptView
 
 if TYPE_CHECKING:
@@ -66,7 +67,6 @@ _MARKS: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 _PROBLEM_EVENTS = frozenset({"session_taken_over", "pages_reclaimed", "job_aborted"})
 _GAVE_UP = "patience"
-_FINISHED = MappingProxyType({_GAVE_UP: "out of patience", "operator": "stopped by an operator"})
 _HIT = "accent bold underline"
 
 
@@ -131,7 +131,13 @@ def activity_line(activity: ActivityView) -> LogLine:
         activity.at,
         activity.origin,
         gave_up or activity.event in _PROBLEM_EVENTS,
-        _searched(activity.event, activity.event.replace("_", " "), activity.origin, activity.message),
+        _searched(
+            activity.event,
+            activity.event.replace("_", " "),
+            activity.origin,
+            activity.message,
+            what_happened(activity),
+        ),
         activity,
     )
 
@@ -270,10 +276,8 @@ def _happened(line: LogLine) -> tuple[Styled, ...]:
             if attempt.response_ms is not None:
                 parts.append(Styled(f"{seconds(attempt.response_ms)}  ", "muted"))
             return (*parts, *note(attempt))
-        case ActivityView(event="origin_finished", message=reason):
-            return (Styled(_FINISHED.get(reason, reason)),)
-        case ActivityView(message=message):
-            return (Styled(message if message != line.origin else ""),)
+        case ActivityView(message=message) as activity:
+            return (Styled(what_happened(activity) if message != line.origin else ""),)
         case ActionView() as action:
             end = Styled(action.error, "error") if action.error else Styled(action_mark(action).word, "muted")
             about = path_of(action.target, line.origin) + "  " if action.target != line.origin else ""

@@ -11,7 +11,7 @@ from tui_crawler.console.present.exits import exit_cell, mark_of
 from tui_crawler.console.present.line import LABEL, Line, Prose, fact, heading
 from tui_crawler.console.present.origin_now import clock_line
 from tui_crawler.console.present.origin_past import delay_past, delay_source, patience_past
-from tui_crawler.console.present.origin_row import patience_cell
+from tui_crawler.console.present.origin_row import patience_parts
 from tui_crawler.console.present.summary import eta_line, rate_line, robots_line
 from tui_crawler.console.present.trap_lines import trap_lines
 from tui_crawler.console.present.urls import path_of
@@ -65,11 +65,11 @@ def state_lines(view: OriginView, past: Past, now: int, zone: tzinfo, line: Sequ
     """The state of an origin at `now` (epoch ms), newest changes first; `line` is its recent rate."""
     history = past.history
     lines: list[Line] = [
-        fact("patience", patience_cell(view), Styled(f" {view.patience} of {view.patience_max}", "muted")),
+        fact("patience", *patience_parts(view)),
         *patience_past(history.patience, past.given, past.run, now, zone),
         fact("delay", seconds(view.delay_ms), Styled(f" {delay_source(view)}", "muted"), *_own_delay(view)),
         fact("", Styled(f"politeness {view.politeness}", "muted")),
-        *delay_past(history.delays, past.run, zone),
+        *delay_past(view, history.delays, past.run, zone),
         clock_line(view, now, past.contract),
         robots_line(view, now),
         rate_line(line),

@@ -96,8 +96,9 @@ def delay_source(view: OriginView) -> str:
             return delay_words(other)
 
 
-def delay_past(delays: Sequence[AttemptView], run: RunView | None, zone: tzinfo) -> list[Line]:
-    """How the delay went from one to the next in the newest run, oldest first, with what decided it."""
+def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | None, zone: tzinfo) -> list[Line]:
+    """How the delay went from one to the next in the newest run, oldest first, with what decided it; at the end what
+    the operator has made of it since the last request."""
     own = [one for one in delays if run is None or one.run_id == run.run_id][:_DELAYS_SHOWN][::-1]
     if not own:
         return []
@@ -105,6 +106,8 @@ def delay_past(delays: Sequence[AttemptView], run: RunView | None, zone: tzinfo)
     for reason, group in groupby(own, key=lambda one: one.delay_reason):
         values = (value for value, _ in groupby(seconds(one.delay_ms_after) for one in group))
         steps.append(f"{' → '.join(values)} ({delay_words(reason) or 'configured'})")
+    if view.delay_ms and seconds(view.delay_ms) != seconds(own[-1].delay_ms_after):
+        steps.append(f"{seconds(view.delay_ms)} ({delay_words(view.delay_reason) or 'configured'})")
     head = Styled(f"  {clock(own[-1].ended_at, zone)}"[: LABEL + 2].ljust(LABEL + 3), "muted")
     return [Hanging(head, LABEL + 3, " → ".join(steps), "muted", 3)]
 

@@ -52,7 +52,7 @@ NARROW_COLUMNS: tuple[Column, ...] = (
 """The columns below 81 cells; the state is its glyph alone, the word stands under the table."""
 
 SUSPECTED = "⚠"
-"""Stands in the state of an origin that looks like a trap; WHY and the pane beside the table tell the reason."""
+"""Stands after the state of an origin that looks like a trap; WHY and the pane beside the table tell the reason."""
 _ROOM_BESIDE = 8
 """Letters of a state that fit beside that sign, its own glyph and a space where the column is narrow."""
 
@@ -98,12 +98,13 @@ def origin_row(
     short = _SHORT_STATES.get(mark.word, mark.word)
     gap = "" if suspected and len(short) > _ROOM_BESIDE else " "
     state = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
+    sign = (Styled(f" {SUSPECTED}", "warning", short=SUSPECTED),) if suspected else ()
     fail = Styled(count(view.failed), "error" if view.failed else "faint", short=compact(view.failed))
     todo = Styled(count(view.todo), "" if view.todo else "faint", short=compact(view.todo))
     last: Cell = exit_cell(view.last_exit_code)
     if narrow:
         cells: tuple[Cell, ...] = (
-            (Styled(mark.glyph, mark.role), *((Styled(SUSPECTED, "warning"),) if suspected else ())),
+            (Styled(mark.glyph, mark.role), *(Styled(one.short, one.role) for one in sign)),
             name,
             todo,
             fail,
@@ -114,7 +115,7 @@ def origin_row(
         return Row(view.origin, cells)
     idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
     cells = (
-        (*((Styled(f"{SUSPECTED} ", "warning", short=SUSPECTED),) if suspected else ()), state),
+        (state, *sign),
         name,
         todo,
         Styled(count(view.done), "", short=compact(view.done)),
@@ -149,8 +150,15 @@ def patience_cell(view: OriginView) -> Styled:
     return Styled(patience_dots(view.patience, view.patience_max), role, short=numbers)
 
 
+def patience_parts(view: OriginView) -> tuple[Styled, ...]:
+    """Patience as dots with the number beside; the number alone where there are too many for dots."""
+    dots, number = patience_cell(view), f"{view.patience} of {view.patience_max}"
+    return (Styled(number, dots.role),) if "/" in dots.text else (dots, Styled(f" {number}", "muted"))
+
+
 def delay_cell(view: OriginView) -> Styled:
-    """The delay, with `R` when robots.txt sets it, `▲` when it was raised, `✎` when the operator did."""
+    """The delay, with `R` when robots.txt sets it, `▲` when it was raised, `✎` when the operator did; `▼`: lowered
+    by the operator, while a longer wait is still under way."""
     if not view.delay_ms:
         return Styled("-", "faint")
     letters = {
@@ -159,6 +167,7 @@ def delay_cell(view: OriginView) -> Styled:
         "retry_after": ("▲", "warning"),
         "robots_unreachable": ("▲", "warning"),
         "operator": ("✎", "accent"),
+        "lowered": ("▼", "accent"),
     }
     letter, role = letters.get(view.delay_reason, (" ", ""))
     return Styled(f"{seconds(view.delay_ms)}{letter}", role)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count, plural, seconds, span
 from tui_crawler.console.present.urls import host_of
-from tui_crawler.console.uptake import Uptake, held_word
+from tui_crawler.console.uptake import Uptake, gave_up, held_word
+from tui_crawler.domain.command import RETRIED_NEXT
 from tui_crawler.domain.moment import HELD
 
 if TYPE_CHECKING:
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RetryCost:
-    """A range in ms: when every page succeeds at once, and when each needs all of its tries.
+    """A range in ms: when every page succeeds at once (or the origin gives up before), and when each needs all of its
+    tries; the others that are queued behind are not in it.
 
-    `origin` takes longest, with so many `pages` and a turn of `turn_ms`. `origins` take turns; `held` pages are of
-    origins that take none and are in no range: they are paused, or (while a run is live) have ended in it.
+    `origin` takes longest, with so many `pages` and a turn of `turn_ms`. `origins` take turns, for so many `asked`
+    pages; `held` ones are of origins that take none and are in no range: they are paused, or (while a run is live) have
+    ended in it. `patience` is what that origin has left, where that may end before all pages were asked (0: it may
+    not). `late`: it has more pages than come next, so that others may come between them.
     """
 
     low_ms: int
@@ -30,8 +34,11 @@ class RetryCost:
     pages: int = 0
     turn_ms: int = 0
     origins: int = 0
+    asked: int = 0
     held: int = 0
     uptake: Uptake = Uptake.this_run
+    patience: int = 0
+    late: bool = False
 
 
 def pages_by_origin(urls: Iterable[str]) -> dict[str, int]:
@@ -49,13 +56,16 @@ def retry_cost(
     tries: int,
     now: int,
     uptake: Uptake = Uptake.this_run,
+    *,
+    gives_up: bool = True,
 ) -> RetryCost:
     """The turns that so many pages of each origin take at `now` (epoch ms); origins take theirs beside each other.
 
-    A turn is the effective delay and the last response time. `tries` is how many a page gets (0: one is assumed).
+    A turn is the effective delay and the last response time; robots.txt takes one where it has expired. `tries` is how
+    many a page gets (0: one is assumed). `gives_up`: an origin may be out of patience before all pages were asked.
     """
     cost = RetryCost(0, 0)
-    busy = held = high = 0
+    busy = asked = held = high = 0
     for name, number in pages.items():
         view = origins.get(name)
         if view is None:
@@ -63,14 +73,34 @@ def retry_cost(
         if view.asleep_until == HELD or held_word(view, uptake):
             held += number
             continue
-        busy += 1
+        busy, asked = busy + 1, asked + number
         turn = max(0, view.delay_ms, view.operator_delay_ms) + max(0, view.last_response_ms)
-        wait = max(0, view.next_request_at - now, view.asleep_until - now)
-        low = wait + number * turn
+        wait = max(0, view.next_request_at - now) + turn * (view.robots_expires_at <= now)
+        patience = _patience(view, uptake) if gives_up else number
+        low = wait + min(number, patience) * turn
         high = max(high, wait + number * turn * max(1, tries))
-        if low >= cost.low_ms:
-            cost = RetryCost(low, 0, name, number, turn)
-    return RetryCost(cost.low_ms, high, cost.origin, cost.pages, cost.turn_ms, busy, held, uptake)
+        if not cost.origin or low >= cost.low_ms:
+            ends = patience if patience < number else 0
+            cost = RetryCost(low, 0, name, number, turn, patience=ends, late=number > RETRIED_NEXT)
+    return replace(cost, high_ms=high, origins=busy, asked=asked, held=held, uptake=uptake)
+
+
+def _patience(view: OriginView, uptake: Uptake) -> int:
+    """How many failures the origin puts up with; a new run begins with all of it."""
+    if view.patience_max <= 0:
+        return max(1, view.patience)
+    return max(1, view.patience if uptake is Uptake.this_run else view.patience_max)
+
+
+def fresh_cost(pages: Mapping[str, int], origins: Mapping[str, OriginView], tries: int, now: int) -> RetryCost | None:
+    """The same for the origins among them that gave up in this run, with new patience; None without such."""
+    weary = {name: view for name, view in origins.items() if name in pages and gave_up(view)}
+    if not weary:
+        return None
+    rested = {
+        name: replace(view, state="READY", finish_reason="", patience=view.patience_max) for name, view in weary.items()
+    }
+    return retry_cost({name: pages[name] for name in weary}, rested, tries, now)
 
 
 def run_cost(
@@ -86,27 +116,54 @@ def run_cost(
         if not held_word(view, Uptake.new_run):
             whole[name] = pages.get(name, 0) + view.pending - both
     whole = {name: number for name, number in whole.items() if number}
-    cost = retry_cost(whole, every, 1, now, Uptake.new_run)
+    cost = retry_cost(whole, every, 1, now, Uptake.new_run, gives_up=False)
     answers = sum(number * max(0, every[name].last_response_ms) for name, number in whole.items())
     return replace(cost, low_ms=max(cost.low_ms, answers // slots if slots else 0))
 
 
-def cost_words(cost: RetryCost, whole: RetryCost | None = None) -> str:
+def cost_words(cost: RetryCost, whole: RetryCost | None = None, fresh: RetryCost | None = None) -> str:
     """The cost in a few sentences; raw text, empty where nothing was to be put back. `whole`: that of the run which
-    would start, with all its other pages."""
+    would start, with all its other pages. `fresh`: that of the origins that gave up, with new patience."""
     words = []
     if cost.origin:
-        takes = "These alone take" if whole is not None and whole.low_ms > cost.low_ms else "Takes"
-        words.append(f"{takes} {span(cost.low_ms, cost.high_ms)}: {_turns(cost)}.")
-    if whole is not None and whole.low_ms > cost.low_ms:
-        words.append(f"With the others the run takes {span(whole.low_ms, whole.low_ms)} or more: {_turns(whole)}.")
-    if cost.held:
-        why = "paused, stopped or out of patience" if cost.uptake is Uptake.this_run else "paused"
-        words.append(f"{plural(cost.held, 'page')} would wait: their origins are {why}.")
+        alone = whole is not None and _is_more(whole, cost)
+        words.append(_takes("These alone take" if alone else "Takes", cost))
+    if fresh is not None and fresh.origin:
+        words.append(_takes("With new patience it takes", fresh))
+    if whole is not None and _is_more(whole, cost):
+        words.append(f"With the others the run takes {_least(whole)} or more: {_turns(whole)}.")
+    held, saved = cost.held, 0 if fresh is None else fresh.asked
+    if saved:
+        words.append(f"Without it {plural(saved, 'page')} would wait.")
+    if held > saved:
+        gone = "paused or stopped" if fresh is not None else "paused, stopped or out of patience"
+        why = gone if cost.uptake is Uptake.this_run else "paused"
+        words.append(f"{plural(held - saved, 'page')} would wait: their origins are {why}.")
     return " ".join(words)
+
+
+def _takes(word: str, cost: RetryCost) -> str:
+    """A range that holds at the present delay: what may keep pages from being asked, or put it off, is said."""
+    range_ = f"{_least(cost)} or more" if cost.late else span(cost.low_ms, cost.high_ms)
+    words = f"{word} {range_} at the present delay: {_turns(cost)}"
+    if cost.patience:
+        words += f", fewer if its patience ends ({count(cost.patience)} left)"
+    if cost.late:
+        words += f"; {count(RETRIED_NEXT)} of them come next, the others as its queue gets to them"
+    return f"{words}."
+
+
+def _is_more(whole: RetryCost, cost: RetryCost) -> bool:
+    """Whether a whole run takes more than these pages, by what it asks or by the slots it has."""
+    return whole.asked > cost.asked or whole.low_ms > cost.high_ms
+
+
+def _least(cost: RetryCost) -> str:
+    return span(cost.low_ms, cost.low_ms)
 
 
 def _turns(cost: RetryCost) -> str:
     """What takes longest."""
+    most = "up to " if cost.patience else ""
     longest = f", the longest of {count(cost.origins)} origins" if cost.origins > 1 else ""
-    return f"{host_of(cost.origin)}, {plural(cost.pages, 'turn')} of {seconds(cost.turn_ms)}{longest}"
+    return f"{host_of(cost.origin)}, {most}{plural(cost.pages, 'turn')} of {seconds(cost.turn_ms)}{longest}"

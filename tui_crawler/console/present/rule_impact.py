@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import count, plural
+from tui_crawler.console.format import ago, clock, count, plural
 from tui_crawler.console.intent import Intent, Question
 from tui_crawler.console.present.line import Line, Prose, Split
 from tui_crawler.console.present.urls import host_of
@@ -15,12 +15,15 @@ from tui_crawler.domain.preview import ALLOWED, Preview, RuleSide
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from tui_crawler.console.impact_room import ImpactNews
 
 ASKED_FROM = 1_000
 """More URLs newly blocked than this: the number has to be typed before it is applied."""
 
 _ORIGINS, _SEEDS = 8, 4
+_JUST_NOW_MS = 5_000
 _STATES = {
     "waiting": "○ of todo",
     "done": "✓ of done (kept)",
@@ -45,6 +48,12 @@ def impact_title(news: ImpactNews | None) -> str:
     if news is None or news.preview is None:
         return "Impact"
     return f"Impact on {plural(news.preview.known, 'known URL')}"
+
+
+def age_words(age_ms: int, more: int) -> str:
+    """How old a count is, and how many URLs became known since."""
+    since = f", {count(more)} more since" if more > 0 else ""
+    return f"counted {'just now' if age_ms < _JUST_NOW_MS else ago(age_ms)}{since}"
 
 
 def impact_lines(dirty: bool, news: ImpactNews | None) -> list[Line]:
@@ -109,7 +118,7 @@ def must_type(news: ImpactNews) -> int:
     return preview.newly_blocked if preview is not None and preview.newly_blocked > ASKED_FROM else 0
 
 
-def apply_question(intent: Intent, news: ImpactNews) -> Question | None:
+def apply_question(intent: Intent, news: ImpactNews, zone: tzinfo) -> Question | None:
     """What is asked before a draft is applied; None when it blocks no seed and not much."""
     preview = news.preview
     if preview is None:
@@ -123,7 +132,18 @@ def apply_question(intent: Intent, news: ImpactNews) -> Question | None:
     if seeds:
         named = ", ".join(seeds[:_SEEDS]) + (" …" if len(seeds) > _SEEDS else "")
         text += f" Among them {'is' if len(seeds) == 1 else 'are'} {plural(len(seeds), 'seed')}: {named}"
-    return Question("Apply the draft?", text, (("Apply", intent),), "Pages that were crawled stay. undo: z")
+    note = f"Counted at {clock(news.timing.at, zone)}; asked again if that grows by a tenth, or by a seed, meanwhile."
+    return Question("Apply the draft?", text, (("Apply", intent),), f"{note} Pages that were crawled stay. undo: z")
+
+
+def impact_words(news: ImpactNews) -> str:
+    """What the draft does, to be said once it is applied; empty when it could not be counted."""
+    preview = news.preview
+    if preview is None:
+        return ""
+    done = [f"blocks {count(preview.newly_blocked)}"] if preview.newly_blocked else []
+    done += [f"allows {count(preview.newly_allowed)}"] if preview.newly_allowed else []
+    return f"{' and '.join(done) or 'blocks none'} of {plural(preview.known, 'known URL')}"
 
 
 def judge(text: str, policies: PolicySet) -> Judged:

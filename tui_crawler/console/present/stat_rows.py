@@ -15,6 +15,7 @@ from tui_crawler.console.present.urls import bare_host, host_of
 from tui_crawler.console.sparkline import bar
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
+from tui_crawler.domain.endings import BROKEN_OFF, RUNNING, run_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -294,9 +295,9 @@ def validation_row(validator: str, valid: int, invalid: int) -> Row:
 def run_row(one: RunView, now: int, zone: tzinfo, *, live: bool) -> Row:
     """A run; `live` says that an engine is at work for it. Its key is its number."""
     if one.finished_at:
-        end = Styled(f"{_ENDS.get(one.finish_reason, '■')} {one.finish_reason or 'ended'}", "muted")
+        end = Styled(f"{_ENDS.get(one.finish_reason, '■')} {run_word(one)}", "muted")
     else:
-        end = Styled("▶ crawling", "active") if live else Styled("⚠ not finished", "warning")
+        end = Styled(f"▶ {RUNNING}", "active") if live else Styled(f"⚠ {BROKEN_OFF}", "warning")
     took = duration((one.finished_at or now) - one.started_at - one.rested_ms) if one.finished_at or live else ABSENT
     return Row(
         one.run_id,

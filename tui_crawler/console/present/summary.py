@@ -8,7 +8,7 @@ from tui_crawler.console.format import ago, count, due, plural, seconds, size
 from tui_crawler.console.present.exits import exit_cell, is_failure, status_cell
 from tui_crawler.console.present.header import eta_words
 from tui_crawler.console.present.line import LABEL, Hanging, Line, Prose, fact
-from tui_crawler.console.present.origin_row import patience_cell, requesting
+from tui_crawler.console.present.origin_row import patience_parts, requesting
 from tui_crawler.console.present.standing import standing
 from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.sparkline import sparkline
@@ -55,7 +55,7 @@ def summary_lines(
         Styled(mark.label, f"{mark.role} bold"),
         Prose(words, "" if idle else "active", most=3),
         "",
-        fact("patience", patience_cell(view), Styled(f" {view.patience} of {view.patience_max}", "muted")),
+        fact("patience", *patience_parts(view)),
         delay_line(view),
         robots_line(view, now),
         rate_line(line),

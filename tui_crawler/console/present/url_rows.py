@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import ABSENT, ago, coarse, count, date_time, due, plural, size
+from tui_crawler.console.format import ABSENT, READING, ago, coarse, count, date_time, due, plural, size
 from tui_crawler.console.glyphs import state_mark
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.table_cells import Row, Styled
@@ -115,7 +115,7 @@ def position_words(book: PageBook, index: int) -> str:
 def nothing_words(book: PageBook) -> str:
     """What stands where there are no rows."""
     if not book.started:
-        return "reading…"
+        return READING
     if not book.narrowing.terms:
         return "No URLs yet.\n\na  add seeds      ?  keys"
     if book.at_first and book.at_last:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 class AddScreen(Dialog):
     """Gives a tuple of normalised URLs, or None."""
 
+    LEFT_BY_CLICK = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "add", "Add", show=False),
         Binding("escape", "cancel", "Cancel", show=False),

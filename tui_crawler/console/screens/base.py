@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from textual import events
@@ -17,18 +18,20 @@ from tui_crawler.console.actions import Situation, Where, footer_at, why_not
 from tui_crawler.console.border import write_subtitle, write_title
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.keys import keys_of
-from tui_crawler.console.panes.bars import FooterBar, HeaderBar, NoticeBox, TooSmall
+from tui_crawler.console.panes.bars import FooterBar, HeaderBar, TooSmall
 from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.present.footer import label_of
 from tui_crawler.console.screens.table_filter import PURPOSE, TableFilter
 from tui_crawler.console.screens.table_marks import TableMarks
 from tui_crawler.console.zoom import Zoom, panes_of, zoom_words
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.refresh import Snapshot, Wants
+    from tui_crawler.console.terminal_app import TerminalApp
     from tui_crawler.domain.page_view import PageView
 
 NARROW_BELOW = 81
@@ -149,6 +152,14 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def do(self, action_id: str, argument: str = "") -> bool:
         """Does an action of this screen; False when it is none of this screen's."""
 
+    def chosen(self) -> Mapping[str, str]:
+        """What the operator chose to see here beside the filters and orders of tables: names and values (empty: as at
+        first), which `choose` takes when the view is opened anew."""
+        return {}
+
+    def choose(self, words: Mapping[str, str]) -> None:
+        """Shows what was chosen before anything is read; what means nothing here is left out."""
+
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         """The row as it was read, for copies and exports; None: what the table shows has to do."""
         return None
@@ -222,8 +233,9 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         return self.marks.leave()
 
     def on_mount(self) -> None:
-        """Fits the first size."""
+        """Fits the first size; filters and orders are what they were when this view was shown last."""
         self.fit(self.app.size)
+        self.console.looks.restore(self)
 
     def on_resize(self, event: events.Resize) -> None:
         """Fits another size."""
@@ -280,9 +292,16 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """A key of the footer was clicked."""
         self.console.dispatcher.do(event.action_id)
 
+    def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:
+        """A place above this one was clicked in the footer."""
+        self.console.dispatcher.go_back_to(self.crumbs()[: event.depth])
+
 
 class Dialog(ModalScreen[object], inherit_bindings=False):
-    """A screen over another one."""
+    """A screen over another one. What leaves it with esc does so with a click beside it."""
+
+    LEFT_BY_CLICK: ClassVar[bool] = True
+    """False where much may be typed, which a click that went astray must not lose; there is a button then."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "app.focus_next", "Next", show=False),
@@ -295,12 +314,22 @@ class Dialog(ModalScreen[object], inherit_bindings=False):
             await super().on_event(event)
 
     def on_mount(self) -> None:
-        """Fits the first size."""
+        """Fits the first size; the keys that go back elsewhere do here what esc does."""
         self.update_classes(size_classes(self.app.size), animate=False)
+        bound = self._bindings.key_to_bindings
+        for key in cast("TerminalApp[object]", self.app).back_keys:
+            if key not in bound:
+                bound[key] = [replace(one, key=key) for one in bound.get("escape", ())]
 
     def on_resize(self, event: events.Resize) -> None:
         """Fits another size."""
         self.update_classes(size_classes(event.size), animate=False)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Leaves, if it was beside everything; not with the second click of two: the first one opened it."""
+        leaves = self._bindings.key_to_bindings.get("escape")
+        if event.widget is self and event.chain % 2 and self.LEFT_BY_CLICK and leaves:
+            await self.run_action(leaves[0].action)
 
     def dismiss(self, result: object = None) -> AwaitComplete:
         """Closes it with its answer. Only once: a second click or key that was on its way would close what is below."""

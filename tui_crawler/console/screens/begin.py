@@ -115,6 +115,7 @@ class FirstSeedsScreen(AddScreen):
 class FileScreen(Dialog):
     """Gives the step that begins with a file, or None."""
 
+    LEFT_BY_CLICK = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", show=False),
         Binding("tab", "app.focus_next", "Next", show=False, priority=True),  # before the next key is looked at

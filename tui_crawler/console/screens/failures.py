@@ -10,15 +10,8 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import BY_ID, Need, Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.failure_parts import (
-    MANY,
-    CountedFailures,
-    FailureGroups,
-    GroupKey,
-    RetryOf,
-    RetryPlan,
-)
-from tui_crawler.console.format import clock, count
+from tui_crawler.console.failure_parts import GroupKey, RetryOf, RetryPlan
+from tui_crawler.console.format import READING, count
 from tui_crawler.console.intent import retry_group, retry_named
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.page_book import GroupBook
@@ -26,11 +19,8 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.failure_rows import (
     GROUPINGS,
     cluster_words,
-    counted_at,
-    counted_words,
     group_columns,
     group_name,
-    group_row,
     grouping_words,
     page_columns,
     page_lines,
@@ -43,11 +33,13 @@ from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.rule_pattern import Cluster, clusters_of
 from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.choose import ChooseScreen
+from tui_crawler.console.screens.group_list import GroupList
 from tui_crawler.console.screens.page_list import PageList
 from tui_crawler.console.screens.waiting import RowsScreen
+from tui_crawler.console.uptake import Uptake
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Mapping
 
     from tui_crawler.console.crawl_table import Row
     from tui_crawler.domain.page_view import FailureGroup, PageView
@@ -62,7 +54,7 @@ class FailuresScreen(RowsScreen):
     """Groups at the left, pages at the right."""
 
     WHERE = Where.failures
-    HERE = frozenset({"view.failures"})
+    HERE = frozenset({"view.failures", "origin.add"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.failures)]
     AUTO_FOCUS = "#groups"
     MARKS = "#pages"
@@ -70,22 +62,19 @@ class FailuresScreen(RowsScreen):
     def __init__(self) -> None:
         """Makes it with nothing read yet."""
         super().__init__()
-        self._by = GROUPINGS[0]
-        self._counted: CountedFailures | None = None
-        self._asked = 0
         self._book = GroupBook((), 0)
         self._clusters: tuple[Cluster, ...] = ()
         self._clustered: frozenset[Hashable] = frozenset()  # the pages among which they are
         self._fates: tuple[str, ...] = ()  # what is said to become of the pages in view
-        self._held: CountedFailures | None = None  # what was counted while the picture is held still
         self._asked_for = 0
         self._retried: tuple[FailureGroup, RetryOf] | None = None  # what putting it back means is read
 
     def body(self) -> Iterable[Widget]:
         """Groups, pages, and the page under the cursor."""
-        self._group_table = CrawlTable(group_columns(self._by), placeholder="reading…", id="groups", classes="pane")
-        self._group_table.stands_while_marked = True
-        self._page_table = CrawlTable(page_columns(self._by), placeholder="no pages", id="pages", classes="pane")
+        columns = group_columns(GROUPINGS[0])
+        self._group_table = CrawlTable(columns, placeholder=READING, id="groups", classes="pane")
+        self._groups = GroupList(self, self._group_table)
+        self._page_table = CrawlTable(page_columns(GROUPINGS[0]), placeholder="no pages", id="pages", classes="pane")
         self._list = PageList(self._page_table, self._book, self._page_row)
         self._info = Lines(id="page-info", classes="pane")
         self._info.can_focus = False
@@ -100,39 +89,24 @@ class FailuresScreen(RowsScreen):
 
     def wants(self) -> Wants:
         """Groups, windows of the pages of one, and what putting one back means."""
-        windows = self._list.parts if self._group() is not None else ()
+        windows = self._list.parts if self._groups.current is not None else ()
         retried = (self._retried[1],) if self._retried is not None else ()
-        return Wants(parts=(self._groups_part(), *windows, *retried))
-
-    def _groups_part(self) -> FailureGroups:
-        return FailureGroups(self._by, self._asked, self._counted.count.looked_at if self._counted is not None else 0)
+        return Wants(parts=(self._groups.part, *windows, *retried))
 
     def take(self, shot: Snapshot) -> None:
         """Takes the parts that changed."""
         self._take_plan(shot)
-        counted = shot.parts.get(self._groups_part())
         changed, waits = self._list.take(shot.parts, frozen=self.frozen)
         if changed:
             self._show_pages()
             self.console.read_soon()
-        if isinstance(counted, CountedFailures):
-            if not self.frozen or self._counted is None:
-                self._take_count(counted)
-            else:
-                waits |= counted.count != (self._held or self._counted).count
-                self._held = counted
-        self.missed += waits
+        counted, another = self._groups.take(shot.parts, frozen=self.frozen)
+        if counted:
+            self._point_at_group()
+        self.missed += waits or another
         if self._fates != self._fates_now() and not self.frozen:  # the run has ended or begun, or an origin goes on
             self.tick()
         self._show_titles()
-
-    def _take_count(self, counted: CountedFailures) -> None:
-        if counted is not self._counted:
-            self._counted = counted
-            now = self.console.clock.wall_ms()
-            self._group_table.placeholder = "nothing has failed"
-            self._group_table.set_rows([group_row(group, now) for group in counted.count.groups])
-            self._point_at_group()
 
     def tick(self) -> None:
         """How long ago, what will become of the pages in view, and whether they are in an order of their own."""
@@ -159,7 +133,7 @@ class FailuresScreen(RowsScreen):
 
     def lacks(self, action_id: str) -> bool:
         """The groups, or for what is done to pages those of the group."""
-        unread = self._group() is not None and not self._book.started
+        unread = self._groups.current is not None and not self._book.started
         opens_page = action_id == "nav.open" and self.focused is self._page_table
         return super().lacks(action_id) or (unread and (opens_page or Need.url in BY_ID[action_id].needs))
 
@@ -183,31 +157,31 @@ class FailuresScreen(RowsScreen):
 
     def thaw(self) -> None:
         """Shows what came meanwhile."""
-        held, self._held = self._held, None
         if self._list.thaw():
             self._show_pages()
-        if held is not None:
-            self._take_count(held)
+        if self._groups.thaw():
+            self._point_at_group()
         self._show_titles()
 
     def _show_pages(self) -> None:
         """Tells what is held of the group."""
-        self._page_table.placeholder = pages_nothing(self._book if self._group() is not None else None)
+        self._page_table.placeholder = pages_nothing(self._book if self._groups.current is not None else None)
         self._clustered = frozenset()
         self._fates = self._fates_now()
         self._show_page()
 
     def _page_row(self, page: PageView) -> Row:
-        now, uptake = self.console.clock.wall_ms(), self.console.wishes.uptake
-        return page_row(page, now, self._by, self._origin_of_page(page), uptake)
+        return page_row(page, self.console.clock.wall_ms(), self._groups.by, *self._fate_of(page))
 
     def _fates_now(self) -> tuple[str, ...]:
-        now, uptake = self.console.clock.wall_ms(), self.console.wishes.uptake
         pages = [page for page in map(self._book.page, self._page_table.visible_keys) if page is not None]
-        return tuple(retry_cell(page, now, self._origin_of_page(page), uptake).text for page in pages)
+        return tuple(retry_cell(page, self.console.clock.wall_ms(), *self._fate_of(page)).text for page in pages)
 
-    def _origin_of_page(self, page: PageView) -> OriginView | None:
-        return self.console.picture.origins.get(page.origin)
+    def _fate_of(self, page: PageView) -> tuple[OriginView | None, Uptake, int]:
+        """What decides when a page is asked again: its origin, who takes pages up, and the newest run."""
+        picture = self.console.picture
+        run_id = picture.run.run_id if picture.run is not None else 0
+        return picture.origins.get(page.origin), self.console.wishes.uptake, run_id
 
     def _cluster_words(self) -> str:
         return cluster_words(self._cluster(), len(self._clustered))
@@ -228,16 +202,11 @@ class FailuresScreen(RowsScreen):
         title(self._info, "Page", f"{words} · m makes a rule" if words else "")
 
     def _show_titles(self) -> None:
-        words = [f"By {grouping_words(self._by)}"]
-        held = ""
-        if self._counted is not None:
-            words.append(counted_words(self._counted))
-            if self._counted.count.looked_at > MANY:
-                held = counted_at(clock(self._counted.at, self.console.clock.zone))
+        words, held = self._groups.title_words()
         if self.frozen:
             held = f"‖ frozen · {self.missed} changes"
-        title(self._group_table, " · ".join(word for word in words if word), held)
-        group = self._group()
+        title(self._group_table, words, held)
+        group = self._groups.current
         name = group_name(group) if group is not None else "Pages"
         if group is not None and self._book.started:
             name += f" · {self._place()}"
@@ -249,22 +218,10 @@ class FailuresScreen(RowsScreen):
         """Which row the cursor is on; of rows in an order of their own, of how many."""
         table = self._page_table
         if table.order is None and not table.needle:
-            return place_words(self._book, max(table.cursor_index, 0), whole=self._all_counted())
+            return place_words(self._book, max(table.cursor_index, 0), whole=self._groups.whole)
         return f"row {count(table.cursor_index + 1)} · only the {count(len(table.held_rows()))} rows held"
 
-    def _all_counted(self) -> bool:
-        return self._counted is None or self._counted.count.looked_at >= self._counted.count.failed
-
     # what is selected
-
-    def _groups(self) -> tuple[FailureGroup, ...]:
-        return self._counted.count.groups if self._counted is not None else ()
-
-    def _group(self) -> FailureGroup | None:
-        return self._group_of(self._group_table.cursor_key)
-
-    def _group_of(self, key: Hashable) -> FailureGroup | None:
-        return next((group for group in self._groups() if group.key == key), None)
 
     def _page(self) -> PageView | None:
         return self._book.page(self._page_table.cursor_key)
@@ -278,19 +235,26 @@ class FailuresScreen(RowsScreen):
 
     def situation(self) -> Situation:
         """The group, and the marked pages or the one under the cursor; none of these while groups are marked."""
-        group = self._group()
+        group = self._groups.current
         page = self._page()
         among_groups = self.focused is self._group_table and self._group_table.mark_count > 0
         here = (page.url,) if page is not None and not among_groups else ()
-        return Situation(
-            Where.failures,
-            urls=self._list.marked_urls() or here,
-            failed=group.count if group is not None else 0,
-        )
+        failed = group.count if group is not None else 0
+        return Situation(Where.failures, urls=self._list.marked_urls() or here, failed=failed)
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         """A group, or a page."""
-        return self._group_of(key) if table is self._group_table else self._book.page(key)
+        return self._groups.at(key) if table is self._group_table else self._book.page(key)
+
+    def chosen(self) -> Mapping[str, str]:
+        """By what they are grouped."""
+        return {"by": " ".join(self._groups.by) if self._groups.by != GROUPINGS[0] else ""}
+
+    def choose(self, words: Mapping[str, str]) -> None:
+        """The same again."""
+        by = tuple(words.get("by", "").split())
+        if by in GROUPINGS:
+            self._group_by(by)
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
@@ -306,11 +270,11 @@ class FailuresScreen(RowsScreen):
             case "group.retry":
                 self._retry_group()
             case "failures.group":
-                self._group_by(GROUPINGS[(GROUPINGS.index(self._by) + 1) % len(GROUPINGS)])
+                self._group_by(GROUPINGS[(GROUPINGS.index(self._groups.by) + 1) % len(GROUPINGS)])
             case "failures.pick":
                 self._pick()
             case "failures.count":
-                self._asked += 1
+                self._groups.count_again()
                 self.console.read_soon()
             case "rule.from_selection":
                 cluster = self._cluster()
@@ -331,7 +295,7 @@ class FailuresScreen(RowsScreen):
 
     def _retry_group(self) -> None:
         """Asks before the group is put back, as soon as it is known how long that takes."""
-        group = self._group()
+        group = self._groups.current
         if group is not None:
             self._asked_for += 1
             self._retried = group, RetryOf(group.key, group.origins, self._asked_for)
@@ -345,22 +309,19 @@ class FailuresScreen(RowsScreen):
                 self._group_by(GROUPINGS[names.index(name)])
 
         options = [(name, name) for name in names]
-        self.console.push_screen(ChooseScreen("Group failures by", options, grouping_words(self._by)), chosen)
+        self.console.push_screen(ChooseScreen("Group failures by", options, grouping_words(self._groups.by)), chosen)
 
     def _group_by(self, by: tuple[str, ...]) -> None:
-        self._by = by
-        self._counted = self._retried = self._held = None
+        self._retried = None
         self.console.let_keys_go_on()
-        self._group_table.placeholder = "reading…"
-        self._group_table.set_rows([])
-        self._group_table.set_columns(group_columns(by))
+        self._groups.group_by(by)
         self._page_table.set_columns(page_columns(by))
         self._show_titles()
         self.console.read_soon()
 
     def _point_at_group(self) -> None:
         """The pages belong to the group under the cursor."""
-        group = self._group()
+        group = self._groups.current
         key: GroupKey = group.key if group is not None else ()
         number = group.count if group is not None else 0
         if key != self._book.key:

@@ -47,7 +47,7 @@ _LEGEND: tuple[Mapping[str, str], ...] = (
         "paused": "by an operator",
         "impatient": "it has lost patience",
         "gave up": "no patience is left",
-        "finished": "nothing is left to do",
+        "finished": "nothing is left to do in this run",
         "stopped": "for this run, by an operator",
         "excluded": "its contract does not allow it",
         "resting": "no engine is at work",
@@ -55,8 +55,8 @@ _LEGEND: tuple[Mapping[str, str], ...] = (
     {
         "queued": "it waits for its turn",
         "done": "it came, and was taken in",
-        "failed": "it is not tried again",
-        "retry": "it failed, and is tried again",
+        "failed": "no tries are left: used up, or final",
+        "retry": "it failed, and has tries left",
         "blocked": "a rule or robots.txt does not allow it",
         "skipped": "a rule leaves it out",
     },
@@ -72,7 +72,8 @@ _SIGNS = (
 )
 _WORDS = (
     ("todo", "pages on todo lists: taken for the next turns, done ones that are due again among them"),
-    ("pending", "pages with tries left, on a todo list or not yet"),
+    ("pending", "pages with tries left, new ones and failed ones, on a todo list or not yet"),
+    ("failed", "pages that failed; those with tries left are pending, too"),
     ("turn", "one step of an origin; it may make several requests, or none"),
     ("problem", "an attempt that failed, an origin that gave up, a refused action"),
 )

@@ -220,11 +220,6 @@ class JumpScreen(Dialog):
             event.stop()
             self.dismiss(found.goal)
 
-    def on_click(self, event: events.Click) -> None:
-        """A click beside everything leaves."""
-        if event.widget is self:
-            self.dismiss(None)
-
     def action_cancel(self) -> None:
         """Jumps nowhere."""
         self.dismiss(None)

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable, Row
-from tui_crawler.console.format import count, plural
+from tui_crawler.console.format import READING, count, plural
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.log_book import LogBook
 from tui_crawler.console.panes.entry import EntryLine
@@ -36,7 +36,7 @@ from tui_crawler.console.screens.log_list import LogList
 from tui_crawler.console.screens.waiting import RowsScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Mapping
 
 SEARCH_S = 0.15
 
@@ -45,7 +45,7 @@ class LogsScreen(RowsScreen):
     """One list that follows its end until one moves up."""
 
     WHERE = Where.logs
-    HERE = frozenset({"view.logs"})
+    HERE = frozenset({"view.logs", "origin.add"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.logs)]
     AUTO_FOCUS = "#log"
 
@@ -60,7 +60,7 @@ class LogsScreen(RowsScreen):
 
     def body(self) -> Iterable[Widget]:
         """The list, and the entry under the cursor."""
-        self._table = CrawlTable(LOG_COLUMNS, placeholder="reading…", id="log", classes="pane")
+        self._table = CrawlTable(LOG_COLUMNS, placeholder=READING, id="log", classes="pane")
         self._list = LogList(self._table, self._book, self._row)
         self._info = Lines(id="log-info", classes="pane")
         self._info.can_focus = False
@@ -185,6 +185,19 @@ class LogsScreen(RowsScreen):
         line = self._book.line(key)
         return line.source if line is not None else None
 
+    def chosen(self) -> Mapping[str, str]:
+        """From which level on, of which origin, what is searched for, and how time is told."""
+        book = self._book
+        level, time = book.level.name if book.problems_only else "", "ago" if self._relative else ""
+        return {"level": level, "origin": book.origin, "search": self._needle, "time": time}
+
+    def choose(self, words: Mapping[str, str]) -> None:
+        """The same again."""
+        self._relative = words.get("time") == "ago"
+        level = Level.__members__.get(words.get("level", ""), Level.info)
+        self._needle = words.get("search", "").strip().lower()
+        self._begin(LogBook(words.get("origin", ""), level=level))
+
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
         return ("Logs",)
@@ -233,7 +246,7 @@ class LogsScreen(RowsScreen):
     def _begin(self, book: LogBook, *, keep: bool = False) -> None:
         """Reads another log, or this one from its end or beginning; `keep`: what is shown stays until then."""
         self._book = book
-        self._table.placeholder = "reading…"
+        self._table.placeholder = READING
         self._list.look(book, keep=keep)
         if not keep:
             self._show_entry()

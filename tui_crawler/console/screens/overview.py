@@ -11,8 +11,8 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.crawl_table import CrawlTable, Row
-from tui_crawler.console.format import count
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.format import READING, count
 from tui_crawler.console.glyphs import ASCENDING, DESCENDING
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.overview_parts import Card, CardOf, RecentActions, Suspicions
@@ -20,8 +20,8 @@ from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.events import EventsPane
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.needle import HINT, read_needle
-from tui_crawler.console.present.order import Arrangement, arrange, fields_of, natural_direction
-from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT_TITLES, counts_down, origin_row
+from tui_crawler.console.present.order import Arrangement, natural_direction
+from tui_crawler.console.present.origin_row import COLUMNS, SORT_TITLES
 from tui_crawler.console.present.summary import card_lines, no_origin_lines, summary_lines, why_line
 from tui_crawler.console.present.trap_lines import trap_lines
 from tui_crawler.console.present.urls import host_of
@@ -30,15 +30,15 @@ from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.screens.live_filter import LiveFilterScreen
 from tui_crawler.console.screens.origin_actions import act_on_origins
+from tui_crawler.console.screens.origin_list import OriginList
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from tui_crawler.domain.desk_view import ActionView
-    from tui_crawler.domain.trap import TrapSuspicion
     from tui_crawler.domain.view import OriginView
 
-ORDER_MS, MINUTE_MS = 1_000, 60_000
+MINUTE_MS = 60_000
 _ACTIONS, _SUSPICIONS = RecentActions(), Suspicions()
 RATE_WIDTH = 20
 
@@ -53,21 +53,17 @@ class OverviewScreen(LiveFilterScreen):
     def __init__(self, wanted: Arrangement | None = None) -> None:
         """Makes it with nothing read yet. `wanted` is how it begins, by default with the most failures."""
         super().__init__()
-        self._wanted = wanted or Arrangement()
-        self._rows: dict[str, Row] = {}
-        self._dirty: set[str] = set()
-        self._missed: set[str] = set()
-        self._ordered_at = -ORDER_MS
+        self._begins_with = wanted or Arrangement()
         self._sought = ""
         self._told_at = -1
-        self._suspicions: dict[str, TrapSuspicion] = {}
         self._actions: tuple[ActionView, ...] = ()
         self._cards: dict[str, object] = {}
 
     def body(self) -> Iterable[Widget]:
         """Origins beside the selected one, events below."""
-        self._table = CrawlTable(COLUMNS, placeholder="reading…", id="origins", classes="pane")
+        self._table = CrawlTable(COLUMNS, placeholder=READING, id="origins", classes="pane")
         self._table.stands_while_marked = True
+        self._list = OriginList(self, self._table, self._begins_with)
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()
@@ -80,14 +76,14 @@ class OverviewScreen(LiveFilterScreen):
 
     def on_screen_resume(self) -> None:
         """Makes the order anew when another screen lay over it: from what is known, and from the next reading."""
-        if self._ordered_at < 0:
+        if not self._list.ordered:
             self._order()
-            self._ordered_at = -ORDER_MS
+            self._list.disorder()
 
     def on_screen_suspend(self) -> None:
         """Another screen lies over it; a dialog does not count, it goes on under it."""
         if self.console.console_screen is not self:
-            self._ordered_at = -ORDER_MS
+            self._list.disorder()
 
     # what is shown
 
@@ -106,15 +102,12 @@ class OverviewScreen(LiveFilterScreen):
         self._events.take(shot.events, hold=self.frozen)
         self._take_parts(shot)
         if self.frozen:
-            self._missed |= self.console.picture.take_news()
-            self.missed = len(self._missed)
+            self.missed = self._list.miss(self.console.picture.take_news())
             self._show_titles()
             return
-        self._dirty |= self.console.picture.take_news()
-        self._put_visible()
+        self._list.changed(self.console.picture.take_news())
         self._tell_given_up()
-        now = self.console.clock.mono_ms()
-        if self._ordered_at < 0 or (now - self._ordered_at >= ORDER_MS and self.console.idle_ms() >= ORDER_MS):
+        if not self._list.ordered or self._list.order_is_due:
             self._order()
         self._show_selected()
 
@@ -138,87 +131,38 @@ class OverviewScreen(LiveFilterScreen):
             self._actions = actions
         self._events.take_others(self._actions, self.console.troubles)
         self._cards = {part.origin: card for part, card in shot.parts.items() if isinstance(part, CardOf)}
-        if isinstance(suspicions, dict) and suspicions is not self._suspicions:
-            self._dirty |= suspicions.keys() ^ self._suspicions.keys()
-            self._suspicions = suspicions
+        if isinstance(suspicions, dict):
+            self._list.suspect(suspicions)
 
     def tick(self) -> None:
         """Countdowns of the rows in view, the order, the selected origin."""
         if self.frozen:
             return
         self._events.take_others(self._actions, self.console.troubles)
-        now = self.console.clock.wall_ms()
-        origins = self.console.picture.origins
-        visible = [origins[str(key)] for key in self._table.visible_keys if key in origins]
-        self._put(view for view in visible if counts_down(view, now))
-        self._put_visible()
-        if min(self.console.clock.mono_ms() - self._ordered_at, self.console.idle_ms()) >= ORDER_MS:
+        self._list.tick()
+        if self._list.order_is_due:
             self._order()
         self._show_selected()
 
     def thaw(self) -> None:
         """Shows what came meanwhile."""
-        self._dirty |= self._missed
-        self._missed.clear()
+        self._list.thaw()
         self._events.thaw()
-        self._put_visible()
         self._order()
         self._show_selected()
 
     def fit(self, size: Size) -> None:
         """Fewer columns when narrow."""
-        was = self.has_class("-narrow")
         super().fit(size)
-        narrow = self.has_class("-narrow")
-        if narrow != was:
-            self._table.set_columns(NARROW_COLUMNS if narrow else COLUMNS)
-            self._rows.clear()
+        if self._list.fit(narrow=self.has_class("-narrow")):
             self._order()
 
-    def _put_visible(self) -> None:
-        """Makes the rows on the screen anew whose origins changed; the others when they come into view."""
-        origins = self.console.picture.origins
-        seen = [str(key) for key in self._table.visible_keys if key in self._dirty]
-        self._put(origins[name] for name in seen if name in origins)
-
-    def _put(self, views: Iterable[OriginView]) -> None:
-        """Makes the rows of these origins anew."""
-        console = self.console
-        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.picture.run
-        narrow = self.has_class("-narrow")
-        for view in views:
-            suspected, busy = view.origin in self._suspicions, console.picture.in_flight(view)
-            row = origin_row(view, now, run, zone, narrow=narrow, you=console.who, suspected=suspected, in_flight=busy)
-            self._rows[view.origin] = row
-            self._dirty.discard(view.origin)
-            self._table.update_row(row)
-
     def _order(self, *, anew: bool = False) -> None:
-        """Puts the rows in order, the cursor stays on its origin. Marked ones hold all in place unless it is `anew`."""
-        console = self.console
-        if not console.picture.known or self.frozen:
-            return
-        self._ordered_at = console.clock.mono_ms()
-        origins = console.picture.origins
-        views = arrange(origins.values(), self._wanted, self._suspicions)
-        if self._table.mark_count and not anew:
-            fit = {view.origin for view in views}
-            views += [origins[str(key)] for key in self._table.row_order if key not in fit and key in origins]
-        self._put(view for view in views if view.origin not in self._rows)
-        if [view.origin for view in views] != list(self._table.row_order) or not views:
-            self._table.placeholder = self._nothing()
-            self._table.set_rows([self._rows[view.origin] for view in views], keep_marks=True, anew=anew)
-            self._put_visible()
+        self._list.order(anew=anew)
         self._show_titles()
 
-    def _nothing(self) -> str:
-        if self.console.picture.origins:
-            what = "problems" if self._wanted.problems and not self._wanted.needle else "rows"
-            return f"No {what} here. Press ! or ctrl+l to see everything."
-        return "No origins yet.\n\na  add seeds      ?  keys"
-
     def _show_titles(self) -> None:
-        wanted = self._wanted
+        wanted = self._list.wanted
         known = len(self.console.picture.origins)
         parts = ["Origins"]
         if known:
@@ -232,21 +176,22 @@ class OverviewScreen(LiveFilterScreen):
         title(self._table, " · ".join(parts), f"‖ frozen · {self.missed} changed" if self.frozen else "")
 
     def _show_sort(self) -> None:
-        self._table.sort = (self._wanted.sort, self._wanted.descending)
+        self._table.sort = (self._list.wanted.sort, self._list.wanted.descending)
 
     def _show_selected(self) -> None:
         console, picture, view = self.console, self.console.picture, self._selected()
         now, zone = console.clock.wall_ms(), console.clock.zone
         if view is None:
             title(self._summary, "")
-            self._summary.show(no_origin_lines(picture.known, len(picture.origins), self._wanted.narrows))
+            was_read = picture.known and not console.room.starting
+            self._summary.show(no_origin_lines(was_read, len(picture.origins), self._list.wanted.narrows))
             self._why.show([])
             return
         run, flying = console.picture.run, console.picture.in_flight(view)
         meter = console.picture.meters.get(view.origin)
         line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
         card = self._cards.get(view.origin)
-        suspicion = (card.suspicion if isinstance(card, Card) else None) or self._suspicions.get(view.origin)
+        suspicion = (card.suspicion if isinstance(card, Card) else None) or self._list.suspicions.get(view.origin)
         state, words, *more = summary_lines(view, now, run, zone, console.who, line, flying)
         lines = [state, words, *trap_lines(suspicion), *more]
         self._summary.show([*lines, *(card_lines(view, card) if isinstance(card, Card) else ())])
@@ -274,7 +219,7 @@ class OverviewScreen(LiveFilterScreen):
             Where.overview,
             origins=targets,
             failed=sum(view.failed for view in targets),
-            filtered=self._wanted.narrows,
+            filtered=self._list.wanted.narrows,
         )
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
@@ -288,13 +233,12 @@ class OverviewScreen(LiveFilterScreen):
     def bring_up_to_date(self, table: CrawlTable) -> None:
         """All origins that changed, also those out of view."""
         if table is self._table and not self.frozen:
-            origins = self.console.picture.origins
-            self._put([origins[name] for name in self._dirty if name in origins])
+            self._list.put_all()
 
     @property
     def arrangement(self) -> Arrangement:
         """The order and the filter."""
-        return self._wanted
+        return self._list.wanted if self.is_mounted else self._begins_with
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""
@@ -310,26 +254,26 @@ class OverviewScreen(LiveFilterScreen):
             case "filter.open" if self.focused is not self._events:
                 self._open_filter(argument)
             case "filter.next" | "filter.previous" if self.focused is not self._events:
-                self._go_to_match(forward=action_id == "filter.next")
+                self._list.go_to_match(self._sought, forward=action_id == "filter.next")
             case "filter.clear" if not self._events.needle:
-                self._arrange(replace(self._wanted, needle="", problems=False))
+                self._arrange(replace(self._list.wanted, needle="", problems=False))
             case "sort.pick" if self.focused is not self._events:
                 self._pick_sort(argument)
             case "sort.reverse" if self.focused is not self._events:
-                self._arrange(replace(self._wanted, descending=not self._wanted.descending))
+                self._arrange(replace(self._list.wanted, descending=not self._list.wanted.descending))
             case "view.problems":
-                self._arrange(replace(self._wanted, problems=not self._wanted.problems))
+                self._arrange(replace(self._list.wanted, problems=not self._list.wanted.problems))
             case "log.next_error" | "log.previous_error":
                 self._events.go_to_problem(older=action_id == "log.next_error")
             case "nav.back":
-                if self._wanted.narrows:
-                    self._arrange(replace(self._wanted, needle="", problems=False))
+                if self._list.wanted.narrows:
+                    self._arrange(replace(self._list.wanted, needle="", problems=False))
             case _:
                 return act_on_origins(self.console, action_id, self._targets())
         return True
 
     def _arrange(self, wanted: Arrangement) -> None:
-        self._wanted = wanted
+        self._list.wanted = wanted
         self._show_sort()
         self._order(anew=True)
         self._show_titles()
@@ -338,30 +282,20 @@ class OverviewScreen(LiveFilterScreen):
 
     def _open_filter(self, text: str) -> None:
         if text:
-            self._arrange(replace(self._wanted, needle=text))
+            self._arrange(replace(self._list.wanted, needle=text))
             return
-        self.query_one(EntryLine).open("filter", "/", self._wanted.needle, HINT)
-
-    def _go_to_match(self, *, forward: bool) -> None:
-        """Goes on from the selected row to the next that fits the last filter, round the end."""
-        sought = read_needle(self._sought)
-        origins, order = self.console.picture.origins, self._table.row_order
-        steps = range(1, len(order) + 1) if forward else range(-1, -len(order) - 1, -1)
-        indexes = ((self._table.cursor_index + step) % len(order) for step in steps)
-        target = next((index for index in indexes if sought.keeps(fields_of(origins[str(order[index])]))), None)
-        if target is not None:
-            self._table.move_cursor(index=target)
+        self.query_one(EntryLine).open("filter", "/", self._list.wanted.needle, HINT)
 
     def _pick_sort(self, column: str) -> None:
         names = dict(SORT_TITLES)
         if column in names:
             self._sort_by(column)
             return
-        self.console.push_screen(ChooseScreen("Order by", SORT_TITLES, self._wanted.sort), self._sort_by)
+        self.console.push_screen(ChooseScreen("Order by", SORT_TITLES, self._list.wanted.sort), self._sort_by)
 
     def _sort_by(self, column: object) -> None:
         if isinstance(column, str):
-            self._arrange(replace(self._wanted, sort=column, descending=natural_direction(column)))
+            self._arrange(replace(self._list.wanted, sort=column, descending=natural_direction(column)))
 
     # messages
 
@@ -388,7 +322,7 @@ class OverviewScreen(LiveFilterScreen):
         """Orders by the column that was clicked; a second click turns the order round."""
         if event.table is not self._table or event.column_id not in dict(SORT_TITLES):
             return
-        if event.column_id == self._wanted.sort:
+        if event.column_id == self._list.wanted.sort:
             self.do("sort.reverse")
         else:
             self._sort_by(event.column_id)
@@ -396,5 +330,5 @@ class OverviewScreen(LiveFilterScreen):
     def _filter(self, text: str) -> None:
         self._stop_waiting()
         self._sought = text or self._sought
-        if text != self._wanted.needle:
-            self._arrange(replace(self._wanted, needle=text))
+        if text != self._list.wanted.needle:
+            self._arrange(replace(self._list.wanted, needle=text))

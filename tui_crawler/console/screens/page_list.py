@@ -111,7 +111,7 @@ class PageList(LongList, Generic[W]):
 
     def show(self) -> None:
         """Shows what is held. The cursor stays on its page; when that is let go, it goes to the nearest in view. On the
-        first row of a list that begins with the newest it stays on the first."""
+        first row of a list that begins with the newest it stays on the first while that is in view."""
         book, table = self.book, self.table
         kept, self._rows = self._rows, {}
         for page in book.pages:
@@ -121,7 +121,8 @@ class PageList(LongList, Generic[W]):
                 had if had is not None and same else (page, LateRow(page.page_id, partial(self._row, page)))
             )
         self._stay_near(self._rows)
-        follows = book.newest_first and book.at_first and table.cursor_index <= 0
+        in_view = round(table.scroll_y) == 0
+        follows = book.newest_first and book.at_first and in_view and table.cursor_index <= 0
         rule: CursorRule = "first" if follows else "pin"
         if self._turned or not table.row_count:
             rule = self._cursor

@@ -9,6 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.format import READING
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.origin_parts import ContractOf, RobotsFile, RobotsSheet
 from tui_crawler.console.panes.entry import EntryLine
@@ -120,7 +121,7 @@ class RobotsScreen(ConsoleScreen):
         now, zone = console.clock.wall_ms(), console.clock.zone
         in_force = view.robots_status == "parsed"
         decided = self._decision.line_number if self._decision is not None and in_force else None
-        empty = "The file is empty." if self._sheet is not None else _nothing(view) if self._read else "reading…"
+        empty = "The file is empty." if self._sheet is not None else _nothing(view) if self._read else READING
         sheet = self._sheet if self._sheet is not None and self._sheet.size else None
         self._text.show_sheet(sheet, decided, empty, obeyed=in_force)
         lines = robots_lines(view, self._sheet, self._url, self._decision, now, zone)

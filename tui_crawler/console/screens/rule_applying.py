@@ -5,10 +5,12 @@ While it is on its way nothing else is done to it: what is asked for waits until
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tui_crawler.console.impact_room import has_outgrown
 from tui_crawler.console.intent import Intent, Question
-from tui_crawler.console.present.rule_impact import apply_question, must_type
+from tui_crawler.console.present.rule_impact import apply_question, impact_words, must_type
 from tui_crawler.console.present.rule_rows import carry_text, lost_words
 from tui_crawler.console.rule_handover import Handover
 from tui_crawler.console.screens.confirm import ConfirmScreen
@@ -45,15 +47,17 @@ class Applying:
         if news is None or not news.over:
             console.tell("no", "the impact is still being counted", "muted")
             return
-        intent = draft.intent(takes_back)
-        question = apply_question(intent, news)
+        intent = replace(draft.intent(takes_back), note=impact_words(news))
+        question = apply_question(intent, news, console.clock.zone)
 
         def answered(chosen: object) -> None:
             if not isinstance(chosen, Intent) or self.under_way or self._screen.bench.draft is not draft:
                 return
-            newer = self._screen.bench.overtaken
+            newer, latest = self._screen.bench.overtaken, self._screen.impact
             if newer is not None:
                 self.offer(draft, newer)
+            elif latest is not None and has_outgrown(news, latest):
+                self.apply(draft, latest, takes_back)
             else:
                 self._handover, self._ticks = Handover(draft), 0
                 console.wishes.carry_out(chosen, self._heard)

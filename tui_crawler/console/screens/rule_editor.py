@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,12 +11,10 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.impact_room import ImpactNews, ImpactRoom
 from tui_crawler.console.intent import Intent, Question
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.rule_impact import impact_lines, impact_title
 from tui_crawler.console.present.rule_rows import (
     ENTRY_COLUMNS,
     draft_heading,
@@ -38,6 +35,7 @@ from tui_crawler.console.rule_words import counted_changes
 from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.rule_applying import Applying
+from tui_crawler.console.screens.rule_counting import Counting
 from tui_crawler.console.screens.rule_exclusions import PURPOSE as EXCLUDE
 from tui_crawler.console.screens.rule_exclusions import ExclusionEntry
 from tui_crawler.console.screens.rule_typing import RULE, URL, RuleTyping
@@ -46,6 +44,7 @@ from tui_crawler.console.screens.waiting import WaitingScreen
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from tui_crawler.console.impact_room import ImpactNews
     from tui_crawler.console.ports import RulesDesk
     from tui_crawler.console.present.line import Line
     from tui_crawler.domain.exclusion import Exclusion
@@ -62,7 +61,7 @@ class RuleEditorScreen(WaitingScreen):
     """Entries at the left, the impact at the right, what is typed below."""
 
     WHERE = Where.rule_draft
-    HERE = frozenset({"origin.add", "view.freeze", "view.failures", "view.urls", "view.logs", "view.stats"})
+    HERE = frozenset({"nav.open", "origin.add", "view.freeze", "view.failures", "view.urls", "view.logs", "view.stats"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.rule_draft)]
     AUTO_FOCUS = "#draft-entries"
     OPENS = frozenset({"rule.add", "rule.edit", "rules.exclude"})
@@ -75,12 +74,9 @@ class RuleEditorScreen(WaitingScreen):
         self._start: Start | None = start
         self._rows: dict[Hashable, DraftRow] = {}
         self._writers: dict[object, object] = {}
-        self._asked: RuleDraft | None = None
-        self._news: ImpactNews | None = None
         self._typing = RuleTyping(self, desk, self.bench)
         self._applying = Applying(self)
         self._exclusions = ExclusionEntry(self, lambda: self.bench.added, self._show_exclusion)
-        self._room = ImpactRoom(desk, self._deliver)
 
     def body(self) -> Iterable[Widget]:
         """Entries, impact, and the entry under the cursor or the one that is typed."""
@@ -92,17 +88,13 @@ class RuleEditorScreen(WaitingScreen):
 
     def on_mount(self) -> None:
         """Names the panes; the counting has a thread of its own."""
+        self._counting = Counting(self, self._desk, self._impact)
         self.hold(None)
-        self.run_worker(self._room.run, name="impact", group="impact", thread=True, exit_on_error=False)
 
     def on_unmount(self) -> None:
         """Ends the threads."""
-        self._room.close()
+        self._counting.close()
         self._exclusions.close()
-
-    def _deliver(self, news: ImpactNews) -> None:
-        with suppress(RuntimeError):  # the screen's loop has ended
-            self.call_later(self._counted, news)
 
     # what is shown
 
@@ -119,7 +111,8 @@ class RuleEditorScreen(WaitingScreen):
         self._writers |= {key: one for key, one in shot.parts.items() if isinstance(key, WriterPart)}
         if not isinstance(in_force, RulesInForce) or in_force == bench.in_force:
             return
-        before, bench.in_force = bench.overtaken, in_force
+        before, excluded = bench.overtaken, bench.added
+        bench.in_force = in_force
         if self._settle():
             return
         start, self._start = self._start, None if bench.now is not None else self._start
@@ -128,8 +121,10 @@ class RuleEditorScreen(WaitingScreen):
             self._begin(draft, start)
         else:
             self.hold(draft)
+            if excluded != bench.added:
+                self.count_impact(anew=True)
         newer = bench.overtaken
-        if newer is not None and newer != before:
+        if newer is not None and newer != before and not self._applying.under_way:
             self.console.tell("rules", f"version {newer.ruleset_id} by {newer.who} is in force now", "warning")
         if draft is None:
             self.console.drop_keys()
@@ -143,12 +138,24 @@ class RuleEditorScreen(WaitingScreen):
     @property
     def waits_for(self) -> str:
         """What an action waits for, in words."""
-        return "the draft is on its way" if self._applying.under_way else "the rules are still being read"
+        if self._applying.under_way:
+            return "the draft is on its way"
+        return "the rules are still being read" if self.bench.in_force is None else "the impact is still being counted"
 
     def lacks(self, action_id: str) -> bool:
-        """Nothing is done to a draft on its way."""
-        touches = action_id.startswith("rule.") or action_id in _STILL or _leaves(action_id)
-        return touches and self._applying.under_way
+        """Nothing is done to a draft on its way, and none is applied before it is known what it does now."""
+        if self._applying.under_way:
+            return action_id.startswith("rule.") or action_id in _STILL or _leaves(action_id)
+        bench, line = self.bench, self.query_one(EntryLine)
+        counts = bench.dirty and bench.overtaken is None and not (line.display and line.purpose == RULE)
+        return action_id == "rules.apply" and counts and not self._counting.is_fresh
+
+    def postpone(self, action_id: str, argument: str) -> bool:
+        """Lets an action wait; for applying, what became known since the last count is counted."""
+        waits = super().postpone(action_id, argument)
+        if waits and action_id == "rules.apply":
+            self._counting.freshen()
+        return waits
 
     def give_up(self) -> None:
         """Esc: what waits is not done; a draft that has not begun is left."""
@@ -159,6 +166,7 @@ class RuleEditorScreen(WaitingScreen):
     def tick(self) -> None:
         """What was handed in is not waited for without end."""
         self._applying.tick()
+        self._counting.tick()
         super().tick()
 
     def heard(self, *, refused: bool) -> None:
@@ -183,7 +191,8 @@ class RuleEditorScreen(WaitingScreen):
         return True
 
     def _begin(self, draft: RuleDraft, start: Start) -> None:
-        self.hold(draft if start.brings_back is None else draft.brought_back(start.brings_back))
+        back = start.brings_back
+        self.hold(draft if back is None else draft.brought_back(back, start.history))
         self.console.read_soon()
         if start.does:
             self._entries.move_cursor(key=start.at)
@@ -210,14 +219,9 @@ class RuleEditorScreen(WaitingScreen):
         self.show_standing()
         self.tell_footer()
 
-    def count_impact(self) -> None:
+    def count_impact(self, *, anew: bool = False) -> None:
         """Counts the impact of the draft with what is being typed."""
-        wanted = self.bench.changing
-        if wanted is None or wanted != self._asked:
-            self._asked, self._news = wanted, None
-            if wanted is not None:
-                self._room.ask(wanted)
-        self._counted(self._news)
+        self._counting.count(self.bench.changing, anew=anew)
 
     def show_standing(self) -> None:
         """Shows the entry under the cursor, or how the draft stands."""
@@ -235,19 +239,17 @@ class RuleEditorScreen(WaitingScreen):
         else:
             self._info.show(entry_lines(self._entry(), self._rows.get(self._entries.cursor_key)))
 
-    def _counted(self, news: ImpactNews | None) -> None:
-        """Shows the impact, unless it is that of an earlier draft."""
-        if news is None or news.asked is self._asked:
-            self._news = news
-            title(self._impact, impact_title(news))
-            self._impact.show(impact_lines(self._asked is not None, news))
-
     # what is selected
 
     @property
     def drafted(self) -> PolicySet | None:
         """All that would decide if the draft were applied now; None while it changes nothing."""
         return self.bench.drafted
+
+    @property
+    def impact(self) -> ImpactNews | None:
+        """What is known of the impact of the draft."""
+        return self._counting.news
 
     def _entry(self) -> Entry | Exclusion | None:
         key = self._entries.cursor_key
@@ -270,7 +272,7 @@ class RuleEditorScreen(WaitingScreen):
         """Does an action of this screen. Whatever leaves it asks first when something is drafted."""
         match action_id:
             case "nav.open":
-                (self._impact if self.focused is self._entries else self._entries).focus()
+                self._typing.edit(self._entry())
             case "rule.add":
                 self._typing.write(Typing(), argument)
             case "rule.edit":
@@ -301,11 +303,11 @@ class RuleEditorScreen(WaitingScreen):
         if action_id == "rule.delete":
             self.hold(replace(draft.toggled(entry.key), returns_to=0))
             return
-        moved = draft.moved(entry.key, -1 if action_id == "rule.up" else 1)
-        if moved == draft:
-            self.console.tell("no", "it is at the end of its section, or not in the draft", "muted")
+        by = -1 if action_id == "rule.up" else 1
+        if stays := draft.stays(entry.key, by):
+            self.console.tell("no", stays, "muted")
             return
-        self.hold(replace(moved, returns_to=0))
+        self.hold(replace(draft.moved(entry.key, by), returns_to=0))
         self._entries.move_cursor(key=entry.key)
 
     def _apply(self) -> None:
@@ -317,7 +319,7 @@ class RuleEditorScreen(WaitingScreen):
             self._applying.offer(draft, newer)
             return
         writer = self._writers.get(WriterPart(draft.base.job, draft.base.ruleset_id), 0)
-        self._applying.apply(draft, self._news, writer if draft.undoes_base and isinstance(writer, int) else 0)
+        self._applying.apply(draft, self.impact, writer if draft.undoes_base and isinstance(writer, int) else 0)
 
     def _exclude(self, text: str) -> None:
         """Opens the line for the operators' list: what is put there holds at once, beside the draft."""
@@ -388,9 +390,9 @@ class RuleEditorScreen(WaitingScreen):
         self.tell_footer()
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """Goes to the impact."""
+        """Edits it."""
         event.table.focus()
-        self._impact.focus()
+        self.do("nav.open")
 
 
 def _leaves(action_id: str) -> bool:

@@ -81,6 +81,9 @@ class ExclusionEntry:
             self._screen.console.tell("no", self._read, "warning")
         elif self._asked and (self._news is None or not self._news.over):
             self._entered = True
+        elif self._asked and self._news is not None and not self._is_fresh(self._news) and self._room is not None:
+            self._entered = True
+            self._room.ask(self._asked, self._news.timing.for_decision())
         else:
             self._ask(self._read.exclusions or ())
 
@@ -115,10 +118,13 @@ class ExclusionEntry:
             said = exclude(self._read.exclusions or (), self._added())
             self._show(exclusion_lines(self._text, said if isinstance(said, str) else None))
 
+    def _is_fresh(self, news: ImpactNews) -> bool:
+        return news.timing.is_fresh(self._screen.console.clock.mono_ms())
+
     def _begin(self, desk: RulesDesk) -> ImpactRoom:
         """The thread that counts, begun when it is first needed."""
         if self._room is None:
-            self._room = ImpactRoom(desk, self._deliver)
+            self._room = ImpactRoom(desk, self._screen.console.clock, self._deliver)
             run = self._room.run
             self._screen.run_worker(run, name="exclusion", group="exclusion", thread=True, exit_on_error=False)
         return self._room
@@ -128,7 +134,8 @@ class ExclusionEntry:
             self._screen.call_later(self._counted, news)
 
     def _counted(self, news: ImpactNews) -> None:
-        if news.asked is not self._asked or not self.is_open:
+        counted_before = self._news is not None and self._news.over and not news.over
+        if news.asked is not self._asked or not self.is_open or counted_before:
             return
         self._news = news
         self._tell()

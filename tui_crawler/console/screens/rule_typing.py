@@ -10,6 +10,7 @@ from tui_crawler.console.present.rule_impact import judge, judged_lines
 from tui_crawler.console.present.rule_rows import typed_lines
 from tui_crawler.console.rule_bench import Typing
 from tui_crawler.console.rule_draft import Entry, policies_of, with_exclusions
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.ruleset import RulesetChange
 
@@ -50,6 +51,8 @@ class RuleTyping:
     def edit(self, entry: object) -> None:
         """Opens the line with an entry as it is now."""
         draft, tell = self._bench.draft, self._screen.console.tell
+        if isinstance(entry, Exclusion):
+            tell("no", "it stands on the operators' exclusion list: D in the Rules view takes it off", "muted")
         if draft is None or not isinstance(entry, Entry):
             return
         if not draft.has(entry.key):

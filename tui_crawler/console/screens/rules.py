@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.format import READING
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
@@ -17,9 +18,7 @@ from tui_crawler.console.present.rule_impact import judge, judged_lines
 from tui_crawler.console.present.rule_rows import (
     RULE_COLUMNS,
     VERSION_COLUMNS,
-    comparison_lines,
     counted_words,
-    difference_lines,
     entry_lines,
     entry_row,
     firing_line,
@@ -27,25 +26,29 @@ from tui_crawler.console.present.rule_rows import (
     no_rules_lines,
     operator_rows,
     selected_exclusion,
-    version_row,
     with_firing,
     without_empty,
 )
+from tui_crawler.console.present.rule_sheet import sheet_lines, since_of
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.rule_bench import Start
-from tui_crawler.console.rule_draft import DraftRow, Entry, entries_of, with_exclusions
+from tui_crawler.console.rule_draft import DraftRow, Entry, RuleDraft, entries_of, with_exclusions
 from tui_crawler.console.rule_exclusion import readmit
 from tui_crawler.console.rule_firing import Firing, firings
 from tui_crawler.console.rule_parts import CountedRefusals, HistoryPart, RefusalsPart, RulesInForce, RulesPart
+from tui_crawler.console.rule_words import section_word
 from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen
 from tui_crawler.console.screens.rule_exclusions import PURPOSE as EXCLUDE
 from tui_crawler.console.screens.rule_exclusions import ExclusionEntry
+from tui_crawler.console.screens.rule_sheet import RuleSheetScreen
+from tui_crawler.console.screens.rule_versions import RuleVersions
 from tui_crawler.console.screens.waiting import WaitingScreen
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, PolicySet, QueryPolicy
-from tui_crawler.domain.ruleset import Ruleset, same_rules
-from tui_crawler.domain.ruleset_change import changes_between
+from tui_crawler.domain.ruleset import Ruleset
+from tui_crawler.domain.ruleset_change import keys_of
+from tui_crawler.domain.ruleset_lineage import changes_along
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -69,9 +72,9 @@ class RulesScreen(WaitingScreen):
         """Makes it with nothing read yet."""
         super().__init__()
         self._in_force: RulesInForce | None = None
+        self._drafted_from: Ruleset | None = None
         self._up_to_date = False  # nothing was read yet, or before a draft that may have changed it
         self._exclusions = ExclusionEntry(self, self._added, self._show_exclusion)
-        self._history: tuple[Ruleset, ...] | None = None
         self._by_key: dict[Hashable, Entry] = {}
         self._job = ""
         self._asked = 0
@@ -81,9 +84,10 @@ class RulesScreen(WaitingScreen):
 
     def body(self) -> Iterable[Widget]:
         """Entries, versions, the difference, and the entry under the cursor."""
-        self._entries = CrawlTable(RULE_COLUMNS, placeholder="◷ reading…", id="rules-entries", classes="pane")
+        self._entries = CrawlTable(RULE_COLUMNS, placeholder=READING, id="rules-entries", classes="pane")
         self._versions = CrawlTable(VERSION_COLUMNS, placeholder="no versions", id="rules-versions", classes="pane")
         self._difference = Lines(id="rules-difference", classes="pane")
+        self._past = RuleVersions(self._versions, self._difference)
         self._info = Lines(id="rules-info", classes="pane")
         self._info.can_focus = False
         right = Vertical(self._versions, self._difference, id="rules-right")
@@ -111,6 +115,7 @@ class RulesScreen(WaitingScreen):
         if isinstance(in_force, RulesInForce):
             self._take(in_force, shot)
             self._up_to_date = True
+            self._point_at_what_was_drafted()
             self.go_on()
 
     def _take(self, in_force: RulesInForce, shot: Snapshot) -> None:
@@ -129,13 +134,20 @@ class RulesScreen(WaitingScreen):
             self.console.read_soon()
         now = self._current()
         history = shot.parts.get(HistoryPart(now.job, now.ruleset_id)) if now is not None else ()
-        if now is not None and isinstance(history, tuple) and history is not self._history:
-            selected = self._version()
-            self._history = history
-            self._versions.set_rows([version_row(one, self.console.clock.zone) for one in history])
-            if selected is None or selected.current:  # who stands on the one in force stays there
-                self._versions.move_cursor(key=now.ruleset_id)
-            self._show_difference()
+        if now is not None and isinstance(history, tuple) and history is not self._past.history:
+            self._past.take(history, now.ruleset_id, self.console.clock.zone)
+
+    def _point_at_what_was_drafted(self) -> None:
+        """Back from a draft that was applied: the cursor stands on what it put in, edited or moved."""
+        if self.frozen:
+            return
+        before, now, self._drafted_from = self._drafted_from, self._current(), None
+        if before is None or now is None or before.job != now.job or before.ruleset_id == now.ruleset_id:
+            return
+        changed = [one for one in changes_along(self._past.history or (), before, now) if one.to]
+        if changed:
+            one = min(changed, key=lambda one: ("added", "edited", "moved").index(one.kind))
+            self._entries.move_cursor(key=keys_of(now.policies)[one.section][one.to - 1])
 
     def thaw(self) -> None:
         """Shows what came meanwhile."""
@@ -168,13 +180,8 @@ class RulesScreen(WaitingScreen):
         held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
         held = held or counted_words(self._counted, self.console.clock.zone)
         title(self._entries, heading_of(self._current(), self._entries.row_count), held)
-        title(self._versions, "Versions", "space marks one to compare with")
         title(self._info, "Entry")
-        one, pair = self._version(), self._compared()
-        words = f"What version {one.ruleset_id} changed" if one is not None else "Difference"
-        if pair is not None:
-            words = f"From version {pair[0].ruleset_id} to {pair[1].ruleset_id}"
-        title(self._difference, words)
+        self._past.show_titles()
 
     def _show_entry(self) -> None:
         line = self.query_one(EntryLine)
@@ -193,20 +200,6 @@ class RulesScreen(WaitingScreen):
             lines.insert(1, firing_line(fired, counts, self.console.clock.zone, query=query))
         self._info.show(lines)
 
-    def _show_difference(self) -> None:
-        pair = self._compared()
-        if pair is not None:
-            older, newer = pair
-            self._difference.show(comparison_lines(older, newer, changes_between(older.policies, newer.policies)))
-            self._show_titles()
-            return
-        one = self._version()
-        before = self._before(one)
-        policies = one.policies if one is not None else EMPTY
-        changes = changes_between(before.policies if before is not None else EMPTY, policies)
-        self._difference.show(difference_lines(one, before, changes))
-        self._show_titles()
-
     # what is selected
 
     def _current(self) -> Ruleset | None:
@@ -223,24 +216,6 @@ class RulesScreen(WaitingScreen):
     def _entry(self) -> Entry | Exclusion | None:
         key = self._entries.cursor_key
         return self._by_key.get(key) or selected_exclusion(key, self._added())
-
-    def _version(self) -> Ruleset | None:
-        key = self._versions.cursor_key
-        return next((one for one in self._history or () if one.ruleset_id == key), None)
-
-    def _compared(self) -> tuple[Ruleset, Ruleset] | None:
-        """The two versions that are marked, the older one first; or the marked one and the one under the cursor."""
-        marked = [one for one in self._history or () if one.ruleset_id in self._versions.marked]
-        here = self._version()
-        chosen = marked if len(marked) > 1 or here is None or here in marked else [*marked, here]
-        if len(chosen) != 2:
-            return None
-        newer, older = sorted(chosen, key=lambda one: -one.ruleset_id)
-        return older, newer
-
-    def _before(self, one: Ruleset | None) -> Ruleset | None:
-        wanted = one.parent_id if one is not None else 0
-        return next((each for each in self._history or () if each.ruleset_id == wanted), None)
 
     def situation(self) -> Situation:
         """Rules are in force or not."""
@@ -261,7 +236,7 @@ class RulesScreen(WaitingScreen):
         if action_id not in self.OPENS and action_id != "rules.job":
             return False
         return not self._up_to_date or (
-            action_id == "rules.bring_back" and self._current() is not None and self._history is None
+            action_id == "rules.bring_back" and self._current() is not None and self._past.history is None
         )
 
     def crumbs(self) -> tuple[str, ...]:
@@ -298,20 +273,47 @@ class RulesScreen(WaitingScreen):
         return True
 
     def _open(self) -> None:
-        """From the entries to the versions, from a version to what it changed."""
-        (self._versions if self.focused is self._entries else self._difference).focus()
+        """The entry under the cursor, whole; from a version to what it changed."""
+        entry = self._entry()
+        if self.focused is self._versions and not self._difference.display:  # there is no room for it
+            self.console.push_screen(RuleSheetScreen(self._past.heading, self._difference.lines))
+        elif self.focused is self._versions:
+            self._difference.focus()
+        elif entry is not None:
+            self.console.push_screen(self._sheet(entry), lambda chosen: self._chosen(chosen, entry))
+
+    def _chosen(self, action_id: object, entry: Entry | Exclusion) -> None:
+        if isinstance(action_id, str) and action_id:
+            self._change(action_id, entry)
+
+    def _sheet(self, entry: Entry | Exclusion) -> RuleSheetScreen:
+        now, may_write = self._current(), self.console.rules is not None and not self.console.readonly
+        counts = self._counted.counts if self._counted is not None else None
+        fired = self._fired.get(self._entries.cursor_key) if self._fired is not None else None
+        since, without, keys = None, None, "D takes it off the list"
+        if isinstance(entry, Entry) and now is not None:
+            since = since_of(entry, self._past.line_back(now))
+            without, keys = RuleDraft(now, now.policies).toggled(entry.key), "E edits · D deletes"
+        lines = sheet_lines(entry, since, (fired, counts), self.console.clock.zone)
+        heading = section_word(entry.section) if isinstance(entry, Entry) else "exclusion of an operator"
+        return RuleSheetScreen(heading, lines, keys if may_write else "", self.console.rules, without)
 
     def _edit(self, start: Start) -> None:
         desk = self.console.rules
         if self._in_force is not None and desk is not None:
             self._up_to_date = False
+            self._drafted_from = self._current()
             self.console.push_screen(RuleEditorScreen(desk, self._job, start))
 
     def _change(self, action_id: str, entry: Entry | Exclusion | None) -> None:
         """Begins a draft with a change of the entry; what stands on the operators' list is no matter of a draft."""
+        now = self._current()
+        by = {"rule.up": -1, "rule.down": 1}.get(action_id, 0)
         match entry:
+            case Entry() if now is not None and by and (stays := RuleDraft(now, now.policies).stays(entry.key, by)):
+                self.console.tell("no", stays, "muted")
             case Entry():
-                self._edit(Start(does=action_id, at=entry.key, base=self._current()))
+                self._edit(Start(does=action_id, at=entry.key, base=now))
             case Exclusion() if action_id == "rule.delete":
                 self.console.wishes.ask(readmit(entry))
             case Exclusion():
@@ -323,19 +325,11 @@ class RulesScreen(WaitingScreen):
         self._info.show(lines)
 
     def _bring_back(self) -> None:
-        """On the version in force: what held before it. On an earlier one: that one."""
-        one = self._version()
-        if one is not None and one.current:
-            back = self._before(one)
-            if back is None:
-                self.console.tell("no", f"version {one.ruleset_id} is the first: there is none before it", "muted")
+        back = self._past.wanted_back(self._current())
+        if isinstance(back, str):
+            self.console.tell("no", back, "muted")
         else:
-            back = one
-        now = self._current()
-        if back is not None and now is not None and same_rules(back.policies, now.policies):
-            self.console.tell("no", f"version {back.ruleset_id} says the same as the one in force", "muted")
-        elif back is not None:
-            self._edit(Start(brings_back=back))
+            self._edit(Start(brings_back=back, history=self._past.history or ()))
 
     def _next_job(self) -> None:
         jobs = [one.job for one in self._in_force.current] if self._in_force is not None else []
@@ -344,7 +338,7 @@ class RulesScreen(WaitingScreen):
             self.console.tell("no", "there is only one job", "muted")
             return
         self._job = jobs[(jobs.index(now.job) + 1) % len(jobs)]
-        self._history = None
+        self._past.history = None
         self._show_entries()
         self.console.read_soon()
 
@@ -378,7 +372,7 @@ class RulesScreen(WaitingScreen):
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         """Another entry, or another version."""
         if event.table is self._versions:
-            self._show_difference()
+            self._past.show_difference()
         else:
             self._show_entry()
         self.tell_footer()
@@ -386,7 +380,7 @@ class RulesScreen(WaitingScreen):
     def on_crawl_table_marks_changed(self, event: CrawlTable.MarksChanged) -> None:
         """Two versions are compared, or no longer."""
         if event.table is self._versions:
-            self._show_difference()
+            self._past.show_difference()
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens it."""

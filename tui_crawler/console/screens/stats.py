@@ -14,11 +14,12 @@ from tui_crawler.console.format import count, plural
 from tui_crawler.console.intent import set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.panes.ledger import LedgerPane
+from tui_crawler.console.panes.ledger import COUNTED, LedgerPane
 from tui_crawler.console.present.exits import meaning
 from tui_crawler.console.present.stat_rows import (
     EXIT_COLUMNS,
     JOB_COLUMNS,
+    LEDGERS,
     ORDERS,
     ORIGIN_COLUMNS,
     SPANS,
@@ -36,7 +37,7 @@ from tui_crawler.console.screens.waiting import RowsScreen
 from tui_crawler.console.stat_parts import ExitCounts, Jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from tui_crawler.domain.desk_view import JobView
     from tui_crawler.domain.page_view import ExitCountView
@@ -59,7 +60,7 @@ class StatsScreen(RowsScreen):
     """Numbers of the crawl, and what can be done with its jobs."""
 
     WHERE = Where.stats
-    HERE = frozenset({"view.stats"})
+    HERE = frozenset({"view.stats", "origin.add"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.stats)]
     AUTO_FOCUS = "#jobs"
     _names = tuple(name for name, _ in ORDERS)
@@ -196,6 +197,22 @@ class StatsScreen(RowsScreen):
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
         """The busiest origins by a few numbers."""
         return self._names if table is self._top else super().orders(table)
+
+    def chosen(self) -> Mapping[str, str]:
+        """By what the origins are ordered, and the ledger, unless it is one that takes long to count."""
+        ledger = self._ledger.name_shown
+        return {
+            "origins by": self._order if self._order != ORDERS[0][0] else "",
+            "ledger": "" if ledger in (LEDGERS[0][0], *COUNTED) else ledger,
+        }
+
+    def choose(self, words: Mapping[str, str]) -> None:
+        """The same again."""
+        order, ledger = words.get("origins by", ""), words.get("ledger", "")
+        self._order = order if order in self._names else self._order
+        if ledger and ledger not in COUNTED:
+            self._ledger.turn_to(ledger)
+        self._show_titles()
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""

@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import BY_ID, Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.format import size
+from tui_crawler.console.format import READING, size
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.long_lines import LongLines
@@ -20,12 +20,9 @@ from tui_crawler.console.present.line import Line, heading
 from tui_crawler.console.present.stored_body import hex_lines, looks_binary, text_lines
 from tui_crawler.console.present.url_detail import (
     ATTEMPT_COLUMNS,
-    LINK_COLUMNS,
     REQUEST_COLUMNS,
     attempt_rows,
     content_lines,
-    link_row,
-    links_title,
     many_links,
     page_lines,
     path_lines,
@@ -37,13 +34,14 @@ from tui_crawler.console.present.url_detail import (
 )
 from tui_crawler.console.present.urls import host_of, path_of
 from tui_crawler.console.present.why import short_trace_lines
-from tui_crawler.console.refresh import WINDOW, Snapshot, Wants
+from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import title
+from tui_crawler.console.screens.url_links import LinkList
 from tui_crawler.console.screens.waiting import RowsScreen
 from tui_crawler.console.table_cells import Styled
-from tui_crawler.console.url_parts import BodyOf, LinksOf, StoredBody
+from tui_crawler.console.url_parts import BodyOf, StoredBody
 from tui_crawler.domain.explanation import Explanation
-from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView, RequestView
+from tui_crawler.domain.page_view import LinkView, PageDetail, PageView, RequestView
 from tui_crawler.domain.view import AttemptView
 
 if TYPE_CHECKING:
@@ -81,10 +79,7 @@ class UrlScreen(RowsScreen):
         self._body: StoredBody | None = _NOT_READ
         self._raw: bool | None = None
         self._held: Snapshot | None = None
-        self._windows = (LinksOf(url, True), LinksOf(url, False))
-        self._before: tuple[list[LinksOf], list[LinksOf]] = ([], [])
-        self._ends: list[tuple[LinkEnd, ...]] = [(), ()]
-        self._read_ends: list[object] = [None, None]
+        self._inward, self._outward = LinkList(url, inward=True), LinkList(url, inward=False)
 
     def body(self) -> Iterable[Widget]:
         """The tabs, and all their panes."""
@@ -96,18 +91,17 @@ class UrlScreen(RowsScreen):
         self._requests = CrawlTable(REQUEST_COLUMNS, placeholder="no request", id="url-requests", classes="pane")
         self._sent = Lines(id="url-sent", classes="pane")
         self._received = Lines(id="url-received", classes="pane")
-        self._inlinks = CrawlTable(LINK_COLUMNS, placeholder="no link to it is known", id="url-inlinks", classes="pane")
-        self._outlinks = CrawlTable(LINK_COLUMNS, placeholder="it holds no links", id="url-outlinks", classes="pane")
         self._redirects = Lines(id="url-redirects", classes="pane")
         self._content = Lines(id="url-content", classes="pane")
         self._body_pane = LongLines(id="url-body", classes="pane")
+        links = Horizontal(self._inward.make_table(), self._outward.make_table(), id="url-links-both")
         yield self._tabs
         yield Vertical(
             Horizontal(Vertical(self._page, self._path, id="url-left"), self._trace, id="url-upper"),
             self._attempts,
             self._requests,
             Horizontal(self._sent, self._received, id="url-lower"),
-            Vertical(Horizontal(self._inlinks, self._outlinks, id="url-links-both"), self._redirects, id="url-links"),
+            Vertical(links, self._redirects, id="url-links"),
             Horizontal(self._content, self._body_pane, id="url-stored"),
             id="body",
             classes=f"url-panes tab-{self._tab}",
@@ -122,8 +116,8 @@ class UrlScreen(RowsScreen):
         title(self._requests, "Requests")
         title(self._sent, "Sent")
         title(self._received, "Received")
-        title(self._inlinks, "Links to it")
-        title(self._outlinks, "Links from it")
+        self._inward.name_table()
+        self._outward.name_table()
         title(self._redirects, "Redirects")
         title(self._content, "Document")
         title(self._body_pane, "Stored body")
@@ -141,7 +135,7 @@ class UrlScreen(RowsScreen):
     def wants(self) -> Wants:
         """This URL, its trace where that is shown, and its body where that is."""
         trace = self.console.inquiry.parts(self._url) if self._tab == "why" else ()
-        links = self._windows if self._tab == "links" else ()
+        links = (self._inward.part, self._outward.part) if self._tab == "links" else ()
         return Wants(url=self._url, parts=(*trace, *links, *self._body_parts()))
 
     def _body_parts(self) -> tuple[BodyOf, ...]:
@@ -182,12 +176,8 @@ class UrlScreen(RowsScreen):
         self._trace.show(lines)
 
     def _take_links(self, shot: Snapshot) -> None:
-        for place, window in enumerate(self._windows):
-            read = shot.parts.get(window)
-            if isinstance(read, tuple) and read is not self._read_ends[place] and not self.frozen:
-                self._read_ends[place] = read
-                self._ends[place] = read
-                self._show_links()
+        if not self.frozen and (self._inward.take(shot.parts) | self._outward.take(shot.parts)):
+            self._show_links()
 
     def thaw(self) -> None:
         """Shows what came meanwhile."""
@@ -226,44 +216,27 @@ class UrlScreen(RowsScreen):
         self._tabs.tell(tabs, f"url.tab_{self._tab}")
 
     def _show_links(self) -> None:
-        detail, zone = self._detail, self.console.clock.zone
+        detail = self._detail
         if detail is None:
             return
-        tables = (
-            (self._inlinks, detail.inlink_count, "Links to it"),
-            (self._outlinks, detail.outlink_count, "Links from it"),
-        )
-        for place, (table, whole, words) in enumerate(tables):
-            ends = self._ends[place][:WINDOW]
-            if self._read_ends[place] is None and whole:
-                table.placeholder = "reading…"
-            table.set_rows(
-                [link_row(number, end, detail.page.origin, zone, inward=place == 0) for number, end in enumerate(ends)]
-            )
-            title(table, links_title(words, len(self._before[place]) * WINDOW + 1, len(ends), whole))
+        for links in (self._inward, self._outward):
+            links.show(detail, self.console.clock.zone)
         redirects = redirect_lines(detail)
         self._redirects.show(redirects)
         self._redirects.display = bool(redirects)
 
     def _turn_links(self, *, on: bool) -> None:
         """The next or the former window of the links that have the focus."""
-        place = self._links_place()
-        former, shown = self._before[place], self._ends[place]
-        if on and len(shown) > WINDOW:
-            former.append(self._windows[place])
-            window = LinksOf(self._url, place == 0, shown[WINDOW - 1].after)
-        elif not on and former:
-            window = former.pop()
-        else:
-            return
-        self._windows = (window, self._windows[1]) if place == 0 else (self._windows[0], window)
-        self._ends[place], self._read_ends[place] = (), None
-        self._show_links()
-        (self._inlinks, self._outlinks)[place].move_cursor(index=0)
-        self.console.read_soon()
+        links = self._links_here
+        if links.turn(on=on):
+            self._show_links()
+            links.table.move_cursor(index=0)
+            self.console.read_soon()
 
-    def _links_place(self) -> int:
-        return 1 if self.focused is self._outlinks else 0
+    @property
+    def _links_here(self) -> LinkList:
+        """Those that have the focus, else those to it."""
+        return self._outward if self.focused is self._outward.table else self._inward
 
     def _show_requests(self) -> None:
         detail = self._detail
@@ -289,7 +262,7 @@ class UrlScreen(RowsScreen):
         lines: list[Line] = []
         words = "Stored body"
         if body is _NOT_READ:
-            lines = [Styled("reading…", "muted")]
+            lines = [Styled(READING, "muted")]
         elif body is None:
             lines = [Styled("no body is stored", "muted")]
         else:
@@ -304,13 +277,12 @@ class UrlScreen(RowsScreen):
 
     def situation(self) -> Situation:
         """This URL."""
-        place = self._links_place()
-        links = self._tab == "links"
+        links = self._links_here if self._tab == "links" else None
         return Situation(
             Where.url,
             urls=(self._url,) if self._detail is not None else (),
-            older=links and len(self._ends[place]) > WINDOW,
-            newer=links and bool(self._before[place]),
+            older=links is not None and links.older,
+            newer=links is not None and links.newer,
         )
 
     def record(self, table: CrawlTable, key: Hashable) -> AttemptView | RequestView | LinkView | None:
@@ -322,8 +294,7 @@ class UrlScreen(RowsScreen):
             return next((one for one in detail.attempts if one.attempt_id == key), None)
         if table is self._requests:
             return next((one for one in detail.requests if one.request_id == key), None)
-        ends = self._ends[0 if table is self._inlinks else 1]
-        return ends[key].link if isinstance(key, int) and key < len(ends) else None
+        return (self._inward if table is self._inward.table else self._outward).link(key)
 
     def page_of(self, url: str) -> PageView | None:
         """The page that is shown."""
@@ -388,7 +359,7 @@ class UrlScreen(RowsScreen):
         else:
             link = self.record(event.table, event.key)
             if isinstance(link, LinkView):
-                self.console.dispatcher.go_to_url(link.from_url if event.table is self._inlinks else link.to_url)
+                self.console.dispatcher.go_to_url(link.from_url if event.table is self._inward.table else link.to_url)
 
     def on_tab_bar_pressed(self, event: TabBar.Pressed) -> None:
         """A tab was clicked."""

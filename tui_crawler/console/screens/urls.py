@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable, Row
-from tui_crawler.console.format import count
+from tui_crawler.console.format import READING, count
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.page_book import PageBook
 from tui_crawler.console.panes.entry import EntryLine
@@ -32,7 +32,7 @@ from tui_crawler.console.screens.url_pivot import UrlPivot
 from tui_crawler.domain.page_filter import FilterProblem, PageFilter, read_page_filter
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Mapping
 
     from tui_crawler.domain.page_view import PageView
 
@@ -43,7 +43,7 @@ class UrlsScreen(LiveFilterScreen):
     """A table of pages, and the page under the cursor."""
 
     WHERE = Where.urls
-    HERE = frozenset({"view.urls", "view.failures"})
+    HERE = frozenset({"view.urls", "view.failures", "origin.add"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.urls)]
     AUTO_FOCUS = "#urls"
     MARKS = "#urls"
@@ -111,7 +111,7 @@ class UrlsScreen(LiveFilterScreen):
 
     def _show_title(self) -> None:
         book, table = self._book, self._table
-        parts = ["URLs", self._place() if book.started else "reading…"]
+        parts = ["URLs", self._place() if book.started else READING]
         if self._list.in_part:
             parts.append(f"only the {count(len(table.held_rows()))} rows held")
         elif book.newest_first:
@@ -145,6 +145,15 @@ class UrlsScreen(LiveFilterScreen):
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
         """Two orders of the database, and any column of the rows held."""
         return (*dict(_ORDERS), *super().orders(table))
+
+    def chosen(self) -> Mapping[str, str]:
+        """The filter, and whether the newest come first."""
+        return {"filter": self._text, "order": _ORDERS[1][0] if self._book.newest_first else ""}
+
+    def choose(self, words: Mapping[str, str]) -> None:
+        """The same again."""
+        self._sort_by(words.get("order") if words.get("order") in dict(_ORDERS) else None)
+        self._filter(words.get("filter", ""))
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is."""

@@ -1,0 +1,81 @@
+"""How runs and origins end: every reason has its words, and they are the same wherever it is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC
+
+import pytest
+
+from tests.console.sample_crawl import NOW, run_view
+from tui_crawler.cli.run_ledger import RunLedger
+from tui_crawler.cli.run_summary import summary
+from tui_crawler.console.engine_room import EngineEnd, EngineRoom, Phase
+from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.console.present.log_lines import activity_line, log_row
+from tui_crawler.console.present.stat_rows import run_row
+from tui_crawler.console.table_cells import cell_text
+from tui_crawler.domain.desk_view import ActivityView
+from tui_crawler.domain.endings import BROKEN_OFF, finish_words, run_end, run_end_words, run_word, what_happened
+from tui_crawler.domain.event import Event
+from tui_crawler.domain.idle_reason import idle_reason_of_run
+from tui_crawler.domain.origin import FinishReason
+from tui_crawler.domain.run import RunReason
+
+REASONS = tuple(reason.value for reason in RunReason)
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_every_end_of_a_run_has_a_word_and_a_why_of_its_own(reason: str):
+    word, why = run_end(reason)
+    assert word
+    assert why
+    assert "_" not in word
+    assert run_end_words(reason) == f"{word}, {why}"
+    assert len({run_end(one) for one in REASONS}) == len(REASONS)
+
+
+def test_what_is_unknown_is_told_as_it_is():
+    assert run_end("of_another_version") == ("of another version", "")
+    assert run_end_words("of_another_version") == "of another version"
+    assert run_end_words("") == "ended"
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_all_that_tell_the_end_of_a_run_use_the_same_words(reason: str):
+    word, why = run_end(reason)
+    run = run_view(live=False, finished_at=NOW, finish_reason=reason)
+    assert run_word(run) == word
+    told = ExitSummary(run=run, now=NOW).lines()[0]
+    assert f": {word} after " in told
+    assert told.endswith(f"; {why}.")
+    assert idle_reason_of_run((), NOW, run, zone=UTC).endswith(f"({word})")
+    assert cell_text(run_row(run, NOW, UTC, live=False).cells[4]).endswith(f" {word}")
+    ledger = RunLedger()
+    ledger.take(Event(1, "run_finished", extra=(("reason", reason),)))
+    assert next(iter(summary(ledger))) == f"run {word}, {why}"
+    logged = ActivityView(1, NOW, "run_finished", "", 7, reason)
+    assert what_happened(logged) == f"{word}, {why}"
+    assert f"{word}, {why}" in " ".join(
+        map(cell_text, log_row(activity_line(logged), NOW, UTC, "", relative=False).cells)
+    )
+    room = EngineRoom(None)
+    room.phase, room.end = Phase.ended, EngineEnd(reason=reason)
+    assert room.standing(run).mark.word == word
+
+
+def test_a_run_that_goes_on_or_broke_off():
+    run = run_view()
+    assert run_word(run) == "running"
+    gone = replace(run, live=False)
+    assert run_word(gone) == BROKEN_OFF
+    assert f": {BROKEN_OFF} after " in ExitSummary(run=gone, now=NOW).lines()[0]
+    assert ExitSummary(run=gone, now=NOW).lines()[0].endswith("; the next start goes on.")
+    assert BROKEN_OFF in cell_text(run_row(gone, NOW, UTC, live=False).cells[4])
+
+
+@pytest.mark.parametrize("reason", [reason.value for reason in FinishReason])
+def test_the_log_tells_the_end_of_an_origin_in_the_words_of_the_overview(reason: str):
+    assert "_" not in finish_words(reason)
+    logged = ActivityView(1, NOW, "origin_finished", "https://a.example", 7, reason)
+    assert what_happened(logged) == finish_words(reason)

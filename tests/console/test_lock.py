@@ -1,0 +1,153 @@
+"""What the operator sees, and what becomes of an action, while another program keeps the database locked."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC
+
+import pytest
+
+from tests.console.fake_reports import FakeReports
+from tests.console.sample_crawl import NOW, WWW, run_view
+from tests.console.support import FakeHost, FakeJournal, stage
+from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.console.intent import Intent
+from tui_crawler.console.journal_desk import Fate, JournalDesk, News
+from tui_crawler.console.lock_watch import LONG_MS, Lock, LockWatch, lock_words
+from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, RefetchRobots, ResumeOrigins
+from tui_crawler.domain.run import DatabaseLocked
+
+
+def test_only_a_lock_that_lasts_without_a_commit_is_one() -> None:
+    watch = LockWatch()
+    assert watch.look(0, 1, NOW, 0) is None
+    assert watch.look(17, 1, NOW, 1_000) is None
+    assert watch.look(17, 2, NOW + LONG_MS, 1_000 + LONG_MS) is None, "somebody has committed"
+    assert watch.look(18, 2, NOW, 5_000) is None, "somebody else has it"
+    assert watch.look(18, 2, NOW + LONG_MS, 5_000 + LONG_MS) == Lock(18, NOW)
+    assert watch.look(18, 2, NOW + 9_000, 14_000) == Lock(18, NOW)
+    assert watch.look(0, 2, NOW + 9_000, 14_100) is None
+
+
+def test_whose_lock_it_is_and_what_waits() -> None:
+    crawls = lock_words(Lock(17, NOW), UTC, crawling=True)
+    assert crawls == "by another program (process 17) since 10:41:07; the crawl waits"
+    assert lock_words(Lock(0, NOW), UTC, crawling=False) == (
+        "by another program since 10:41:07; what you ask for waits"
+    )
+
+
+@pytest.mark.parametrize(("live", "waits"), [(True, "the crawl waits"), (False, "what you ask for waits")])
+async def test_the_header_says_so_as_long_as_it_lasts(live: bool, waits: str) -> None:
+    reports = FakeReports(newest_run=run_view(live=live))
+    async with stage(reports=reports) as held:
+        assert "database locked" not in held.text()
+        reports.locked_by = 17
+        for _ in range(3):
+            await held.settle(move_ms=LONG_MS)
+        assert "⚠ database locked  by another program (process 17) since " in held.text()
+        assert waits in held.text()
+        assert WWW.removeprefix("https://") in held.text(), "the rows stay"
+        reports.locked_by = 0
+        await held.settle(move_ms=LONG_MS)
+        assert "database locked" not in held.text()
+
+
+async def test_what_the_hosted_engine_notices_is_said_too() -> None:
+    host = FakeHost()
+    async with stage(host=host) as held:
+        host.locked_since = NOW
+        await held.settle(move_ms=LONG_MS)
+        assert "⚠ database locked  by another program since 10:41:07; the crawl waits" in held.text()
+        host.locked_since = 0
+        await held.settle(move_ms=LONG_MS)
+        assert "database locked" not in held.text()
+
+
+class LockedJournal(FakeJournal):
+    """Another program has the lock whenever `locked` is set; after `takes` commands it takes it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.locked = True
+        self.takes = 0
+
+    def send(self, command: Command, who: str, undoes: int = 0) -> int:
+        if self.locked and not self.takes:
+            raise DatabaseLocked("some.db is locked by another program")
+        self.takes = max(0, self.takes - 1)
+        return super().send(command, who, undoes)
+
+    def result(self, action_id: int) -> ActionResult | None:
+        if self.locked:
+            raise DatabaseLocked("some.db is locked by another program")
+        return super().result(action_id)
+
+
+PAUSE = Intent((PauseOrigins((WWW,)), RefetchRobots((WWW,))), "pause")
+RESUME = Intent((ResumeOrigins((WWW,)),), "resume")
+
+
+class Desk:
+    """A desk at work in its thread, and what it said."""
+
+    def __init__(self, journal: FakeJournal) -> None:
+        self.heard: list[News] = []
+        self._said = threading.Condition()
+        self.desk = JournalDesk(lambda: journal, "tester", lambda: None, self._hear)
+        self.thread = threading.Thread(target=self.desk.run)
+        self.thread.start()
+
+    def _hear(self, news: News) -> None:
+        with self._said:
+            self.heard.append(news)
+            self._said.notify()
+
+    def fates(self, number: int) -> list[tuple[str, Fate]]:
+        """What the first so many news were."""
+        with self._said:
+            assert self._said.wait_for(lambda: len(self.heard) >= number, 20)
+        return [(news.intent.says, news.fate) for news in self.heard[:number]]
+
+    def end(self) -> None:
+        self.desk.close()
+        self.thread.join(20)
+        assert not self.thread.is_alive()
+
+
+def test_an_action_waits_for_the_lock_says_so_at_once_and_is_written_once() -> None:
+    journal = LockedJournal()
+    journal.takes = 1  # the lock comes between the two commands of the first
+    at_work = Desk(journal)
+    at_work.desk.hand_in(PAUSE)
+    assert at_work.fates(1) == [("pause", Fate.locked)]
+    at_work.desk.hand_in(RESUME)
+    assert at_work.fates(2)[1:] == [("resume", Fate.locked)]
+    assert at_work.desk.unwritten == ("pause", "resume")
+    journal.locked = False
+    fates = at_work.fates(6)
+    assert [fate for says, fate in fates if says == "pause"] == [Fate.locked, Fate.written, Fate.done]
+    assert [fate for says, fate in fates if says == "resume"] == [Fate.locked, Fate.written, Fate.done]
+    assert journal.sent == [*PAUSE.commands, *RESUME.commands]
+    assert at_work.desk.unwritten == ()
+    at_work.end()
+
+
+def test_what_is_written_waits_for_its_answer_as_long_as_the_lock_lasts() -> None:
+    journal = LockedJournal()
+    journal.takes = 1
+    at_work = Desk(journal)
+    at_work.desk.hand_in(RESUME)
+    assert at_work.fates(1) == [("resume", Fate.written)]
+    journal.locked = False
+    assert at_work.fates(2)[1:] == [("resume", Fate.done)]
+    at_work.end()
+
+
+def test_a_console_that_is_left_gives_up_what_the_lock_keeps_and_says_so() -> None:
+    at_work = Desk(LockedJournal())
+    at_work.desk.hand_in(RESUME)
+    at_work.fates(1)
+    at_work.end()
+    left = ExitSummary(unwritten=at_work.desk.unwritten)
+    assert left.lines() == ("Given up: resume; another program kept the database locked.",)

@@ -1,0 +1,41 @@
+"""The clock of a run in the header: how long it has worked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.console.fake_reports import FakeReports
+from tests.console.sample_crawl import NOW, run_view
+from tests.console.support import FrozenClock
+from tui_crawler.console.glyphs import Mark
+from tui_crawler.console.picture import EngineStanding, Picture
+from tui_crawler.console.refresh import Snapshot, Wants
+from tui_crawler.domain.view import RunView
+
+_ENGINE = EngineStanding(Mark("▶", "running", "active"))
+TOTALS = FakeReports().totals()
+
+
+def test_the_clock_of_a_run_does_not_go_back_when_its_engine_is_killed() -> None:
+    clock = FrozenClock()
+    picture = Picture(clock)
+
+    def worked(run: RunView) -> int:
+        picture.feed(Snapshot(Wants(), 1, run, TOTALS))
+        return picture.header("", _ENGINE, hz=10, stale_ms=0, readonly=False).worked_ms
+
+    run = run_view(started_at=NOW - 60_000, heartbeat_at=NOW - 5_000)
+    assert worked(run) == 60_000
+    killed = replace(run, live=False)
+    assert worked(killed) == 60_000, "it was seen at work, whatever its last sign of life says"
+    clock.move(10_000)
+    assert worked(killed) == 60_000
+    goes_on = replace(run, rested_ms=15_000)
+    assert worked(goes_on) == 60_000
+    clock.move(6_000)
+    assert worked(goes_on) == 61_000
+    assert worked(replace(goes_on, run_id=8, started_at=clock.wall)) == 0
+    clock.move(86_400_000)
+    worked(goes_on)
+    clock.wall -= 86_400_000
+    assert worked(goes_on) == 61_000, "a clock that was set is no work"

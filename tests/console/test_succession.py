@@ -1,0 +1,83 @@
+"""A console whose engine elsewhere is gone becomes the host itself; whoever was quicker is attached to."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from tests.console.fake_reports import FakeReports
+from tests.console.sample_crawl import NOW, run_view
+from tests.console.support import PATIENT_S, FakeHost, stage
+from tui_crawler.domain.run import RunHeld, StorageFailure
+
+BROKEN_OFF = run_view(live=False)
+ENDED = replace(BROKEN_OFF, finished_at=NOW, finish_reason="exhausted")
+
+
+@pytest.mark.parametrize(
+    ("run", "before", "says"),
+    [
+        (BROKEN_OFF, "the engine broke off at 10:4", "run 7 goes on here; each origin waits one full delay first"),
+        (ENDED, "the run ended at 10:41 (", "a run starts here; each origin waits its delay first"),
+    ],
+)
+async def test_a_run_that_nobody_is_at_work_for_goes_on_here(run: object, before: str, says: str) -> None:
+    host = FakeHost()
+    reports = FakeReports(newest_run=run)
+    async with stage((160, 40), reports=reports, successor=lambda: host) as held:
+        text = held.text()
+        assert before in text
+        assert "Y goes on here" in text
+        await held.press("Y")
+        await held.settle()
+        assert await asyncio.to_thread(host.started.wait, PATIENT_S)
+        assert says in held.text()
+        assert "broke off" not in held.text()
+        reports.newest_run = run_view()
+        reports.commit()
+        await held.settle(4, 500)
+        assert "▶ running" in held.text()
+        assert held.app.succession.hindrance == "this console hosts the crawl already"
+        host.end.set()
+        await held.engine_over()
+        assert held.app.succession.hindrance == "the run of this console has ended"
+
+
+async def test_where_somebody_is_at_work_or_only_watched_there_is_nothing_to_start() -> None:
+    async with stage(successor=FakeHost) as held:
+        assert "goes on here" not in held.text()
+        await held.press("Y")
+        assert held.app.notices[-1].text.startswith("go on here: process ")
+        assert held.app.room.host is None
+    async with stage(reports=FakeReports(newest_run=BROKEN_OFF), readonly=True) as held:
+        assert "a console that is started anew goes on" in held.text()
+        await held.press("Y")
+        assert "this console only watches" in held.app.notices[-1].text
+
+
+async def test_who_was_quicker_is_attached_to() -> None:
+    held_by_other = FakeHost(failure=RunHeld("another run holds this database: process 12"))
+    reports = FakeReports(newest_run=BROKEN_OFF)
+    async with stage((120, 40), reports=reports, successor=lambda: held_by_other) as held:
+        await held.press("Y")
+        reports.newest_run = run_view()
+        reports.commit()
+        await held.settle(4, 500)
+        assert "● attached" in held.text()
+        assert any("attached: another run holds" in notice.text for notice in held.app.notices)
+
+
+@pytest.mark.parametrize("configured", [True, False])
+async def test_what_cannot_be_started_says_why(configured: bool) -> None:
+    def refuse() -> FakeHost | None:
+        if configured:
+            raise StorageFailure("some.db is damaged")
+        return None
+
+    async with stage(reports=FakeReports(newest_run=BROKEN_OFF), successor=refuse) as held:
+        await held.press("Y")
+        said = held.app.notices[-1].text
+        assert ("cannot be started here: some.db is damaged" if configured else "keeps no configuration") in said
+        assert "○ resting" in held.text()

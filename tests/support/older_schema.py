@@ -1,0 +1,21 @@
+"""A database as the version before the last migration left it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+ADDED = ("dns_ms", "connect_ms", "tls_ms", "connection_reused")
+"""What migration 0004 added to `request`."""
+OLDER = 3
+
+
+def make_older(path: Path) -> None:
+    """Brings a database back to schema 3."""
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DROP VIEW v_request")
+        for name in ADDED:
+            database.execute(f"ALTER TABLE request DROP COLUMN {name}")
+        database.execute("DELETE FROM schema_migration WHERE name LIKE '0004%'")
+        database.execute(f"PRAGMA user_version = {OLDER}")

@@ -1,0 +1,155 @@
+"""All origins in a table: rows made anew as origins change, in an order that does not move while keys are pressed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.crawl_table import CrawlTable, Row
+from tui_crawler.console.present.needle import read_needle
+from tui_crawler.console.present.order import Arrangement, arrange, fields_of
+from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, counts_down, origin_row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Set
+
+    from tui_crawler.console.screens.base import ConsoleScreen
+    from tui_crawler.domain.trap import TrapSuspicion
+    from tui_crawler.domain.view import OriginView
+
+ORDER_MS = 1_000
+"""So long an order holds, and so long after the last key nothing moves (CONSOLE.md, refresh policy)."""
+
+
+class OriginList:
+    """What a screen shows of the picture's origins in its table."""
+
+    def __init__(self, screen: ConsoleScreen, table: CrawlTable, wanted: Arrangement) -> None:
+        """`wanted` is the order and the filter; `order` brings another one into the table."""
+        self._console = screen.console
+        self._screen = screen
+        self.table = table
+        self.wanted = wanted
+        self.suspicions: Mapping[str, TrapSuspicion] = {}
+        self._narrow = False
+        self._rows: dict[str, Row] = {}
+        self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
+        self._missed: set[str] = set()  # origins that changed while the picture was held still
+        self._ordered_at = -ORDER_MS
+
+    # what changes
+
+    def changed(self, origins: Set[str]) -> None:
+        """These are others now; the rows of those in view are made anew."""
+        self._dirty |= origins
+        self.put_visible()
+
+    def miss(self, origins: Set[str]) -> int:
+        """These are others now, but the picture is held still. Gives how many are by now."""
+        self._missed |= origins
+        return len(self._missed)
+
+    def thaw(self) -> None:
+        """Makes rows anew that were missed."""
+        missed, self._missed = self._missed, set()
+        self.changed(missed)
+
+    def suspect(self, suspicions: Mapping[str, TrapSuspicion]) -> None:
+        """Takes which origins look like traps; `changed` or `put_visible` shows it."""
+        if suspicions is not self.suspicions:
+            self._dirty |= suspicions.keys() ^ self.suspicions.keys()
+            self.suspicions = suspicions
+
+    def fit(self, *, narrow: bool) -> bool:
+        """Fewer columns when narrow; answers whether they are others now, and an order is due."""
+        if narrow == self._narrow:
+            return False
+        self._narrow = narrow
+        self.table.set_columns(NARROW_COLUMNS if narrow else COLUMNS)
+        self._rows.clear()
+        return True
+
+    # the rows
+
+    def tick(self) -> None:
+        """Makes rows in view anew that count down, or that came into view since they changed."""
+        now = self._console.clock.wall_ms()
+        origins = self._console.picture.origins
+        visible = [origins[str(key)] for key in self.table.visible_keys if key in origins]
+        self._put(view for view in visible if counts_down(view, now))
+        self.put_visible()
+
+    def put_visible(self) -> None:
+        """Makes the rows on the screen anew whose origins changed; the others when they come into view."""
+        origins = self._console.picture.origins
+        seen = [str(key) for key in self.table.visible_keys if key in self._dirty]
+        self._put(origins[name] for name in seen if name in origins)
+
+    def put_all(self) -> None:
+        """Makes all rows anew whose origins changed."""
+        origins = self._console.picture.origins
+        self._put([origins[name] for name in self._dirty if name in origins])
+
+    def _put(self, views: Iterable[OriginView]) -> None:
+        console = self._console
+        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.picture.run
+        for view in views:
+            suspected, busy = view.origin in self.suspicions, console.picture.in_flight(view)
+            row = origin_row(
+                view, now, run, zone, narrow=self._narrow, you=console.who, suspected=suspected, in_flight=busy
+            )
+            self._rows[view.origin] = row
+            self._dirty.discard(view.origin)
+            self.table.update_row(row)
+
+    # the order
+
+    @property
+    def order_is_due(self) -> bool:
+        """Whether the order has held long enough, and no key was pressed for as long."""
+        return min(self._console.clock.mono_ms() - self._ordered_at, self._console.idle_ms()) >= ORDER_MS
+
+    @property
+    def ordered(self) -> bool:
+        """Whether there is an order that holds."""
+        return self._ordered_at >= 0
+
+    def disorder(self) -> None:
+        """No order holds any more: the next reading brings one."""
+        self._ordered_at = -ORDER_MS
+
+    def order(self, *, anew: bool = False) -> None:
+        """Puts the rows in order, the cursor stays on its origin. Marked ones hold all in place unless it is `anew`."""
+        console, table = self._console, self.table
+        if not console.picture.known or self._screen.frozen:
+            return
+        self._ordered_at = console.clock.mono_ms()
+        origins = console.picture.origins
+        views = arrange(origins.values(), self.wanted, self.suspicions)
+        if table.mark_count and not anew:
+            fit = {view.origin for view in views}
+            views += [origins[str(key)] for key in table.row_order if key not in fit and key in origins]
+        self._put(view for view in views if view.origin not in self._rows)
+        if [view.origin for view in views] != list(table.row_order) or not views:
+            table.placeholder = self._nothing()
+            table.set_rows([self._rows[view.origin] for view in views], keep_marks=True, anew=anew)
+            self.put_visible()
+
+    def _nothing(self) -> str:
+        if self._console.picture.origins:
+            what = "problems" if self.wanted.problems and not self.wanted.needle else "rows"
+            return f"No {what} here. Press ! or ctrl+l to see everything."
+        if self._console.room.starting:
+            return "The crawl is starting."
+        return "No origins yet.\n\na  add seeds      ?  keys"
+
+    # going to a row
+
+    def go_to_match(self, text: str, *, forward: bool) -> None:
+        """Goes on from the selected row to the next that fits a filter, round the end."""
+        sought = read_needle(text)
+        origins, order = self._console.picture.origins, self.table.row_order
+        steps = range(1, len(order) + 1) if forward else range(-1, -len(order) - 1, -1)
+        indexes = ((self.table.cursor_index + step) % len(order) for step in steps)
+        target = next((index for index in indexes if sought.keeps(fields_of(origins[str(order[index])]))), None)
+        if target is not None:
+            self.table.move_cursor(index=target)

@@ -1,0 +1,86 @@
+"""What becomes of a failed page: whether it can recover, and when it is asked again. Pure.
+
+Every place that speaks of failed pages asks here: reports, commands, console. Times are epoch ms, 0: none.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from tui_crawler.domain.exit_code import ExitCode, is_final
+from tui_crawler.domain.page import PageStatus
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.page_view import PageView
+
+
+def is_recoverable(status: PageStatus, attempts_remaining: int, code: ExitCode | None, http_status: int | None) -> bool:
+    """Whether a try of a failed page may still end otherwise: it has tries left (an operator may have put it back), or
+    its exit code is not final (CRAWL.md section 3, column *left*). `code` None: none, or one of a newer program.
+
+    A page that has used up its tries on such a code is recoverable by a retry of the operator; a skipped one is not.
+    """
+    if status is PageStatus.SKIPPED:
+        return False
+    return attempts_remaining > 0 or (code is not None and not is_final(code, http_status))
+
+
+class NextTry(Enum):
+    """When a failed page is asked again; the value is the word that stands for it everywhere."""
+
+    in_flight = "in flight"
+    now = "now"  # in this run, as soon as its turn comes
+    later = "later"  # not before a time
+    next_run = "next run"
+    used_up = "tries used up"  # a retry puts it back
+    final = "final"  # only a retry, or its recrawl when that is due, asks for it again
+    stashed = "stashed"
+    skipped = "skipped"
+
+
+def next_try(
+    status: PageStatus,
+    attempts_remaining: int,
+    not_before: int,
+    now: int,
+    *,
+    considered: bool,
+    over: bool,
+    recoverable: bool = True,
+    due_at: int = 0,
+) -> NextTry:
+    """When a failed page is asked again (CRAWL.md sections 4 and 5).
+
+    `considered`: it is on the ignore list of the newest run, and on no todo list. `over`: that run has ended.
+    `recoverable` as above, `due_at` when its recrawl is due: both matter only without tries.
+    """
+    match status:
+        case PageStatus.CLAIMED:
+            return NextTry.in_flight
+        case PageStatus.STASHED:
+            return NextTry.stashed
+        case PageStatus.SKIPPED:
+            return NextTry.skipped
+        case PageStatus.READY:
+            pass
+    if attempts_remaining <= 0 and not 0 < due_at <= now:
+        return NextTry.used_up if recoverable else NextTry.final
+    if not_before > now:
+        return NextTry.later
+    return NextTry.next_run if over or considered else NextTry.now
+
+
+def next_try_of(page: PageView, now: int, run_id: int, *, over: bool) -> NextTry:
+    """The same for a page as reports show it (a status of a newer program counts as READY); `run_id` is the newest run
+    (0: there is none), `over` whether that has ended."""
+    return next_try(
+        PageStatus.__members__.get(page.status, PageStatus.READY),
+        page.attempts_remaining,
+        page.not_before,
+        now,
+        considered=0 < run_id == page.ignored_in,
+        over=over,
+        recoverable=page.recoverable,
+        due_at=page.due_at,
+    )
