@@ -21,8 +21,9 @@ from tui_crawler.domain.view import RunView
 from tui_crawler.storage import checkup
 from tui_crawler.storage import database as storage_database
 from tui_crawler.storage.checkup import Checkup
-from tui_crawler.storage.database import OpenSettings, Upgrade, open_writable
+from tui_crawler.storage.database import Upgrade, open_writable
 from tui_crawler.storage.migrations import latest_version
+from tui_crawler.storage.open_settings import OpenSettings
 
 Say = Callable[..., Said]
 RUN = RunView(7, 1_000, 0, "", 9, "ua", "my-index", live=True, owner="process 4711 on host h")

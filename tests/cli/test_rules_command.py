@@ -28,7 +28,8 @@ from tui_crawler.domain.policy import (
     Test,
     Whitelist,
 )
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring import rules as wiring_rules
 

@@ -20,7 +20,8 @@ from tui_crawler.domain.attempt import AttemptKind, RefusedCount, Settle
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.policy import DoNotCrawl, Exclusion, PolicySet, QueryPolicy, Test
 from tui_crawler.domain.verdict import Cleared
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.store import SqliteStore
 
 Say = Callable[..., Said]

@@ -17,7 +17,8 @@ from tui_crawler.console.failure_parts import CountedFailures, FailureGroups, Fa
 from tui_crawler.console.rule_parts import RefusalsPart
 from tui_crawler.console.url_parts import LinksOf
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 ITEMS = (("pattern", "/items/{n}"),)

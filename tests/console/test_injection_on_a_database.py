@@ -22,8 +22,9 @@ from tui_crawler.console.present.stat_rows import LEDGERS
 from tui_crawler.domain.command import PauseOrigins
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.policy import PolicySet
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.wiring.console_queries import ConsoleQueries
 from tui_crawler.wiring.console_reports import ConsoleReports
 

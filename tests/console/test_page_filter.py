@@ -34,7 +34,8 @@ from tui_crawler.domain.page_filter import (
 )
 from tui_crawler.domain.page_view import PageView
 from tui_crawler.storage import page_windows
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports import Reports
 
 # what a line of text means

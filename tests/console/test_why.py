@@ -26,7 +26,8 @@ from tui_crawler.console.screens.url import UrlScreen
 from tui_crawler.console.screens.why import AskUrlScreen, WhyScreen
 from tui_crawler.domain.standing import Hop
 from tui_crawler.domain.verdict import Step
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring import explainer
 from tui_crawler.wiring.console_reports import ConsoleReports

@@ -31,8 +31,9 @@ from tui_crawler.domain.event import Event
 from tui_crawler.domain.run import RunReason
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.client import HttpFetcher
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
 from tui_crawler.storage.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings

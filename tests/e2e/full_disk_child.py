@@ -26,9 +26,9 @@ class FullDisk(sqlite3.Connection):
 def main() -> int:
     """Runs the command line with such connections."""
     from tui_crawler.cli.main import main as run_command_line  # noqa: PLC0415  after the switch is read
-    from tui_crawler.storage import database  # noqa: PLC0415  the same
+    from tui_crawler.storage import open_settings  # noqa: PLC0415  the same
 
-    made = database.OpenSettings.__init__
+    made = open_settings.OpenSettings.__init__
     made.__defaults__ = tuple(FullDisk if one is sqlite3.Connection else one for one in made.__defaults__ or ())
     return run_command_line(sys.argv[2:])
 

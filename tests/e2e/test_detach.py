@@ -16,7 +16,8 @@ from tests.support.terminal import in_terminal
 from tui_crawler.console.departure import CannotDetach
 from tui_crawler.demo.configuration import demo_config
 from tui_crawler.demo.process import DemoProcess
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.wiring.detach import DetachedRun
 
 STARTED = "running"

@@ -11,7 +11,8 @@ import pytest
 from tests.storage.bench import Bench, MemoryBench, SqliteBench
 from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports import Reports
 
 

@@ -20,20 +20,13 @@ import pytest
 from tests.storage.making import T0, A, plan
 from tui_crawler.domain.run import NotOurDatabase, RunHeld, StorageFailure
 from tui_crawler.storage.checkup import check_up
-from tui_crawler.storage.database import (
-    APPLICATION_ID,
-    Durability,
-    FileState,
-    OpenSettings,
-    examine,
-    open_readonly,
-    open_writable,
-    upgrade,
-)
+from tui_crawler.storage.database import open_readonly, open_writable, upgrade
 from tui_crawler.storage.driver import connection_of, execute
 from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure
+from tui_crawler.storage.file_identity import APPLICATION_ID, FileState, examine
 from tui_crawler.storage.migrations import MIGRATIONS_DIRECTORY, latest_version, migrate
 from tui_crawler.storage.models import create_tables
+from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 

@@ -19,7 +19,7 @@ from tui_crawler.domain.attempt import FillRecord
 from tui_crawler.domain.command import RetryPages
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.run import StorageFailure
-from tui_crawler.storage.database import OpenSettings
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 
 

@@ -22,8 +22,8 @@ from tui_crawler.domain.command import (
     TopUpPatience,
 )
 from tui_crawler.domain.run import NotOurDatabase, StorageFailure
-from tui_crawler.storage.database import OpenSettings
 from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports import Reports
 
 EVERY = (

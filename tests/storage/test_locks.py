@@ -11,8 +11,10 @@ import pytest
 
 from tests.storage.making import T0, A, crawled, fill_of, plan
 from tui_crawler.config.load import load_config, read_config
-from tui_crawler.storage.database import OpenSettings, examine, open_readonly, open_writable
+from tui_crawler.storage.database import open_readonly, open_writable
+from tui_crawler.storage.file_identity import examine
 from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 

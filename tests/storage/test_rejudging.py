@@ -19,9 +19,9 @@ from tui_crawler.domain.ruleset import to_json
 from tui_crawler.domain.run import RunPlan, StorageFailure
 from tui_crawler.storage import candidates, rejudging, rulesets, settle
 from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.database import OpenSettings
 from tui_crawler.storage.foresight import foresee
 from tui_crawler.storage.models import Page
+from tui_crawler.storage.open_settings import OpenSettings
 
 HOME = f"{A}/"
 POLICY, EXCLUDED, SKIPPED = (

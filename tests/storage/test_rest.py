@@ -19,7 +19,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.run import BadSegment, StorageFailure
 from tui_crawler.domain.segment import SUFFIX
 from tui_crawler.storage import segment_files
-from tui_crawler.storage.database import OpenSettings
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.segment_files import PART, Batch
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tui_crawler.domain.run import DatabaseDamaged, DatabaseLocked, RunHeld, StorageFailure
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.models import Job
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.writer import Writer, WriterSettings
 

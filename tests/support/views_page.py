@@ -7,7 +7,8 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.views import VIEWS
 
 MEANING = {

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import peewee
 
-from tui_crawler.storage.driver import connection_of
-from tui_crawler.storage.faults import DATABASE_ERRORS, is_busy
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.faults import is_busy
 from tui_crawler.storage.transaction import Texts, Transaction
 
 _PATIENCE_S = 30.0

@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tui_crawler.domain.run import StorageFailure
-from tui_crawler.storage.database import (
-    FileState,
-    OpenSettings,
-    connect_readonly,
-    examine,
-    has_log_file,
-    put_log_away,
-)
-from tui_crawler.storage.driver import execute
-from tui_crawler.storage.faults import DATABASE_ERRORS, storage_failure
+from tui_crawler.storage.database import connect_readonly
+from tui_crawler.storage.driver import DATABASE_ERRORS, execute
+from tui_crawler.storage.faults import storage_failure
+from tui_crawler.storage.file_identity import FileState, examine
+from tui_crawler.storage.log_file import has_log_file, put_log_away
 from tui_crawler.storage.migrations import latest_version
+from tui_crawler.storage.open_settings import OpenSettings
 
 
 @dataclass(frozen=True, slots=True)

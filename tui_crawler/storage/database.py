@@ -1,4 +1,4 @@
-"""Opening a database: is it ours, of which version, may it be written; connections with the right settings.
+"""Opening a database: may it be written; connections with the right settings; making and migrating one.
 
 A file that is not ours is refused and not touched, one of a newer version too; an older one is copied and migrated.
 """
@@ -7,54 +7,26 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import Enum
 from pathlib import Path
-from urllib.parse import quote
 
 import peewee
 
-from tui_crawler.domain.run import NotOurDatabase, RunHeld, StorageFailure
-from tui_crawler.storage.driver import connection_of, execute
-from tui_crawler.storage.faults import (
-    DATABASE_ERRORS,
-    OlderDatabase,
-    ReadOnlyDatabase,
-    is_no_database,
-    storage_failure,
-)
-from tui_crawler.storage.migrations import (
-    MIGRATIONS_DIRECTORY,
-    latest_version,
-    migrate,
-    record_as_migrated,
-)
+from tui_crawler.domain.run import RunHeld, StorageFailure
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, execute
+from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure
+from tui_crawler.storage.file_identity import APPLICATION_ID, FileState, check_current, examine
+from tui_crawler.storage.log_file import readonly_locations
+from tui_crawler.storage.migrations import latest_version, migrate, record_as_migrated
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import open_holds, this_process
 from tui_crawler.storage.views import create_views, drop_views, views_are_current
 
-APPLICATION_ID = 0x74756363  # "tucc", in the header of every database of ours
-_SMALLEST = 512  # bytes, one page; SQLite itself takes a file of a few bytes for an empty database
 _WAL_LIMIT = 64 << 20  # bytes; a larger write-ahead log is cut back after a checkpoint
 _CHECKPOINT_PAGES = 4_000  # 16 MiB of write-ahead log: the pages of indices that are rewritten often go home once
 _CACHE_KIB = 32_768
 _CACHED_STATEMENTS = 512  # more than the writer's texts in all their sizes
-
-
-class Durability(Enum):
-    """What survives a power loss: `full` every commit, `normal` the whole database, perhaps not the last commits."""
-
-    normal = "normal"
-    full = "full"
-
-
-class FileState(Enum):
-    """What stands at a path."""
-
-    absent = "absent"  # nothing, or an empty database: it becomes ours
-    current = "current"
-    older = "older"  # of an earlier schema: to be migrated
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,94 +36,6 @@ class Upgrade:
     from_version: int
     to_version: int
     backup: Path
-
-
-@dataclass(frozen=True, slots=True)
-class OpenSettings:
-    """How databases are opened. `busy_ms` is how long SQLite itself waits for a lock.
-
-    `connection` is the class of the connections, `migrations` the folder of the numbered migrations.
-    """
-
-    durability: Durability = Durability.normal
-    busy_ms: int = 1_000
-    connection: type[sqlite3.Connection] = sqlite3.Connection
-    migrations: Path = MIGRATIONS_DIRECTORY
-
-
-def examine(path: Path, settings: OpenSettings | None = None) -> FileState:
-    """What stands at `path`, without changing it. Raises NotOurDatabase, StorageFailure.
-
-    Only SQLite may open the file: a POSIX lock is gone when its process closes any descriptor of the file, and with
-    the locks of a run in this process another one would take the write-ahead log in use for left over.
-    """
-    settings = settings or OpenSettings()
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return FileState.absent
-    except OSError as error:
-        raise StorageFailure(f"{path} cannot be read: {error.strerror}") from error
-    if stat.S_ISDIR(status.st_mode):
-        raise NotOurDatabase(f"{path} is a folder, not a database")
-    if not stat.S_ISREG(status.st_mode):
-        raise NotOurDatabase(f"{path} is not a regular file")
-    if status.st_size == 0:
-        return FileState.absent
-    if status.st_size < _SMALLEST:
-        raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched")
-    return _state_of(path, _identity(path, settings), latest_version(settings.migrations))
-
-
-@dataclass(frozen=True, slots=True)
-class _Identity:
-    """The three numbers of an SQLite file that say whose it is."""
-
-    application: int
-    version: int
-    schema: int
-
-
-def _identity(path: Path, settings: OpenSettings) -> _Identity:
-    try:
-        database = connect_readonly(path, settings)
-        try:
-            names = ("application_id", "user_version", "schema_version")
-            return _Identity(*(database.pragma(name) for name in names))
-        finally:
-            database.close()
-    except DATABASE_ERRORS as error:
-        if is_no_database(error):
-            raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched") from error
-        raise storage_failure(error, path) from error
-
-
-def _state_of(path: Path, found: _Identity, latest: int) -> FileState:
-    if found == _Identity(0, 0, 0):
-        return FileState.absent
-    if found.application != APPLICATION_ID:
-        raise NotOurDatabase(f"{path} is the database of another program; it was not touched")
-    if found.version > latest:
-        raise NotOurDatabase(
-            f"{path} has schema {found.version}, this program knows {latest}: a newer tui-crawler made it; not touched"
-        )
-    return FileState.older if found.version < latest else FileState.current
-
-
-def has_log_file(path: Path) -> bool:
-    """Whether a write-ahead log stands beside a database, be it empty."""
-    return _log_of(path).exists()
-
-
-def _log_of(path: Path) -> Path:
-    return path.with_name(path.name + "-wal")
-
-
-def _has_log(path: Path) -> bool:
-    try:
-        return _log_of(path).stat().st_size > 0
-    except OSError:
-        return False
 
 
 def open_writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:
@@ -216,16 +100,16 @@ def connect_readonly(path: Path, settings: OpenSettings | None = None) -> peewee
     settings = settings or OpenSettings()
     if not path.is_file():
         raise StorageFailure(f"there is no database at {path}")
-    location = f"file:{quote(str(path.absolute()))}"
-    database = _readonly(f"{location}?mode=ro", settings)
+    first, *rest = readonly_locations(path)
+    database = _readonly(first, settings)
     try:
         database.connect()
         execute(database, "SELECT COUNT(*) FROM sqlite_master")
     except DATABASE_ERRORS:
         database.close()
-        if _has_log(path) or os.access(path.parent, os.W_OK):
+        if not rest:
             raise
-        database = _readonly(f"{location}?immutable=1", settings)
+        database = _readonly(rest[0], settings)
         database.connect()
     return database
 
@@ -241,46 +125,6 @@ def open_readonly(path: Path, settings: OpenSettings | None = None) -> peewee.Sq
         return connect_readonly(path, settings)
     except DATABASE_ERRORS as error:
         raise storage_failure(error, path) from error
-
-
-def check_current(path: Path, settings: OpenSettings | None = None) -> None:
-    """That there is a database of ours and of this version. Raises NotOurDatabase, OlderDatabase, StorageFailure."""
-    if check_not_older(path, settings) is FileState.absent:
-        raise StorageFailure(f"there is no database at {path}")
-
-
-def check_not_older(path: Path, settings: OpenSettings | None = None) -> FileState:
-    """What stands at `path`. Raises OlderDatabase for an earlier schema, NotOurDatabase, StorageFailure."""
-    settings, found_log = settings or OpenSettings(), has_log_file(path)
-    state = examine(path, settings)
-    if state is not FileState.older:
-        return state
-    found, latest = _identity(path, settings).version, latest_version(settings.migrations)
-    if not found_log:
-        put_log_away(path, only_empty=True)
-    raise OlderDatabase(
-        f"{path} has an older schema ({found}, this program reads {latest}): `tui-crawler db upgrade` migrates it, as "
-        "a start that crawls does; a copy as it was is kept beside it"
-    )
-
-
-def put_log_away(path: Path, *, only_empty: bool = False) -> None:
-    """Has SQLite take the write-ahead log into the database and away, when nobody has that open any more.
-
-    A connection that may not write cannot do so: where it closes last, the files of the log stay. `only_empty`: a log
-    with something in it stays, so that the database is not written. Raises nothing: what cannot be put away stays.
-    """
-    if not has_log_file(path) or (only_empty and _has_log(path)):
-        return
-    settings = OpenSettings(busy_ms=0)
-    database = _readonly(f"file:{quote(str(path.absolute()))}?mode=rw", settings)
-    try:
-        database.connect()
-        execute(database, "SELECT COUNT(*) FROM sqlite_master")
-    except DATABASE_ERRORS:
-        return
-    finally:
-        database.close()
 
 
 def _writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:

@@ -1,4 +1,4 @@
-"""The two calls of peewee's database that its type stubs leave untyped, typed once."""
+"""The two calls of peewee's database that its type stubs leave untyped, typed once, and the errors they raise."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import sqlite3
 from typing import Any
 
 import peewee
+
+DATABASE_ERRORS = (sqlite3.Error, peewee.PeeweeException)
+"""What the drivers raise."""
 
 
 def execute(database: peewee.Database, text: str) -> Any:

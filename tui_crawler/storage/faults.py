@@ -5,12 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-import peewee
-
 from tui_crawler.domain.run import DatabaseDamaged, DatabaseLocked, StorageFailure
-
-DATABASE_ERRORS = (sqlite3.Error, peewee.PeeweeException)
-"""What the drivers raise."""
 
 BACKUP_PATTERN = ".schema*.bak"
 

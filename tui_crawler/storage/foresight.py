@@ -10,9 +10,9 @@ from tui_crawler.domain.command import ApplyRules
 from tui_crawler.domain.run import StorageFailure
 from tui_crawler.storage import rulesets
 from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.database import OpenSettings, connect_readonly
-from tui_crawler.storage.driver import connection_of
-from tui_crawler.storage.faults import DATABASE_ERRORS
+from tui_crawler.storage.database import connect_readonly
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.transaction import Texts, Transaction
 
 

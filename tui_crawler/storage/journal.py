@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 from tui_crawler.domain.command import ActionResult, Command, action_name, target_of, to_json
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.clock import wall_clock
-from tui_crawler.storage.database import OpenSettings, open_writable
-from tui_crawler.storage.faults import DATABASE_ERRORS, is_busy, storage_failure
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.driver import DATABASE_ERRORS
+from tui_crawler.storage.faults import is_busy, storage_failure
 from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.models import OperatorAction
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import open_holds, this_process
 
 T = TypeVar("T")

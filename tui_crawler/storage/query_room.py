@@ -16,9 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tui_crawler.storage.database import OpenSettings, connect_readonly
-from tui_crawler.storage.driver import connection_of
-from tui_crawler.storage.faults import DATABASE_ERRORS, storage_failure
+from tui_crawler.storage.database import connect_readonly
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.faults import storage_failure
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.views import VIEWS
 
 MOST_ROWS = 10_000

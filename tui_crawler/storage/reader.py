@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tui_crawler.storage.database import OpenSettings, connect_readonly, has_log_file, open_readonly, put_log_away
-from tui_crawler.storage.driver import connection_of
-from tui_crawler.storage.faults import DATABASE_ERRORS, storage_failure
+from tui_crawler.storage.database import connect_readonly, open_readonly
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.faults import storage_failure
 from tui_crawler.storage.file_place import FilePlace
+from tui_crawler.storage.log_file import has_log_file, put_log_away
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.transaction import Row
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.storage import overview_reports
 from tui_crawler.storage.clock import wall_clock
-from tui_crawler.storage.database import OpenSettings
 from tui_crawler.storage.id_span import Span
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import VIEWS

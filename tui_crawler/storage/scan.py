@@ -20,10 +20,12 @@ from tui_crawler.storage import scan_windows, segment_files, segments
 from tui_crawler.storage.beside import Beside
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.crawl_log import count_refused
-from tui_crawler.storage.database import OpenSettings, open_writable
-from tui_crawler.storage.faults import DATABASE_ERRORS, storage_failure
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.driver import DATABASE_ERRORS
+from tui_crawler.storage.faults import storage_failure
 from tui_crawler.storage.harvest import Harvest
 from tui_crawler.storage.marks import mark, set_mark
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.seen import SeenIndex, SeenSettings, open_seen, pages_among
 from tui_crawler.storage.segments import Shelf, Waiting
 from tui_crawler.storage.sorter import Sorter

@@ -32,8 +32,9 @@ from tui_crawler.storage.candidates import awake, candidates
 from tui_crawler.storage.claim import Claim, require
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.crew_store import CrewStore
-from tui_crawler.storage.database import OpenSettings, open_writable
+from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.foresight import foresee
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
 from tui_crawler.storage.rest import Rest
 from tui_crawler.storage.segments import Shelf

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 import peewee
 
 from tui_crawler.domain.run import DatabaseDamaged, StorageFailure
-from tui_crawler.storage.driver import connection_of
-from tui_crawler.storage.faults import DATABASE_ERRORS, is_busy, storage_failure
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.faults import is_busy, storage_failure
 from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.models.log import Meta
 from tui_crawler.storage.statements import slot

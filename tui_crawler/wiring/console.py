@@ -157,11 +157,14 @@ def _detacher(config: Config | None, database: Path, company: Company | None) ->
 def _prepare(database: Path, readonly: bool) -> tuple[bool, str]:
     """Makes or migrates the database before the screen is taken. Answers whether it may be written, and if not though
     it was to be, why. Raises RunHeld, StorageFailure."""
-    from tui_crawler.storage.database import OpenSettings, check_current, open_writable
     from tui_crawler.storage.faults import ReadOnlyDatabase
+    from tui_crawler.storage.file_identity import check_current
+    from tui_crawler.storage.open_settings import OpenSettings
 
     hindrance = ""
     if not readonly:
+        from tui_crawler.storage.database import open_writable
+
         try:
             open_writable(database, OpenSettings()).close()
         except ReadOnlyDatabase as refusal:
@@ -182,7 +185,7 @@ def _put_log_away(database: Path, place: FilePlace, summary: ExitSummary, readon
     log must not be taken into another file that stands there now.
     """
     from tui_crawler.domain.run import StorageFailure
-    from tui_crawler.storage.database import put_log_away
+    from tui_crawler.storage.log_file import put_log_away
 
     if summary.engine_stuck or summary.engine_failure or summary.trouble or summary.crashed:
         return

@@ -10,8 +10,8 @@ from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.run import RunReason, StorageFailure
 from tui_crawler.engine.clock import SystemClock
 from tui_crawler.engine.engine import Engine
-from tui_crawler.storage.database import Durability, OpenSettings
 from tui_crawler.storage.file_place import FilePlace
+from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.writer import WriterSettings
 from tui_crawler.wiring.settings import admission_of, engine_settings, fetcher_of, seed_urls, sites

@@ -13,7 +13,7 @@ from tui_crawler.domain.attempt import LinkKind
 from tui_crawler.domain.ruleset import same_rules
 from tui_crawler.domain.run import BadSegment
 from tui_crawler.domain.segment import SUFFIX, SegmentHead
-from tui_crawler.storage.database import Durability, OpenSettings
+from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.reports import Reports
 from tui_crawler.storage.scan import BuildSettings, Built, build_queue
 from tui_crawler.storage.seen import SeenSettings

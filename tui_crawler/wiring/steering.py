@@ -11,8 +11,9 @@ from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.config.schema import Config
 from tui_crawler.domain.run import DatabaseLocked, NotTakenUp, RunHeld
-from tui_crawler.storage.database import OpenSettings, check_not_older
+from tui_crawler.storage.file_identity import check_not_older
 from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.crawl import Crawl, Silence
 from tui_crawler.wiring.options import RunOptions

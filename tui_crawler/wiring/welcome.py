@@ -25,7 +25,7 @@ from tui_crawler.console.format import plural
 from tui_crawler.domain.endings import run_word
 from tui_crawler.domain.run import StorageFailure
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.storage.database import FileState, examine
+from tui_crawler.storage.file_identity import FileState, examine
 from tui_crawler.storage.reports import Reports
 
 if TYPE_CHECKING:

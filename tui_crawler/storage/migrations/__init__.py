@@ -7,9 +7,10 @@ a test keeps both ways equal.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import peewee
+if TYPE_CHECKING:
+    import peewee
 
 MIGRATIONS_DIRECTORY = Path(__file__).parent
 

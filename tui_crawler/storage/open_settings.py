@@ -1,0 +1,30 @@
+"""How a database is opened."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from tui_crawler.storage.migrations import MIGRATIONS_DIRECTORY
+
+
+class Durability(Enum):
+    """What survives a power loss: `full` every commit, `normal` the whole database, perhaps not the last commits."""
+
+    normal = "normal"
+    full = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSettings:
+    """How databases are opened. `busy_ms` is how long SQLite itself waits for a lock.
+
+    `connection` is the class of the connections, `migrations` the folder of the numbered migrations.
+    """
+
+    durability: Durability = Durability.normal
+    busy_ms: int = 1_000
+    connection: type[sqlite3.Connection] = sqlite3.Connection
+    migrations: Path = MIGRATIONS_DIRECTORY
