@@ -15,7 +15,8 @@ def situation_of(app: CrawlerApp, screen: ConsoleScreen) -> Situation:
     """The situation of a screen, with what only the console knows."""
     found, stack = screen.situation(), app.undo_stack
     if stack is not None:
-        found = replace(found, undo=stack.next_undo, no_undo=stack.why_none, redo=stack.next_redo)
+        origins = app.wishes.as_asked(found.origins)
+        found = replace(found, origins=origins, undo=stack.next_undo, no_undo=stack.why_none, redo=stack.next_redo)
     return replace(
         found,
         readonly=app.readonly,

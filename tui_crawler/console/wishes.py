@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.applied_versions import AppliedVersions
+from tui_crawler.console.asked import Asked
 from tui_crawler.console.intent import Intent, Question, add_seeds, retry_named, retry_urls, toggle_pause_all
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.present.same_as import same_as
@@ -13,7 +14,7 @@ from tui_crawler.console.undo import UNDO, UndoStack
 from tui_crawler.console.uptake import Prospect, Uptake, prospect_of, uptake_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.domain.command import Command
@@ -29,6 +30,7 @@ class Wishes:
         self.desk = desk
         self.undo_stack = UndoStack()
         self._versions = AppliedVersions()
+        self._asked = Asked()
         self._written: dict[Intent, list[tuple[int, ...]]] = {}  # ids of the actions of each, as often as it was done
         self._again: dict[Intent, Intent] = {}  # what was done again, by what was handed in for it
         self._hearers: list[tuple[Intent, Callable[[News], None]]] = []
@@ -40,7 +42,15 @@ class Wishes:
             self.undo_stack = self.undo_stack.did(intent)
             if hears is not None:
                 self._hearers.append((intent, hears))
-            self.desk.hand_in(intent)
+            self._hand_in(self.desk, intent)
+
+    def as_asked(self, views: Collection[OriginView]) -> tuple[OriginView, ...]:
+        """The origins as they are going to be: with what was asked for and no row shows yet."""
+        return self._asked.shown(views, self._app.clock.mono_ms())
+
+    def _hand_in(self, desk: JournalDesk, intent: Intent) -> None:
+        self._asked.note(intent, self._app.clock.mono_ms())
+        desk.hand_in(intent)
 
     def carry_out_each(self, make: Callable[[OriginView], Intent | None], targets: Sequence[OriginView]) -> None:
         """Makes an intent for each origin and writes those that are possible."""
@@ -71,7 +81,7 @@ class Wishes:
 
     def pause_all(self) -> None:
         """Pauses every origin, or resumes every one."""
-        self.carry_out(toggle_pause_all(tuple(self._app.picture.origins.values())))
+        self.carry_out(toggle_pause_all(self.as_asked(self._app.picture.origins.values())))
 
     @property
     def uptake(self) -> Uptake:
@@ -137,6 +147,7 @@ class Wishes:
     def heard(self, news: News) -> None:
         """Tells what became of an intent."""
         says = news.intent.says
+        self._asked.heard(news.intent, news.fate, self._app.clock.mono_ms())
         match news.fate:
             case Fate.written:
                 done = self._again.pop(news.intent, news.intent)
@@ -170,5 +181,5 @@ class Wishes:
         based = self._versions.based(intent, written)
         if self.desk is not None:
             self.undo_stack = stack
-            self.desk.hand_in(based)
+            self._hand_in(self.desk, based)
         return based

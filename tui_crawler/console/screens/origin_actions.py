@@ -19,7 +19,7 @@ def act_on_origins(console: CrawlerApp, action_id: str, targets: tuple[OriginVie
         return False
     from tui_crawler.console import intent as intents  # noqa: PLC0415  not before the first paint
 
-    screen = console.console_screen
+    screen, targets = console.console_screen, console.wishes.as_asked(targets)
 
     def used() -> None:
         if screen is not None:
