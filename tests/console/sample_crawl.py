@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.page_view import LinkView, PageDetail, PageView, RequestView, TodoView
+from tui_crawler.domain.recovery import is_recoverable
 from tui_crawler.domain.view import AttemptView, OriginView, RunView
 
 NOW = 1_767_609_667_000  # 2026-01-05 10:41:07 UTC
@@ -242,7 +244,9 @@ def page(number: int, url: str, code: str, **changes: object) -> PageView:
         due_at=NOW + 28 * 24 * HOUR,
         took_ms=30_000 if code == "request_timeout" else None,
     )
-    return replace(plain, **changes)  # type: ignore[arg-type]  # keyword names are checked at run time
+    made = replace(plain, **changes)  # type: ignore[arg-type]  # keyword names are checked at run time
+    left, status = made.attempts_remaining, PageStatus[made.status]
+    return replace(made, recoverable=is_recoverable(status, left, ExitCode[code], made.last_http_status))
 
 
 def failed_pages() -> tuple[PageView, ...]:
@@ -250,17 +254,16 @@ def failed_pages() -> tuple[PageView, ...]:
     wait = "no response head within 30.0 s"
     pages = [
         page(
-            18, f"{API}/v2/items?page=18", "request_timeout", attempts=3, attempts_remaining=2, recoverable=True,
+            18, f"{API}/v2/items?page=18", "request_timeout", attempts=3, attempts_remaining=2,
             message=wait, last_crawled_at=NOW, title="Items page 18",
         ),
         page(
-            3, f"{API}/v2/items?page=3", "request_timeout", attempts=1, attempts_remaining=2, recoverable=True,
+            3, f"{API}/v2/items?page=3", "request_timeout", attempts=1, attempts_remaining=2,
             message=wait,
         ),
     ]  # fmt: skip
     pages += [
-        page(100 + n, f"{API}/v2/user/{n}", "request_timeout", attempts_remaining=1, recoverable=True, message=wait)
-        for n in range(7)
+        page(100 + n, f"{API}/v2/user/{n}", "request_timeout", attempts_remaining=1, message=wait) for n in range(7)
     ]
     pages += [
         page(200 + n, f"https://down.example.com/{word}", "connection_failed", message="connection refused")
@@ -273,7 +276,7 @@ def failed_pages() -> tuple[PageView, ...]:
         ),
         page(
             301, "https://shop.example.net/cart?add=17", "server_internal_error", last_http_status=503,
-            attempts_remaining=1, recoverable=True, message="503 Service Unavailable", title="[/]Out of order",
+            attempts_remaining=1, message="503 Service Unavailable", title="[/]Out of order",
         ),
     ]  # fmt: skip
     return tuple(sorted(pages, key=lambda one: one.page_id))
@@ -325,7 +328,7 @@ def page_detail(url: str = f"{API}/v2/items?page=18") -> PageDetail:
         LinkView(f"{API}/v2/items?page=17", url, "a", False, "next ›", NOW - MINUTE),
     )
     found = page(
-        18, url, "request_timeout", attempts=3, attempts_remaining=2, recoverable=True, message=wait,
+        18, url, "request_timeout", attempts=3, attempts_remaining=2, message=wait,
         last_crawled_at=NOW, title="Items page 18", etag='"a81"', content_type="text/html; charset=utf-8", size=18_204,
         not_before=NOW + 120_000, sha256="9f2c4a" + "0" * 58,
     )  # fmt: skip
