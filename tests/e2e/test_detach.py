@@ -211,3 +211,38 @@ def test_the_demo_is_left_with_its_web_and_found_again(tmp_path):
     assert value(database, "SELECT count(*) FROM v_run") == 1
     healthy = "origin = (SELECT min(origin) FROM v_origin)"
     assert value(database, f"SELECT count(*) FROM v_attempt WHERE {healthy} AND exit_code = 'connection_failed'") == 0
+
+
+def test_a_demo_that_goes_on_has_its_web_again(tmp_path):
+    database = tmp_path / "demo.db"
+
+    def crawled(terminal, more: int) -> None:
+        before = value(database, "SELECT count(*) FROM v_attempt")
+        terminal.read_while(lambda: value(database, "SELECT count(*) FROM v_attempt") < before + more)
+
+    with console("demo", "--db", database) as first:
+        first.read_until(STARTED)
+        crawled(first, 10)
+        first.press("Q")
+        assert first.read_to_end() == 0
+        pid = detached_pid(first.text())
+    try:
+        with console("demo", "--db", database) as second:
+            second.read_until("attached")
+            os.kill(pid, signal.SIGKILL)
+            second.read_until("Y goes on here")
+            second.press("Y")
+            second.read_until("▶ running")
+            crawled(second, 10)
+            second.press("q")
+            assert second.read_to_end() == 0
+    finally:
+        end(pid)
+    with console("--db", database) as third:
+        third.read_until("▶ running")
+        crawled(third, 5)
+        third.press("q")
+        assert third.read_to_end() == 0
+    assert value(database, "SELECT count(*) FROM v_run") == 1
+    healthy = "origin = (SELECT min(origin) FROM v_origin)"
+    assert value(database, f"SELECT count(*) FROM v_attempt WHERE {healthy} AND exit_code = 'connection_failed'") == 0

@@ -15,6 +15,7 @@ from tui_crawler.console.clock import SystemClock
 from tui_crawler.console.session import Memory, state_folder
 from tui_crawler.wiring.console_rules import ConsoleRules
 from tui_crawler.wiring.options import RunOptions
+from tui_crawler.wiring.web_beside import WebBeside
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.console import ports
     from tui_crawler.console.exit_summary import ExitSummary
+    from tui_crawler.demo.process import DemoProcess
     from tui_crawler.storage.file_place import FilePlace
-    from tui_crawler.wiring.detach import Company, DetachedRun
+    from tui_crawler.wiring.detach import DetachedRun
     from tui_crawler.wiring.host import ThreadHost
 
 # ruff: noqa: PLC0415  what the first picture does not need is imported after it, or not at all
@@ -33,18 +35,19 @@ _ALLOCATIONS, _GENERATIONS = 20_000, 20  # between two looks for garbage; rows c
 
 
 def open_console(
-    config: Config | None, database: Path, readonly: bool, options: RunOptions, *, company: Company | None = None
+    config: Config | None, database: Path, readonly: bool, options: RunOptions, *, web: DemoProcess | None = None
 ) -> int:
     """Opens the console and answers the exit status.
 
     A live run of the database is attached to. Otherwise the engine is started here: with `config`, or with the
-    configuration the database keeps of its last run. A database that cannot be written is watched only. `company` is
-    what goes along with a run that is left to itself.
+    configuration the database keeps of its last run. A database that cannot be written is watched only. `web` is the
+    demo web that is crawled, which goes along with a run that is left to itself; the crawl of one is served it again.
     Raises StorageFailure before the screen is taken, when the database is none, cannot be opened, or is of an earlier
     version and only to be read.
     """
     sys.setswitchinterval(_TURN_S)
-    summary = _show(config, database, readonly, options, company)
+    with contextlib.closing(WebBeside(web)) as beside:
+        summary = _show(config, database, readonly, options, beside)
     for line in summary.lines():
         print(line)
     sys.stdout.flush()
@@ -60,11 +63,12 @@ def demo_console(database: Path | None, port: int | None) -> int:
 
     kept = demo_database(database)
     if _goes_on(kept):
-        return open_console(None, kept, False, RunOptions())
+        status = open_console(None, kept, False, RunOptions())
+        return 0 if status == 1 else status
     base = port or base_port_of(kept) or free_base_port()
     with start_web(base, 1.0) as web:
         config, options = config_for(web, kept, headless=False)
-        status = open_console(config, kept, False, options, company=web)
+        status = open_console(config, kept, False, options, web=web)
     if not web.was_left:
         print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {kept}")
     return 0 if status == 1 else status
@@ -75,9 +79,7 @@ def _goes_on(database: Path) -> bool:
     return database.exists() and _prepare(database, readonly=False)[0] and _owner_of(database) is not None
 
 
-def _show(
-    config: Config | None, database: Path, readonly: bool, options: RunOptions, company: Company | None
-) -> ExitSummary:
+def _show(config: Config | None, database: Path, readonly: bool, options: RunOptions, beside: WebBeside) -> ExitSummary:
     from tui_crawler.storage.file_place import FilePlace
 
     writable, hindrance = _prepare(database, readonly)
@@ -86,7 +88,7 @@ def _show(
     host: ThreadHost | None = None
     if writable and owner is None:
         config, options = (config, options) if config else _kept_config(database)
-        host = _host(config, database, options) if config else None
+        host = _host(config, database, options, beside) if config else None
 
     def resting() -> bool:
         return host is None or host.resting
@@ -94,7 +96,7 @@ def _show(
     def successor() -> ports.EngineHost | None:
         nonlocal host
         chosen, how = (config, options) if config else _kept_config(database)
-        host = _host(chosen, database, how) if chosen else host
+        host = _host(chosen, database, how, beside) if chosen else host
         return host if chosen else None
 
     def journal() -> ports.Journal:
@@ -115,7 +117,7 @@ def _show(
         explainer_factory=_explainer,
         queries_factory=partial(_queries, database),
         memory=Memory(state_folder(os.environ), str(database.absolute())),
-        detacher=_detacher(config, database, company) if writable else None,
+        detacher=_detacher(config, database, beside) if writable else None,
         successor=successor if writable else None,
     )
     summary = app.run_to_end()
@@ -142,16 +144,16 @@ def _queries(database: Path) -> ports.Queries:
     return ConsoleQueries(database)
 
 
-def _host(config: Config, database: Path, options: RunOptions) -> ThreadHost:
+def _host(config: Config, database: Path, options: RunOptions, beside: WebBeside) -> ThreadHost:
     from tui_crawler.wiring.host import ThreadHost
 
-    return ThreadHost(config, database, options)
+    return ThreadHost(config, database, options, partial(beside.serve, config, database))
 
 
-def _detacher(config: Config | None, database: Path, company: Company | None) -> DetachedRun:
+def _detacher(config: Config | None, database: Path, beside: WebBeside) -> DetachedRun:
     from tui_crawler.wiring.detach import DetachedRun
 
-    return DetachedRun(config, database, company=company)
+    return DetachedRun(config, database, company=beside)
 
 
 def _prepare(database: Path, readonly: bool) -> tuple[bool, str]:

@@ -30,11 +30,11 @@ _OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
 class Company(Protocol):
-    """What the run needs beside it: a process that goes on as long as somebody holds its `lifeline` open."""
+    """What the run may need beside it: a process that goes on as long as somebody holds its `lifeline` open."""
 
     @property
-    def lifeline(self) -> int:
-        """The file descriptor."""
+    def lifeline(self) -> int | None:
+        """The file descriptor; None when nothing is needed."""
         ...
 
     def leave(self) -> None:
@@ -69,9 +69,13 @@ class DetachedRun:
     @property
     def hindrance(self) -> str:
         """Why the run cannot go on without this console; empty when it can."""
-        if self._company is None or os.name == "posix":
+        if os.name == "posix" or self._lifeline is None:
             return ""
         return "the demo web ends with this console"
+
+    @property
+    def _lifeline(self) -> int | None:
+        return None if self._company is None else self._company.lifeline
 
     @property
     def log(self) -> Path:
@@ -101,7 +105,7 @@ class DetachedRun:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                pass_fds=() if self._company is None else (self._company.lifeline,),
+                pass_fds=() if self._lifeline is None else (self._lifeline,),
             )
         except OSError as error:
             raise CannotDetach(f"the process cannot be started: {error.strerror}") from error

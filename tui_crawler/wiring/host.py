@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 class ThreadHost:
     """Fits the console's EngineHost. All methods but `run` may be called from any thread, at any time."""
 
-    def __init__(self, config: Config, database: Path, options: RunOptions) -> None:
+    def __init__(
+        self, config: Config, database: Path, options: RunOptions, before: Callable[[], object] | None = None
+    ) -> None:
+        """`before` is called before each run, in the thread of `run`."""
+        self._before = before
         self._config = config
         self._database = database
         self._options = options
@@ -36,6 +40,8 @@ class ThreadHost:
         """Runs the engine until it ends; blocking. Answers the run's finish reason. Raises RunHeld, StorageFailure."""
         self.ended, self._over = None, False
         try:
+            if self._before is not None:
+                self._before()
             self.ended = asyncio.run(self._run())
         finally:
             with self._lock:
