@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -89,7 +90,7 @@ async def on_database(crawl: Path) -> AsyncIterator[Stage]:
     """The console of mara on a resting database: what is asked for is carried out at once."""
     app = StageApp(
         lambda: ConsoleReports(crawl),
-        lambda: SteeredJournal(crawl, lambda: True),
+        lambda: SteeredJournal(crawl, lambda: True, threading.Lock()),
         clock=FrozenClock(),
         who="mara",
         rules=ConsoleRules(crawl),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+from collections.abc import Callable
 from datetime import UTC
 
 import pytest
@@ -12,7 +14,7 @@ from tests.console.sample_crawl import NOW, WWW, run_view
 from tests.console.support import FakeHost, FakeJournal, stage
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.intent import Intent
-from tui_crawler.console.journal_desk import Fate, JournalDesk, News
+from tui_crawler.console.journal_desk import CLOSE_MS, Fate, JournalDesk, News
 from tui_crawler.console.lock_watch import LONG_MS, Lock, LockWatch, lock_words
 from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, RefetchRobots, ResumeOrigins
 from tui_crawler.domain.run import DatabaseLocked
@@ -91,10 +93,10 @@ RESUME = Intent((ResumeOrigins((WWW,)),), "resume")
 class Desk:
     """A desk at work in its thread, and what it said."""
 
-    def __init__(self, journal: FakeJournal) -> None:
+    def __init__(self, journal: FakeJournal, *now_ms: Callable[[], int]) -> None:
         self.heard: list[News] = []
         self._said = threading.Condition()
-        self.desk = JournalDesk(lambda: journal, "tester", lambda: None, self._hear)
+        self.desk = JournalDesk(lambda: journal, "tester", lambda: None, self._hear, *now_ms)
         self.thread = threading.Thread(target=self.desk.run)
         self.thread.start()
 
@@ -123,14 +125,26 @@ def test_an_action_waits_for_the_lock_says_so_at_once_and_is_written_once() -> N
     assert at_work.fates(1) == [("pause", Fate.locked)]
     at_work.desk.hand_in(RESUME)
     assert at_work.fates(2)[1:] == [("resume", Fate.locked)]
-    assert at_work.desk.unwritten == ("pause", "resume")
     journal.locked = False
     fates = at_work.fates(6)
     assert [fate for says, fate in fates if says == "pause"] == [Fate.locked, Fate.written, Fate.done]
     assert [fate for says, fate in fates if says == "resume"] == [Fate.locked, Fate.written, Fate.done]
     assert journal.sent == [*PAUSE.commands, *RESUME.commands]
-    assert at_work.desk.unwritten == ()
     at_work.end()
+    assert at_work.desk.left_over() == ()
+
+
+def test_that_it_waits_is_told_once_though_the_lock_comes_again() -> None:
+    journal = LockedJournal()
+    at_work = Desk(journal)
+    for _ in range(3):
+        at_work.desk.hand_in(RESUME)
+    at_work.fates(3)
+    for number in range(1, 4):
+        journal.takes = 1
+        at_work.fates(3 + number)
+    at_work.end()
+    assert [news.fate for news in at_work.heard] == [Fate.locked] * 3 + [Fate.written] * 3
 
 
 def test_what_is_written_waits_for_its_answer_as_long_as_the_lock_lasts() -> None:
@@ -145,9 +159,28 @@ def test_what_is_written_waits_for_its_answer_as_long_as_the_lock_lasts() -> Non
 
 
 def test_a_console_that_is_left_gives_up_what_the_lock_keeps_and_says_so() -> None:
-    at_work = Desk(LockedJournal())
+    at_work = Desk(LockedJournal(), itertools.count(0, CLOSE_MS // 2).__next__)
+    at_work.desk.hand_in(PAUSE)
     at_work.desk.hand_in(RESUME)
-    at_work.fates(1)
+    left = ExitSummary(unwritten=at_work.desk.left_over())
+    assert left.lines() == (
+        "Given up: pause; the database stayed locked.",
+        "Given up: resume; the database stayed locked.",
+    )
     at_work.end()
-    left = ExitSummary(unwritten=at_work.desk.unwritten)
-    assert left.lines() == ("Given up: resume; another program kept the database locked.",)
+
+
+def test_what_was_asked_for_right_before_leaving_is_written_when_the_lock_goes() -> None:
+    class BrieflyLocked(LockedJournal):
+        def send(self, command: Command, who: str, undoes: int = 0) -> int:
+            try:
+                return super().send(command, who, undoes)
+            finally:
+                self.locked = False
+
+    journal = BrieflyLocked()
+    at_work = Desk(journal, lambda: 0)
+    at_work.desk.hand_in(RESUME)
+    assert at_work.desk.left_over() == ()
+    assert journal.sent == [*RESUME.commands]
+    at_work.end()

@@ -320,7 +320,7 @@ async def test_an_error_of_the_engine_is_told_and_cannot_be_undone() -> None:
         await held.decided()
         assert "✗ pause api.example.org: there is no such origin" in held.text()
         await held.press("z")
-        assert "undo: nothing of this console to undo; what others did: u on Rules, or the opposite" in held.text()
+        assert "undo: nothing of this console to undo; what others did: undo in Rules, or the opposite" in held.text()
 
 
 async def test_a_wish_that_cannot_be_written_is_told() -> None:

@@ -78,6 +78,26 @@ async def test_it_is_edited_or_taken_out_from_there_in_a_draft(key: str, shown: 
             assert any(row.startswith("− rule deleted  /calendar/") for row in rows_of(held, "#draft-entries"))
 
 
+async def test_its_keys_are_those_of_the_operators_own_key_map() -> None:
+    async with stage((160, 40), keymap={"rule.edit": "i", "rule.delete": "question_mark"}) as held:
+        await opened(held, CALENDAR)
+        assert "i edits · ? deletes · esc leaves" in held.text()
+        await held.press("E", "D", rounds=1)
+        assert top(held) is RuleSheetScreen
+        await held.press("i", rounds=3)
+        assert top(held) is RuleEditorScreen
+        assert held.app.screen.query_one(Input).value == "skip: /calendar/"
+
+
+async def test_an_action_whose_key_was_given_away_is_not_named() -> None:
+    async with stage((160, 40), keymap={"rule.delete": "E"}) as held:
+        await opened(held, CALENDAR)
+        assert "E deletes · esc leaves" in held.text()
+        assert "edits" not in held.text()
+        await held.press("E", rounds=3)
+        assert any(row.startswith("− rule deleted  /calendar/") for row in rows_of(held, "#draft-entries"))
+
+
 async def test_what_operators_added_is_opened_and_taken_off_from_there() -> None:
     async with stage((160, 40)) as held:
         text = await opened(held, "private.example.org")

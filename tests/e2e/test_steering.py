@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -55,11 +56,11 @@ def test_what_cannot_be_done_says_why_and_does_not_stand_in_the_way(resting: Pat
 
 
 def test_the_console_carries_out_while_its_engine_rests_and_only_writes_while_it_does_not(resting: Path) -> None:
-    at_work = SteeredJournal(resting, lambda: False)
+    at_work = SteeredJournal(resting, lambda: False, threading.Lock())
     waiting = at_work.send(PauseOrigins((A,)), "tester")
     assert at_work.result(waiting) is None
     at_work.close()
-    idle = SteeredJournal(resting, lambda: True)
+    idle = SteeredJournal(resting, lambda: True, threading.Lock())
     done = idle.send(PauseOrigins((B,)), "tester")
     assert idle.result(done) is not None
     assert idle.result(waiting) is not None, "what had waited is carried out with it"
@@ -68,3 +69,23 @@ def test_the_console_carries_out_while_its_engine_rests_and_only_writes_while_it
     with_nobody = Journal(resting)
     assert with_nobody.live_owner() is None
     with_nobody.close()
+
+
+def test_an_engine_that_begins_here_takes_up_what_was_about_to_be_carried_out(resting: Path) -> None:
+    turn, rests, asked = threading.Lock(), [True], threading.Event()
+
+    def is_resting() -> bool:
+        asked.set()
+        return rests[0]
+
+    journal = SteeredJournal(resting, is_resting, turn)
+    sent: list[int] = []
+    with turn:  # the engine of this console begins
+        sender = threading.Thread(target=lambda: sent.append(journal.send(PauseOrigins((A,)), "tester")))
+        sender.start()
+        assert not asked.wait(0.05), "whether somebody rests is asked under the lock"
+        rests[0] = False
+    sender.join(20)
+    assert journal.result(sent[0]) is None
+    assert value(resting, "SELECT count(*) FROM v_operator_action WHERE applied_at IS NULL") == 1
+    journal.close()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.desk_view import JobView
     from tui_crawler.domain.view import OriginView
 
-NOTHING_TO_UNDO = "nothing of this console to undo; what others did: u on Rules, or the opposite"
+NOTHING_TO_UNDO = "nothing of this console to undo; what others did: undo in Rules, or the opposite"
 """Each console undoes what was asked for in it; rulesets stand in the database with all versions."""
 
 LARGEST = 2

@@ -160,11 +160,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self._post(self.JournalNews(news))
 
     @property
-    def unwritten(self) -> tuple[str, ...]:
-        """What was asked for and waits for another program's lock, in words."""
-        return () if self._desk is None else self._desk.unwritten
-
-    @property
     def undo_stack(self) -> UndoStack | None:
         """What can be undone; None before anything was asked for."""
         return None if self._wishes is None else self._wishes.undo_stack
@@ -176,7 +171,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         summary = self.run()
         if summary is None:
             summary = replace(self.way_out.summary(), crashed=True)
-        return replace(summary, terminal_lost=self.terminal_lost)
+        unwritten = () if self._desk is None else self._desk.left_over()
+        return replace(summary, terminal_lost=self.terminal_lost, unwritten=unwritten)
 
     def get_default_screen(self) -> Screen[None]:
         """The overview."""

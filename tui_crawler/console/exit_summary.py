@@ -85,7 +85,7 @@ class ExitSummary:
             names = ", ".join(safe(origin, 100) for origin in self.gave_up[:5])
             more = f" and {len(self.gave_up) - 5} more" if len(self.gave_up) > 5 else ""
             lines.append(f"Gave up: {names}{more}.")
-        lines += [f"Given up: {safe(says, 200)}; another program kept the database locked." for says in self.unwritten]
+        lines += [f"Given up: {safe(says, 200)}; the database stayed locked." for says in self.unwritten]
         if self.engine_stuck:
             lines.append("The engine did not end in time; the next start continues this run.")
         if self.departure is not None:

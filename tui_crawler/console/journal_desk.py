@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tui_crawler.domain.command import ActionResult
 
 WATCH_MS = 5_000
+CLOSE_MS = 3_000
+"""So long what a lock keeps from being written is tried again once the console is left."""
 _LOOK_MS = 100
 
 
@@ -26,7 +29,7 @@ class Fate(Enum):
     """What became of an intent."""
 
     written = "written"
-    locked = "locked"  # another program's lock is in the way: it is written as soon as that is gone
+    locked = "locked"  # a lock is in the way: it is written as soon as that is gone
     done = "done"
     refused = "refused"
     waiting = "waiting"  # nobody has taken it up within WATCH_MS
@@ -47,15 +50,16 @@ class News:
 
 @dataclass(slots=True)
 class _Waiting:
-    """An intent that is not written yet, with the ids of those of its commands that are."""
+    """An intent that is not written yet, with the ids of those of its commands that are. `told`: that it waits."""
 
     intent: Intent
+    told: bool = False
     ids: list[int] = field(default_factory=list)
 
 
 class JournalDesk:
-    """Writes intents in a thread of its own (call `run` in a thread worker), in the order they were handed in. What
-    another program's lock keeps from being written waits until that is gone."""
+    """Writes intents in a thread of its own (call `run` in a thread worker), in the order they were handed in. What a
+    lock keeps from being written waits until that is gone."""
 
     def __init__(
         self,
@@ -75,54 +79,62 @@ class JournalDesk:
         self._journal: Journal | None = None
         self._unwritten: deque[_Waiting] = deque()
         self._watched: list[tuple[Intent, list[int], int]] = []
-        self.held_up = False
-        """Whether another program's lock keeps something from being written."""
+        self._held_up = False
+        self._over = threading.Event()
+        self._over.set()
 
-    @property
-    def unwritten(self) -> tuple[str, ...]:
-        """What another program's lock keeps from being written, in words."""
-        return tuple(one.intent.says for one in tuple(self._unwritten)) if self.held_up else ()
+    def left_over(self) -> tuple[str, ...]:
+        """Ends the thread, and tells what a lock has kept from being written to the end, in words. Blocking."""
+        self.close()
+        self._over.wait((CLOSE_MS + WATCH_MS) / 1_000)
+        return tuple(one.intent.says for one in tuple(self._unwritten))
 
     def hand_in(self, intent: Intent) -> None:
         """Takes an intent (from any thread)."""
         self._inbox.put(intent)
 
     def close(self) -> None:
-        """Ends the thread once everything handed in is written, or another program's lock is in the way of it (from any
-        thread)."""
+        """Ends the thread once everything handed in is written, or a lock has been in the way of it for CLOSE_MS (from
+        any thread)."""
         self._inbox.put(None)
 
     def run(self) -> None:
         """Writes until closed. Blocking."""
-        closing = False
-        while not closing:
+        self._over.clear()
+        try:
+            self._live()
+        finally:
+            self._over.set()
+
+    def _live(self) -> None:
+        until: int | None = None  # when it ends, whatever is written
+        while until is None or (self._unwritten and self._now_ms() < until):
             try:
                 intent = self._inbox.get(timeout=_LOOK_MS / 1_000 if self._watched or self._unwritten else None)
             except queue.Empty:
                 if self._journal is not None:
                     self._look(self._journal)
             else:
-                closing = intent is None
-                if intent is not None:
+                if intent is None:
+                    until = self._now_ms() + CLOSE_MS
+                else:
                     self._unwritten.append(_Waiting(intent))
-                    if self.held_up:
-                        self._deliver(News(intent, Fate.locked))
+                    if self._held_up:
+                        self._tell_locked()
             self._write_all()
         if self._journal is not None:
             self._journal.close()
 
     def _write_all(self) -> None:
-        """Writes what was handed in, up to where a lock is in the way; that is told once of each."""
+        """Writes what was handed in, up to where a lock is in the way."""
         while self._unwritten:
             waiting = self._unwritten[0]
             try:
                 self._write(waiting)
             except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
                 if is_lock(error):
-                    if not self.held_up:
-                        self.held_up = True
-                        for one in self._unwritten:
-                            self._deliver(News(one.intent, Fate.locked))
+                    self._held_up = True
+                    self._tell_locked()
                     return
                 self._deliver(News(waiting.intent, Fate.failed, failure_words(error)))
             else:
@@ -130,7 +142,14 @@ class JournalDesk:
                 self._wake()
                 self._watched.append((waiting.intent, waiting.ids, self._now_ms() + WATCH_MS))
             self._unwritten.popleft()
-            self.held_up = False
+            self._held_up = False
+
+    def _tell_locked(self) -> None:
+        """Tells once of each intent that a lock is in its way."""
+        for one in self._unwritten:
+            if not one.told:
+                one.told = True
+                self._deliver(News(one.intent, Fate.locked))
 
     def _write(self, waiting: _Waiting) -> None:
         """Writes the commands that are not written yet."""

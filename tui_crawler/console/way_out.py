@@ -186,6 +186,5 @@ class WayOut:
             now=self._app.clock.wall_ms(),
             departure=self._departure,
             trouble=room.trouble or self._app.rounds.failure,
-            unwritten=self._app.unwritten,
             damaged=self._app.rounds.damaged,
         )

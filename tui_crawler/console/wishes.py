@@ -163,7 +163,8 @@ class Wishes:
                 if line := same_as(news.intent.commands, takes_back=takes_back):
                     self._app.tell("same", f"same as: {line}", "muted")
             case Fate.locked:
-                self._app.tell("journal", f"◷ {says}: waits, the database is locked by another program", "warning")
+                why = "is locked by another program" if self._app.picture.lock is not None else "is being written"
+                self._app.tell("journal", f"◷ {says}: waits, the database {why}", "warning")
             case Fate.waiting:
                 self._app.tell("journal", f"◷ {says}: noted, no engine has taken it up yet", "warning")
             case Fate.refused | Fate.failed:

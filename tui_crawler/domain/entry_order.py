@@ -215,13 +215,15 @@ def _in_common(
 
 
 def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Of pairs in the order of their first numbers, a longest run in which the second ones rise, in O(n log n)."""
-    ends: list[int] = []  # the lowest second number with which a run of each length ends
+    """Of pairs in the order of their first numbers, a longest run in which the second ones rise, in O(n log n). Of two
+    neighbours that changed places it has the one that stood first: the other one moved up."""
+    ends: list[int] = []  # the lowest number, the second one negative, with which a run of each length ends
     last: list[int] = []  # which pair that is
-    before: list[int] = []  # of each pair, the one before it in its run
-    for number, (_, other) in enumerate(pairs):
+    after: list[int] = []  # of each pair, the one after it in its run
+    for number, (_, second) in enumerate(reversed(pairs)):
+        other = -second
         length = bisect_left(ends, other)
-        before.append(last[length - 1] if length else -1)
+        after.append(last[length - 1] if length else -1)
         if length == len(ends):
             ends.append(other)
             last.append(number)
@@ -230,6 +232,6 @@ def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     run: list[tuple[int, int]] = []
     number = last[-1] if last else -1
     while number >= 0:
-        run.append(pairs[number])
-        number = before[number]
-    return run[::-1]
+        run.append(pairs[-1 - number])
+        number = after[number]
+    return run

@@ -168,15 +168,14 @@ def restore(
     it is never waited for: each waits one full delay first (K5), from when that answer should have ended.
     A new run that finds a longer wait than `retry_after_max` finishes the origin at once as rate_limited.
     """
-    wait = min(max(0, record.next_request_at - now.wall_ms), _promised_ms(record))
+    pace = _pace_of(record)
+    after_kill = max(record.delay_ms, minimum(settings.delay, pace).ms, settings.delay.floor_ms)
+    after_kill += _answer_under_way(record, after_kill)
+    wait = min(max(0, record.next_request_at - now.wall_ms), _promised_ms(record, after_kill))
     reason = DelayReason(record.delay_reason) if record.delay_reason else DelayReason.none
     long_wait = reason is DelayReason.retry_after and wait > settings.delay.retry_after_max_ms
-    pace = _pace_of(record)
-    if takeover.unclean:
-        full = max(record.delay_ms, minimum(settings.delay, pace).ms, settings.delay.floor_ms)
-        full += _answer_under_way(record, full)
-        if full > wait:
-            wait, reason = full, DelayReason.restart
+    if takeover.unclean and after_kill > wait:
+        wait, reason = after_kill, DelayReason.restart
     finished = FinishReason(record.finish_reason) if record.finish_reason and takeover.continued else None
     if long_wait and not takeover.continued:
         finished = FinishReason.rate_limited
@@ -205,12 +204,14 @@ def restore(
     )
 
 
-def _promised_ms(record: OriginRecord) -> int:
-    """How long the origin was promised to be left alone: its delay, unless the operator has lowered that since. Then
-    what stands between its last request and the next one."""
-    if record.delay_reason != DelayReason.lowered.value:
-        return record.delay_ms
-    return max(record.delay_ms, record.next_request_at - record.last_request_at)
+def _promised_ms(record: OriginRecord, after_kill_ms: int) -> int:
+    """How long the origin was promised to be left alone: its delay. After a kill the answer that was under way, too;
+    when the operator has lowered the delay since, what stands between its last request and the next one."""
+    if record.delay_reason == DelayReason.restart.value:
+        return after_kill_ms
+    if record.delay_reason == DelayReason.lowered.value:
+        return max(record.delay_ms, record.next_request_at - record.last_request_at)
+    return record.delay_ms
 
 
 def _answer_under_way(record: OriginRecord, full_ms: int) -> int:

@@ -21,7 +21,7 @@ from tui_crawler.domain.ruleset import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Collection, Hashable, Sequence
 
     from tui_crawler.domain.policy import PolicySet
 
@@ -69,12 +69,15 @@ class CarriedOver:
     lost: tuple[EntryChange, ...] = ()
 
 
-def changes_between(before: PolicySet, after: PolicySet, deeds: Deeds | None = None) -> tuple[EntryChange, ...]:
+def changes_between(
+    before: PolicySet, after: PolicySet, deeds: Deeds | None = None, moved: Collection[EntryKey] = ()
+) -> tuple[EntryChange, ...]:
     """What was taken out, edited, moved and put in, section by section. `deeds` None: how it was made is not known, and
-    told by where entries stand."""
+    told by where entries stand; of entries that changed places those among `moved` are told, else those that stand
+    further up now."""
     found: list[EntryChange] = []
     for (section, former), (_, latter) in zip(sections_of(before), sections_of(after), strict=True):
-        found += [_told(section, step, former, latter) for step in _steps(section, former, latter, deeds)]
+        found += [_told(section, step, former, latter) for step in _steps(section, former, latter, deeds, moved)]
     return tuple(found)
 
 
@@ -129,15 +132,19 @@ def whitelist_of(texts: Sequence[str]) -> Whitelist:
 
 
 def _steps(
-    section: Section, former: Sequence[RulesetEntry], latter: Sequence[RulesetEntry], deeds: Deeds | None
+    section: Section,
+    former: Sequence[RulesetEntry],
+    latter: Sequence[RulesetEntry],
+    deeds: Deeds | None,
+    moved: Collection[EntryKey] = (),
 ) -> list[Step]:
     keys = [[bare_entry(each) for each in entries] for entries in (former, latter)]
     if keys[0] == keys[1]:
         return []
     names = [name_of(each) for each in former], [name_of(each) for each in latter]
+    loose = {key[1:] for key in (*moved, *(deeds.moved if deeds is not None else ())) if key[0] == section}
     if deeds is None:
-        return steps_between(keys[0], keys[1], names)
-    loose = {key[1:] for key in deeds.moved if key[0] == section}
+        return steps_between(keys[0], keys[1], names, loose)
     edits = [(old[1:], made[1:]) for old, made in deeds.edited if old[0] == made[0] == section]
     return steps_between(keys[0], keys[1], names, loose, edits)
 

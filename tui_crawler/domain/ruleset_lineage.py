@@ -6,21 +6,28 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.ruleset import Ruleset, same_rules, sections_of
-from tui_crawler.domain.ruleset_change import Deeds, EntryChange, changes_between, deeds_along
+from tui_crawler.domain.ruleset import Ruleset, line_of, same_rules, sections_of
+from tui_crawler.domain.ruleset_change import Deeds, EntryChange, EntryKey, changes_between, deeds_along, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _BACK = re.compile(r"back to version (\d+)$")
 """How the note of a version ends that brings an earlier one back."""
+_MOVED = re.compile(r"(?:^|, )moved (.+?) \(from place (\d{1,9}) to (\d{1,9})\)")
+"""What the note of a version says of each entry that its operator moved: which one, from where and to where."""
 _MOST_COMPARED = 20_000
 """More entries than these in all versions between two are not followed: the two alone are compared."""
 
 
 def changes_along(history: Sequence[Ruleset], before: Ruleset, after: Ruleset) -> tuple[EntryChange, ...]:
-    """What is otherwise in `after`, as far as `history` knows how it came of `before`, or the reverse."""
-    return changes_between(before.policies, after.policies, deeds_between(history, before, after))
+    """What is otherwise in `after`, as far as `history` knows how it came of `before`, or the reverse. Of two entries
+    that changed places the one is told that the note says was moved, as it was told when the version was made."""
+    deeds = deeds_between(history, before, after)
+    plain = changes_between(before.policies, after.policies, deeds)
+    moved = _moved(before, after)
+    told = changes_between(before.policies, after.policies, deeds, moved) if moved else plain
+    return told if len(told) <= len(plain) else plain
 
 
 def deeds_between(history: Sequence[Ruleset], before: Ruleset, after: Ruleset) -> Deeds | None:
@@ -30,6 +37,27 @@ def deeds_between(history: Sequence[Ruleset], before: Ruleset, after: Ruleset) -
     if len(way) < 3 or entries > _MOST_COMPARED:
         return None
     return deeds_along([one.policies for one in way])
+
+
+def _moved(before: Ruleset, after: Ruleset) -> frozenset[EntryKey]:
+    """The entries that were moved where one of the versions was made of the other one: those its note names and places
+    right. A note may say anything."""
+    elder, younger = (after, before) if before.parent_id == after.ruleset_id else (before, after)
+    if younger.parent_id != elder.ruleset_id:
+        return frozenset()
+    said = [(found[1], int(found[2]), int(found[3])) for found in _MOVED.finditer(younger.note)]
+    if not said:
+        return frozenset()
+    former, latter = keys_of(elder.policies), keys_of(younger.policies)
+    return frozenset(
+        latter[section][to - 1]
+        for section, entries in sections_of(younger.policies)
+        for named, place, to in said
+        if 0 < place <= len(former[section])
+        and 0 < to <= len(entries)
+        and former[section][place - 1] == latter[section][to - 1]
+        and named.endswith(line_of(section, entries[to - 1], added=True).text)
+    )
 
 
 def _way(history: Sequence[Ruleset], elder: Ruleset, younger: Ruleset) -> list[Ruleset]:

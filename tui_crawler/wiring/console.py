@@ -7,6 +7,7 @@ import gc
 import getpass
 import os
 import sys
+import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from tui_crawler.wiring.options import RunOptions
 from tui_crawler.wiring.web_beside import WebBeside
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tui_crawler.config.schema import Config
@@ -86,9 +88,15 @@ def _show(config: Config | None, database: Path, readonly: bool, options: RunOpt
     place = FilePlace(database)
     owner = _owner_of(database) if writable else None
     host: ThreadHost | None = None
+    turn = threading.Lock()
+
+    def begin(chosen: Config) -> None:
+        with turn:  # what this console carries out on the resting database is over
+            beside.serve(chosen, database)
+
     if writable and owner is None:
         config, options = (config, options) if config else _kept_config(database)
-        host = _host(config, database, options, beside) if config else None
+        host = _host(config, database, options, begin) if config else None
 
     def resting() -> bool:
         return host is None or host.resting
@@ -96,13 +104,13 @@ def _show(config: Config | None, database: Path, readonly: bool, options: RunOpt
     def successor() -> ports.EngineHost | None:
         nonlocal host
         chosen, how = (config, options) if config else _kept_config(database)
-        host = _host(chosen, database, how, beside) if chosen else host
+        host = _host(chosen, database, how, begin) if chosen else host
         return host if chosen else None
 
     def journal() -> ports.Journal:
         from tui_crawler.wiring.steering import SteeredJournal
 
-        return SteeredJournal(database, resting)
+        return SteeredJournal(database, resting, turn)
 
     app = CrawlerApp(
         partial(_reports, database),
@@ -144,10 +152,10 @@ def _queries(database: Path) -> ports.Queries:
     return ConsoleQueries(database)
 
 
-def _host(config: Config, database: Path, options: RunOptions, beside: WebBeside) -> ThreadHost:
+def _host(config: Config, database: Path, options: RunOptions, begin: Callable[[Config], None]) -> ThreadHost:
     from tui_crawler.wiring.host import ThreadHost
 
-    return ThreadHost(config, database, options, partial(beside.serve, config, database))
+    return ThreadHost(config, database, options, partial(begin, config))
 
 
 def _detacher(config: Config | None, database: Path, beside: WebBeside) -> DetachedRun:

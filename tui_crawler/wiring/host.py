@@ -23,7 +23,7 @@ class ThreadHost:
     def __init__(
         self, config: Config, database: Path, options: RunOptions, before: Callable[[], object] | None = None
     ) -> None:
-        """`before` is called before each run, in the thread of `run`."""
+        """`before` is called before each run, in the thread of `run`, once `resting` is no longer true."""
         self._before = before
         self._config = config
         self._database = database

@@ -19,6 +19,7 @@ from tui_crawler.wiring.crawl import Crawl, Silence
 from tui_crawler.wiring.options import RunOptions
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable
     from pathlib import Path
 
@@ -55,13 +56,15 @@ def carry_out(
 class SteeredJournal:
     """The journal as the console writes it: while no engine runs, what is asked for is carried out at once.
 
-    `resting` says whether the engine of this process is (still, or again) none that could take it up.
+    `resting` says whether the engine of this process is (still, or again) none that could take it up; it is asked, and
+    what rests carried out, under `turn`, so that an engine that begins here finds the database free.
     Fits the console's Journal. Raises StorageFailure.
     """
 
-    def __init__(self, database: Path, resting: Callable[[], bool]) -> None:
+    def __init__(self, database: Path, resting: Callable[[], bool], turn: threading.Lock) -> None:
         self._database = database
         self._resting = resting
+        self._turn = turn
         self._journal = Journal(database, OpenSettings(busy_ms=_BUSY_MS), patience_s=0)
         self._owed = False  # what was written is still to be carried out
 
@@ -82,9 +85,10 @@ class SteeredJournal:
 
     def _carry_out(self) -> None:
         """Where nobody crawls, what was written is carried out here; locks are a reason to try it again."""
-        if self._resting() and self._journal.live_owner() is None:
-            with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
-                asyncio.run(_carry_out_at_rest(self._database))
+        with self._turn:
+            if self._resting() and self._journal.live_owner() is None:
+                with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
+                    asyncio.run(_carry_out_at_rest(self._database))
         self._owed = False
 
     def close(self) -> None:

@@ -117,11 +117,11 @@ class OverviewScreen(LiveFilterScreen):
         if not gave_up or gave_up[-1][0] <= self._told_at:
             return
         self._told_at = gave_up[-1][0]
-        recent = [origin for at, origin in gave_up if now - at < MINUTE_MS]
+        recent = list(dict.fromkeys(origin for at, origin in reversed(gave_up) if now - at < MINUTE_MS))
         if not recent:
             return  # it was long ago, in another view
         words = f"{len(recent)} origins gave up in 60 s, the last" if len(recent) > 1 else "gave up"
-        self.console.tell("gave up", f"✗ {words}: {host_of(recent[-1])} – ! shows problems", "warning")
+        self.console.tell("gave up", f"✗ {words}: {host_of(recent[0])} – ! shows problems", "warning")
 
     def _take_parts(self, shot: Snapshot) -> None:
         if self.frozen:

@@ -11,14 +11,16 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 
+from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.impact_room import ImpactNews, ImpactRoom
+from tui_crawler.console.keys import keys_of
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.rule_sheet import without_lines
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.base import Dialog
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tui_crawler.console.ports import RulesDesk
     from tui_crawler.console.present.line import Line
@@ -26,28 +28,28 @@ if TYPE_CHECKING:
 
 
 class RuleSheetScreen(Dialog):
-    """Gives the action that was chosen for the entry, empty for none."""
+    """Gives the action that was chosen for the entry, empty for none. It is chosen by the key it has elsewhere."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "leave", "Leave", show=False),
-        Binding("E", "choose('rule.edit')", "Edit", show=False),
-        Binding("D", "choose('rule.delete')", "Delete", show=False),
+        Binding("E", "choose('rule.edit')", "Edit", show=False, id="rule.edit"),
+        Binding("D", "choose('rule.delete')", "Delete", show=False, id="rule.delete"),
     ]
 
     def __init__(
         self,
         heading: str,
         lines: Sequence[Line],
-        keys: str = "",
+        offers: Mapping[str, str] | None = None,
         desk: RulesDesk | None = None,
         without: RuleDraft | None = None,
     ) -> None:
-        """`lines` say what is known, `keys` what can be done. `without`: the rules without the entry, whose impact
-        `desk` counts; None: that is not to be counted."""
+        """`lines` say what is known, `offers` by its id what an action does here, in words. `without`: the rules
+        without the entry, whose impact `desk` counts; None: that is not to be counted."""
         super().__init__()
         self._heading = heading
         self._lines = list(lines)
-        self._keys = keys
+        self._offers = dict(offers or {})
         self._desk = desk
         self._without = without
         self._room: ImpactRoom | None = None
@@ -56,7 +58,7 @@ class RuleSheetScreen(Dialog):
         """The text, which scrolls."""
         with Vertical(classes="dialog search") as box:
             box.border_title = Content(safe(self._heading, 120))
-            box.border_subtitle = Content(" · ".join(filter(None, (self._keys, "esc leaves"))))
+            box.border_subtitle = Content(" · ".join((*self._offered(), "esc leaves")))
             yield Lines(id="rule-sheet")
 
     def on_mount(self) -> None:
@@ -81,11 +83,17 @@ class RuleSheetScreen(Dialog):
     def _show(self, news: ImpactNews | None) -> None:
         self.query_one(Lines).show([*self._lines, *(without_lines(news) if self._without is not None else ())])
 
+    def _offered(self) -> list[str]:
+        """What can be done here, each after its key; what has none is left out."""
+        own = self.console.own_keys
+        found = ((keys_of(name, BY_ID[name].keys, own), words) for name, words in self._offers.items())
+        return [f"{keys[0]} {words}" for keys, words in found if keys]
+
     def action_leave(self) -> None:
         """Leaves."""
         self.dismiss("")
 
     def action_choose(self, action_id: str) -> None:
         """Leaves for an action, if there is something to be done here."""
-        if self._keys:
+        if self._offers:
             self.dismiss(action_id)

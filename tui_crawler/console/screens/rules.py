@@ -290,13 +290,14 @@ class RulesScreen(WaitingScreen):
         now, may_write = self._current(), self.console.rules is not None and not self.console.readonly
         counts = self._counted.counts if self._counted is not None else None
         fired = self._fired.get(self._entries.cursor_key) if self._fired is not None else None
-        since, without, keys = None, None, "D takes it off the list"
+        since, without, offers = None, None, {"rule.delete": "takes it off the list"}
         if isinstance(entry, Entry) and now is not None:
             since = since_of(entry, self._past.line_back(now))
-            without, keys = RuleDraft(now, now.policies).toggled(entry.key), "E edits · D deletes"
+            without = RuleDraft(now, now.policies).toggled(entry.key)
+            offers = {"rule.edit": "edits", "rule.delete": "deletes"}
         lines = sheet_lines(entry, since, (fired, counts), self.console.clock.zone)
         heading = section_word(entry.section) if isinstance(entry, Entry) else "exclusion of an operator"
-        return RuleSheetScreen(heading, lines, keys if may_write else "", self.console.rules, without)
+        return RuleSheetScreen(heading, lines, offers if may_write else None, self.console.rules, without)
 
     def _edit(self, start: Start) -> None:
         desk = self.console.rules
