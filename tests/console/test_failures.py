@@ -344,7 +344,8 @@ async def test_where_origins_gave_up_in_the_live_run_new_patience_is_offered() -
         await held.press("2", "j", "R", rounds=3)
         assert isinstance(held.app.screen, ConfirmScreen)
         words = words_of(held)
-        assert "the pages get their tries back and come next in this run. With new patience it takes" in words
+        assert "the pages get their tries back; with new patience they come next in this run, and then up to" in words
+        assert "other pages still queued there are asked, as long as it lasts. With new patience it takes" in words
         assert "4 turns of" in words
         assert "Without it 4 pages would wait." in words
         assert "It gave up: without new patience nothing is requested." in words
@@ -438,6 +439,17 @@ def test_a_new_run_asks_for_more_than_what_is_put_back() -> None:
     )
     assert "Up to 9 other pages still queued are asked" in prospect_words(Prospect(Uptake.new_run, 9, most=True))
     assert "1 other page still queued is asked too" in prospect_words(Prospect(Uptake.new_run, 1))
+
+
+async def test_a_question_that_the_end_of_the_run_has_overtaken_does_nothing() -> None:
+    host = FakeHost()
+    async with stage((140, 40), host=host) as held:
+        await held.press("2", "j", "R", rounds=3)
+        assert "come next in this run" in words_of(held)
+        await run_ends(held, host)
+        await held.press("enter", rounds=2)
+        assert "nothing was put back: meanwhile a run has begun or ended" in words_of(held)
+        assert not held.journal.sent
 
 
 async def test_after_the_end_of_the_hosted_run_pages_can_be_put_back_alone() -> None:

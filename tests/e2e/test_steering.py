@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sqlite3
 import threading
 from pathlib import Path
 
@@ -10,8 +12,10 @@ import pytest
 
 from tests.e2e.served import rows, value
 from tests.storage.making import T0, A, B, failed, fill_of, plan
-from tui_crawler.domain.command import AddSeeds, PauseOrigins, RetryPages
+from tui_crawler.domain.command import AddSeeds, ApplyRules, Exclude, PauseOrigins, RetryPages
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.policy import PolicySet, Rule
+from tui_crawler.domain.policy_json import to_json
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.store import SqliteStore
 from tui_crawler.wiring.steering import SteeredJournal, carry_out
@@ -89,3 +93,23 @@ def test_an_engine_that_begins_here_takes_up_what_was_about_to_be_carried_out(re
     assert journal.result(sent[0]) is None
     assert value(resting, "SELECT count(*) FROM v_operator_action WHERE applied_at IS NULL") == 1
     journal.close()
+
+
+def test_rules_that_give_an_origin_no_work_leave_it_finished(resting: Path) -> None:
+    ended = "SELECT origin, state, finish_reason FROM v_origin ORDER BY origin"
+
+    def standings() -> list[tuple[object, ...]]:
+        return [tuple(row) for row in rows(resting, ended)]
+
+    with contextlib.closing(sqlite3.connect(resting)) as connection, connection:
+        connection.execute("UPDATE origin SET finish_reason = 'exhausted' WHERE origin = ?", (A,))
+        connection.execute("UPDATE page SET last_crawled_at = unixepoch() * 1000 WHERE attempts > 0")
+    (before, other) = standings()
+    assert before == (A, "FINISHED", "exhausted")
+    assert carry_out(resting, Exclude("domain", "elsewhere.test"), "tester").error == ""
+    current = value(resting, "SELECT max(ruleset_id) FROM v_job")
+    skipped = to_json(PolicySet(rules=(Rule("/never/", skip=True),)))
+    assert carry_out(resting, ApplyRules(skipped, current), "tester").error == ""
+    assert standings() == [before, other]
+    assert carry_out(resting, RetryPages(exit_codes=("file_not_found",)), "tester").error == ""
+    assert standings()[0] != before

@@ -29,8 +29,9 @@ class Uptake(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """What putting pages back brings with it. `queued` other pages are asked too where that starts a run (`most`: at
-    most so many). `gave_up` are the origins among them that request nothing in this run without new patience."""
+    """What putting pages back brings with it. `queued` other pages are asked too where that starts a run, or where an
+    origin that gave up gets new patience (`most`: at most so many). `gave_up` are the origins among them that request
+    nothing in this run without it."""
 
     uptake: Uptake = Uptake.this_run
     queued: int = 0
@@ -56,11 +57,14 @@ def uptake_of(phase: Phase, quitting: bool, run: RunView | None) -> Uptake:
 def prospect_of(
     uptake: Uptake, origins: Iterable[OriginView], every: Iterable[OriginView], among: int | None
 ) -> Prospect:
-    """What putting back pages of `origins` brings; a new run asks what is queued at `every` one that is not paused.
-    `among` of those put back are queued already (None: nobody knows how many)."""
+    """What putting back pages of `origins` brings; a new run asks what is queued at `every` one that is not paused, new
+    patience what is queued at those that gave up. `among` of those put back are queued already (None: nobody knows how
+    many)."""
     match uptake:
         case Uptake.this_run:
-            return Prospect(uptake, gave_up=tuple(view.origin for view in origins if gave_up(view)))
+            weary = tuple(view for view in origins if gave_up(view))
+            queued = max(0, sum(view.pending for view in weary if not view.paused) - (among or 0))
+            return Prospect(uptake, queued, most=True, gave_up=tuple(view.origin for view in weary))
         case Uptake.new_run:
             queued = sum(view.pending for view in every if not view.paused)
             return Prospect(uptake, max(0, queued - (among or 0)), most=among is None)
@@ -90,7 +94,14 @@ def prospect_words(prospect: Prospect) -> str:
     """When the pages are taken up, as sentences that go on after a colon."""
     match prospect.uptake:
         case Uptake.this_run:
-            return "the pages get their tries back and come next in this run."
+            if not prospect.gave_up:
+                return "the pages get their tries back and come next in this run."
+            words = "the pages get their tries back; with new patience they come next in this run"
+            if not prospect.queued:
+                return f"{words}."
+            asked = "is" if prospect.queued == 1 else "are"
+            others = f"up to {plural(prospect.queued, 'other page')} still queued there {asked} asked"
+            return f"{words}, and then {others}, as long as it lasts."
         case Uptake.new_run:
             words = "starts a new run; origins that gave up begin again with full patience"
             if not prospect.queued:

@@ -12,6 +12,7 @@ from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.present.same_as import same_as
 from tui_crawler.console.undo import UNDO, UndoStack
 from tui_crawler.console.uptake import Prospect, Uptake, prospect_of, uptake_of
+from tui_crawler.domain.command import RetryPages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -58,11 +59,16 @@ class Wishes:
             self.carry_out(make(view))
 
     def ask(self, question: Question, then: Callable[[], None] | None = None) -> None:
-        """Asks first; `then` is called after what was chosen has been carried out."""
+        """Asks first; `then` is called after what was chosen has been carried out. What was said of pages that are put
+        back holds only as long as the same run would take them up."""
         from tui_crawler.console.screens.confirm import ConfirmScreen  # noqa: PLC0415  not before the first paint
 
+        uptake = self.uptake
+
         def answered(chosen: object) -> None:
-            if isinstance(chosen, Intent):
+            if isinstance(chosen, Intent) and self.uptake is not uptake and _retries(chosen):
+                self._app.tell("no", "nothing was put back: meanwhile a run has begun or ended; ask again", "warning")
+            elif isinstance(chosen, Intent):
                 self.carry_out(chosen)
                 if then is not None:
                     then()
@@ -184,3 +190,7 @@ class Wishes:
             self.undo_stack = stack
             self._hand_in(self.desk, based)
         return based
+
+
+def _retries(intent: Intent) -> bool:
+    return any(isinstance(command, RetryPages) for command in intent.commands)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.command import PauseOrigins, PendingAction, ResumeOrigins
@@ -141,7 +141,9 @@ class Engine:
             takeover = Takeover(continued=True, unclean=start.unclean)
             for stored in start.origins:
                 self._roster.enter(stored, takeover, self._clock.now())
+            idle = [state for state in self._roster.states.values() if state.finished is FinishReason.exhausted]
             await self._take_actions()
+            await self._let_rest(idle)
             while self._desk.probes.open and self._reason is None:
                 self._start_turns()
                 self._slots.wake.clear()
@@ -152,6 +154,17 @@ class Engine:
         finally:
             await self._slots.end()
             await self._store.end_rest()
+
+    async def _let_rest(self, idle: Sequence[OriginState]) -> None:
+        """Of origins that had nothing left those that were to look for work stay as they were where there is none; the
+        robots.txt that an operator wants fetched is some."""
+        now = {one.origin: self._roster.states[one.origin] for one in idle}
+        same = [one.origin for one in idle if now[one.origin].robots == one.robots]
+        looking = [name for name in same if now[name].finished is None]
+        found = await self._store.awake(looking, self._clock.now().wall_ms)
+        for name in set(looking).difference(found):
+            ended = self._roster.update(finish(now[name], FinishReason.exhausted))
+            await self._store.save_origin(record_of(ended))
 
     async def _take_rules(self, start: RunStart) -> None:
         """The rules in force, as the database has them, and the exclusions that operators added."""
