@@ -108,6 +108,9 @@ class StoredReports:
     def origins_changed(self, since: int) -> OriginChanges:
         return OriginChanges(1, self.origins)
 
+    def origin(self, origin: str) -> OriginView | None:
+        return next((view for view in self.origins if view.origin == origin), None)
+
     def failure_groups(self, by: tuple[str, ...], limit: int | None) -> tuple[FailureGroup, ...]:
         self.grouped_by = by
         return self.groups

@@ -217,6 +217,22 @@ class TestFailures:
             "it is due"
         )
 
+    def test_a_list_says_what_the_console_says_of_an_origin_that_asks_for_nothing(self, say: Say, wiring: Wiring):
+        def said(*, live: bool, **origin: object) -> str:
+            wiring.reports.run_row = replace(RUN, live=live)
+            wiring.reports.origins = (origin_view(**origin),)
+            (line,) = say("failures", "--list").out.splitlines()
+            return line.partition("retry: ")[2].partition("  ")[0]
+
+        wiring.reports.pages = (page_view(1, attempts=1, attempts_remaining=2),)
+        gave_up = {"state": "FINISHED", "finish_reason": "patience"}
+        assert said(live=True) == "now"
+        assert said(live=True, **gave_up) == "origin gave up"
+        assert said(live=False, **gave_up) == "next run", "which begins with full patience"
+        assert said(live=True, paused=True) == said(live=False, paused=True) == "origin paused"
+        wiring.reports.pages = (page_view(1, due_at=2**42),)
+        assert said(live=True, **gave_up) == "final"
+
     def test_a_list_is_narrowed_by_known_names(self, say: Say, wiring: Wiring):
         wiring.reports.origins = (origin_view(),)
         assert say("failures", "--list", "--exit-code", "file-not-found", "--origin", "example.org").status == 0

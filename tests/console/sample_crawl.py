@@ -246,7 +246,9 @@ def page(number: int, url: str, code: str, **changes: object) -> PageView:
     )
     made = replace(plain, **changes)  # type: ignore[arg-type]  # keyword names are checked at run time
     left, status = made.attempts_remaining, PageStatus[made.status]
-    return replace(made, recoverable=is_recoverable(status, left, ExitCode[code], made.last_http_status))
+    return replace(
+        made, recoverable=is_recoverable(status, left, ExitCode[code] if code else None, made.last_http_status)
+    )
 
 
 def failed_pages() -> tuple[PageView, ...]:

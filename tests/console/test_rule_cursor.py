@@ -27,13 +27,14 @@ def under_cursor(held: Stage) -> str:
     return rows_of(held, "#rules-entries")[table.cursor_index]
 
 
-async def apply(held: Stage, policies: PolicySet) -> None:
+async def apply(held: Stage, policies: PolicySet, note: str = "") -> None:
     """Applies the draft; it becomes a version."""
     await counted(held)
     await held.type("A")
     await until(held, lambda: bool(held.journal.sent))
     await held.decided()
-    comes(held, policies)
+    now = comes(held, policies)
+    held.reports.versions = (replace(now, note=note or now.note), *held.reports.versions[1:])
     await seen(held)
     assert top(held) is RulesScreen
     await held.settle(3)
@@ -59,6 +60,27 @@ async def test_or_on_what_it_moved() -> None:
         feed, calendar, user = THIRD.rules
         await apply(held, replace(THIRD, rules=(calendar, user, feed)))
         assert under_cursor(held).startswith("rule /feed/")
+
+
+@pytest.mark.parametrize(("index", "key", "moved"), [(4, "K", "/calendar/"), (3, "J", "/feed/")])
+async def test_of_two_that_changed_places_the_one_is_told_that_was_moved(index: int, key: str, moved: str) -> None:
+    async with stage((160, 40)) as held:
+        await held.press("4", rounds=3)
+        held.app.screen.query_one("#rules-entries", CrawlTable).move_cursor(index=index)
+        assert under_cursor(held).startswith(f"rule {moved}")
+        await held.press(key, rounds=1)
+        draft = editor(held).bench.draft
+        assert draft is not None
+        note = draft.note()
+        assert note.startswith(f"moved rule {moved}")
+        await apply(held, draft.policies, note)
+        assert under_cursor(held).startswith(f"rule {moved}")
+        await held.press("tab", rounds=2)
+        difference = " ".join(held.app.screen.query_one("#rules-difference", Lines).text.split())
+        assert note.removeprefix("moved rule ") in difference
+        sign, other = ("▲", "▼") if key == "K" else ("▼", "▲")
+        assert f"{sign} rule {moved}" in difference
+        assert other not in difference
 
 
 async def test_a_draft_that_is_dropped_moves_no_cursor_even_if_another_version_came() -> None:

@@ -14,6 +14,7 @@ from tests.console.rule_stage import asked, counted, editor, on_database, read_a
 from tests.console.support import Stage
 from tests.storage.making import A, B
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.rules import RulesScreen
 from tui_crawler.domain.command import ApplyRules, Exclude
@@ -76,6 +77,26 @@ async def test_apply_undo_redo_and_a_conflict_in_words(crawl: Path) -> None:
         assert in_force(crawl) == (6, ["/two"], "someone else")
         await read_again(held)
         assert "⚠ version 6 by someone else is in force now" in held.text()
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [("jK", "/list/: ua special (from place 2 to 1)"), ("J", "/one: skip true (from place 1 to 2)")],
+)
+async def test_what_was_moved_is_told_alike_everywhere_and_keeps_the_cursor(
+    several: Path, keys: str, words: str
+) -> None:
+    async with on_database(several) as held:
+        await held.press("4", rounds=3)
+        await held.press(*keys, rounds=2)
+        await apply(held)
+        await read_again(held)
+        assert in_force(several) == (2, ["/list/", "/one"], "mara")
+        table = held.app.screen.query_one("#rules-entries", CrawlTable)
+        assert words.split(":", maxsplit=1)[0] in rows_of(held, "#rules-entries")[table.cursor_index]
+        difference = " ".join(held.app.screen.query_one("#rules-difference", Lines).text.split())
+        assert f"note moved rule {words}" in difference
+        assert f"1 moved {'▲' if 'K' in keys else '▼'} rule {words}" in difference
 
 
 async def test_an_edited_entry_keeps_its_place_is_undone_and_meets_a_conflict(several: Path) -> None:

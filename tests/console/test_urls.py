@@ -7,7 +7,7 @@ from datetime import UTC
 
 import pytest
 
-from tests.console.sample_crawl import API, NOW, failed_pages, page, page_detail
+from tests.console.sample_crawl import API, NOW, failed_pages, origin, page, page_detail, run_view
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console import page_book
 from tui_crawler.console.app import TICK_MS
@@ -15,12 +15,14 @@ from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.long_lines import LongLines
 from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.present.stored_body import MOST_LINES, hex_lines, looks_binary, text_lines
-from tui_crawler.console.present.url_rows import URL_COLUMNS, url_row
+from tui_crawler.console.present.url_rows import URL_COLUMNS, origin_holds, url_row
 from tui_crawler.console.refresh import WINDOW
 from tui_crawler.console.screens.origin import OriginScreen
 from tui_crawler.console.screens.overview import OverviewScreen
 from tui_crawler.console.screens.url import UrlScreen
 from tui_crawler.console.screens.urls import UrlsScreen
+from tui_crawler.console.table_cells import cell_text
+from tui_crawler.console.uptake import Uptake
 from tui_crawler.console.url_parts import FIELDS_MS, SCAN_MS, UrlWindow
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
 from tui_crawler.domain.page_filter import (
@@ -325,6 +327,39 @@ def test_a_page_never_tried_shows_where_it_stands() -> None:
     assert "stashed" in str(held["exit"])
     assert "never" in str(cells["last"])
     assert "-" in str(cells["due"])
+
+
+DOWN = "https://down.example.com"
+
+
+def test_a_page_whose_origin_asks_for_nothing_says_so_as_among_the_failed_pages() -> None:
+    tried = page(1, f"{DOWN}/x", "request_timeout", attempts_remaining=2)
+    done = page(2, f"{DOWN}/y", "file_ingested", attempts_remaining=0, due_at=NOW - 1)
+    gave_up = origin(DOWN, state="FINISHED", finish_reason="patience")
+    for one in (tried, replace(tried, not_before=NOW + 60_000), replace(tried, attempts=0), done):
+        assert origin_holds(one, NOW, gave_up, Uptake.this_run, 7) == "gave up"
+        assert origin_holds(one, NOW, gave_up, Uptake.next_run, 7) == "", "it begins with full patience"
+        assert origin_holds(one, NOW, origin(DOWN, paused=True), Uptake.next_run, 7) == "paused"
+        assert origin_holds(one, NOW, None, Uptake.this_run, 7) == ""
+    for rests in (replace(done, due_at=NOW + 1), replace(tried, status="SKIPPED"), replace(tried, status="STASHED")):
+        assert origin_holds(rests, NOW, gave_up, Uptake.this_run, 7) == ""
+    assert origin_holds(replace(tried, ignored_in=7), NOW, gave_up, Uptake.this_run, 7) == "", "the next run asks"
+
+
+async def test_that_is_told_in_its_row_and_below() -> None:
+    tried = page(1, f"{DOWN}/x", "request_timeout", attempts_remaining=2)
+    async with stage((160, 40), reports=FakeReports(pages=(tried,))) as held:
+        await held.press("3", rounds=3)
+        row = rows(held).row(1)
+        assert row is not None
+        due = row.cells[[column.id for column in rows(held).columns].index("due")]
+        assert cell_text(due) == "gave up"
+        assert "origin gave up · depth" in held.text()
+        resting = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
+        held.reports.newest_run = resting
+        held.reports.commit()
+        await held.settle(4, move_ms=1_100)
+        assert "gave up ·" not in held.text()
 
 
 # one URL in tabs

@@ -65,6 +65,17 @@ def test_an_entry_that_both_have_is_never_edited_taken_out_or_put_in(before: lis
     assert len({step.after for step in steps if step.after >= 0}) == sum(step.after >= 0 for step in steps)
 
 
+@given(SETS, st.data())
+def test_of_neighbours_that_changed_places_the_lower_one_moved_up(before: list[str], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, max(0, len(before) - 2)))
+    after = [*before[:place], *reversed(before[place : place + 2]), *before[place + 2 :]]
+    moved = [Step("moved", place + 1, place)] if len(before) > 1 else []
+    assert between(before, after) == moved
+    if moved:
+        told = steps_between(before, after, (before, after), {(before[place], 0)})
+        assert told == [Step("moved", place, place + 1)], "unless it is known better"
+
+
 @given(SETS, SETS)
 def test_no_entry_is_moved_that_could_have_stayed(before: list[str], after: list[str]) -> None:
     both = [entry for entry in before if entry in after]

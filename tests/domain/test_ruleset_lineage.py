@@ -70,6 +70,53 @@ def test_a_history_that_makes_no_sense_is_followed_no_further(parents: tuple[int
     assert deeds_between(history, history[0], history[2]) is None
 
 
+SWAP = (FEED, OLD, LIST), (OLD, FEED, LIST)
+UP, DOWN = ("moved", "/old/", 2, 1), ("moved", "/feed/", 1, 2)
+
+
+def moves(changes: tuple[EntryChange, ...]) -> list[tuple[str, str, int, int]]:
+    return [
+        (one.kind, one.before.text.partition(":")[0], one.place, one.to) for one in changes if one.before is not None
+    ]
+
+
+@pytest.mark.parametrize(
+    ("note", "told"),
+    [
+        ("", UP),  # nobody knows: the one that stands further up now
+        ("moved rule /old/: skip true (from place 2 to 1)", UP),
+        ("moved rule /feed/: skip true (from place 1 to 2)", DOWN),
+        ("+ rule /x/, moved rule /feed/: skip true (from place 1 to 2)", DOWN),
+        ("moved rule /feed/: skip true (from place 2 to 1)", UP),  # it did not
+        ("moved rule /feed/: skip true (from place 1 to 99999)", UP),
+        ("moved rule /feed/: skip true (from place 0 to 0)", UP),
+        ("moved rule /other/ (from place 1 to 2)", UP),
+        ("not moved rule /feed/: skip true (from place 1 to 2)", UP),
+        ("moved ☃ (from place \u0661 to 2)", UP),
+    ],
+)
+def test_of_two_that_changed_places_the_one_is_told_that_was_moved(note: str, told: tuple[str, str, int, int]) -> None:
+    after, before = line(*SWAP, notes={2: note})
+    assert moves(changes_along((after, before), before, after)) == [told]
+    assert moves(changes_along((), before, after)) == [told]
+    stranger = replace(after, parent_id=7)
+    assert moves(changes_along((), before, stranger)) == [UP]
+
+
+def test_the_way_back_is_told_of_the_same_entry() -> None:
+    after, before = line(*SWAP, notes={2: "moved rule /feed/: skip true (from place 1 to 2)"})
+    assert moves(changes_along((), after, before)) == [("moved", "/feed/", 2, 1)]
+    after, before = line(*SWAP, notes={2: "moved rule /old/: skip true (from place 2 to 1)"})
+    assert moves(changes_along((), after, before)) == [("moved", "/old/", 1, 2)]
+
+
+def test_a_note_that_makes_more_of_it_than_there_was_is_not_believed() -> None:
+    after, before = line(
+        (FEED, OLD, LIST), (OLD, LIST, FEED), notes={2: "moved rule /old/: skip true (from place 2 to 1)"}
+    )
+    assert moves(changes_along((), before, after)) == [("moved", "/feed/", 1, 3)]
+
+
 RULES = st.lists(
     st.sampled_from([FEED, OLD, LIST, NEW, OTHER, Rule("/feed/2/", skip=True), Rule("/feed/", ua="x")]), max_size=5
 ).map(tuple)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.columns import columns
@@ -19,12 +20,11 @@ from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
 if TYPE_CHECKING:
     from tui_crawler.domain.page_view import FailureGroup, PageView
-    from tui_crawler.domain.recovery import NextTry
-    from tui_crawler.domain.view import RunView
     from tui_crawler.storage.reports import Reports
 
 GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
 _WINDOW = 500
+_ORIGINS_KEPT = 1_024
 _PAGE_COLUMNS = (
     "url",
     "origin",
@@ -97,7 +97,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         if arguments.json:
             printer.documents("pages", map(_page_document, pages))
         else:
-            printer.lines(_page_lines(pages, reports.run(), time.time_ns() // 1_000_000))
+            printer.lines(_page_lines(pages, reports, time.time_ns() // 1_000_000))
     return ExitStatus.ok
 
 
@@ -124,21 +124,26 @@ def _page_document(page: PageView) -> dict[str, object]:
     return {name: getattr(page, name) for name in _PAGE_COLUMNS}
 
 
-def _page_lines(pages: Iterator[PageView], run: RunView | None, now: int) -> Iterator[str]:
-    """Each page in a line, with when it is asked again."""
-    from tui_crawler.domain.recovery import next_try_of
+def _page_lines(pages: Iterator[PageView], reports: Reports, now: int) -> Iterator[str]:
+    """Each page in a line, with when it is asked again, in the words of the console."""
+    from tui_crawler.console.engine_room import Phase
+    from tui_crawler.console.present.failure_rows import retry_cell
+    from tui_crawler.console.uptake import uptake_of
 
-    over, run_id = run is None or not run.live, run.run_id if run is not None else 0
-    return (_page_line(page, next_try_of(page, now, run_id, over=over)) for page in pages)
+    run = reports.run()
+    uptake, run_id = uptake_of(Phase.absent, False, run), run.run_id if run is not None else 0
+    origin_of = lru_cache(_ORIGINS_KEPT)(reports.origin)
+    return (_page_line(page, retry_cell(page, now, origin_of(page.origin), uptake, run_id).text) for page in pages)
 
 
-def _page_line(page: PageView, again: NextTry) -> str:
+def _page_line(page: PageView, again: str) -> str:
+    """`again`: when it is asked again, in words."""
     from tui_crawler.console.format import plural
     from tui_crawler.console.safe_text import safe
 
     message = f"  ({safe(page.message, 200)})" if page.message else ""
     status = page.last_http_status if page.last_http_status is not None else "-"
-    tries = f"{plural(page.attempts, 'try', 'tries')}, retry: {again.value}"
+    tries = f"{plural(page.attempts, 'try', 'tries')}, retry: {again}"
     return f"{safe(page.last_exit_code):<24} {status:>3}  {tries}  {safe(page.url, 2_048)}{message}"
 
 

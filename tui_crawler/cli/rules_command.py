@@ -168,7 +168,7 @@ def _history(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _diff(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.ruleset_change import changes_between
+    from tui_crawler.domain.ruleset_lineage import changes_along
     from tui_crawler.wiring.rules import NoSuchRuleset
 
     with closing(_reports(arguments)) as reports:
@@ -189,7 +189,7 @@ def _diff(arguments: argparse.Namespace, printer: Printer) -> int:
                 ],
             }
         )
-    elif changes := changes_between(before.policies, after.policies):
+    elif changes := changes_along((), before, after):
         printer.line(f"from version {before.ruleset_id} to version {after.ruleset_id}")
         printer.lines(changes_lines(changes))
     else:

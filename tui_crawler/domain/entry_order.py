@@ -73,7 +73,8 @@ def steps_between(
 
     `edits` are the entries that were edited, and what was made of them. None: nobody knows; then those of one name
     were, and those of alike names, as many as possible, and one that is alone at its place with the one it gave way to.
-    Of two entries that changed places either may have moved: it is the `loose` one.
+    Of two entries that changed places either may have moved: it is the `loose` one, of neighbours without one the
+    one that stands first now.
     """
     former, latter = numbered(before), numbered(after)
     places, known = {entry: place for place, entry in enumerate(latter)}, set(former)

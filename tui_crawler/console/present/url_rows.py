@@ -9,7 +9,9 @@ from tui_crawler.console.glyphs import state_mark
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
+from tui_crawler.console.uptake import Uptake, held_word
 from tui_crawler.domain.page_filter import PageState, TextTerm, state_of
+from tui_crawler.domain.recovery import NextTry, next_try_of
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.present.line import Line
     from tui_crawler.domain.page_filter import PageFilter
     from tui_crawler.domain.page_view import PageView
+    from tui_crawler.domain.view import OriginView
 
 URL_COLUMNS: tuple[Column, ...] = (
     Column("state", "STATE", 9, 6),
@@ -27,15 +30,24 @@ URL_COLUMNS: tuple[Column, ...] = (
     Column("title", "TITLE", None, 5, min_width=16),
     Column("depth", "DEPTH", 5, 7, "right"),
     Column("tries", "TRIES", 5, 3, "right"),
-    Column("due", "DUE", 5, 2, "right"),
+    Column("due", "DUE", 7, 2, "right", 5),
     Column("last", "LAST", 7, 1, "right", 4),
     Column("size", "SIZE", 6, 8, "right"),
 )
 FILTER_HINT = "part of a URL · ~fuzzy · exit: status: depth: origin: state: re: · ! inverts"
 
 
-def url_row(page: PageView, now: int) -> Row:
-    """A page as a row at `now` (epoch ms); its key is the page id."""
+def origin_holds(page: PageView, now: int, origin: OriginView | None, uptake: Uptake, run_id: int = 0) -> str:
+    """What keeps `origin` (None: not known) from asking for a page that is to be asked, in a word, as among the failed
+    pages; empty: nothing does. `run_id` is the newest run (0: there is none)."""
+    when = next_try_of(page, now, run_id, over=uptake is not Uptake.this_run)
+    if when not in {NextTry.now, NextTry.later, NextTry.next_run}:
+        return ""
+    return held_word(origin, Uptake.next_run if when is NextTry.next_run else uptake)
+
+
+def url_row(page: PageView, now: int, held: str = "") -> Row:
+    """A page as a row at `now` (epoch ms); its key is the page id. `held`: why its origin does not ask for it."""
     state = state_of(page)
     mark = state_mark(state.value)
     left = page.attempts_remaining
@@ -49,7 +61,7 @@ def url_row(page: PageView, now: int) -> Row:
             Styled(page.title, "muted"),
             Styled(str(page.depth), "muted"),
             (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
-            _due(page, state, now),
+            _due(page, state, now, held),
             _last(page, now),
             Styled(size(page.size) if page.size else ABSENT, "muted"),
         ),
@@ -71,15 +83,18 @@ def _last(page: PageView, now: int) -> Styled:
     return Styled(ago(since), "muted", short=coarse(max(0, since)))
 
 
-def _due(page: PageView, state: PageState, now: int) -> Styled:
+def _due(page: PageView, state: PageState, now: int, held: str) -> Styled:
+    if held:
+        return Styled(held, "warning", short="held")
     if not page.due_at or state in {PageState.skipped, PageState.stashed, PageState.claimed}:
         return Styled(ABSENT, "faint")
     waits = page.due_at > now
     return Styled(due(page.due_at - now), "muted" if waits else "ok")
 
 
-def url_lines(page: PageView | None, now: int, zone: tzinfo) -> list[Line]:
-    """The page under the cursor: whole URL and title; how it ended; when it is due and where it belongs."""
+def url_lines(page: PageView | None, now: int, zone: tzinfo, held: str = "") -> list[Line]:
+    """The page under the cursor: whole URL and title; how it ended; when it is due, what keeps its origin from asking
+    for it (`held`), and where it belongs."""
     if page is None:
         return []
     mark = state_mark(state_of(page).value)
@@ -93,7 +108,11 @@ def url_lines(page: PageView | None, now: int, zone: tzinfo) -> list[Line]:
             Styled(f"{mark.label}  ", mark.role),
             *((exit_cell(page.last_exit_code), Styled(f"  {words}")) if page.last_exit_code else ("not tried yet",)),
         ),
-        Styled(f"{when}{then} · {place}", "muted"),
+        (
+            Styled(f"{when}{then}", "muted"),
+            Styled(f" · origin {held}" if held else "", "warning"),
+            Styled(f" · {place}", "muted"),
+        ),
     ]
 
 

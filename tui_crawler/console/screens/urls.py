@@ -19,6 +19,7 @@ from tui_crawler.console.present.url_rows import (
     FILTER_HINT,
     URL_COLUMNS,
     nothing_words,
+    origin_holds,
     position_words,
     url_lines,
     url_row,
@@ -95,10 +96,19 @@ class UrlsScreen(LiveFilterScreen):
         """How long ago, and when due, of the rows in view; whether they are held still, or in an order of their own."""
         if not self.frozen:
             self._list.tick()
+            self._show_page()
         self._show_title()
 
     def _row(self, page: PageView) -> Row:
-        return url_row(page, self.console.clock.wall_ms())
+        return url_row(page, self.console.clock.wall_ms(), self._held(page))
+
+    def _held(self, page: PageView | None) -> str:
+        """Why the origin of a page does not ask for it; empty: it does, or there is nothing to be asked."""
+        console, run = self.console, self.console.picture.run
+        if page is None:
+            return ""
+        origin = console.picture.origins.get(page.origin)
+        return origin_holds(page, console.clock.wall_ms(), origin, console.wishes.uptake, run.run_id if run else 0)
 
     def _show(self) -> None:
         """Tells what is held."""
@@ -106,8 +116,8 @@ class UrlsScreen(LiveFilterScreen):
         self._show_page()
 
     def _show_page(self) -> None:
-        clock = self.console.clock
-        self._info.show(url_lines(self._page(), clock.wall_ms(), clock.zone))
+        clock, page = self.console.clock, self._page()
+        self._info.show(url_lines(page, clock.wall_ms(), clock.zone, self._held(page)))
 
     def _show_title(self) -> None:
         book, table = self._book, self._table
