@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from tui_crawler.domain.attempt import FillRecord
+from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.command import PendingAction, RetryPages
 from tui_crawler.domain.delay import Pace
 from tui_crawler.domain.origin import FinishReason, OriginState
@@ -34,17 +34,17 @@ class Roster:
 
 @dataclass
 class Store:
-    """Answers what was put back; while a fill is stored, turns go on."""
+    """Answers what was put back; while it is stored what comes first, turns go on."""
 
     found: PutBack
     meanwhile: Any = None
-    fills: list[FillRecord] = field(default_factory=list)
+    firsts: list[tuple[OriginRecord, tuple[int, ...]]] = field(default_factory=list)
 
     async def put_back(self, selection: RetryPages) -> PutBack:
         return self.found
 
-    async def fill(self, record: FillRecord) -> None:
-        self.fills.append(record)
+    async def put_first(self, record: OriginRecord, page_ids: tuple[int, ...]) -> None:
+        self.firsts.append((record, page_ids))
         if self.meanwhile is not None:
             self.meanwhile()
 
@@ -63,48 +63,73 @@ def numbers(pages: tuple[TodoPage, ...]) -> list[int]:
 
 
 def test_they_stand_before_the_rest_each_once_and_with_their_tries() -> None:
-    store = Store(PutBack((page(7), page(3), page(9, C)), frozenset({3})))
+    store = Store(PutBack(((A, (page(7), page(3))), (C, (page(9, C),))), frozenset({3})))
     desk, roster = desk_of(store, a=(page(1), page(3, tries=1), page(4)))
     assert asyncio.run(desk.bring_forward(RetryPages())) == (A,)
     state = roster.states[A]
     assert numbers(state.todo) == [7, 3, 1, 4]
     assert state.todo[1].attempts_remaining == 3
     assert state.finished is None, "there is work again"
-    (record,) = store.fills
-    assert (record.todo, sorted(record.ignored)) == ((7, 3, 1, 4), [3, 7])
+    ((record, first),) = store.firsts
+    assert (record.origin, record.finish_reason, first) == (A, "", (7, 3))
     assert roster.states[B].finished is FinishReason.exhausted, "nothing of it was put back"
 
 
 def test_a_page_whose_attempt_is_over_but_not_stored_is_not_asked_again() -> None:
     """The store still has it on the todo list, the engine no more."""
-    store = Store(PutBack((page(3), page(7)), frozenset({3})))
+    store = Store(PutBack(((A, (page(3), page(7))),), frozenset({3})))
     desk, roster = desk_of(store, a=(page(1),))
     asyncio.run(desk.bring_forward(RetryPages()))
     assert numbers(roster.states[A].todo) == [7, 1]
-    assert store.fills[0].ignored == (7,)
+    assert store.firsts[0][1] == (7,)
 
 
 def test_what_a_turn_takes_meanwhile_is_not_written_back() -> None:
-    store = Store(PutBack((page(7), page(8, B)), frozenset()))
+    store = Store(PutBack(((A, (page(7),)), (B, (page(8, B),)))))
     desk, roster = desk_of(store, a=(page(1),), b=(page(2, B),))
 
     def turn() -> None:
         """While the first origin is stored, a page of the other one is crawled."""
-        last = [name for name in (A, B) if name != store.fills[0].origin.origin]
+        last = [name for name in (A, B) if name != store.firsts[0][0].origin]
         for name in last:
             state = roster.states[name]
             roster.update(OriginState(name, 5, Pace(0), todo=state.todo[1:]))
 
     store.meanwhile = turn
     asyncio.run(desk.bring_forward(RetryPages()))
-    first, second = store.fills
-    assert len(first.todo) == 2
-    assert second.todo == (2 if second.origin.origin == B else 1,), "it was crawled before it could be stored"
-    assert second.ignored == ()
+    (_, first), (_, second) = store.firsts
+    assert len(first) == 1
+    assert second == (), "it was crawled before it could be stored"
+
+
+class SlowStore(Store):
+    """Counts how much is stored at once."""
+
+    under_way = most = 0
+
+    async def put_first(self, record: OriginRecord, page_ids: tuple[int, ...]) -> None:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        await asyncio.sleep(0)
+        self.under_way -= 1
+        self.firsts.append((record, page_ids))
+
+
+def test_many_origins_are_stored_together_but_not_all_at_once() -> None:
+    """One after the other each would have a commit of its own; all at once, what turns bring would wait behind."""
+    names = [f"http://o{number}.test" for number in range(150)]
+    store = SlowStore(PutBack(tuple((name, (page(number, name),)) for number, name in enumerate(names))))
+    desk, roster = desk_of(store)
+    for name in names:
+        roster.update(OriginState(name, 5, Pace(0), todo=(page(1_000, name),)))
+    assert asyncio.run(desk.bring_forward(RetryPages())) == tuple(names)
+    assert store.most == 64
+    assert [record.origin for record, _ in store.firsts] == names
+    assert [first for _, first in store.firsts] == [(number,) for number in range(150)]
 
 
 def test_every_worker_brings_forward_what_it_holds() -> None:
-    store = Store(PutBack((page(7),), frozenset()))
+    store = Store(PutBack(((A, (page(7),)),)))
     desk, roster = desk_of(store, a=(page(1),))
     roster.settings = type("Settings", (), {"plan": type("Plan", (), {"max_requests": None})})  # type: ignore[attr-defined]
     member = CrewMember(roster, desk, None)  # type: ignore[arg-type]

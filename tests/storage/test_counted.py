@@ -124,6 +124,15 @@ class Crawl:
     def retry(self) -> None:
         desk.retry(self.work, self.claim.tries, self.dice.choice((RetryPages(), RetryPages(origins=(A,)))))
 
+    def bring_forward(self) -> None:
+        answer = desk.waiting(self.work, self.claim, RetryPages())
+        for origin, pages in answer.origins:
+            held = {page.page_id for page in self.todo[origin]}
+            front = [page for page in pages if page.page_id in held or page.page_id not in answer.listed]
+            ids = [page.page_id for page in front]
+            desk.put_first(self.work, self.claim, record(origin), ids)
+            self.todo[origin] = front + [page for page in self.todo[origin] if page.page_id not in ids]
+
     def add(self) -> None:
         job_id = jobs.job_id_of(self.work, self.claim, self.dice.choice(_NAMES))
         desk.add_seeds(self.work, self.claim, job_id, (seed(self.some_url(), force=self.dice.random() < 0.3),))
@@ -141,6 +150,7 @@ _STEPS = {
     "stash": Crawl.stash,
     "reclaim": Crawl.reclaim,
     "retry": Crawl.retry,
+    "bring forward": Crawl.bring_forward,
     "add": Crawl.add,
     "restart": Crawl.restart,
 }

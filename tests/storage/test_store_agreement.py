@@ -146,7 +146,13 @@ class Pair:
             (RetryPages(), RetryPages(exit_codes=(code,)), RetryPages((self.some_url(),)), RetryPages(origins=(B,)))
         )
         await self.both("retry", selection)
-        await self.both("put_back", selection)
+        answer = await self.both("put_back", selection)
+        for origin, pages in answer.origins:
+            held = {page.page_id for page in self.todo[origin]}
+            front = [page for page in pages if page.page_id in held or page.page_id not in answer.listed]
+            ids = [page.page_id for page in front]
+            await self.both("put_first", record(origin), ids)
+            self.todo[origin] = front + [page for page in self.todo[origin] if page.page_id not in ids]
 
     def close(self, path: Path) -> None:
         for bench in self.benches:

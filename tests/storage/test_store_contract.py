@@ -395,17 +395,20 @@ async def test_pages_put_back_are_found_with_all_their_tries_wherever_they_wait(
             else:
                 await store.settle(failed(page, T0, ExitCode.file_not_found, 404))
     (listed,) = await taken(store)
-    assert (await store.put_back(RetryPages())).pages == (listed,), "the others have no tries"
+    assert (await store.put_back(RetryPages())).origins == ((A, (listed,)),), "the others have no tries"
     await store.retry(RetryPages(origins=(A,)))
     found = await store.put_back(RetryPages(origins=(A,)))
-    assert urls(found.pages) == [HOME, f"{A}/404", f"{A}/listed", f"{A}/tried"]
-    assert {page.attempts_remaining for page in found.pages} == {3}
+    ((origin, pages),) = found.origins
+    assert origin == A
+    assert urls(pages) == [HOME, f"{A}/404", f"{A}/listed", f"{A}/tried"]
+    assert {page.attempts_remaining for page in pages} == {3}
     assert found.listed == {listed.page_id}
-    tried = found.pages[-1]
+    tried = pages[-1]
     await store.settle(failed(tried, T0, ExitCode.server_internal_error, 500))
-    assert urls((await store.put_back(RetryPages())).pages) == [HOME, f"{A}/404", f"{A}/listed"], "on the ignore list"
+    ((_, pages),) = (await store.put_back(RetryPages())).origins
+    assert urls(pages) == [HOME, f"{A}/404", f"{A}/listed"], "on the ignore list"
     await store.change_job(SteerJobs("pause", ("main",)))
-    assert (await store.put_back(RetryPages())).pages == (), "its job is paused"
+    assert (await store.put_back(RetryPages())).origins == (), "its job is paused"
 
 
 async def test_added_seeds_are_new_due_forced_or_have_tries_left(bench):

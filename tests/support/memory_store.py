@@ -29,7 +29,7 @@ from tui_crawler.domain.command import (
 )
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.job import JobChange, JobPlan, JobState, QueueChange
-from tui_crawler.domain.page import Candidates, NewPage, PageStatus, PutBack, TodoPage
+from tui_crawler.domain.page import RETRIED_AT_ONCE, Candidates, NewPage, PageStatus, PutBack, TodoPage
 from tui_crawler.domain.policy import EMPTY, Exclusion, PolicySet
 from tui_crawler.domain.rejudgement import Rejudgement
 from tui_crawler.domain.ruleset import Ruleset, RulesetConflict, from_json
@@ -260,7 +260,7 @@ class MemoryStore:
         await self._enter("put_back")
         held = {job.job_id for job in self.job_states.values() if job.held}
         listed = {page_id for one in self.crawlers.values() for page_id in one.todo}
-        found: list[TodoPage] = []
+        found: list[tuple[int, StoredPage]] = []
         counts: Counter[str] = Counter()
         for page in sorted(self._meant(selection), key=StoredPage.rank):
             waits = page.page_id in listed or page.ignored_run != self.run.run_id
@@ -268,8 +268,23 @@ class MemoryStore:
             if waits and ready and page.job_id not in held and not self.rows.is_beyond(page):
                 counts[page.origin] += 1
                 if counts[page.origin] <= RETRIED_NEXT:
-                    found.append(self.rows.todo_page(self.run, page))
-        return PutBack(tuple(found), frozenset(page.page_id for page in found) & listed)
+                    found.append((counts[page.origin], page))
+        next_ = sorted(found, key=lambda turn: (turn[0], turn[1].rank()))[:RETRIED_AT_ONCE]
+        pages: dict[str, list[TodoPage]] = {}
+        for page in sorted((page for _, page in next_), key=StoredPage.rank):
+            pages.setdefault(page.origin, []).append(self.rows.todo_page(self.run, page))
+        return PutBack(
+            tuple((origin, tuple(todo)) for origin, todo in pages.items()),
+            frozenset(page.page_id for _, page in next_) & listed,
+        )
+
+    async def put_first(self, record: OriginRecord, page_ids: Sequence[int]) -> None:
+        await self._write("put_first")
+        crawler = self._crawler(record.origin)
+        for page_id in page_ids:
+            self.rows.pages[page_id].ignored_run = self.run.run_id
+        crawler.todo = [*page_ids, *(page_id for page_id in crawler.todo if page_id not in page_ids)]
+        self._save(record)
 
     def _meant(self, selection: RetryPages) -> list[StoredPage]:
         """The pages that a retry names."""

@@ -55,12 +55,17 @@ class Candidates:
     held: bool = False
 
 
+RETRIED_AT_ONCE = 2_000
+"""So many pages that are put back at once come next at most, over all origins: the first of every origin before the
+second of any. The others keep their place in the order of their queues."""
+
+
 @dataclass(frozen=True, slots=True)
 class PutBack:
-    """Pages that an operator has put back and that may be crawled, the soonest first. `listed` are the ids of those
-    that stand on a todo list already."""
+    """Pages that an operator has put back and that come next, by origin, the soonest first. `listed` are the ids of
+    those that stand on a todo list already."""
 
-    pages: tuple[TodoPage, ...] = ()
+    origins: tuple[tuple[str, tuple[TodoPage, ...]], ...] = ()
     listed: frozenset[int] = frozenset()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
@@ -39,7 +40,7 @@ from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.turn import finish, refetch_robots, reopen, slow_down, top_up
-from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Refused
 from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.probes import Probes
@@ -49,6 +50,7 @@ from tui_crawler.engine.roster import Roster
 _OfOrigins = PauseOrigins | ResumeOrigins | StopOrigins | TopUpPatience | SetDelay | RefetchRobots
 Steered = _OfOrigins | AddSeeds | RetryPages | Exclude | QueueCommand
 _FRONT = 1_000  # so many added seeds go to the front of the todo list; more wait for the next fill
+_TOGETHER = 64  # so many origins are stored at once, in one commit; what turns have brought goes in between
 _IDLE = frozenset({FinishReason.exhausted})
 
 
@@ -194,36 +196,39 @@ class CommandDesk:
     async def _retry(self, command: RetryPages) -> Performed:
         counted = await self._store.retry(command)
         touched = tuple(name for name, _ in counted if name in self._roster.states)
-        moved = await self.bring_forward(command) if self.crawls else ()
-        for name in touched:
-            if name not in moved:
-                state = self._roster.update(reopen(self._roster.states[name], _IDLE))
-                await self._store.save_origin(record_of(state))
+        moved = frozenset(await self.bring_forward(command) if self.crawls else ())
+
+        async def wake(name: str) -> None:
+            state = self._roster.update(reopen(self._roster.states[name], _IDLE))
+            await self._store.save_origin(record_of(state))
+
+        await _for_each([name for name in touched if name not in moved], wake)
         return {}, {"retried": dict(counted)}, touched
 
     async def bring_forward(self, command: RetryPages) -> tuple[str, ...]:
         """Pages that were put back come next at this worker's origins; answers at which. A page that stands on a todo
         list in the database alone is left out: its attempt is over, and about to be stored."""
         found = await self._store.put_back(command)
-        mine: dict[str, list[TodoPage]] = {}
-        for page in found.pages:
-            mine.setdefault(_origin_of(page), []).append(page)
-        ids: dict[str, frozenset[int]] = {}
-        for name, back in mine.items():  # at once: what is awaited lets turns go on
+        moved: dict[str, frozenset[int]] = {}
+        for name, back in found.origins:  # at once: what is awaited lets turns go on
             if name not in self._roster.states:
                 continue  # another worker holds it
             state = reopen(self._roster.states[name], _IDLE)
-            held = {page.page_id for page in state.todo}
+            named = {page.page_id for page in back}
+            held = {page.page_id for page in state.todo if page.page_id in named}
             front = [page for page in back if page.page_id in held or page.page_id not in found.listed]
-            ids[name] = frozenset(page.page_id for page in front)
-            rest = (page for page in state.todo if page.page_id not in ids[name])
+            moved[name] = frozenset(page.page_id for page in front)
+            rest = [page for page in state.todo if page.page_id not in held] if held else state.todo
             self._roster.update(replace(state, todo=(*front, *rest)))
-        for name, moved in ids.items():
+
+        async def store(name: str) -> None:
+            """What turns have taken meanwhile is not written back: it is left out as the rest is handed over."""
             state = self._roster.states[name]
-            todo = tuple(page.page_id for page in state.todo)
-            ignored = tuple(page_id for page_id in todo if page_id in moved)
-            await self._store.fill(FillRecord(record_of(state), ignored, todo))
-        return tuple(ids)
+            first = tuple(page.page_id for page in state.todo if page.page_id in moved[name])
+            await self._store.put_first(record_of(state), first)
+
+        await _for_each(tuple(moved), store)
+        return tuple(moved)
 
     async def _add(self, command: AddSeeds) -> Performed:
         urls: list[CrawlUrl] = []
@@ -260,9 +265,12 @@ class CommandDesk:
         added = await self._store.add_pages(tuple(pages.values()), command.job)
         touched = tuple(dict.fromkeys(page.origin for page in pages.values()))
         put_off = frozenset(pages) if command.not_before > self._clock.now().wall_ms else frozenset()
+        mine: dict[str, list[TodoPage]] = {}
+        for page in added:
+            if page.url in pages:
+                mine.setdefault(pages[page.url].origin, []).append(page)
         for origin in touched:
-            mine = tuple(page for page in added if _origin_of(page) == origin)
-            await self._to_front(origin, mine, put_off)
+            await self._to_front(origin, tuple(mine.get(origin, ())), put_off)
         return {}, {"added": len(added), "known": len(pages) - len(added), "refused": refused[:20]}, touched
 
     async def join(self, origin: str) -> None:
@@ -337,6 +345,7 @@ def _finish_reason(state: OriginState) -> object:
     return state.finished.value if state.finished else None
 
 
-def _origin_of(page: TodoPage) -> str:
-    url = normalise(page.url, None, CLIENT_MAX_LENGTH)
-    return "" if isinstance(url, InvalidUrl) else url.origin
+async def _for_each(names: Sequence[str], store: Callable[[str], Awaitable[None]]) -> None:
+    """Stores something of every origin named, _TOGETHER at a time."""
+    for start in range(0, len(names), _TOGETHER):
+        await asyncio.gather(*(store(name) for name in names[start : start + _TOGETHER]))

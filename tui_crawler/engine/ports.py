@@ -98,7 +98,12 @@ class Store(Protocol):
         ...
 
     async def put_back(self, selection: RetryPages) -> PutBack:
-        """Those of the pages named that wait to be crawled, RETRIED_NEXT of each origin at most."""
+        """Those of the pages named that wait to be crawled: RETRIED_NEXT of each origin and RETRIED_AT_ONCE over all
+        at most, the first of every origin before the second of any."""
+        ...
+
+    async def put_first(self, record: OriginRecord, page_ids: Sequence[int]) -> None:
+        """Puts pages before all else on the todo list of their origin, in this order, and stores its state."""
         ...
 
     async def exclusions(self) -> tuple[Exclusion, ...]:

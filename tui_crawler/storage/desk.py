@@ -8,6 +8,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import peewee
+
+from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.command import (
     RETRIED_NEXT,
     ActionResult,
@@ -20,12 +23,12 @@ from tui_crawler.domain.command import (
 )
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.job import JobChange
-from tui_crawler.domain.page import NewPage, PageStatus, PutBack, TodoPage
+from tui_crawler.domain.page import RETRIED_AT_ONCE, NewPage, PageStatus, PutBack, Tally, TodoPage
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import jobs, origins, stashes
 from tui_crawler.storage.candidates import is_due, todo_page, todo_query
-from tui_crawler.storage.claim import ONE, ZERO, Claim
+from tui_crawler.storage.claim import ONE, ZERO, Claim, require
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import Moves, tally_of
 from tui_crawler.storage.intake import (
@@ -40,6 +43,7 @@ from tui_crawler.storage.intake import (
 from tui_crawler.storage.models import Exclusion as ExclusionRow
 from tui_crawler.storage.models import OperatorAction, Origin, Page
 from tui_crawler.storage.rejudging import put_back
+from tui_crawler.storage.settle import TODO_BASE
 from tui_crawler.storage.statements import slot, slots
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import url_ids
@@ -97,34 +101,59 @@ def retry(transaction: Transaction, tries: int, selection: RetryPages) -> tuple[
 
 
 def waiting(transaction: Transaction, claim: Claim, selection: RetryPages) -> PutBack:
-    """Those of the pages that `retry` puts back which wait, and which this session may crawl now: RETRIED_NEXT of each
-    origin at most, in their order (nice + attempts, not_before, age)."""
+    """Those of the pages that `retry` puts back which wait, and which this session may crawl now, in their order (nice
+    + attempts, not_before, age): RETRIED_NEXT of each origin and RETRIED_AT_ONCE over all at most, the first of every
+    origin before the second of any."""
     free = [job.job_id for job in jobs.job_rows(transaction) if job.is_free(claim)]
     open_ = (Page.status == int(PageStatus.READY)) & (Page.attempts_remaining > ZERO) & (Page.beyond_depth == ZERO)
     waits = (Page.todo_order > ZERO) | (Page.ignored_run != claim.run_id)
     now = Page.not_before <= transaction.now
     rank = (Page.nice + Page.attempts, Page.not_before, Page.id)
+    place = peewee.fn.ROW_NUMBER().over(partition_by=[Page.origin], order_by=list(rank))
     ranked: list[Any] = []
     for condition in _selected(selection):
-        query = Page.select(Page.id, Page.origin, Page.todo_order, *rank[:2]).join(
-            Origin, on=(Origin.id == Page.origin)
-        )
-        ranked += transaction.fetch(query.where(condition & open_ & waits & now & Page.job.in_(free)))
-    ranked.sort(key=lambda row: (row[3], row[4], row[0]))
-    of_origin: Counter[int] = Counter()
-    listed: dict[int, bool] = {}
-    for page_id, origin_id, todo_order, *_ in ranked:
-        of_origin[origin_id] += 1
-        if of_origin[origin_id] <= RETRIED_NEXT:
-            listed[page_id] = todo_order > 0
-    ids, found = list(listed), {}
+        query = Page.select(*rank, Origin.origin, Page.todo_order).join(Origin, on=(Origin.id == Page.origin))
+        query = query.where(condition & open_ & waits & now & Page.job.in_(free))
+        ranked += transaction.fetch(query.order_by(place, *rank).limit(RETRIED_AT_ONCE))
+    next_ = _in_turns(sorted(row[:4] for row in ranked))
+    todo: dict[int, TodoPage] = {}
+    ids = [page_id for of_origin in next_.values() for page_id in of_origin]
     for start in range(0, len(ids), _CHUNK):
         for row in transaction.fetch(todo_query().where(Page.id.in_(ids[start : start + _CHUNK]))):
-            found[row[0]] = todo_page(row, claim.tries)
-    return PutBack(
-        tuple(found[page_id] for page_id in ids if page_id in found),
-        frozenset(page_id for page_id in ids if listed[page_id]),
+            todo[row[0]] = todo_page(row, claim.tries)
+    pages = tuple((origin, tuple(todo[page_id] for page_id in of_origin)) for origin, of_origin in next_.items())
+    return PutBack(pages, frozenset(row[2] for row in ranked if row[4] > 0 and row[2] in todo))
+
+
+def put_first(transaction: Transaction, claim: Claim, record: OriginRecord, page_ids: Sequence[int]) -> None:
+    """Puts pages before all else on the todo list of their origin, in this order, and stores its state. What is on the
+    list keeps its place, so that a long list costs no more than a short one."""
+    require(transaction, claim)
+    row = origins.ensure(transaction, record.origin)
+    first, before = transaction.one(_todo_list, {"origin_id": row.id}) or (None, 0)
+    start = (TODO_BASE if first is None else first) - len(page_ids)
+    places = (
+        {"page_id": page_id, "run_id": claim.run_id, "todo_order": start + place}
+        for place, page_id in enumerate(page_ids)
     )
+    transaction.run_many(_put_on_list, places)
+    _, after = transaction.one(_todo_list, {"origin_id": row.id}) or (None, 0)
+    origins.write(transaction, row, record, Tally(), origins.Counted(todo=after - before))
+
+
+def _in_turns(ranked: Sequence[tuple[int, int, int, str]]) -> dict[str, list[int]]:
+    """The ids of the pages that come next, by origin, of rows in the order of their rank: (nice + attempts,
+    not_before, id, origin)."""
+    of_origin: Counter[str] = Counter()
+    places: list[tuple[int, int]] = []
+    for number, (*_, origin) in enumerate(ranked):
+        of_origin[origin] += 1
+        if of_origin[origin] <= RETRIED_NEXT:
+            places.append((of_origin[origin], number))
+    found: dict[str, list[int]] = {}
+    for number in sorted(number for _, number in sorted(places)[:RETRIED_AT_ONCE]):
+        found.setdefault(ranked[number][3], []).append(ranked[number][2])
+    return found
 
 
 def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJobs) -> JobChange:
@@ -300,6 +329,17 @@ def _selected(selection: RetryPages) -> list[Any]:
 def _put_off() -> Any:
     """It also leaves the ignore list; the todo list is the engine's."""
     return Page.update({Page.not_before: slot("not_before"), Page.ignored_run: ZERO}).where(Page.id == slot("page_id"))
+
+
+def _todo_list() -> Any:
+    """The first place on the todo list of an origin, and how many it has."""
+    listed = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
+    return Page.select(peewee.fn.MIN(Page.todo_order), peewee.fn.COUNT(Page.id)).where(listed)
+
+
+def _put_on_list() -> Any:
+    changes = {Page.ignored_run: slot("run_id"), Page.todo_order: slot("todo_order")}
+    return Page.update(changes).where(Page.id == slot("page_id"))
 
 
 def _waiting() -> Any:

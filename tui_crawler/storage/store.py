@@ -187,9 +187,15 @@ class SqliteStore:
         return await self._writer.write(work)
 
     async def put_back(self, selection: RetryPages) -> PutBack:
-        """Those of the pages named that wait to be crawled, RETRIED_NEXT of each origin at most."""
+        """Those of the pages named that wait to be crawled: RETRIED_NEXT of each origin and RETRIED_AT_ONCE over all
+        at most, the first of every origin before the second of any."""
         claim = self._held()
         return await self._writer.read(lambda work: desk.waiting(work, claim, selection))
+
+    async def put_first(self, record: OriginRecord, page_ids: Sequence[int]) -> None:
+        """Puts pages before all else on the todo list of their origin, in this order, and stores its state."""
+        claim = self._held()
+        await self._writer.write(lambda work: desk.put_first(work, claim, record, page_ids))
 
     async def exclusions(self) -> tuple[Exclusion, ...]:
         """The exclusion list as operators have extended it."""

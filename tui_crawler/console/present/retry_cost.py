@@ -10,6 +10,7 @@ from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.uptake import Uptake, gave_up, held_word
 from tui_crawler.domain.command import RETRIED_NEXT
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.page import RETRIED_AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,7 +26,7 @@ class RetryCost:
     `origin` takes longest, with so many `pages` and a turn of `turn_ms`. `origins` take turns, for so many `asked`
     pages; `held` ones are of origins that take none and are in no range: they are paused, or (while a run is live) have
     ended in it. `patience` is what that origin has left, where that may end before all pages were asked (0: it may
-    not). `late`: it has more pages than come next, so that others may come between them.
+    not). `late`: it has more pages than are sure to come next (`first` of them), so that others may come between them.
     """
 
     low_ms: int
@@ -39,6 +40,7 @@ class RetryCost:
     uptake: Uptake = Uptake.this_run
     patience: int = 0
     late: bool = False
+    first: int = 0
 
 
 def pages_by_origin(urls: Iterable[str]) -> dict[str, int]:
@@ -65,6 +67,7 @@ def retry_cost(
     many a page gets (0: one is assumed). `gives_up`: an origin may be out of patience before all pages were asked.
     """
     cost = RetryCost(0, 0)
+    first = min(RETRIED_NEXT, RETRIED_AT_ONCE // max(1, len(pages)))
     busy = asked = held = high = 0
     for name, number in pages.items():
         view = origins.get(name)
@@ -81,7 +84,7 @@ def retry_cost(
         high = max(high, wait + number * turn * max(1, tries))
         if not cost.origin or low >= cost.low_ms:
             ends = patience if patience < number else 0
-            cost = RetryCost(low, 0, name, number, turn, patience=ends, late=number > RETRIED_NEXT)
+            cost = RetryCost(low, 0, name, number, turn, patience=ends, late=number > first, first=first)
     return replace(cost, high_ms=high, origins=busy, asked=asked, held=held, uptake=uptake)
 
 
@@ -149,7 +152,8 @@ def _takes(word: str, cost: RetryCost) -> str:
     if cost.patience:
         words += f", fewer if its patience ends ({count(cost.patience)} left)"
     if cost.late:
-        words += f"; {count(RETRIED_NEXT)} of them come next, the others as its queue gets to them"
+        some = f"at least {count(cost.first)}" if cost.first else "some"
+        words += f"; {some} of them come next, the others as its queue gets to them"
     return f"{words}."
 
 
