@@ -79,8 +79,8 @@ def test_more_pages_than_come_next_have_no_upper_end() -> None:
     views = {API: origin(API, delay_ms=1_000, last_response_ms=0, next_request_at=0, patience=900, patience_max=900)}
     words = cost_words(retry_cost({API: 600}, views, 3, NOW))
     assert words == (
-        "Takes 10m or more at the present delay: api.example.org, 600 turns of 1.0s; at least 500 of them come next, the others "
-        "as its queue gets to them."
+        "Takes 10m or more at the present delay: api.example.org, 600 turns of 1.0s; at least 500 of them "
+        "come next, the others as its queue gets to them."
     )
 
 

@@ -41,8 +41,8 @@ class AddSeeds:
 
 
 RETRIED_NEXT = 500
-"""So many of the pages of an origin that are put back at once come next of all it has, at most (as many as a fill takes;
-where many origins are concerned see RETRIED_AT_ONCE); of more than that the others come when the queue gets to them."""
+"""So many of the pages of an origin that are put back at once come next of all it has, at most (as many as a fill
+takes; see RETRIED_AT_ONCE, too); of more than that the others come when the queue gets to them."""
 
 
 @dataclass(frozen=True, slots=True)
