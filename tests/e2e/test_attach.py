@@ -55,17 +55,24 @@ def assert_it_goes_on(terminal: Terminal, log: Path) -> None:
     terminal.read_while(lambda: len(read_access_log(log)) < seen + 10)
 
 
-def test_what_one_console_does_the_other_sees_and_neither_ends_the_run(tmp_path):
-    log, database, config = tmp_path / "access.log", tmp_path / "demo.db", tmp_path / "demo.yaml"
+@contextmanager
+def three_consoles(log: Path, database: Path):
+    """A run without a console that is at work, and three that are attached to it."""
+    config = database.with_suffix(".yaml")
     with DemoProcess.start(access_log=log, pace=0.3) as web, ExitStack() as stack:
         config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
         run = stack.enter_context(headless(config))
         while not log.exists() or len(read_access_log(log)) < 10:
             assert run.poll() is None
-        one, two, three = (stack.enter_context(console("--db", database)) for _ in range(3))
-        for terminal in (one, two, three):
-            terminal.read_until("attached")
+        consoles = [stack.enter_context(console("--db", database)) for _ in range(3)]
+        for terminal in consoles:
+            terminal.read_until("● attached")
+        yield (run, *consoles)
 
+
+def test_what_one_console_does_the_other_sees_and_neither_ends_the_run(tmp_path):
+    log, database = tmp_path / "access.log", tmp_path / "demo.db"
+    with three_consoles(log, database) as (run, one, two, three):
         one.press("P")
         two.read_until("‖ paused")
         one.read_until("‖ paused")
@@ -96,15 +103,8 @@ def test_what_one_console_does_the_other_sees_and_neither_ends_the_run(tmp_path)
 
 
 def test_after_a_kill_an_attached_console_carries_the_run_on_and_the_others_follow_it(tmp_path):
-    log, database, config = tmp_path / "access.log", tmp_path / "demo.db", tmp_path / "demo.yaml"
-    with DemoProcess.start(access_log=log, pace=0.3) as web, ExitStack() as stack:
-        config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
-        run = stack.enter_context(headless(config))
-        while not log.exists() or len(read_access_log(log)) < 10:
-            assert run.poll() is None
-        one, two, three = (stack.enter_context(console("--db", database)) for _ in range(3))
-        for terminal in (one, two, three):
-            terminal.read_until("● attached")
+    log, database = tmp_path / "access.log", tmp_path / "demo.db"
+    with three_consoles(log, database) as (run, one, two, three):
         run.kill()
         run.wait()
         for terminal in (one, two, three):
