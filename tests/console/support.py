@@ -26,6 +26,7 @@ from tui_crawler.console.app import CrawlerApp
 from tui_crawler.console.departure import CannotDetach, Departure, Detacher
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.journal_desk import Fate
+from tui_crawler.console.poller import Answer
 from tui_crawler.console.ports import Explainer, Reports
 from tui_crawler.console.session import Memory
 from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, ResumeOrigins
@@ -158,6 +159,8 @@ class FakeDetacher:
 class StageApp(CrawlerApp):
     """Tells a test when a reading has been taken in, and when something became of an intent."""
 
+    answered: Answer = None
+
     def tell_me(self) -> None:
         self.taken_in = asyncio.Event()
         self.decided = asyncio.Event()
@@ -165,6 +168,8 @@ class StageApp(CrawlerApp):
 
     def on_crawler_app_delivered(self, message: CrawlerApp.Delivered) -> None:
         self.taken_in.set()
+        if message.answer is not None:
+            self.answered = message.answer
 
     def on_crawler_app_journal_news(self, message: CrawlerApp.JournalNews) -> None:
         if message.news.fate is not Fate.written:

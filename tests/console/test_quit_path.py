@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from tests.console.sample_crawl import API, NOW, run_view
-from tests.console.support import FakeHost, FakeReports, stage
-from tui_crawler.console.engine_room import DRAIN_MS, GRACE_MS, Phase
+from tests.console.support import FakeHost, FakeReports, StageApp, stage
+from tui_crawler.console.app import CrawlerApp
+from tui_crawler.console.engine_room import DRAIN_MS, GRACE_MS, EngineEnd, Phase
 from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.console.poller import ReadFailed
+from tui_crawler.console.refresh import Snapshot
+from tui_crawler.console.screens.overview import OverviewScreen
 from tui_crawler.console.screens.quit import QuitScreen
 from tui_crawler.domain.run import RunHeld, StorageFailure
 from tui_crawler.domain.view import TotalsView
@@ -250,3 +257,46 @@ async def test_new_work_starts_the_engine_of_an_ended_run_again_and_a_pause_does
         await held.decided()
         assert held.app.room.phase is Phase.running
         host.end.set()
+
+
+class Untimely:
+    """Does something when the widgets of a screen have gone, but the screen itself has not."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, app: StageApp, late: Callable[[StageApp], None]) -> None:
+        self.gone = False
+        self.failure: Exception | None = None
+
+        def went(screen: OverviewScreen) -> None:
+            self.gone = not screen.children
+            try:
+                late(app)
+            except Exception as error:
+                self.failure = error
+
+        monkeypatch.setattr(OverviewScreen, "on_unmount", went, raising=False)
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        lambda app: CrawlerApp.on_crawler_app_delivered(app, app.Delivered(app.answered)),
+        lambda app: CrawlerApp.on_crawler_app_delivered(app, app.Delivered(ReadFailed("disk I/O error"))),
+        lambda app: CrawlerApp.on_crawler_app_engine_ended(
+            app, app.EngineEnded(EngineEnd("crash", "the engine failed"))
+        ),
+        lambda app: CrawlerApp.on_crawler_app_signal_caught(app, app.SignalCaught(143)),
+        lambda app: app.dispatcher.do("view.urls"),
+        lambda app: app.dispatcher.do("app.quit"),
+        lambda app: app.tell("database", "too late", "error"),
+        lambda app: app.beat(),
+    ],
+    ids=["rows", "failure", "engine", "signal", "view", "quit", "notice", "beat"],
+)
+async def test_what_comes_while_the_screens_are_taken_down_is_let_be(
+    monkeypatch: pytest.MonkeyPatch, late: Callable[[StageApp], None]
+) -> None:
+    async with stage() as held:
+        assert isinstance(held.app.answered, Snapshot)
+        untimely = Untimely(monkeypatch, held.app, late)
+    assert untimely.gone
+    assert untimely.failure is None

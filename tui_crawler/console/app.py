@@ -224,6 +224,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def beat(self) -> None:
         """Ten times a second: asks for a reading when one is due, moves clocks on."""
+        if not self.is_running:
+            return
         now = self.clock.mono_ms()
         self.way_out.beat(now)
         screen = self.console_screen
@@ -262,8 +264,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     @property
     def console_screen(self) -> ConsoleScreen | None:
-        """The topmost screen that shows rows; dialogs lie over it."""
-        for screen in reversed(self.screen_stack):
+        """The topmost screen that shows rows; dialogs lie over it. None while the screens are being taken down."""
+        for screen in reversed(self.screen_stack if self.is_running else ()):
             if isinstance(screen, ConsoleScreen):
                 return screen
         return None
