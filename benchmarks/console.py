@@ -4,8 +4,8 @@ Makes a database of 1,000 origins and 1,000,000 known URLs (kept in --folder, so
 of its own commits settles, 1,000 a second by default: each rewrites an origin row and appends an attempt. Meanwhile
 `tui-crawler --db … --readonly` runs in a pseudo terminal of 120 x 40 and is measured from outside, through its bytes:
 the first paint, keys (j and k, at random times), the processor, the memory, and a terminal that reads nothing for 10 s.
-A minimal Textual app in the same terminal is the yardstick. All figures are medians of the runs, p99 included; other
-work on the machine shows in them, so compare ratios of one run.
+A minimal Textual app in the same terminal is the yardstick, also of a start whose files are not in memory. All figures
+are medians of the runs, p99 included; other work on the machine shows in them, so compare ratios of one run.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ import tempfile
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from benchmarks.console_cold import put_away
 from benchmarks.console_crawl import Crawl, make
-from benchmarks.console_terminal import Console, Keys
+from benchmarks.console_terminal import NAME, Console, Keys, Seen
 
 RUNS, PRESSES, WATCH_S, STALL_S = 3, 120, 20.0, 10.0
 _MINIMAL = [sys.executable, "-m", "benchmarks.console_minimal"]
+LISTENS_NOBODY = "127.0.0.1:9"
 SETTLES, ORIGINS, PAGES = 1_000, 1_000, 1_000_000
 
 
@@ -33,8 +35,15 @@ class Measured:
     minimal_p50: float
     minimal_p99: float
     minimal_paint: float
+    minimal_cold: float
+    minimal_read: float
     cold_paint: float
     cold_read: float
+    cold_rows: float
+    cold_rows_read: float
+    crawling_cold: float
+    crawling_read: float
+    crawling_paint: float
     resting_paint: float
     frame_paint: float
     rows_paint: float
@@ -52,9 +61,16 @@ GOALS: tuple[tuple[str, str, str, float | None], ...] = (
     ("minimal_p50", "minimal app: key to bytes, p50", "ms", None),
     ("minimal_p99", "minimal app: key to bytes, p99", "ms", None),
     ("minimal_paint", "minimal app: first paint", "ms", None),
-    ("cold_paint", "first paint: frame, at rest, after a pause", "ms", None),
+    ("minimal_cold", "minimal app: first paint, files not in memory", "ms", None),
+    ("minimal_read", "read from the disk for it", "MiB", None),
+    ("cold_paint", "first paint: frame, files not in memory", "ms", None),
     ("cold_read", "read from the disk for it", "MiB", None),
-    ("resting_paint", "first paint: frame, at rest, started again", "ms", 300),
+    ("cold_rows", "first paint: origin rows, of the same start", "ms", None),
+    ("cold_rows_read", "read from the disk for them", "MiB", None),
+    ("crawling_cold", "the same with a configuration: frame", "ms", None),
+    ("crawling_read", "read from the disk for it", "MiB", None),
+    ("crawling_paint", "first paint: frame, with a configuration", "ms", 300),
+    ("resting_paint", "first paint: frame, at rest", "ms", 300),
     ("frame_paint", "first paint: frame, during the crawl", "ms", 300),
     ("rows_paint", "first paint: origin rows, during the crawl", "ms", None),
     ("key_p50", "key to bytes, p50", "ms", None),
@@ -75,8 +91,15 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
         minimal.first_seen(b"row 0 ", b"row 7 ")
         minimal.read_for(1)
         yardstick = minimal.press_randomly(presses, chance)
-    cold, cold_read = start_once(database)
-    resting, _ = start_once(database)
+    put_away(database)
+    with Console.start(_MINIMAL) as minimal:
+        _, minimal_cold = minimal.first_seen(b"row 0 ", b"row 7 ")
+    put_away(database)
+    cold, cold_rows = start_once(_console(database))
+    resting, _ = start_once(_console(database))
+    put_away(database)
+    crawling_cold, _ = start_once(_crawl(database), LISTENS_NOBODY)
+    crawling, _ = start_once(_crawl(database), LISTENS_NOBODY)
     with Console.start(_MINIMAL) as minimal:
         _, minimal_paint = minimal.first_seen(b"row 0 ", b"row 7 ")
     with Crawl(database, settles) as crawl:
@@ -94,22 +117,30 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
             back = console.press_randomly(1, chance).worst
             console.quit()
     return Measured(
-        *_key_times(yardstick), minimal_paint, cold, cold_read, resting, frame, rows, *_key_times(keys), processor,
-        memory, written, bytes_s, stalled, back,
+        *_key_times(yardstick), minimal_paint.ms, minimal_cold.ms, minimal_cold.read_mib, cold.ms, cold.read_mib,
+        cold_rows.ms, cold_rows.read_mib, crawling_cold.ms, crawling_cold.read_mib, crawling.ms, resting.ms, frame.ms,
+        rows.ms, *_key_times(keys), processor, memory, written, bytes_s, stalled, back,
     )  # fmt: skip
 
 
-def start_once(database: Path) -> tuple[float, float]:
-    """Starts the console while nothing else is at work, and leaves it. Gives the ms to its frame, header and footer,
-    and the MiB that were read from the disk until its rows stood.
-
-    A system that puts files away which nobody has used for a while reads the program anew after a pause; the first
-    start of changed sources makes their bytecode, too."""
-    with Console.start(_console(database)) as console:
-        frame, _ = console.first_seen(b"Overview", b"site")
-        read = console.read_mib()
+def start_once(command: list[str], row: str = NAME) -> tuple[Seen, Seen]:
+    """Starts the console while nothing else is at work, and leaves it. Gives when its frame stood, header and footer,
+    and the first row that has `row` in it. The first start of changed sources makes their bytecode, too."""
+    with Console.start(command) as console:
+        frame, rows = console.first_seen(b"Overview", row.encode())
         console.quit()
-    return frame, read
+    return frame, rows
+
+
+def _crawl(database: Path) -> list[str]:
+    """The console on a configuration, whose crawl it carries out: of one origin, where nobody listens."""
+    config = database.with_name("crawling.yaml")
+    config.write_text(
+        f"user_agent: benchmark (of the console, on this computer)\nseeds: ['http://{LISTENS_NOBODY}/']\n"
+        "database: crawling.db\nrules: [{match: /private/, skip: true}]\n",
+        encoding="utf-8",
+    )
+    return [sys.executable, "-m", "tui_crawler", str(config)]
 
 
 def _console(database: Path) -> list[str]:
@@ -124,6 +155,7 @@ def _key_times(keys: Keys) -> tuple[float, float]:
 
 def show(runs: list[Measured]) -> None:
     """Prints the medians, beside the goals of CONSOLE.md rule 9."""
+    titles = {name: title for name, title, _, _ in GOALS}
     medians = {one.name: statistics.median(getattr(run, one.name) for run in runs) for one in fields(Measured)}
     for name, title, unit, goal in GOALS:
         value = medians[name]
@@ -131,7 +163,8 @@ def show(runs: list[Measured]) -> None:
         judged = "" if goal is None else f"goal < {goal:g} {unit}: {'met' if value < goal else 'missed'}"
         print(f"{title:44}{value:10.1f} {unit:4} ({low:.1f} … {high:.1f})  {judged}".rstrip())
     print(f"key p99 / that of the minimal app: {medians['key_p99'] / medians['minimal_p99']:.1f}")
-    print(f"first paint at rest / that of the minimal app: {medians['resting_paint'] / medians['minimal_paint']:.2f}")
+    for ours, yardstick in (("resting_paint", "minimal_paint"), ("cold_paint", "minimal_cold")):
+        print(f"{titles[ours]} / that of the minimal app: {medians[ours] / medians[yardstick]:.2f}")
 
 
 def main() -> None:
@@ -147,7 +180,8 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         database = folder / f"console-{ORIGINS}-{PAGES}.db"
         make(database, ORIGINS, PAGES)
-        start_once(database)
+        start_once(_console(database))
+        start_once(_crawl(database), LISTENS_NOBODY)
         runs = []
         for number in range(options.runs):
             runs.append(measure(database, options.settles, options.presses))

@@ -30,13 +30,22 @@ PATIENT_S = 30.0
 PANE_END, NAME = "╰", "site"
 WAY_DOWN, UP_AND_DOWN = b"\x04" * 6, (b"j", b"k")  # ctrl+d is half a page
 UNWANTED = {"COLUMNS", "LINES", "PYTHONDONTWRITEBYTECODE"}
+BYTECODE = Path(tempfile.gettempdir()) / f"tui-crawler-bytecode-{os.getuid()}"
 WANTED = {
     "TERM": "xterm-256color",
     "COLORTERM": "truecolor",
     "PYTHONPATH": str(ROOT),
-    "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / f"tui-crawler-bytecode-{os.getuid()}"),
+    "PYTHONPYCACHEPREFIX": str(BYTECODE),
 }
 """An installed program has its bytecode: it is made by the first start, which is not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """When a word had come, in ms after the start, and what had been read from the disk by then, in MiB."""
+
+    ms: float
+    read_mib: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +112,9 @@ class Console:
         while (left := until - time.perf_counter()) > 0:
             self._read(left)
 
-    def first_seen(self, *words: bytes) -> tuple[float, ...]:
-        """When each of the words had come, in ms after the start. Raises TimeoutError."""
-        found: dict[bytes, float] = {}
+    def first_seen(self, *words: bytes) -> tuple[Seen, ...]:
+        """When each of the words had come. Raises TimeoutError."""
+        found: dict[bytes, Seen] = {}
         seen = b""
         until = self._began + PATIENT_S
         while len(found) < len(words):
@@ -114,7 +123,8 @@ class Console:
             if self._read(0.05):
                 at, data = self._chunks[-1]
                 seen += data
-                found |= {word: (at - self._began) * 1_000 for word in words if word not in found and word in seen}
+                now = Seen((at - self._began) * 1_000, self._read_mib())
+                found |= {word: now for word in words if word not in found and word in seen}
         return tuple(found[word] for word in words)
 
     def press_randomly(self, presses: int, chance: random.Random) -> Keys:
@@ -143,7 +153,7 @@ class Console:
         """Its resident memory, in MiB."""
         return self._process.memory_info().rss / 2**20
 
-    def read_mib(self) -> float:
+    def _read_mib(self) -> float:
         """What it has had read from the disk so far, in MiB; not a number where the system does not tell."""
         if not hasattr(self._process, "io_counters"):
             return math.nan

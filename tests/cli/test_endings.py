@@ -7,20 +7,32 @@ from datetime import UTC
 
 import pytest
 
-from tests.console.sample_crawl import NOW, run_view
+from tests.console.sample_crawl import API, NOW, origin, run_view
 from tui_crawler.cli.run_ledger import RunLedger
 from tui_crawler.cli.run_summary import summary
 from tui_crawler.console.engine_room import EngineEnd, EngineRoom, Phase
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.present.log_lines import activity_line, log_row
+from tui_crawler.console.present.standing import standing
 from tui_crawler.console.present.stat_rows import run_row
 from tui_crawler.console.table_cells import cell_text
 from tui_crawler.domain.desk_view import ActivityView
-from tui_crawler.domain.endings import BROKEN_OFF, finish_words, run_end, run_end_words, run_word, what_happened
+from tui_crawler.domain.endings import (
+    BROKEN_OFF,
+    ends_words,
+    finish_words,
+    origin_end,
+    origin_end_words,
+    run_end,
+    run_end_words,
+    run_word,
+    what_happened,
+)
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.idle_reason import idle_reason_of_run
+from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
 from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.run import RunReason
+from tui_crawler.domain.view import TotalsView
 
 REASONS = tuple(reason.value for reason in RunReason)
 
@@ -64,6 +76,29 @@ def test_all_that_tell_the_end_of_a_run_use_the_same_words(reason: str):
     assert room.standing(run).mark.word == word
 
 
+def test_a_run_has_nothing_more_to_do_only_where_no_page_is_pending():
+    assert run_end("exhausted") == ("finished", "nothing left in this run")
+    assert run_end("exhausted", 0) == ("finished", "nothing more to do")
+    assert run_end("exhausted", 1) == ("finished", "1 page waits for the next")
+    assert run_end_words("exhausted", 82) == "finished, 82 pages wait for the next"
+    assert run_end("operator", 82) == run_end("operator")
+    run = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
+    left = TotalsView(0, 82, 3, 4, 5, 6, 7_000, 8)
+    assert ExitSummary(run=run, now=NOW, totals=left).lines()[0].endswith("; 82 pages wait for the next.")
+    none = replace(left, pending=0)
+    assert ExitSummary(run=run, now=NOW, totals=none).lines()[0].endswith("; nothing more to do.")
+
+
+def test_several_origins_that_ended_in_different_ways_are_counted_each_way():
+    assert ends_words(()) == ""
+    assert ends_words(["exhausted"]) == "1 has finished"
+    assert ends_words(["exhausted", "patience", "exhausted", "patience", "exhausted"]) == "2 gave up, 3 have finished"
+    assert ends_words(["exhausted", "operator"], "origin/origins") == "1 origin was stopped, 1 has finished"
+    assert ends_words(["of_another_version"] * 2, "origin/origins") == "2 origins have ended"
+    every = [reason.value for reason in FinishReason]
+    assert len(ends_words(every).split(", ")) == len(every)
+
+
 def test_a_run_that_goes_on_or_broke_off():
     run = run_view()
     assert run_word(run) == "running"
@@ -79,3 +114,14 @@ def test_the_log_tells_the_end_of_an_origin_in_the_words_of_the_overview(reason:
     assert "_" not in finish_words(reason)
     logged = ActivityView(1, NOW, "origin_finished", "https://a.example", 7, reason)
     assert what_happened(logged) == finish_words(reason)
+
+
+@pytest.mark.parametrize("reason", [reason.value for reason in FinishReason])
+def test_the_state_of_an_origin_and_why_say_the_same_end(reason: str):
+    ended = origin(API, state="FINISHED", finish_reason=reason, pending=0)
+    word, why = origin_end(reason), idle_reason(ended, NOW, run_view())
+    assert standing(ended).word == word
+    told = origin_end_words(reason, why)
+    assert told in {why, f"{word}, {why}"}
+    assert told.startswith(word)
+    assert told.count(word) == 1

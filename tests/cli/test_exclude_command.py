@@ -57,7 +57,7 @@ class TestOnARestingDatabase:
     def test_what_became_of_it_as_json(self, crawl: Path, say: Say):
         (action,) = say("exclude", "cidr", "203.0.113.77/24", "--json").document["actions"]
         assert (action["action"], action["target"]) == ("exclude", "cidr 203.0.113.0/24")
-        assert action["after"] == {"changed": True, "origins": []}
+        assert action["after"] == {"changed": True, "origins": [], "pages": {}}
 
     def test_an_entry_of_the_rules_is_not_removed_but_shown_where_it_stands(self, crawl: Path, say: Say):
         said = say("exclude", "--remove", "pattern", "/members/")

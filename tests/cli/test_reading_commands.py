@@ -144,7 +144,7 @@ class TestStatus:
             (replace(RUN, live=False), ", broken off (last heard of 1970-01-01 "),
             (
                 replace(RUN, live=False, finished_at=9_000, finish_reason="exhausted"),
-                ":09: finished, nothing more to do",
+                ":09: finished, 4 pages wait for the next",
             ),
         ],
     )

@@ -284,7 +284,11 @@ class TestApply:
         said = say("rules", "undo", "--note", "a mistake")
         told = said.out.splitlines()
         assert told[0] == "version 3 is in force: of 5 known URLs 1 newly blocked, 0 newly allowed, 4 unchanged"
-        assert told[1:] == ["this blocks 1 seed:", f"  {A}/slides/1"]
+        assert told[1:] == [
+            "this blocks 1 seed:",
+            f"  {A}/slides/1",
+            "another undo brings back what version 2 says",
+        ]
         assert say("rules", "show", "--json").document == {**before, "ruleset_id": 3}
         assert say("rules", "undo", "--json").document["ruleset_id"] == 4
         shown = say("rules", "show", "--json").document

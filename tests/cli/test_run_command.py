@@ -100,7 +100,7 @@ def test_in_a_pipe_there_are_lines_and_a_summary(config: Path, say: Say, wiring:
     lines = said.out.splitlines()
     assert lines[0].endswith("run started: 1 origin")
     assert f"{A}/\\x1b[31m" in lines[1]
-    assert "run finished, nothing more to do" in lines
+    assert "run finished, nothing left in this run" in lines
     assert f"  {A}: out of patience; 0 pages done, 1 failed" in lines
 
 
@@ -145,7 +145,7 @@ def test_on_a_terminal_the_summary_stays(config: Path, wiring: Wiring, monkeypat
     monkeypatch.setattr(sys, "stdout", terminal)
     wiring.crawl = crawl
     assert main(["run", "my.yaml"]) == 1
-    assert terminal.getvalue().startswith("run finished, nothing more to do\n")
+    assert terminal.getvalue().startswith("run finished, nothing left in this run\n")
 
 
 def test_a_dumb_terminal_gets_plain_lines(config: Path, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):

@@ -150,13 +150,43 @@ def test_the_summary_says_who_gave_up_and_why():
         event("run_finished", at=61_000, reason="exhausted", requests=55, pages_done=15, pages_failed=41),
     )
     assert list(summary(ledger)) == [
-        "run finished, nothing more to do",
+        "run finished, nothing left in this run",
         "  55 turns with a request at 2 origins in 00:01:00",
         "  pages as they stand now: 15 done, 41 failed",
         "1 origin gave up:",
         f"  {A}: out of patience after 5 × connection_failed; 14 pages done, 41 failed, 7 on the todo list",
         "  what failed: tui-crawler failures; put it back: tui-crawler retry --origin ORIGIN",
     ]
+
+
+def robots(at: int, origin: str, code: str, patience: int, status: int | None = None, message: str = "") -> Event:
+    values = {"http_status": status, "response_ms": 3, "delay_ms": 1_000, "patience": patience, "message": message}
+    return Event(at, "robots_fetched", origin, f"{origin}/robots.txt", code, tuple(values.items()))
+
+
+def test_an_origin_that_gave_up_over_its_robots_txt_says_so_and_what_helps():
+    refused = "a.example.org port 443: Connection refused"
+    ledger = ledger_of(
+        *(robots(1_000 + n, A, "connection_failed", 5 - n, message=refused) for n in range(1, 6)),
+        event("origin_finished", A, reason="patience", pages_done=0, pages_failed=0),
+    )
+    lines = list(summary(ledger))
+    assert f"  {A}: robots.txt unreachable: connection refused; 0 pages done, 0 failed" in lines
+    assert "  robots.txt: the next run asks for it again; in a live one after tui-crawler top-up ORIGIN" in lines
+    assert not any("retry" in line for line in lines), "it would put nothing back"
+
+
+def test_a_robots_txt_that_came_after_all_is_not_what_an_origin_gave_up_over():
+    ledger = ledger_of(
+        robots(1_000, A, "server_internal_error", 4, 503),
+        robots(2_000, A, "file_not_found", 4, 404),
+        *(attempt(2_000 + n, code="connection_failed", patience=4 - n, pages_failed=n) for n in range(1, 5)),
+        event("origin_finished", A, reason="patience", pages_done=0, pages_failed=4),
+    )
+    assert any(
+        "out of patience after 4 × connection_failed, 1 × server_internal_error" in one for one in summary(ledger)
+    )
+    assert ledger_of(robots(1_000, A, "file_not_found", 5, 404)).origins[A].without_robots == ""
 
 
 def test_a_continued_run_counts_both_its_lives_before_and_after_its_end():

@@ -14,6 +14,7 @@ import pytest
 from tests.cli.conftest import ORIGIN, Said, Wiring, origin_view
 from tui_crawler.cli import steer_command
 from tui_crawler.cli.operator_name import operator_name
+from tui_crawler.console.uptake import gave_up_words
 from tui_crawler.domain.command import (
     ActionResult,
     AddSeeds,
@@ -26,6 +27,7 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
+from tui_crawler.domain.view import RunView
 
 Say = Callable[..., Said]
 OTHER = "http://example.org:8080"
@@ -251,6 +253,21 @@ class TestRetry:
         )
         assert asked(wiring) == RetryPages(("https://example.org/a",), ("request_timeout", "file_gone"), (ORIGIN,))
         assert said.out == f"4 pages put back\n  3 {ORIGIN}\n  1 {OTHER}\n"
+
+    @pytest.mark.parametrize("live", [True, False])
+    def test_where_an_origin_gave_up_it_says_that_nothing_is_asked(self, live: bool, say: Say, wiring: Wiring):
+        tired = {"state": "FINISHED", "finish_reason": "patience"}
+        wiring.reports.origins = (origin_view(**tired), origin_view(OTHER))
+        wiring.reports.run_row = RunView(7, 1_000, 0 if live else 2_000, "", 9, "ua", "my-index", live=live)
+        wiring.answer = answer({"retried": {ORIGIN: 3, OTHER: 1}})
+        lines = say("retry", "--exit-code", "request_timeout").out.splitlines()
+        words = f"{gave_up_words((ORIGIN,))} tui-crawler top-up {ORIGIN}"
+        assert lines[3:] == ([words] if live else []), "a run that is yet to begin gives new patience"
+        wiring.reports.origins = (origin_view(**tired), origin_view(OTHER, **tired))
+        lines = say("retry", "--exit-code", "request_timeout").out.splitlines()
+        assert lines[3:] == ([f"{gave_up_words((ORIGIN, OTHER))} tui-crawler top-up ORIGIN"] if live else [])
+        wiring.answer = answer({"retried": {}})
+        assert say("retry", "--exit-code", "file_gone").out == "no failed page matches\n"
 
     def test_nothing_named(self, say: Say, wiring: Wiring):
         said = say("retry")

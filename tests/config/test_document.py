@@ -12,6 +12,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from tests.config.written import SEEDS, load_text
+from tui_crawler.cli.parser import parse
 from tui_crawler.config.document import configuration_markdown, json_schema
 from tui_crawler.config.effective import effective
 from tui_crawler.config.kinds import Nullable
@@ -178,3 +179,10 @@ def test_what_the_sample_says_for_own_sites_is_valid_too(sample):
     config = load_config(sample)
     assert config.seeds == ("https://example.org/", "https://example.com/")
     assert config.warnings == ()
+
+
+def test_the_sample_says_first_how_the_web_is_started_that_it_crawls():
+    head = SAMPLE.read_text(encoding="utf-8").partition("\nname:")[0]
+    (command,) = re.findall(r"`tui-crawler (demo [^`]*)`", head)
+    arguments = parse(command.split())
+    assert (arguments.serve_only, arguments.port) == (True, 18081), "where its seeds begin"

@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from tests.console.log_stretches import activity_stretch, attempt_stretch
 from tests.console.page_holds import passes
 from tests.console.sample_crawl import API, WWW, attempts, failed_pages, origins, page_detail, run_view, todo_list
-from tests.console.sample_failures import failure_group, failure_value, link_ends, refusal_counts
+from tests.console.sample_failures import failure_group, failure_value, holds, link_ends, refusal_counts
 from tests.console.sample_log import (
     activities,
     claimed,
     exits_of_crawl,
+    exits_of_www,
     jobs,
     operator_actions,
     refused_links,
@@ -28,7 +30,8 @@ from tui_crawler.console.present.attempt_row import is_problem
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.desk_view import ActionView, ActivityView, JobView, LimboView, StashView
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.page_filter import PageFilter, PageWindow, state_of
+from tui_crawler.domain.log_window import LogReach, LogStretch, LogTerms
+from tui_crawler.domain.page_filter import PageFilter, PageTally, PageWindow, state_of
 from tui_crawler.domain.page_view import (
     ExitCountView,
     FailureCount,
@@ -108,7 +111,7 @@ class FakeReports:
 
     def data_version(self) -> int:
         if self.gate is not None:
-            self.gate.wait(5)
+            self.gate.wait(60)
         if self.failure:
             raise StorageFailure(self.failure)
         return self.version
@@ -180,6 +183,13 @@ class FakeReports:
         )
         return found[::-1][:limit] if oldest_first else found[:limit]
 
+    def attempt_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[AttemptView]:
+        self.asked.append(f"attempt_stretch({reach.edge}, {'>' if reach.oldest_first else '<'}, {terms.text!r})")
+        return attempt_stretch(self.log, terms, reach)
+
+    def activity_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[ActivityView]:
+        return activity_stretch(self.happened, terms, reach)
+
     def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
         if origin == API:
             return (
@@ -191,21 +201,29 @@ class FakeReports:
                 ExitCountView("rate_limited", 2, 1),
                 ExitCountView("server_internal_error", 1, 0),
             )
-        return exits_of_crawl()[:7] if origin == WWW else () if origin else exits_of_crawl()
+        return exits_of_www() if origin == WWW else () if origin else exits_of_crawl()
 
-    def failure_count(self, by: tuple[str, ...], limit: int, now: int) -> FailureCount:
-        self.asked.append(f"failure_count({', '.join(by)})")
+    def failure_count(self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...] = ()) -> FailureCount:
+        self.asked.append(f"failure_count({', '.join((*by, *sought))})")
         groups: dict[tuple[tuple[str, str], ...], list[PageView]] = {}
         for one in self.pages[:limit]:
             groups.setdefault(tuple((name, failure_value(one, name)) for name in by), []).append(one)
-        made = [failure_group(key, pages, now) for key, pages in groups.items()]
+        made = [
+            replace(failure_group(key, pages, now), found=sum(holds(one, sought) for one in pages) if sought else 0)
+            for key, pages in groups.items()
+        ]
         looked_at = min(limit, len(self.pages)) if self.counted is None else self.counted
         return FailureCount(
             tuple(sorted(made, key=lambda group: -group.count)), looked_at, max(len(self.pages), looked_at, self.failed)
         )
 
     def failure_window(
-        self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool = False
+        self,
+        key: tuple[tuple[str, str], ...],
+        after_id: int,
+        limit: int,
+        newest_first: bool = False,
+        sought: tuple[str, ...] = (),
     ) -> PageWindow:
         self.asked.append(f"failure_window({', '.join(value for _, value in key)}, {after_id})")
         edge = after_id or (10**9 if newest_first else 0)
@@ -213,6 +231,7 @@ class FakeReports:
             one
             for one in sorted(self.pages, key=lambda one: one.page_id, reverse=newest_first)
             if all(failure_value(one, name) == value for name, value in key)
+            and holds(one, sought)
             and (one.page_id < edge if newest_first else one.page_id > edge)
         ]
         shown = tuple(found[:limit])
@@ -246,6 +265,16 @@ class FakeReports:
         return PageWindow(
             tuple(found[:limit]), len(looked), len(known), last.page_id if last else 0, not more and looked == rest
         )
+
+    def page_tally(self, narrowing: PageFilter, after_id: int) -> PageTally:
+        self.asked.append(f"page_tally({after_id})")
+        known = sorted(self.pages, key=lambda one: one.page_id)
+        names = frozenset(one.origin for one in known)
+        rest = [one for one in known if one.page_id > after_id]
+        looked = rest[: self.looks_at]
+        last = looked[-1].page_id if looked else after_id
+        matched = sum(passes(narrowing, one, names) for one in looked)
+        return PageTally(matched, len(looked), len(known), last, looked == rest)
 
     def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
         self.asked.append(f"page_counts({field})")

@@ -166,13 +166,13 @@ class PoisonedReports(FakeReports):
     def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
         return self._bad((ExitCountView("file_ingested", 3, 1),))
 
-    def failure_count(self, by: tuple[str, ...], limit: int, now: int) -> FailureCount:
+    def failure_count(self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...] = ()) -> FailureCount:
         key = tuple((name, f"v{self.payload}") for name in by)
         group = FailureGroup(key, 3, 1, f"https://s/{self.payload}", 1, 2, 1, (1,) * 12, ((f"o{self.payload}", 3),))
         return FailureCount((group,), 3, 9)
 
     def failure_window(
-        self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool
+        self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool, sought: tuple[str, ...]
     ) -> PageWindow:
         return PageWindow(self.pages, 9, 9, max(one.page_id for one in self.pages), ended=True)
 

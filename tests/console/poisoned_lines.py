@@ -14,6 +14,7 @@ from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.first_step import Found, FoundFile
 from tui_crawler.console.glyphs import Mark
 from tui_crawler.console.impact_room import ImpactNews
+from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.notice import Trouble
 from tui_crawler.console.origin_parts import TopUp, robots_sheet
 from tui_crawler.console.picture import EngineStanding
@@ -55,6 +56,7 @@ from tui_crawler.console.rule_draft import DraftRow, Rebased, RuleDraft, entries
 from tui_crawler.console.rule_exclusion import exclusion_lines
 from tui_crawler.console.rule_firing import Firing
 from tui_crawler.console.rule_pattern import clusters_of, pattern_of
+from tui_crawler.console.uptake import Outlook, Uptake, outlook_of
 from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.desk_view import ActionView
@@ -62,6 +64,7 @@ from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.page_view import OriginHistory
 from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.preview import OriginImpact, Preview, Sample
+from tui_crawler.domain.recovery import NextTry
 from tui_crawler.domain.robots import RobotsDecision
 from tui_crawler.domain.ruleset import RulesetChange
 from tui_crawler.domain.trap import TrapSuspicion
@@ -71,8 +74,9 @@ from tui_crawler.domain.view import OriginView, RunView
 def every_line_of_urls(reports: PoisonedReports, now: int) -> Iterator[Line]:
     """What view 3, the tabs of a URL and the trace show."""
     for page in reports.pages:
-        yield from url_rows.url_row(page, now).cells
-        yield from url_rows.url_lines(page, now, UTC)
+        outlook = outlook_of(page, now, None, Uptake.this_run)
+        yield from url_rows.url_row(page, now, outlook).cells
+        yield from url_rows.url_lines(page, outlook, UTC)
     detail = reports.page_detail(API, 0, 9)
     assert detail is not None
     yield from url_detail.content_lines(detail, UTC)
@@ -89,9 +93,9 @@ def every_line_of_urls(reports: PoisonedReports, now: int) -> Iterator[Line]:
         yield from stored_body.hex_lines(body, 9, width)
     said = explanation(f"{API}/private/x")
     trace = dataclasses.replace(poison(said, reports.payload, names=False), answer=said.answer)
-    yield from why.trace_lines(trace)
-    yield from why.short_trace_lines(trace)
-    yield from why.standing_lines(trace, UTC)
+    yield from why.trace_lines(trace, NOW, UTC)
+    yield from why.short_trace_lines(trace, NOW, UTC)
+    yield from why.standing_lines(trace, UTC, KeyNames())
 
 
 def every_line_of_the_log(reports: PoisonedReports, now: int) -> Iterator[Line]:
@@ -142,7 +146,7 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
         yield from rule_rows.difference_lines(one, now, draft.changes)
     lost = tuple(dataclasses.replace(one, kind="edited") for one in draft.changes)
     for rebased in (Rebased(draft), Rebased(draft, lost), Rebased(RuleDraft(now, now.policies), lost)):
-        yield from rule_rows.overtaken_lines(now, rebased)
+        yield from rule_rows.overtaken_lines(now, rebased, KeyNames())
         yield rule_rows.carry_text(now, rebased)
     yield rule_rows.draft_heading(draft)
     yield rule_rows.heading_of(now, 3)
@@ -153,8 +157,8 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     samples = (Sample(payload, "allowed", payload, payload), Sample(payload, payload, "allowed", payload))
     preview = Preview(9, 1, 2, 6, (origin,), (f"https://{payload}/",), samples, (("done", 1), (payload, 1)))
     for news in (ImpactNews(draft, 9, preview), ImpactNews(draft, error=payload)):
-        yield from rule_impact.impact_lines(True, news)
-        yield from rule_sheet.without_lines(news)
+        yield from rule_impact.impact_lines(True, news, KeyNames())
+        yield from rule_sheet.without_lines(news, KeyNames())
         yield rule_impact.impact_words(news)
         for read in (payload, RulesetChange(exclusions=(Exclusion("host", payload, payload, payload, payload),))):
             yield from exclusion_lines(payload, read, news)
@@ -171,23 +175,33 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
     trap = TrapSuspicion((payload, payload), payload)
     given = (TopUp(NOW, payload, 1, 5),)
     yield from origin_detail.state_lines(
-        view, origin_detail.Past(history, given, run, contract, trap), NOW, UTC, (1.0, None)
+        view, origin_detail.Past(history, given, run, contract, trap), NOW, UTC, (1.0, None), KeyNames()
     )
     yield head_line(view, NOW, run, UTC, payload, contract)
     yield from origin_row(view, NOW, run, UTC, narrow=True, suspected=True).cells
+    lost = dataclasses.replace(
+        view,
+        state="FINISHED",
+        finish_reason="patience",
+        robots_status="unreachable",
+        robots_message=payload,
+        robots_http_status=None,
+    )
+    yield from robots_lines(lost, None, "", None, NOW, UTC, KeyNames())
+    yield from origin_row(lost, NOW, run, UTC, narrow=False, twin=True).cells
     raw = payload.encode("utf-8", "surrogatepass").replace(b"\r", b" ").replace(b"\n", b" ")
     body = b"User-agent: *\nDisallow: /%b\nAllow: /%b\nSitemap: %b\n# \xff\x9b%b" % (raw, raw, raw, raw)
     sheet = robots_sheet(body, contract)
     decision = RobotsDecision(False, 2, payload)
     for url in ("", f"{view.origin}/{payload}"):
-        yield from robots_lines(view, sheet, url, decision, NOW, UTC)
+        yield from robots_lines(view, sheet, url, decision, NOW, UTC, KeyNames())
     for number in range(1, len(sheet.lines) + 1):
         yield text_line(sheet, number, 2)
     asked = ActionView(1, NOW, payload, payload, payload, payload, payload, undone=False, applied=True, error=payload)
     yield from action_row(asked, UTC).cells
     yield from trouble_row(Trouble(1, NOW, payload), UTC).cells
     yield from trap_lines.trap_lines(trap, hint=payload)
-    yield from contract_card.contract_lines(contract, view, NOW, UTC)
+    yield from contract_card.contract_lines(contract, view, NOW, UTC, KeyNames())
     yield wanted_url(view.origin, f"/{payload}")
 
 
@@ -217,7 +231,7 @@ def lines_of_tools(payload: str) -> Iterator[Line]:
 def printed(reports: PoisonedReports, payload: str) -> Iterator[str]:
     """What is printed when the console has been left."""
     plain = ExitSummary(run=reports.newest_run, gave_up=tuple(reports.rows), engine_failure=payload)
-    gone = Departure(7, f"/x/{payload}.log", f"tui-crawler --db {payload}")
+    gone = Departure(7, f"/x/{payload}.log", f"tui-crawler --db {payload}", f"tui-crawler stop --all --db {payload}")
     for summary in (
         plain,
         dataclasses.replace(plain, run=None, trouble=payload, engine_failure=""),
@@ -244,7 +258,7 @@ def every_line(payload: str) -> Iterator[Line]:
         yield from event_row(one, zone).cells
         yield from log_row(one, zone).cells
     for number, item in enumerate(reports.todo(API, 9)):
-        yield from origin_detail.todo_row(number, item, API, now).cells
+        yield from origin_detail.todo_row(number, item, API, now, Outlook(NextTry.now)).cells
     for exits in reports.exit_counts(API, now):
         yield from origin_detail.exit_row(exits, 9).cells
     for by in failure_rows.GROUPINGS:
@@ -254,7 +268,7 @@ def every_line(payload: str) -> Iterator[Line]:
             yield cost_words(RetryCost(1, 2, f"https://{payload}", 3, 4))
     yield failure_rows.cluster_words(clusters_of((f"https://a/{payload}/1", f"https://a/{payload}/2"))[0], 2)
     for page in reports.pages:
-        yield from failure_rows.page_row(page, now, ()).cells
+        yield from failure_rows.page_row(page, now, (), Outlook(NextTry.now)).cells
         yield from failure_rows.page_lines(page)
     yield from every_line_of_the_log(reports, now)
     yield from every_line_of_urls(reports, now)

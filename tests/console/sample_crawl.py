@@ -12,6 +12,12 @@ from tui_crawler.domain.view import AttemptView, OriginView, RunView
 
 NOW = 1_767_609_667_000  # 2026-01-05 10:41:07 UTC
 SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000
+RECRAWL_MS = 28 * 24 * HOUR
+"""`crawl.recrawl_interval` of the sample."""
+FOUND_AT = NOW - RECRAWL_MS - 42 * MINUTE
+"""When the URL that is shown whole was crawled first, in an earlier run."""
+STORED_BYTES = 441
+"""The size of the body that is stored of it."""
 API = "https://api.example.org"
 WWW = "https://www.example.com"
 DOCS = "https://docs.example.net"
@@ -62,24 +68,25 @@ def origins() -> tuple[OriginView, ...]:
     return (
         origin(
             API, state="BUSY", patience=2, politeness=3, delay_ms=4_000, delay_reason="rate_limit", todo=812,
-            pending=1_640, done=420, failed=31, blocked=50, requests=467, bytes=7_400_000, discovered=388,
+            pending=1_640, done=420, failed=9, blocked=50, requests=467, bytes=7_400_000, discovered=388,
+            crawl_delay_ms=2_000,
             in_flight_url=f"{API}/v2/items?page=19", last_url=f"{API}/v2/items?page=18",
             last_exit_code="request_timeout", last_http_status=None, last_response_ms=30_000, last_attempt_at=NOW,
             next_request_at=NOW - 6_100, in_flight_since=NOW - 6_100,
         ),
         origin(
-            WWW, state="BUSY", todo=12_004, pending=1_190_331, done=88_120, failed=12, blocked=4_062,
+            WWW, state="BUSY", todo=12_004, pending=1_190_331, done=88_120, blocked=4_062,
             requests=88_460, bytes=1_905_000_000, discovered=61_000, in_flight_url=f"{WWW}/products/4711?ref=home",
             last_url=f"{WWW}/products/4710", last_response_ms=240,
         ),
         origin(
-            DOCS, todo=310, pending=355, done=9_021, failed=3, requests=9_104, bytes=212_000_000, delay_ms=10_000,
+            DOCS, todo=310, pending=355, done=9_021, failed=1, requests=9_104, bytes=212_000_000, delay_ms=10_000,
             delay_reason="crawl_delay", crawl_delay_ms=10_000, next_request_at=NOW + 7_900, discovered=1_200,
             last_url=f"{DOCS}/guide/intro", last_exit_code="file_did_not_change", last_http_status=304,
             last_response_ms=180, last_attempt_at=NOW - 2_100,
         ),
         origin(
-            "https://blog.example.com", state="READY", todo=41, pending=44, done=610, failed=2, requests=640,
+            "https://blog.example.com", state="READY", todo=41, pending=44, done=610, requests=640,
             bytes=31_000_000, next_request_at=NOW - 200, last_url="https://blog.example.com/2025/12/review",
             discovered=90,
         ),
@@ -90,16 +97,16 @@ def origins() -> tuple[OriginView, ...]:
         ),
         origin(
             "https://down.example.com", state="FINISHED", finish_reason="patience", patience=0, politeness=2,
-            delay_ms=8_000, delay_reason="response_time", todo=120, pending=120, done=14, failed=41, requests=64,
+            delay_ms=8_000, delay_reason="response_time", todo=120, pending=120, done=14, failed=4, requests=64,
             bytes=390_000, last_url="https://down.example.com/status", last_exit_code="connection_failed",
-            last_http_status=None, last_response_ms=2_004, last_attempt_at=NOW - 7 * MINUTE,
+            last_http_status=None, last_response_ms=2_004, last_attempt_at=NOW - 22 * SECOND,
         ),
         origin(
             "https://tiny.example", state="FINISHED", finish_reason="exhausted", done=37, requests=39,
             bytes=810_000, last_url="https://tiny.example/imprint", last_attempt_at=NOW - 31 * MINUTE,
         ),
         origin(
-            "https://shop.example.net", patience=4, todo=1_204, pending=2_310, done=3_377, failed=58, blocked=1_120,
+            "https://shop.example.net", patience=4, todo=1_204, pending=2_310, done=3_377, failed=1, blocked=1_120,
             requests=4_810, bytes=88_000_000, delay_ms=2_400, delay_reason="response_time", politeness=1,
             next_request_at=NOW + 1_200, last_url="https://shop.example.net/cart?add=17", discovered=4_700,
             last_exit_code="server_internal_error", last_http_status=503, last_response_ms=1_210,
@@ -116,7 +123,7 @@ def origins() -> tuple[OriginView, ...]:
         ),
         origin(
             "https://busy.example.io", asleep_until=0, delay_ms=180_000, delay_reason="retry_after", todo=18,
-            pending=18, done=72, failed=4, requests=91, bytes=2_200_000, next_request_at=NOW + 134_000,
+            pending=18, done=72, requests=91, bytes=2_200_000, next_request_at=NOW + 134_000,
             last_url="https://busy.example.io/feed", last_exit_code="rate_limited", last_http_status=429,
             last_response_ms=88, patience=5, politeness=4, last_attempt_at=NOW - 46_000,
         ),
@@ -147,6 +154,7 @@ def attempt(number: int, url: str, code: str, **changes: object) -> AttemptView:
         worker="w1",
         message="",
         patience_before=5,
+        ruleset_id=13,
     )
     return replace(plain, **changes)  # type: ignore[arg-type]  # keyword names are checked at run time
 
@@ -213,20 +221,20 @@ def run_view(**changes: object) -> RunView:
         started_at=NOW - 42 * MINUTE - 10 * SECOND,
         finished_at=0,
         finish_reason="",
-        requests=108_917,
+        requests=101_900,
         user_agent="example-net-crawler (for https://example.net/why-we-crawl)",
         config_name="my-index",
         live=True,
         owner="process 4711 on host reef",
         heartbeat_at=NOW - 800,
         max_in_flight=8,
-        tries=3,
+        tries=5,
     )
     return replace(plain, **changes)  # type: ignore[arg-type]  # keyword names are checked at run time
 
 
 def page(number: int, url: str, code: str, **changes: object) -> PageView:
-    """A failed page."""
+    """A failed page, due as `v_page` has it: with tries left since it was tried, else after the interval."""
     plain = PageView(
         page_id=number,
         url=url,
@@ -240,15 +248,17 @@ def page(number: int, url: str, code: str, **changes: object) -> PageView:
         not_before=0,
         last_exit_code=code,
         last_http_status=None,
-        last_crawled_at=NOW - number * 41 * SECOND,
-        due_at=NOW + 28 * 24 * HOUR,
+        last_crawled_at=NOW - 6 * MINUTE - number % 100 * 4 * MINUTE,
+        due_at=0,
         took_ms=30_000 if code == "request_timeout" else None,
     )
     made = replace(plain, **changes)  # type: ignore[arg-type]  # keyword names are checked at run time
     left, status = made.attempts_remaining, PageStatus[made.status]
-    return replace(
-        made, recoverable=is_recoverable(status, left, ExitCode[code] if code else None, made.last_http_status)
-    )
+    due_at = max(made.not_before, made.last_crawled_at) if left > 0 else made.last_crawled_at + RECRAWL_MS
+    if status in {PageStatus.SKIPPED, PageStatus.STASHED}:
+        due_at = 0
+    recovers = is_recoverable(status, left, ExitCode[code] if code else None, made.last_http_status)
+    return replace(made, recoverable=recovers, due_at=changes.get("due_at", due_at))  # type: ignore[arg-type]  # see above
 
 
 def failed_pages() -> tuple[PageView, ...]:
@@ -257,28 +267,32 @@ def failed_pages() -> tuple[PageView, ...]:
     pages = [
         page(
             18, f"{API}/v2/items?page=18", "request_timeout", attempts=3, attempts_remaining=2,
-            message=wait, last_crawled_at=NOW, title="Items page 18",
+            message=wait, last_crawled_at=NOW, title="Items page 18", not_before=NOW + 2 * MINUTE,
         ),
         page(
-            3, f"{API}/v2/items?page=3", "request_timeout", attempts=1, attempts_remaining=2,
-            message=wait,
+            3, f"{API}/v2/items?page=3", "request_timeout", attempts=1, attempts_remaining=4,
+            message=wait, last_crawled_at=NOW - 14 * SECOND,
         ),
     ]  # fmt: skip
     pages += [
-        page(100 + n, f"{API}/v2/user/{n}", "request_timeout", attempts_remaining=1, message=wait) for n in range(7)
+        page(100 + n, f"{API}/v2/user/{n}", "request_timeout", attempts_remaining=2, message=wait) for n in range(7)
     ]
     pages += [
-        page(200 + n, f"https://down.example.com/{word}", "connection_failed", message="connection refused")
+        page(
+            200 + n, f"https://down.example.com/{word}", "connection_failed", message="connection refused", attempts=5,
+            last_crawled_at=NOW - 22 * SECOND - n * 3 * MINUTE,
+        )
         for n, word in enumerate(("status", "about", "imprint", "login"))
-    ]
+    ]  # fmt: skip
     pages += [
         page(
             300, f"{DOCS}/guide/missing", "file_not_found", last_http_status=404, attempts=1, message="404 Not Found",
-            title="Page not found – Example Docs",
+            title="Page not found – Example Docs", last_crawled_at=NOW - 20 * SECOND,
         ),
         page(
             301, "https://shop.example.net/cart?add=17", "server_internal_error", last_http_status=503,
-            attempts_remaining=1, message="503 Service Unavailable", title="[/]Out of order",
+            attempts_remaining=2, message="503 Service Unavailable", title="[/]Out of order",
+            last_crawled_at=NOW - 5 * SECOND,
         ),
     ]  # fmt: skip
     return tuple(sorted(pages, key=lambda one: one.page_id))
@@ -299,12 +313,23 @@ def page_detail(url: str = f"{API}/v2/items?page=18") -> PageDetail:
         ("content-type", "text/html; charset=utf-8"),
         ("etag", '"a81"'),
         ("server", "nginx \x1b]52;c;aGk=\x07"),
-        ("last-modified", "Mon, 05 Jan 2026 09:12:44 GMT"),
+        ("last-modified", "Mon, 08 Dec 2025 07:02:11 GMT"),
     )
     tried = (
         attempt(400, url, "request_timeout", **timeout, patience_before=3, patience_after=2, title="Items page 18"),
-        attempt(361, url, "request_timeout", **timeout, patience_before=4, patience_after=3, requests=2),
-        attempt(212, url, "file_ingested", response_ms=900, new_pages=7, ended_at=NOW - 42 * MINUTE),
+        attempt(361, url, "request_timeout", **timeout, patience_before=5, patience_after=4, requests=2),
+        attempt(
+            212,
+            url,
+            "file_ingested",
+            run_id=3,
+            response_ms=900,
+            new_pages=7,
+            bytes=STORED_BYTES,
+            started_at=FOUND_AT - 900,
+            ended_at=FOUND_AT,
+            ruleset_id=9,
+        ),
     )
     requests = (
         RequestView(
@@ -320,18 +345,19 @@ def page_detail(url: str = f"{API}/v2/items?page=18") -> PageDetail:
             1, 19, 30, False,
         ),
         RequestView(
-            512, 212, url, "GET", NOW - 42 * MINUTE - 900, NOW - 42 * MINUTE - 300, NOW - 42 * MINUTE, 200, False,
+            512, 212, url, "GET", FOUND_AT - 900, FOUND_AT - 300, FOUND_AT, 200, False,
             False, "", "203.0.113.7", sent, received, connection_reused=True,
         ),
     )  # fmt: skip
     path = (
-        LinkView(f"{API}/", f"{API}/v2/", "a", False, "API version 2", NOW - 42 * MINUTE),
-        LinkView(f"{API}/v2/", f"{API}/v2/items?page=17", "a", False, "items", NOW - 20 * MINUTE),
-        LinkView(f"{API}/v2/items?page=17", url, "a", False, "next ›", NOW - MINUTE),
+        LinkView(f"{API}/", f"{API}/v2/", "a", False, "API version 2", FOUND_AT - 42 * MINUTE),
+        LinkView(f"{API}/v2/", f"{API}/v2/items?page=17", "a", False, "items", FOUND_AT - 20 * MINUTE),
+        LinkView(f"{API}/v2/items?page=17", url, "a", False, "next ›", FOUND_AT - MINUTE),
     )
     found = page(
         18, url, "request_timeout", attempts=3, attempts_remaining=2, message=wait,
-        last_crawled_at=NOW, title="Items page 18", etag='"a81"', content_type="text/html; charset=utf-8", size=18_204,
+        last_crawled_at=NOW, title="Items page 18", etag='"a81"', content_type="text/html; charset=utf-8",
+        size=STORED_BYTES,
         not_before=NOW + 120_000, sha256="9f2c4a" + "0" * 58,
     )  # fmt: skip
     return PageDetail(found, tried, requests, path[-1:], (), (), path, inlink_count=12, outlink_count=7)

@@ -12,6 +12,11 @@ from tui_crawler.domain.refusal_view import RefusalCount, RefusalCounts
 SPAN = 5 * MINUTE
 
 
+def holds(page: PageView, sought: tuple[str, ...]) -> bool:
+    """Whether URL or message have each of these texts."""
+    return all(text in f"{page.url}\n{page.message}".casefold() for text in sought)
+
+
 def failure_value(page: PageView, name: str) -> str:
     """What a page has of a grouping."""
     match name:

@@ -14,7 +14,7 @@ def activities() -> tuple[ActivityView, ...]:
     """What happened beside the attempts, newest first."""
     return (
         ActivityView(41, NOW - 2 * SECOND, "dripfeed_changed", "", 7, "500 of spring are kept ready"),
-        ActivityView(40, NOW - 12 * SECOND, "ruleset_applied", "", 7, "version 12 of my-index: 3 entries changed"),
+        ActivityView(40, NOW - 12 * SECOND, "ruleset_applied", "", 7, "job my-index: version 13 of mara replaces 12"),
         ActivityView(39, NOW - 24 * SECOND, "origin_finished", "https://down.example.com", 7, "patience"),
         ActivityView(38, NOW - 25 * SECOND, "pages_reclaimed", "", 7, "2 pages: their worker is gone"),
         ActivityView(37, NOW - 26 * SECOND, "session_taken_over", "", 7, "process 4402 on host reef is gone"),
@@ -54,12 +54,12 @@ def jobs() -> tuple[JobView, ...]:
     made = NOW - 42 * MINUTE
     return (
         JobView(
-            "my-index", "ACTIVE", 0, 8, None, "", 1_201_912, 6, 102_400, 151, 5_444, 12, False, "", WHO, made,
+            "my-index", "ACTIVE", 0, 8, None, "", 1_196_829, 6, 101_019, 15, 5_429, 13, False, "", WHO, made,
         ),
         JobView("archive", "ACTIVE", 20, None, 0, "slow", 4_410, 0, 0, 0, 0, 9, False, "after the move", WHO, made),
-        JobView("press", "DRAINING", -10, 2, 4, "", 2, 2, 640, 1, 3, 12, False, "", WHO, made),
+        JobView("press", "DRAINING", -10, 2, 4, "", 2, 2, 640, 0, 3, 12, False, "", WHO, made),
         JobView("events", "FINISHED", 0, 3, None, "", 0, 0, 1_204, 0, 12, 8, False, "", WHO, made),
-        JobView("trial", "ABORTED", 0, 1, 2, "", 77, 0, 12, 9, 0, 3, True, "wrong seeds", "ines", made),
+        JobView("trial", "ABORTED", 0, 1, 2, "", 77, 0, 0, 0, 0, 3, True, "wrong seeds", "ines", made),
     )  # fmt: skip
 
 
@@ -122,6 +122,18 @@ def exits_of_crawl() -> tuple[ExitCountView, ...]:
         ExitCountView("connection_failed", 55, 0),
         ExitCountView("request_timeout", 34, 6),
         ExitCountView("rate_limited", 12, 2),
+    )
+
+
+def exits_of_www() -> tuple[ExitCountView, ...]:
+    """How those at the greatest origin ended."""
+    return (
+        ExitCountView("file_ingested", 79_402, 4_870),
+        ExitCountView("file_did_not_change", 6_230, 311),
+        ExitCountView("blocked_url_by_local_policy", 3_190, 180),
+        ExitCountView("file_not_found", 1_204, 57),
+        ExitCountView("permanent_redirect", 951, 31),
+        ExitCountView("blocked_by_robots_txt", 872, 9),
     )
 
 

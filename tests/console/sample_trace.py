@@ -16,31 +16,31 @@ def explanation(url: str = KNOWN) -> Explanation:
     """The page that waits for its next try; what is private is refused, anything else was never seen."""
     refused = "/private" in url
     known = not refused and url.startswith(API)
-    robots = Step("robots", "pass", "line 8 Allow: /v2/, fetched 2026-01-05 10:29:07", "robots.txt:8")
+    robots = Step("robots", "pass", "line 7 Allow: /v2/, fetched 2026-01-05 10:29:07", "robots.txt:7")
     if refused:
         robots = Step("robots", "refuse", "Disallow: /private/ is the longest match", "robots.txt:5")
-    sentence = "tried 3 times, the next try is due 2026-01-05 10:43:07"
+    sentence = "it failed and is tried again: no response head within 30.0 s, 2026-01-05 10:41:07; 2 more tries"
     answer = Answer.retry_pending if known else Answer.never_seen
     if refused:
         answer, sentence = Answer.robots, "never seen, and would be refused: Disallow: /private/ is the longest match"
     steps = (
         Step("normalise", "pass", "as it was written"),
-        Step("origin", "pass", f"{API}: waiting, delay 4.0 s of 4.0 s"),
+        Step("origin", "pass", f"{API}: a request is under way"),
         Step("scope", "pass", "the origin of a seed", "seeds, line 1 of the configuration"),
         Step("start_path", "pass", "below /"),
-        Step("exclusion", "pass", "none of 14 exclusions matches"),
+        Step("exclusion", "pass", "none of 2 exclusions matches"),
         Step("trap_repeat", "pass", "no segment repeats"),
         Step("trap_depth", "pass", "3 of 20 segments"),
         Step("rule_accept", "pass", "no accept rule"),
         Step("item_pattern", "unknown" if not known else "pass", "depends on the page that links to it"),
-        Step("do_not_crawl", "pass", "no pattern matched (14 tested)", "config.yaml:31"),
-        Step("query_policy", "pass", "rule q3 allows {page}", "config.yaml:38"),
+        Step("do_not_crawl", "pass", "none of 2 entries matches"),
+        Step("query_policy", "pass", "it allows page", "my.yaml:18"),
         robots,
         *(
             (
-                Step("known", "pass", "found 2026-01-05 10:40:07"),
+                Step("known", "pass", "a page"),
                 Step("tries", "pass", "3 tries made, 2 left"),
-                Step("due", "refuse", "retry at 10:43:07: backoff 2 of 5", "retry.backoff"),
+                Step("due", "refuse", "not before 2026-01-05 10:43:07 (in 2 minutes)", "not_before"),
             )
             if known
             else (Step("known", "refuse", "no page of job my-index, and nothing that was crawled names it"),)
@@ -66,10 +66,12 @@ def explanation(url: str = KNOWN) -> Explanation:
             if known
             else ()
         ),
-        attempts=(attempt(400, url, "request_timeout", http_status=None, message="no response head"),) if known else (),
+        attempts=(attempt(400, url, "request_timeout", http_status=None, message="no response head within 30.0 s"),)
+        if known
+        else (),
         due_at=NOW + 2 * MINUTE if known else None,
         queue_position=4 if known else None,
-        ruleset_id=12,
+        ruleset_id=13,
     )
 
 

@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
+from functools import partial
 
-from textual import events
+from textual import events, messages
 from textual.keys import _character_to_key, key_to_character
+from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
@@ -32,7 +34,7 @@ from tui_crawler.console.session import Memory
 from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, ResumeOrigins
 from tui_crawler.domain.run import StorageFailure
 
-PATIENT_S = 20
+PATIENT_S = 60
 """How long a test waits for another thread before it fails."""
 
 
@@ -110,6 +112,9 @@ class FakeHost:
         self.locked_since = 0
         self.started = threading.Event()
         self.end = threading.Event()
+        self.begun = threading.Event()
+        if failure is None:
+            self.begun.set()
         self._obeys = obeys
         self._failure = failure
 
@@ -117,7 +122,7 @@ class FakeHost:
         self.started.set()
         if self._failure is not None:
             raise self._failure
-        self.end.wait(20)
+        self.end.wait(PATIENT_S)
         return "operator"
 
     def wake(self) -> None:
@@ -130,10 +135,12 @@ class FakeHost:
 
     @property
     def running(self) -> bool:
-        return self.started.is_set() and not self.end.is_set()
+        return self.begun.is_set() and not self.end.is_set()
 
 
-GONE = Departure(4_711, "/data/crawl.db.log", "tui-crawler --db /data/crawl.db")
+GONE = Departure(
+    4_711, "/data/crawl.db.log", "tui-crawler --db /data/crawl.db", "tui-crawler stop --all --db /data/crawl.db"
+)
 
 
 class FakeDetacher:
@@ -150,16 +157,27 @@ class FakeDetacher:
     def start(self) -> Departure:
         self.starts += 1
         self.begun.set()
-        self.gate.wait(20)
+        self.gate.wait(PATIENT_S)
         if self._failure:
             raise CannotDetach(self._failure)
         return GONE
 
 
 class StageApp(CrawlerApp):
-    """Tells a test when a reading has been taken in, and when something became of an intent."""
+    """Tells a test when a reading has been taken in, and when something became of an intent.
+
+    It ends as outside of tests: what was sent to the app is handled before the screens are taken down. `hasty`: while
+    they are, as Textual's `run_test` has it.
+    """
 
     answered: Answer = None
+    hasty = False
+
+    async def _shutdown(self) -> None:
+        if not self.hasty and self._task is not None:
+            self.post_message(messages.ExitApp())
+            await asyncio.wait({self._task}, timeout=PATIENT_S)
+        await super()._shutdown()
 
     def tell_me(self) -> None:
         self.taken_in = asyncio.Event()
@@ -193,25 +211,39 @@ def waits(node: MessagePump) -> bool:
 
 
 async def handle(nodes: Iterable[MessagePump]) -> bool:
-    """Lets widgets handle what was sent to them until now; answers whether there was anything."""
-    asked = 0
+    """Lets widgets handle what was sent to them until now; answers whether there was anything. One that ends meanwhile
+    is not waited for: what comes behind its end stays in its queue."""
+    asked: set[MessagePump] = set()
     handled = asyncio.Event()
 
-    def answer() -> None:
-        nonlocal asked
-        asked -= 1
+    def answer(node: MessagePump) -> None:
+        asked.discard(node)
         if not asked:
             handled.set()
 
     for node in nodes:
-        if not waits(node) and node.post_message(events.Callback(callback=answer)):
-            asked += 1
+        if not waits(node) and node.post_message(events.Callback(callback=partial(answer, node))):
+            asked.add(node)
     if asked:
-        await asyncio.wait_for(handled.wait(), PATIENT_S)
+        await _until(handled, asked)
         return True
     for _ in range(PASSES):
         await asyncio.sleep(0)
     return False
+
+
+async def _until(handled: asyncio.Event, asked: set[MessagePump]) -> None:
+    """Waits for the event, or until those who were asked, and have not answered, have ended."""
+    waiting = asyncio.create_task(handled.wait())
+    try:
+        while not waiting.done():
+            alive = {task for node in asked if (task := node._task) is not None and not task.done()}
+            if not alive:
+                return
+            done, _ = await asyncio.wait({waiting, *alive}, timeout=PATIENT_S, return_when=asyncio.FIRST_COMPLETED)
+            assert done, f"no answer of {asked}"
+    finally:
+        waiting.cancel()
 
 
 @dataclass
@@ -304,8 +336,9 @@ async def stage(
     explains: Callable[[Reports], Explainer] | None = SampleExplainer,
     queries: FakeQueries | None = None,
     successor: Callable[[], FakeHost | None] | None = None,
+    hears: Callable[[Message], None] | None = None,
 ) -> AsyncIterator[Stage]:
-    """A running app that has read twice."""
+    """A running app that has read twice. `hears` is called before any widget handles any message."""
     shown = reports or FakeReports()
     journal = FakeJournal(shown)
     clock = FrozenClock()
@@ -328,7 +361,7 @@ async def stage(
         successor=successor,
     )
     app.tell_me()
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, message_hook=hears) as pilot:
         held = Stage(app, shown, journal, clock, host, pilot)
         await asyncio.wait_for(app.taken_in.wait(), PATIENT_S)
         await held.quiet()

@@ -13,10 +13,11 @@ from tests.console.sample_crawl import API, WWW, origin, origins
 from tests.console.support import stage
 from tui_crawler.console import intent as intents
 from tui_crawler.console.actions import ACTIONS, BY_ID, Need, Situation, Where, actions_at, find_action, why_not
+from tui_crawler.console.delay_note import delay_note
 from tui_crawler.console.keys import keys_markdown, keys_of, table_keys
 from tui_crawler.console.notice import Notice, add_notice
 from tui_crawler.console.undo import UndoStack
-from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, RetryPages, SetDelay
+from tui_crawler.domain.command import ActionResult, PauseOrigins, ResumeOrigins, RetryPages, SetDelay
 from tui_crawler.domain.desk_view import JobView
 from tui_crawler.domain.page_view import FailureGroup
 
@@ -25,7 +26,7 @@ SOURCES = Path(__file__).parents[2] / "tui_crawler" / "console"
 
 @pytest.mark.parametrize("where", Where)
 def test_no_key_means_two_things_on_one_screen(where: Where) -> None:
-    keys = Counter(key for action in actions_at(where) for key in action.keys.split(","))
+    keys = Counter(key for action in actions_at(where) for key in action.keys.split(",") if key)
     keys.update(key for binding in table_keys() for key in binding.key.split(","))
     assert [key for key, number in keys.items() if number > 1] == []
 
@@ -71,8 +72,9 @@ def test_the_prompt_finds_words_ids_and_unique_beginnings() -> None:
         action = find_action(word, Where.overview)
         return action.id if action else ""
 
-    assert found("pause") == "origin.toggle_pause"
-    assert found("PAUSE") == "origin.toggle_pause"
+    assert found("pause") == "origin.pause"
+    assert found("PAUSE") == "origin.pause"
+    assert found("toggle") == found("origin.toggle_pause") == "origin.toggle_pause"
     assert found("origin.stop") == "origin.stop"
     assert found("screen") == "app.screenshot"
     assert found("re") == ""  # retry, retryfailed, reverse, redo
@@ -142,6 +144,38 @@ def test_delay_steps() -> None:
     assert asked.commands == (SetDelay(WWW, 0),)
 
 
+def test_where_a_longer_delay_holds_anyway_faster_takes_the_own_one_off_at_once() -> None:
+    slow = origin(WWW, delay_ms=4_000, delay_reason="response_time", operator_delay_ms=3_000)
+    off = intents.faster(slow)
+    assert off is not None
+    assert (off.commands, off.inverse) == ((SetDelay(WWW, 0),), (SetDelay(WWW, 3_000),))
+    assert off.says == "delay of www.example.com: 3.0s → its own"
+    assert undo_words(off) == "undo: delay of www.example.com back to 3.0s"
+
+
+@pytest.mark.parametrize(
+    ("asked", "after", "words"),
+    [
+        (3_000, '{"https://www.example.com": 3000, "in_force": 4000}', "4.0s holds"),
+        (0, '{"https://www.example.com": 0, "in_force": 4000}', "4.0s holds"),
+        (5_000, '{"https://www.example.com": 5000, "in_force": 5000}', ""),
+        (5_000, "{}", ""),
+        (5_000, "", ""),
+    ],
+)
+def test_a_delay_that_does_not_hold_is_not_told_as_if_it_did(asked: int, after: str, words: str) -> None:
+    assert delay_note((SetDelay(WWW, asked),), (ActionResult(1, "{}", after),)) == words
+    assert delay_note((PauseOrigins((WWW,)),), (ActionResult(1, "{}", after),)) == ""
+
+
+async def test_what_is_told_of_a_delay_says_which_one_holds() -> None:
+    async with stage((160, 40)) as held:
+        held.journal.after = '{"in_force": 4000}'
+        held.app.wishes.carry_out(intents.faster(origin(WWW, delay_ms=4_000, operator_delay_ms=4_000)))
+        await held.decided()
+        assert "✓ delay of www.example.com: 4.0s → 3.0s; 4.0s holds" in held.text()
+
+
 def test_retry_of_a_group_narrows_by_its_key() -> None:
     group = FailureGroup((("exit_code", "request_timeout"), ("origin", API)), 9, 2, f"{API}/x", 1, 2)
     question = intents.retry_group(group, "Takes 9s.")
@@ -152,8 +186,7 @@ def test_retry_of_a_group_narrows_by_its_key() -> None:
 
 def test_undo_and_redo_walk_over_what_can_be_undone() -> None:
     pause = intents.Intent((PauseOrigins((API,)),), "pause", (ResumeOrigins((API,)),))
-    seeds = intents.add_seeds(("https://a/",))
-    stack = UndoStack().did(pause).did(seeds)
+    stack = UndoStack().did(pause)
     assert stack.next_undo == "pause"
     step = stack.undo()
     assert step is not None

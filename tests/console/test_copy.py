@@ -16,11 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.console.sample_crawl import API, WWW
+from tests.console.sample_crawl import API, WWW, page
 from tests.console.support import FakeReports, Stage, stage
 from tests.console.test_injection import CASES, PoisonedReports
 from tui_crawler.console import clipboard, view_export
 from tui_crawler.console.crawl_table import Column, CrawlTable, Row, Styled
+from tui_crawler.console.screens import copy
+from tui_crawler.console.screens.copy import CopyScreen
 from tui_crawler.console.session import Memory
 from tui_crawler.console.view_export import TableText, export
 from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail
@@ -48,7 +50,7 @@ async def test_each_key_copies_its_kind(tmp_path: Path) -> None:
     async with stage(memory=Memory(tmp_path / "state", "x")) as held:
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
         await held.press("y")
-        assert "u the URL, percent-encoded" in held.text()
+        assert "Copy:  u URL  c curl  j JSON  r row  esc leaves" in held.text()
         await held.press("u")
         assert copied(held) == f"{API}/"
         file = tmp_path / "state" / "copied.txt"
@@ -62,10 +64,8 @@ async def test_each_key_copies_its_kind(tmp_path: Path) -> None:
         assert json.loads(copied(held))["origin"] == API
         await held.press("y", "r")
         assert "api.example.org" in copied(held)
-        await held.press("y", "down", "enter")
-        assert copied(held).startswith("curl")
         await held.press("y", "escape")
-        assert copied(held).startswith("curl")
+        assert "api.example.org" in copied(held)
 
 
 async def test_a_page_is_asked_for_conditionally_and_a_link_is_its_other_end() -> None:
@@ -95,11 +95,33 @@ async def test_a_page_is_asked_for_conditionally_and_a_link_is_its_other_end() -
         assert copied(held) == "https://from.example/"
 
 
+async def test_any_other_key_does_what_it_always_does() -> None:
+    async with stage() as held:
+        table = held.app.screen.query_one("#origins", CrawlTable)
+        at = table.cursor_index
+        await held.press("y", "down")
+        assert not isinstance(held.app.screen, CopyScreen)
+        assert table.cursor_index == at + 1
+        await held.press("y", "g", "y", "3", rounds=2)
+        assert held.app.screen.WHERE.value == "URLs"
+        assert not copied(held)
+
+
+async def test_it_goes_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copy, "SHOWN_S", 0.01)
+    async with stage() as held:
+        await held.press("y", rounds=0)
+        while isinstance(held.app.screen, CopyScreen):
+            await held.quiet()
+        await held.press("j")
+        assert not copied(held)
+
+
 async def test_marked_rows_are_copied_in_their_order() -> None:
     async with stage() as held:
         await held.press("2", "enter", rounds=2)
         await held.press("space", "space", "y")
-        assert "Copy 2 rows" in held.text()
+        assert all(words in held.text() for words in ("Copy 2 rows", "u URLs", "r rows"))
         await held.press("u")
         urls = copied(held).splitlines()
         assert len(urls) == 2
@@ -111,9 +133,8 @@ async def test_a_row_that_is_no_page_has_no_url_to_copy() -> None:
     async with stage() as held:
         await held.press("2", rounds=2)
         await held.press("y")
-        assert "percent-encoded" not in held.text()
-        await held.press("u")
-        await held.press("j")
+        assert "Copy:  j JSON  r row" in held.text()
+        await held.press("u", "j")
         assert json.loads(copied(held))["key"]
 
 
@@ -137,9 +158,9 @@ def hostile_texts(payload: str) -> Iterator[str]:
     rows = tuple(Row(number, (payload, Styled(page.title))) for number, page in enumerate(reports.pages))
     for format_id, _ in view_export.FORMATS:
         yield export(TableText(COLUMNS, rows, reports.pages), format_id).replace("\r\n", "\n")
-    for page in reports.pages:
-        yield clipboard.encoded_url(page.url)
-        yield clipboard.curl_command(page.url, f"agent {payload}", page.etag, page.last_modified)
+    for one in reports.pages:
+        yield clipboard.encoded_url(one.url)
+        yield clipboard.curl_command(one.url, f"agent {payload}", one.etag, one.last_modified)
     yield view_export.as_line(rows[0])
 
 
@@ -174,6 +195,28 @@ def test_no_cell_is_a_formula() -> None:
     cells = [row[0] for row in csv.reader(io.StringIO(text))]
     assert cells[0] == "NAME"
     assert cells[1:] == ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'＝1", "'=1", "plain", "", "a,b", 'say "x"']
+
+
+def test_a_spreadsheet_gets_plain_values_not_what_is_shown_of_them() -> None:
+    record = replace(page(7, f"{API}/=a", "request_timeout"), last_crawled_at=1_767_225_600_123, due_at=0, nice=-3)
+    shown = Row(7, ("✓ done", "8m ago"))
+    head, row = csv.reader(io.StringIO(export(TableText(COLUMNS, (shown,), (record,)), "csv")))
+    values = dict(zip(head, row, strict=True))
+    assert values["last_exit_code"] == "request_timeout"
+    assert values["last_crawled_at"] == "2026-01-01T00:00:00.123Z"
+    assert values["due_at"] == ""
+    assert values["nice"] == "-3"
+    assert values["recoverable"] in {"true", "false"}
+    assert "✓" not in "".join(row)
+    head, row = csv.reader(io.StringIO(export(TableText(COLUMNS, (shown,), (None,)), "csv")))
+    assert (head, row) == (["NAME", "N"], ["done", "8m ago"]), "without a record as it is shown, without the sign"
+
+
+def test_what_a_calendar_does_not_have_and_what_has_parts_is_written_too() -> None:
+    record = {"asleep_until": 2**2_000, "body": b"\x00\x1b", "list": (1, "=2"), "odd": float("-inf")}
+    head, row = csv.reader(io.StringIO(export(TableText(COLUMNS, (Row(1, ("a", "b")),), (record,)), "csv")))
+    assert head == ["asleep_until", "body", "list", "odd"]
+    assert row == [str(2**2_000), "001b", '[1, "=2"]', "'-inf"]
 
 
 def test_markdown_cells_are_text() -> None:

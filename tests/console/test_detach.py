@@ -47,7 +47,7 @@ async def test_the_run_is_handed_over_when_the_engine_has_ended() -> None:
     assert summary.departure == GONE
     assert summary.exit_status == 0
     assert "goes on after" in summary.lines()[0]
-    assert summary.lines()[-2:] == GONE.lines()
+    assert summary.lines()[-3:] == GONE.lines()
 
 
 async def test_the_countdown_says_so_and_q_still_cancels() -> None:
@@ -110,7 +110,7 @@ async def test_the_countdown_and_the_question_offer_only_what_is_possible() -> N
 async def test_the_question_fits_the_smallest_screen() -> None:
     async with stage((40, 10), host=InterruptedHost(), detacher=FakeDetacher()) as held:
         await held.press("ctrl+c", rounds=0)
-        assert "Quit        Detach        Stay" in held.text()
+        assert "q Quit    d Detach    esc Stay" in held.text()
 
 
 async def test_a_run_that_cannot_be_started_stays_and_goes_on_here() -> None:
@@ -166,7 +166,7 @@ async def test_an_attached_console_just_leaves() -> None:
 
 
 def test_where_it_runs_is_told_in_safe_lines() -> None:
-    text = "\n".join(Departure(1, "/a\x1b]0;x\x07.log", "tui-crawler --db '/a\u202e'").lines())
+    text = "\n".join(Departure(1, "/a\x1b]0;x\x07.log", "tui-crawler --db '/a\u202e'", "tui-crawler stop").lines())
     assert "\\x1b]0;x\\x07" in text
     assert "\\u202e" in text
 

@@ -30,11 +30,11 @@ async def test_origin_shows_state_with_history_todo_in_order_counts_and_log() ->
     async with stage((160, 50)) as held:
         await open_api(held)
         text = held.text()
-        assert "turn: crawl  in flight /v2/items?page=19" in text
+        assert "turn: crawl  ▶ /v2/items?page=19" in text
         assert "2 of 5" in text
         assert "slowed by 429" in text
         assert "first 34 of 812" in text
-        assert "blocked_url_by_local_policy" in text
+        assert "⊘ policy" in text, "the bars stand beside"
         assert "Links refused" in text
         todo = [str(key) for key in rows(held, "#todo").row_order]
         assert todo[0] == f"{API}/v2/items?page=20"
@@ -135,13 +135,13 @@ async def test_retry_of_marked_pages_and_of_a_whole_group() -> None:
         await held.press("enter", rounds=0)
         await held.press("space", "space", "r")
         assert "Retry 2 failed pages?" in held.text()
-        assert "Takes 1m–3m at the present delay" in held.text()
+        assert "Takes 1m–6m at the present delay" in held.text()
         await held.press("y")
         await held.decided()
         assert held.journal.sent == [RetryPages(urls=(f"{API}/v2/items?page=3", f"{API}/v2/items?page=18"))]
         await held.press("R", rounds=2)
         assert "Retry 9 failed pages?" in held.text()
-        assert "Takes 1m–15m at the present delay" in held.text()
+        assert "Takes 1m–26m at the present delay" in held.text()
         await held.press("y")
         await held.decided()
         assert held.journal.sent[-1] == RetryPages(exit_codes=("request_timeout",))
@@ -199,8 +199,8 @@ async def test_the_origin_shows_its_clock_contract_and_who_gave_patience_back() 
     async with stage((200, 60), reports=reports) as held:
         await open_api(held)
         text = held.text()
-        assert "● 10:40:07  1→5  topped up by ines" in text
-        assert "○ 10:41:07  3→2  request_timeout" in text
+        assert "10:40:07 1→5 topped up by ines" in text
+        assert "10:41:07 3→2 request_timeout" in text
         assert "asks as  example-net-crawler" in text
         assert "never" in text
         view = held.reports.rows[API]

@@ -7,7 +7,7 @@ from textual import events
 from textual.widgets import TextArea
 
 from tests.console.support import stage
-from tui_crawler.console.present.seeds import read_seeds
+from tui_crawler.console.present.seeds import read_seeds, scheme_words
 from tui_crawler.console.screens.base import Dialog
 from tui_crawler.console.screens.failures import FailuresScreen
 from tui_crawler.console.screens.help import HelpScreen
@@ -25,7 +25,7 @@ async def test_many_seeds_are_pasted_judged_and_added() -> None:
         area.text = "\n".join(PASTED)
         await held.quiet()
         text = held.text()
-        assert "2 seeds of 2 origins  2 new, 1 repeated" in text
+        assert "2 seeds of 2 origins  2 new origins, 1 repeated" in text
         assert "✗ line 4: ftp://three.example is not http or https but ftp" in text
         await held.press("ctrl+s")
         await held.decided()
@@ -59,6 +59,31 @@ def test_a_missing_scheme_is_https_and_a_bare_word_is_refused() -> None:
     assert seeds.new_origins == ()
     assert [number for number, _, _ in seeds.refused] == [2]
     assert read_seeds("127.0.0.1:81/a", ["http://127.0.0.1:81"]).urls == ("http://127.0.0.1:81/a",)
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("https://a.example/\nhttp://b.example/", ""),
+        ("a.example\nhttp://b.example/", "https was taken; write http:// for the other"),
+        ("127.0.0.1:81", "http was taken, as that origin is known; write https:// for the other"),
+        ("a.example\n127.0.0.1:81", "https was taken, http where only that is known; write the scheme for the other"),
+    ],
+)
+def test_the_scheme_that_was_taken_is_told(typed: str, words: str) -> None:
+    assert scheme_words(read_seeds(typed, ["http://127.0.0.1:81"])) == words
+
+
+async def test_a_host_without_a_scheme_says_which_was_taken_before_and_after_it_is_added() -> None:
+    async with stage() as held:
+        await held.press("a")
+        held.app.screen.query_one(TextArea).text = "127.0.0.1:9306"
+        await held.quiet()
+        assert "https was taken; write http:// for the other" in held.text()
+        await held.press("ctrl+s")
+        await held.decided()
+        assert held.journal.sent == [AddSeeds(("https://127.0.0.1:9306/",))]
+        assert "https was taken; write http:// for the other" in held.text()
 
 
 async def test_help_lists_keys_with_reasons_and_runs_what_is_chosen() -> None:

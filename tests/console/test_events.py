@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC
 
+import pytest
+
 from tests.console.sample_crawl import API, NOW, WHO, WWW, origin
 from tests.console.support import Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.intent import retry_failed
+from tui_crawler.console.intent import add_seeds, retry_failed
+from tui_crawler.console.journal_desk import Fate, News
 from tui_crawler.console.notice import TROUBLES_KEPT, Trouble, add_trouble
 from tui_crawler.console.present.action_rows import action_row as ledger_row
 from tui_crawler.console.present.event_rows import action_mark, action_row
 from tui_crawler.console.present.same_as import command_line_of, same_as
+from tui_crawler.console.seeds_note import seeds_note
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.command import (
+    ActionResult,
     ApplyRules,
     Dripfeed,
     Exclude,
@@ -139,6 +144,24 @@ def test_what_became_of_an_action_is_said_in_one_way() -> None:
 
 def test_each_origin_that_gave_up_is_counted_in_the_question() -> None:
     down = [origin(name, state="FINISHED", finish_reason="patience", patience=0, failed=2) for name in (API, WWW)]
-    assert retry_failed(down[:1]).note == "It gave up: without new patience nothing is requested."
+    assert retry_failed(down[:1]).note == "api.example.org gave up: without new patience nothing is requested there."
     assert retry_failed(down).note == "2 origins gave up: without new patience nothing of theirs is requested."
     assert retry_failed([origin(API, patience=3, failed=2)]).note == "It has lost patience in this run."
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        ('{"added": 3, "known": 1}', "3 pages are new, 1 was known already"),
+        ('{"added": 1, "known": 0}', "1 page is new"),
+        ('{"added": 0, "known": 4}', "0 pages are new, 4 were known already"),
+        ("", ""),
+        ("[]", ""),
+        ('{"added": "x"}', ""),
+    ],
+)
+def test_how_many_of_the_seeds_are_new_pages_is_told(after: str, words: str) -> None:
+    intent = add_seeds(("https://a.example/",))
+    assert seeds_note(News(intent, Fate.done, results=(ActionResult(1, "{}", after),))) == words
+    other = replace(intent, commands=(PauseOrigins(),))
+    assert seeds_note(News(other, Fate.done, results=(ActionResult(1, "{}", after),))) == ""

@@ -39,10 +39,11 @@ from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.failures import FailuresScreen
 from tui_crawler.console.screens.url import UrlScreen
 from tui_crawler.console.table_cells import cell_text
-from tui_crawler.console.uptake import Prospect, Uptake, prospect_words
+from tui_crawler.console.uptake import Outlook, Prospect, Uptake, outlook_of, prospect_words
 from tui_crawler.domain.command import RetryPages, TopUpPatience
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.page_view import PageView
+from tui_crawler.domain.recovery import NextTry
 from tui_crawler.domain.view import OriginView
 
 
@@ -66,11 +67,11 @@ def test_a_retry_takes_a_turn_per_page_and_as_many_again_per_try() -> None:
     assert (cost.low_ms, cost.high_ms) == (27_000, 152_000), "five failures use its patience up"
     assert (cost.origin, cost.pages, cost.turn_ms, cost.origins, cost.held) == (API, 10, 5_000, 1, 0)
     assert cost_words(cost) == (
-        "Takes 27s–3m at the present delay: api.example.org, up to 10 turns of 5.0s, fewer if its patience ends "
-        "(5 left)."
+        "Takes 27s–3m at the present delay: api.example.org, 10 pages, 1–3 turns of 5.0s each, fewer if its "
+        "patience ends (5 left)."
     )
     few = retry_cost({API: 5}, views, 3, NOW)
-    assert cost_words(few) == "Takes 27s–1m at the present delay: api.example.org, 5 turns of 5.0s."
+    assert cost_words(few) == "Takes 27s–1m at the present delay: api.example.org, 5 pages, 1–3 turns of 5.0s each."
     stale = {API: replace(views[API], robots_expires_at=NOW)}
     assert retry_cost({API: 5}, stale, 3, NOW).low_ms == few.low_ms + 5_000, "robots.txt takes a turn before them"
 
@@ -91,8 +92,9 @@ def test_what_new_patience_brings_is_told_beside_what_waits_without() -> None:
     pages = {DOWN: 7, API: 2}
     words = cost_words(retry_cost(pages, views, 3, NOW), fresh=fresh_cost(pages, views, 3, NOW))
     assert words == (
-        "Takes 2s–6s at the present delay: api.example.org, 2 turns of 1.0s. With new patience it takes 10s–42s at the "
-        "present delay: down.example.com, up to 7 turns of 2.0s, fewer if its patience ends (5 left). Without it 7 "
+        "Takes 2s–6s at the present delay: api.example.org, 2 pages, 1–3 turns of 1.0s each. With new patience it "
+        "takes 10s–42s at the present delay: down.example.com, 7 pages, 1–3 turns of 2.0s each, fewer if its patience "
+        "ends (5 left). Without it 7 "
         "pages would wait."
     )
     paused = {**views, DOWN: replace(down, paused=True)}
@@ -124,9 +126,9 @@ def test_a_run_that_starts_for_some_pages_takes_what_all_of_them_take() -> None:
     whole = run_cost({API: 20}, views, NOW, 0, 8)
     assert (whole.low_ms, whole.origin, whole.pages, whole.origins, whole.held) == (900_000, WWW, 100, 2, 0)
     assert cost_words(alone, whole) == (
-        "These alone take 5s–1m at the present delay: api.example.org, up to 20 turns of 1.0s, fewer if its patience "
-        "ends (5 left). With the others the run takes 15m or more: www.example.com, 100 turns of 9.0s, the longest of "
-        "2 origins."
+        "These alone take 5s–1m at the present delay: api.example.org, 20 pages, 1–3 turns of 1.0s each, fewer if its "
+        "patience ends (5 left). With the others the run takes 15m or more: www.example.com, 100 turns of 9.0s, the "
+        "longest of 2 origins."
     )
     mine = {API: views[API]}
     assert [run_cost({API: 20}, mine, NOW, among, 8).pages for among in (0, 3, None)] == [25, 22, 20]
@@ -216,7 +218,7 @@ def test_every_grouping_has_as_many_cells_as_columns() -> None:
         for group in reports.failure_count(by, 99, NOW).groups:
             assert len(group_row(group, NOW).cells) == len(group_columns(by))
         for one in failed_pages():
-            assert len(row_of(one, NOW, by).cells) == len(page_columns(by))
+            assert len(row_of(one, NOW, by, Outlook(NextTry.now)).cells) == len(page_columns(by))
 
 
 async def test_status_pattern_and_message_have_groups_and_pages_of_their_own() -> None:
@@ -300,7 +302,7 @@ async def test_a_group_that_no_command_names_is_put_back_by_its_pages() -> None:
         await held.press("R", rounds=2)
         assert isinstance(held.app.screen, ConfirmScreen)
         assert "Retry 7 failed pages?" in held.text()
-        assert "7 turns of 34.0s" in " ".join(held.text().replace("│", " ").split())
+        assert "7 pages, 1–5 turns of 34.0s each" in " ".join(held.text().replace("│", " ").split())
         await held.press("y")
         await held.decided()
         assert held.journal.sent == [RetryPages(urls=tuple(f"{API}/v2/user/{n}" for n in range(7)))]
@@ -346,9 +348,9 @@ async def test_where_origins_gave_up_in_the_live_run_new_patience_is_offered() -
         words = words_of(held)
         assert "the pages get their tries back; with new patience they come next in this run, and then up to" in words
         assert "other pages still queued there are asked, as long as it lasts. With new patience it takes" in words
-        assert "4 turns of" in words
+        assert "4 pages, 1–5 turns of 10.0s each" in words
         assert "Without it 4 pages would wait." in words
-        assert "It gave up: without new patience nothing is requested." in words
+        assert "down.example.com gave up: without new patience nothing is requested there." in words
         assert "0 pages may" not in words
         assert "Retry with new patience" in words
         await held.press("y")
@@ -364,9 +366,9 @@ async def test_r_on_one_page_of_an_origin_that_gave_up_asks_the_same() -> None:
         words = words_of(held)
         assert "Retry 1 failed page?" in words
         assert "With new patience it takes" in words
-        assert "1 turn of" in words
+        assert "1 page, 1–5 turns of 10.0s each" in words
         assert "Without it 1 page would wait." in words
-        assert "It gave up: without new patience nothing is requested." in words
+        assert "down.example.com gave up: without new patience nothing is requested there." in words
         await held.press("y")
         await held.decided()
         (retry, patience) = held.journal.sent
@@ -485,14 +487,14 @@ def test_the_retry_column_says_what_will_become_of_a_page() -> None:
     live, down = Uptake.this_run, origin(DOWN, state="FINISHED", finish_reason="patience")
 
     def said(one: PageView, view: OriginView | None, uptake: Uptake) -> str:
-        return retry_cell(one, NOW, view, uptake, 7).text
+        return retry_cell(one, NOW, outlook_of(one, NOW, view, uptake, 7)).text
 
     assert said(tried, origin(API), live) == said(tried, None, live) == "now"
     assert said(replace(tried, not_before=NOW + 120_000), None, live) == "in 2m"
     assert said(replace(tried, ignored_in=7), None, live) == "next run", "this one has considered it"
     assert said(replace(tried, ignored_in=7), down, live) == "next run", "which begins with full patience"
     assert said(replace(tried, ignored_in=6), None, live) == "now"
-    spent = replace(tried, attempts_remaining=0, recoverable=True)
+    spent = replace(tried, attempts_remaining=0, recoverable=True, due_at=NOW + 1)
     assert said(spent, None, live) == "tries used up"
     assert said(replace(spent, recoverable=False), None, live) == "final"
     assert said(replace(spent, recoverable=False, due_at=NOW - 1), None, live) == "now", "its recrawl is due"
@@ -521,7 +523,9 @@ async def test_a_retry_cannot_be_undone_and_z_says_so() -> None:
         await held.press("r", rounds=0)
         await held.decided()
         await held.press("z")
-        assert held.app.notices[-1].text == "undo: a retry cannot be undone"
+        told = held.app.notices[-1].text
+        assert told.startswith("undo: the last action, retry https://")
+        assert told.endswith(", cannot be undone")
 
 
 # holding still, going on
@@ -573,3 +577,17 @@ async def test_the_view_keeps_its_place_when_a_page_was_opened() -> None:
         assert isinstance(held.app.screen, FailuresScreen)
         assert "/v2/user/{n} · row 2 of 7" in held.text()
         assert table(held, "pages").cursor_index == 1
+
+
+async def test_narrow_the_groups_are_as_tall_as_their_rows_and_the_pages_have_the_rest() -> None:
+    async with stage((80, 24)) as held:
+        await held.press("2", rounds=2)
+        groups, pages = (
+            held.app.screen.query_one("#groups", CrawlTable),
+            held.app.screen.query_one("#pages", CrawlTable),
+        )
+        assert groups.region.height == groups.row_count + 2
+        assert pages.region.height > pages.row_count + 2
+        await held.pilot.resize_terminal(120, 40)
+        await held.quiet()
+        assert groups.region.height == pages.region.height

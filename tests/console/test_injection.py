@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ from tui_crawler.console.view_export import FORMATS
 
 __all__ = ["CASES", "FORBIDDEN", "WORST", "PoisonedReports", "assert_clean", "poison"]
 
+NUMBER = re.compile(r"-?\d[\d.]*(e[+-]?\d+)?").fullmatch
 _checked: set[Line] = set()
 """Lines that were laid out already: most of what is made of a payload does not hold it."""
 
@@ -265,7 +267,7 @@ def look_at_exports(folder: Path) -> None:
         assert all(line.isprintable() for line in text.replace("\r\n", "\n").split("\n")), (file, seen(text))
         if file.suffix == ".csv":
             for row in csv.reader(io.StringIO(text)):
-                assert not [cell for cell in row if cell.lstrip()[:1] in {"=", "+", "-", "@"} and cell.strip()], (
+                assert not [cell for cell in row if cell.lstrip()[:1] in {"=", "+", "-", "@"} and not NUMBER(cell)], (
                     file,
                     row,
                 )

@@ -46,9 +46,17 @@ OPENED_BY = {
     "url.inspect_why": AskUrlScreen,
 }
 """The action that opens each dialog."""
-OTHERS = {"TypeCountScreen", "RuleSheetScreen", "SearchDialog", "FileScreen", "FirstSeedsScreen", "QuitScreen"}
+OTHERS = {
+    "TypeCountScreen",
+    "RuleSheetScreen",
+    "SearchDialog",
+    "FileScreen",
+    "FirstSeedsScreen",
+    "QuitScreen",
+    "ExportingScreen",
+}
 """Tried by themselves below; the ground of others; those of the welcome, which has no key map; the countdown, which is
-not left but forced."""
+not left but forced; the progress of an export, which comes after a choice."""
 KEYMAPS: tuple[dict[str, str], ...] = (*({"preset": name} for name in PRESETS), {"nav.back": "h,backspace,f9"})
 
 

@@ -95,7 +95,7 @@ def test_what_is_held_is_always_a_stretch_of_the_log_also_where_the_clock_went_b
     entries: list[tuple[int, int]], in_time: bool, steps: list[str], from_start: bool, anchor: float
 ) -> None:
     log = Log(sorted(entries, key=lambda one: one[1]) if in_time else entries)
-    book = LogBook(from_start=from_start)
+    book = LogBook(start=BEGINNING if from_start else END)
     assert read(book, log, book.begin) or book.started
     assert_stretch(book, log)
     for step in steps:
@@ -119,7 +119,7 @@ def test_what_is_held_is_always_a_stretch_of_the_log_also_where_the_clock_went_b
 def test_reading_on_reaches_every_entry_in_either_direction(entries: list[tuple[int, int]]) -> None:
     log = Log(entries)
     for from_start in (False, True):
-        book = LogBook(from_start=from_start)
+        book = LogBook(start=BEGINNING if from_start else END)
         read(book, log, book.begin)
         seen = {line.key for line in book.lines}
         for _ in range(100):
@@ -191,8 +191,8 @@ def test_of_a_level_only_its_entries_are_held_and_a_window_of_another_log_is_not
     log = Log([(0, at) for at in range(15)])
     book = LogBook(level=Level.error)
     assert not read(book, log, LogBefore(END)), "it reads problems only"
-    assert not read(book, log, LogBefore(END, "https://other.example", True))
+    assert not read(book, log, LogBefore(END, "https://other.example", Level.error))
     assert read(book, log, book.begin)
     assert (list(book.lines), book.started) == ([], True)
-    assert not read(book, log, LogAfter(LogPlace(3), problems_only=True)), "it touches nothing that is held"
+    assert not read(book, log, LogAfter(LogPlace(3), level=Level.error)), "it touches nothing that is held"
     assert book.line("no key") is None

@@ -18,6 +18,7 @@ from tui_crawler.console import log_book, log_parts
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows small enough to see many of them."""
     monkeypatch.setattr(log_parts, "PAGE", 120)
+    monkeypatch.setattr(log_parts, "LOOK", 120)
     monkeypatch.setattr(log_book, "KEPT", 400)
     monkeypatch.setattr(log_book, "JOINED", 120)
 

@@ -14,6 +14,7 @@ from tests.console.sample_log import activities, operator_actions
 from tests.console.support import Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.events import EventsPane
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.attempt_row import is_problem
 from tui_crawler.console.present.log_histogram import histogram
 from tui_crawler.console.present.log_lines import (
@@ -22,11 +23,12 @@ from tui_crawler.console.present.log_lines import (
     activity_line,
     attempt_line,
     concerns,
+    log_lines,
     log_row,
     underlined,
     url_of,
 )
-from tui_crawler.console.table_cells import Styled, cell_text
+from tui_crawler.console.table_cells import Styled, cell_text, lay_out
 from tui_crawler.domain.desk_view import ActionView
 from tui_crawler.domain.view import AttemptView
 
@@ -54,6 +56,8 @@ def test_a_hit_is_underlined_wherever_it_occurs_and_hostile_case_changes_nothing
     pieces = underlined((Styled("a TIMEout, timeout"), Styled("x", "muted")), "timeout")
     assert [piece.text for piece in pieces] == ["a ", "TIMEout", ", ", "timeout", "x"]
     assert pieces[1].role == "accent bold underline"
+    whole = underlined((Styled("⚠ request_timeout", "network", short="⚠ timeout"),), "time")
+    assert "".join(text for text, _ in lay_out(whole, 20, "left", short=True)).rstrip() == "⚠ timeout"
     assert underlined((Styled("İx"),), "x") == (Styled("İx"),)  # one letter that is two in lower case
 
 
@@ -165,7 +169,7 @@ async def test_only_what_is_new_is_read_and_nothing_without_a_commit() -> None:
         assert held.reports.asked == []
         held.reports.commit(log=many(401, 401))
         await held.settle(1, move_ms=300)
-        assert "attempts(after_id=400, before_id=0)" in held.reports.asked
+        assert "attempt_stretch(400, >, '')" in held.reports.asked
 
 
 async def test_problems_only_and_the_way_from_problem_to_problem() -> None:
@@ -280,3 +284,49 @@ def test_a_robots_txt_that_does_not_exist_is_no_problem_here_as_in_the_database(
     assert is_problem(replace(robots, exit_code="request_timeout"))
     assert is_problem(replace(robots, kind="page"))
     assert not is_problem(replace(robots, exit_code="of_a_newer_program", kind="page"))
+
+
+async def test_a_filter_is_named_in_the_title_and_what_is_counted_is_what_it_keeps() -> None:
+    reports = FakeReports()
+    good = tuple(attempt(n, f"{DOCS}/{n}", "file_ingested", ended_at=NOW - 40_000 + n) for n in range(901, 931))
+    bad = tuple(
+        attempt(n, f"{DOCS}/bad/{n}", "server_internal_error", ended_at=NOW - 60_000 + n) for n in range(801, 806)
+    )
+    reports.log = (*sorted((*good, *bad), key=lambda one: -one.attempt_id),)
+    async with stage((160, 40), reports=reports) as held:
+        await held.press("5", rounds=3)
+        await held.press("&", rounds=0)
+        await held.type("exit:server")
+        await held.press("enter", rounds=1)
+        whole = len(table_of(held).held_rows())
+        assert f"& exit:server: 5 of {whole} · 5 problems among them" in held.text()
+        await held.type("/bad")
+        await held.press("enter", rounds=1)
+        assert "/bad/ 5 hits among them" in held.text()
+        await held.press("escape", "escape", rounds=1)
+        assert "exit:server" not in held.text()
+
+
+async def test_a_field_that_is_searched_for_says_where_fields_belong() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("5", rounds=3)
+        await held.type("/exit:server")
+        await held.press("enter", rounds=1)
+        assert "exit: is a field of &, which keeps what fits; this looks for the very text" in held.text()
+
+
+async def test_how_an_origin_ended_is_told_in_words_in_full_too() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("5", rounds=3)
+        table_of(held).move_cursor(key=("activity", 39))
+        await held.quiet()
+        entry = held.app.screen.query_one("#log-info", Lines).text
+        assert "out of patience" in entry
+        assert "\npatience" not in entry
+
+
+def test_of_an_attempt_only_what_is_known_is_told() -> None:
+    known = attempt(7, f"{DOCS}/a", "file_ingested")
+    bare = replace(known, bytes=0, ruleset_id=0, response_ms=None, worker="")
+    told = [cell_text(log_lines(attempt_line(one), UTC)[2][1]) for one in (known, bare)]  # type: ignore[index]
+    assert told == ["attempt 7 · run 7 · ruleset 13 · 0.2s · 18 KB · worker w1", "attempt 7 · run 7"]

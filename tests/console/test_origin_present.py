@@ -8,13 +8,15 @@ from datetime import UTC
 import pytest
 
 from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, attempt, origin, origins, run_view
+from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.origin_parts import TopUp, TopUpsOf, top_up_of
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.present.contract_card import contract_lines
 from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.origin_now import clock_line, head_line, turn_of
-from tui_crawler.console.present.origin_past import delay_past, delay_source, patience_past, timeline
-from tui_crawler.console.present.origin_row import delay_cell, next_cell
+from tui_crawler.console.present.origin_past import delay_past, delay_source, patience_past
+from tui_crawler.console.present.origin_row import delay_cell, next_cell, origin_row
+from tui_crawler.console.table_cells import cell_text
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.desk_view import ActionView
 from tui_crawler.domain.moment import HELD
@@ -33,14 +35,6 @@ def api() -> OriginView:
     return next(view for view in origins() if view.origin == API)
 
 
-def test_the_line_over_time_shows_each_loss_and_each_gift_at_its_place() -> None:
-    assert timeline([(0, False), (50, True), (99, False)], 0, 100, 11) == "○····●···○·"
-    assert timeline([(100, False)], 0, 100, 5) == "····○"
-    assert timeline([(-5, False), (900, True)], 0, 100, 4) == "○··●"
-    assert timeline([(10, False), (11, True)], 0, 1_000, 3) == "●··"
-    assert timeline([(1, False)], 1, 1, 0) == ""
-
-
 def test_patience_past_names_cause_time_and_who_gave_it_back() -> None:
     run = run_view()
     lost = [
@@ -48,29 +42,25 @@ def test_patience_past_names_cause_time_and_who_gave_it_back() -> None:
         attempt(8, f"{API}/y", "connection_failed", patience_before=3, patience_after=2, ended_at=NOW - 9 * MINUTE),
     ]
     given = (TopUp(NOW - 5 * MINUTE, "mara", 2, 5),)
-    shown = text(*patience_past(lost, given, run, NOW, UTC)).splitlines()
-    assert shown[0].count("○") == 2
-    assert shown[0].count("●") == 1
-    assert shown[0].strip().startswith("09:58 ·")
-    assert shown[0].endswith(" 10:41")
-    assert shown[1:] == [
-        "  ○ 10:41:07  5→4  request_timeout",
-        "  ● 10:36:07  2→5  topped up by mara",
-        "  ○ 10:32:07  3→2  connection_failed",
+    shown = text(*patience_past(lost, given, run, UTC)).splitlines()
+    assert shown == [
+        "         10:41:07 5→4 request_timeout",
+        "         10:36:07 2→5 topped up by mara",
+        "         10:32:07 3→2 connection_failed",
     ]
 
 
 def test_patience_past_is_that_of_the_newest_run_and_counts_what_is_not_shown() -> None:
     run = run_view()
     old = [attempt(3, f"{API}/x", "request_timeout", patience_before=5, patience_after=4, run_id=run.run_id - 1)]
-    assert patience_past(old, (TopUp(run.started_at - 1, "mara", 1, 5),), run, NOW, UTC) == []
+    assert patience_past(old, (TopUp(run.started_at - 1, "mara", 1, 5),), run, UTC) == []
     many = [
         attempt(
             n, f"{API}/x", "request_timeout", patience_before=9 - n, patience_after=8 - n, ended_at=NOW - n * SECOND
         )
         for n in range(8)
     ]
-    assert text(*patience_past(many, (), run, NOW, UTC)).endswith("    and 3 before")
+    assert text(*patience_past(many, (), run, UTC)).endswith("         and 3 before")
 
 
 def test_top_ups_are_read_from_the_journal_where_they_concern_the_origin() -> None:
@@ -97,11 +87,12 @@ def test_the_delay_is_told_as_a_chain_with_its_reasons_oldest_first() -> None:
         attempt(6, API, "file_ingested", delay_ms_after=1_000, delay_reason="default"),
     ]
     view = origin(API, delay_ms=4_000, delay_reason="rate_limit")
-    shown = text(*delay_past(view, steps, run_view(), UTC))
-    assert shown == "  10:41:07  1.0s (configured) → 2.0s → 4.0s (slowed by 429)"
+    shown = text(*delay_past(view, steps, run_view()))
+    assert shown == "         1.0s (configured) → 2.0s → 4.0s (slowed by 429)"
     raised = replace(view, delay_ms=5_000, delay_reason="operator")
-    assert text(*delay_past(raised, steps, run_view(), UTC), width=99) == f"{shown} → 5.0s (set by the operator)"
-    assert delay_past(view, [], run_view(), UTC) == []
+    assert text(*delay_past(raised, steps, run_view()), width=99) == f"{shown} → 5.0s (set by the operator)"
+    assert delay_past(view, [], run_view()) == []
+    assert delay_past(view, steps[:1], run_view()) == [], "it stands above already"
 
 
 def test_a_delay_that_the_operator_lowers_is_shown_at_once() -> None:
@@ -139,11 +130,13 @@ def test_the_turn_follows_from_what_is_due() -> None:
 def test_the_first_line_says_state_turn_and_what_is_in_flight_or_why_nothing_is() -> None:
     run = run_view()
     assert text(head_line(api(), NOW, run, UTC, "", CONTRACT), width=90) == (
-        "⚠ impatient  turn: crawl  in flight /v2/items?page=19  6.1s of 1m00s"
+        "api.example.org  ⚠ impatient  turn: crawl  ▶ /v2/items?page=19  6.1s of 1m00s"
     )
     assert "6.1s" not in text(head_line(replace(api(), in_flight_since=0), NOW, run, UTC, "", CONTRACT))
     waits = origin(API, todo=3, next_request_at=NOW + 700)
-    assert text(head_line(waits, NOW, run, UTC, "", None)) == "◷ waiting  turn: rest, then crawl  delay 0.7 s of 1.0 s"
+    assert text(head_line(waits, NOW, run, UTC, "", None), width=90) == (
+        "api.example.org  ◷ waiting  turn: rest, then crawl  delay 0.7 s of 1.0 s"
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,16 +159,30 @@ def test_the_politeness_clock_fills_until_the_next_request(changes: dict[str, ob
 
 def test_the_contract_says_who_asks_how_often_and_what_the_operator_may_do() -> None:
     view = origin(API, crawl_delay_ms=600_000, operator_delay_ms=150_000)
-    shown = text(*contract_lines(CONTRACT, view, NOW, UTC), width=160)
+    shown = text(*contract_lines(CONTRACT, view, NOW, UTC, KeyNames()), width=160)
     assert "asks as  bot-crawler (for https://example.net/why)" in shown
     assert "contact  https://example.net/why" in shown
     assert "at once  1 request to this origin" in shown
     assert "at least 2m00s (Crawl-delay of robots.txt, which asks for 10m00s) after each answer" in shown
-    assert "robots   as of 10:29:07, asked for again at 10:59:07" in shown
-    assert "may slow down with d (now 2m30s), never faster than 2m00s: robots.txt 10m00s, configured 1.0s" in shown
+    assert "robots   " not in shown, "it stands beside the card"
+    gone = replace(view, robots_status="unavailable", robots_http_status=404)
+    shown_gone = text(*contract_lines(CONTRACT, gone, NOW, UTC, KeyNames()), width=160)
+    assert "robots   as of 10:29:07, asked for again at 10:59:07" in shown_gone
+    assert "d: slower (now 2m30s); never faster than 2m00s: robots.txt 10m00s, configured 1.0s" in shown
 
 
 def test_a_contract_without_a_contact_says_so() -> None:
-    shown = text(*contract_lines(Contract("bot"), origin(API, robots_fetched_at=0), NOW, UTC), width=160)
+    shown = text(*contract_lines(Contract("bot"), origin(API, robots_fetched_at=0), NOW, UTC, KeyNames()), width=160)
     assert "contact  none: name a page or an address in user_agent" in shown
     assert "robots   not fetched yet" in shown
+
+
+def test_the_reason_stands_in_the_table_without_the_numbers_of_its_columns() -> None:
+    def why(**changes: object) -> str:
+        view = origin(API, todo=3, next_request_at=NOW + 700, **changes)
+        return cell_text(origin_row(view, NOW, run_view(), UTC, narrow=False).cells[-1])
+
+    assert why(delay_reason="retry_after") == "Retry-After"
+    assert why(delay_reason="crawl_delay") == "Crawl-delay of robots.txt"
+    assert why() == "delay 0.7 s of 1.0 s"
+    assert why(paused=True) == "paused"

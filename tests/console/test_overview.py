@@ -9,6 +9,8 @@ import pytest
 from tests.console.sample_crawl import API, DOCS, NOW, WHO, WWW, attempt, origin, run_view
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.keys import KeyNames
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.line import Prose
 from tui_crawler.console.present.summary import no_origin_lines
 from tui_crawler.domain.command import (
@@ -19,6 +21,8 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
+from tui_crawler.domain.page_view import TodoView
+from tui_crawler.domain.user_agent import UNCONFIGURED_USER_AGENT, WARNING
 
 
 def table(held: Stage) -> CrawlTable:
@@ -37,12 +41,12 @@ async def select(held: Stage, name: str) -> None:
 async def test_shows_every_origin_with_its_state_in_words() -> None:
     async with stage() as held:
         text = held.text()
-        assert order(held)[:3] == ["https://shop.example.net", "https://down.example.com", API]
+        assert order(held)[:3] == [API, "https://down.example.com", DOCS]
         for words in ("⚠ impatient api.example.org", "✗ gave up", "‖ paused", "✓ finished", "●●○○○", "4.0s▲", "10.0sR"):
             assert words in text
         assert "run 7" in text
         assert "00:42:1" in text
-        assert "pending 1 201 324" in text
+        assert "fail 15    pending 1.2M" in text
 
 
 async def test_events_show_patience_lost_and_hostile_titles_as_they_are() -> None:
@@ -87,7 +91,9 @@ async def test_pause_all_then_undo_keeps_what_was_paused_before() -> None:
         assert held.journal.sent == [PauseOrigins()]
         await held.press("z")
         await held.decided()
-        assert held.journal.sent[1:] == [ResumeOrigins(), PauseOrigins(("https://old.example.org",))]
+        (back,) = held.journal.sent[1:]
+        assert isinstance(back, ResumeOrigins)
+        assert set(back.origins) == held.reports.rows.keys() - {"https://old.example.org"}
 
 
 async def test_a_finished_origin_cannot_be_paused_and_the_reason_is_said() -> None:
@@ -114,8 +120,8 @@ async def test_retry_of_an_origin_that_gave_up_offers_to_top_up_patience() -> No
         down = "https://down.example.com"
         await select(held, down)
         await held.press("R")
-        assert "Retry 41 failed pages?" in held.text()
-        assert "It gave up" in held.text()
+        assert "Retry 4 failed pages?" in held.text()
+        assert "down.example.com gave up: without new patience" in held.text()
         await held.press("enter")
         await held.decided()
         assert held.journal.sent == [RetryPages(origins=(down,)), TopUpPatience((down,))]
@@ -218,14 +224,14 @@ async def test_frozen_picture_holds_still_and_counts_what_it_missed() -> None:
 
 async def test_order_changes_neither_under_the_cursor_nor_right_after_a_key() -> None:
     async with stage() as held:
-        await select(held, API)
+        await select(held, DOCS)
         await held.press("j", "k", rounds=0)
-        held.reports.commit(replace(held.reports.rows[API], failed=500))
+        held.reports.commit(replace(held.reports.rows[DOCS], failed=500))
         await held.settle(4)
-        assert order(held)[0] != API
+        assert order(held)[0] != DOCS
         await held.settle(12)
-        assert order(held)[0] == API
-        assert table(held).cursor_key == API
+        assert order(held)[0] == DOCS
+        assert table(held).cursor_key == DOCS
 
 
 async def test_only_what_changed_is_read() -> None:
@@ -297,9 +303,9 @@ async def test_watching_only_refuses_to_write() -> None:
 
 
 def test_where_nothing_is_selected_only_a_filter_is_blamed() -> None:
-    assert no_origin_lines(False, 0, narrowed=False) == []
-    assert no_origin_lines(True, 10, narrowed=False) == []
-    (line,) = no_origin_lines(True, 10, narrowed=True)
+    assert no_origin_lines(False, 0, narrowed=False, keys=KeyNames()) == []
+    assert no_origin_lines(True, 10, narrowed=False, keys=KeyNames()) == []
+    (line,) = no_origin_lines(True, 10, narrowed=True, keys=KeyNames())
     assert isinstance(line, Prose)
     assert line.text == "10 origins known, none passes the filter."
 
@@ -400,3 +406,125 @@ async def test_the_sign_of_a_trap_takes_nothing_from_the_host_and_is_in_the_lege
         await held.press("?")
         await held.type("trap")
         assert "trap suspected" in held.text()
+
+
+class _Turning(FakeReports):
+    """Each commit is the end of a turn: another page comes next."""
+
+    def todo(self, origin: str, limit: int) -> tuple[TodoView, ...]:
+        return (TodoView(f"{origin}/page/{self.version + 1}", 1, 0, 0, 3, 0, False),)
+
+
+async def test_the_page_that_comes_next_is_never_the_one_that_was_answered_last() -> None:
+    reports = _Turning()
+    async with stage((160, 50), reports=reports) as held:
+        await select(held, API)
+        await held.settle(2)
+        for _ in range(5):
+            last = f"{API}/page/{reports.version + 1}"
+            reports.commit(origin(API, last_url=last, last_exit_code="file_ingested"))
+            await held.settle(1)
+            assert f"/page/{reports.version} " in held.text(), "its last answer"
+            assert f"next     /page/{reports.version + 1}" in held.text()
+
+
+def tall(held: Stage, pane: str) -> int:
+    return held.app.screen.query_one(pane).region.height
+
+
+async def test_the_origins_are_as_tall_as_their_rows_and_the_events_have_the_rest() -> None:
+    async with stage((200, 60)) as held:
+        body = tall(held, "#body")
+        need = max(held.app.screen.query_one("#origins", CrawlTable).row_count, 8) + 3
+        assert need <= tall(held, "#origins") <= body * 3 // 5 + 2
+        assert tall(held, "#summary") == tall(held, "#origins")
+        assert held.app.screen.query_one("#summary", Lines).more == "", "what stands beside them is whole"
+        assert tall(held, "#origins") + tall(held, "#events") == body
+        for size in ((80, 24), (120, 40)):
+            await held.pilot.resize_terminal(*size)
+            await held.quiet()
+            body = tall(held, "#body")
+            assert abs(tall(held, "#origins") - body * 3 / 5) <= 2
+            assert tall(held, "#events") >= body * 2 // 5 - 2
+
+
+async def test_the_origins_grow_as_they_come_and_are_less_only_when_shown_or_sized_anew() -> None:
+    async with stage((80, 60)) as held:
+        await held.press("j", rounds=1)
+        first = tall(held, "#origins")
+        assert first == held.app.screen.query_one("#origins", CrawlTable).row_count + 3
+        held.reports.commit(
+            *(replace(held.reports.rows[API], origin=f"https://n{number}.example") for number in range(9))
+        )
+        await held.settle(3, move_ms=1_500)
+        assert tall(held, "#origins") == first + 9
+        await held.press("/", *"api", "enter", rounds=2)
+        assert tall(held, "#origins") == first + 9, "nothing jumps while one looks"
+        await held.press("?", "escape", rounds=2)
+        assert tall(held, "#origins") == first + 9, "a dialog is no other view"
+        await held.press("2", "1", rounds=3)
+        assert tall(held, "#origins") < first
+        await held.press("escape", rounds=2)
+        assert tall(held, "#origins") == first + 9
+        held.reports.commit(
+            *(replace(held.reports.rows[API], origin=f"https://m{number}.example") for number in range(90))
+        )
+        await held.settle(3, move_ms=1_500)
+        assert abs(tall(held, "#origins") - tall(held, "#body") * 3 / 5) <= 2
+
+
+async def test_low_the_origins_have_all_of_it() -> None:
+    async with stage((60, 20)) as held:
+        assert tall(held, "#origins") == tall(held, "#body") - 1
+
+
+async def test_a_run_that_does_not_say_who_crawls_is_warned_of_once() -> None:
+    reports = FakeReports(newest_run=replace(run_view(), user_agent=UNCONFIGURED_USER_AGENT))
+    async with stage((120, 40), reports=reports) as held:
+        await held.settle()
+        told = [one.text for one in held.app.notices if one.kind == "user agent"]
+        assert told == [f"⚠ {WARNING}"]
+        assert UNCONFIGURED_USER_AGENT in held.text()
+        held.reports.commit(replace(held.reports.rows[API], done=999))
+        await held.settle(move_ms=60_000)
+        assert not [one for one in held.app.notices if one.kind == "user agent"]
+    async with stage() as held:
+        assert not [one for one in held.app.notices if one.kind == "user agent"], "this one says it"
+
+
+async def test_origins_that_differ_by_the_scheme_alone_are_both_shown_with_it() -> None:
+    secure, plain = "https://127.0.0.1:9306", "http://127.0.0.1:9306"
+    reports = FakeReports()
+    reports.commit(origin(secure))
+    async with stage((120, 40), reports=reports) as held:
+        await held.settle()
+        assert "127.0.0.1:9306" in held.text()
+        assert secure not in held.text()
+        held.reports.commit(origin(plain))
+        await held.settle(4, move_ms=1_200)
+        assert "http 127.0…:9306" in held.text()
+        assert "https 127.…:9306" in held.text()
+    async with stage((200, 50), reports=reports) as held:
+        assert secure in held.text()
+        assert plain in held.text()
+
+
+async def test_an_origin_without_a_robots_txt_to_be_had_is_among_the_failures() -> None:
+    lost = origin(
+        "https://lost.example", state="FINISHED", finish_reason="patience", patience=0, robots_status="unreachable"
+    )
+    reports = _Turning()
+    reports.commit(replace(lost, robots_message="lost.example port 443: Connection refused", todo=1))
+    async with stage((200, 50), reports=reports) as held:
+        names = order(held)
+        clean = [name for name in names if not held.app.picture.origins[name].failed and name != lost.origin]
+        assert all(names.index(lost.origin) < names.index(name) for name in clean)
+        await select(held, lost.origin)
+        await held.settle(2)
+        words = " ".join(held.text().split())
+        assert "robots.txt unreachable:" in words
+        assert "connection refused" in words
+        assert "/page/" not in held.text(), "the card of one that gave up names no page that comes next"
+        assert "due again" not in held.text()
+        await held.press("!")
+        assert lost.origin in order(held)

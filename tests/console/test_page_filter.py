@@ -14,8 +14,10 @@ from tests.console.page_holds import passes
 from tests.console.sample_crawl import API, NOW, page
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refusal
+from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.page_book import PageBook
 from tui_crawler.console.present.url_rows import nothing_words, position_words, url_row
+from tui_crawler.console.uptake import Outlook
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_filter import (
     ExitTerm,
@@ -33,6 +35,7 @@ from tui_crawler.domain.page_filter import (
     state_of,
 )
 from tui_crawler.domain.page_view import PageView
+from tui_crawler.domain.recovery import NextTry
 from tui_crawler.storage import page_windows
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
@@ -87,6 +90,9 @@ def test_exit_codes_are_named_whole_in_groups_or_in_part() -> None:
         ("depth:>", "depth: > is no number"),
         ("state:odd", "no state odd"),
         ("re:(", "re: "),
+        ("foo:", "no such field: foo; there are exit: status: depth: origin: state: re:"),
+        ("title:home", "no such field: title"),
+        ("!size:>10", "no such field: size"),
         ("re:(?=x)", "re: "),
         ("a " * 21, "more than 20 words"),
     ],
@@ -95,6 +101,13 @@ def test_what_is_not_understood_is_said(text: str, words: str) -> None:
     read = read_page_filter(text)
     assert isinstance(read, FilterProblem)
     assert words in read.message
+
+
+@pytest.mark.parametrize(
+    "text", ["https://a.example/x", "localhost:8080", "127.0.0.1:93", "wiki/Talk:Main", ":", "a-b:c"]
+)
+def test_a_part_of_a_url_with_a_colon_is_no_field(text: str) -> None:
+    assert read_page_filter(text) == PageFilter((TextTerm(text),))
 
 
 def test_a_field_without_a_value_yet_narrows_nothing() -> None:
@@ -127,7 +140,7 @@ def test_any_text_is_a_filter_or_a_problem(text: str) -> None:
 def test_the_state_of_a_page(changes: dict[str, object], state: PageState) -> None:
     one = replace(page(1, f"{API}/x", "request_timeout"), **changes)  # type: ignore[arg-type]  # by name
     assert state_of(one) is state
-    assert state.value in str(url_row(one, NOW).cells[0])
+    assert state.value in str(url_row(one, NOW, Outlook(NextTry.now)).cells[0])
 
 
 # against a real database
@@ -241,7 +254,7 @@ async def test_a_window_says_how_far_it_looked(reports: Reports, monkeypatch: py
     book = PageBook(narrowing)
     book.take(book.begin, window)
     assert position_words(book, 0) == "none · looked at 10 of 26 rows"
-    assert nothing_words(book).startswith("Nothing among 10 of 26 rows yet; looking on.")
+    assert nothing_words(book, KeyNames()).startswith("Nothing among 10 of 26 rows yet; looking on.")
     assert walk(reports, narrowing, 200) == []
 
 
@@ -261,7 +274,7 @@ def test_a_plain_word_that_is_a_state_and_finds_nothing_is_told_how_to_narrow_by
         assert isinstance(narrowing, PageFilter)
         book = PageBook(narrowing)
         book.take(book.begin, PageWindow((), 26, 26))
-        return nothing_words(book)
+        return nothing_words(book, KeyNames())
 
     hint = "Nothing has this in its URL or title · state:blocked narrows by state."
     assert said("blocked").startswith(hint)

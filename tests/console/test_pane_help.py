@@ -9,13 +9,16 @@ import pytest
 
 from tests.console.support import stage
 from tests.console.test_sizes import SCREENS
+from tui_crawler.console import pane_help
 from tui_crawler.console.action import NOTHING_TO_UNDO
 from tui_crawler.console.actions import Where
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.glyphs import STATES
-from tui_crawler.console.pane_help import COLUMNS, OF_PANE, PANES, column_meaning, text_of
+from tui_crawler.console.pane_help import COLUMNS, OF_PANE, PANES, PaneText, column_meaning, text_of
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.stat_rows import LEDGER_COLUMNS
 from tui_crawler.console.screens.help import _ABOUT, _LEGEND
+from tui_crawler.console.table_cells import cell_text
 
 SOURCES = Path(__file__).parents[2] / "tui_crawler" / "console"
 WRITTEN = sorted(
@@ -146,3 +149,57 @@ async def test_f1_at_the_newest_entry_of_the_logs_says_so_and_names_the_pane_onc
         await held.press("f1", rounds=0)
         assert "URLs · URLs" not in held.text()
         assert "─ URLs ─" in held.text() or "╭ URLs" in held.text()
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_help_sheet_shows_all_of_the_selected_row_and_no_cursor_on_a_heading(size: tuple[int, int]) -> None:
+    async with stage(size) as held:
+        await held.press("?", rounds=0)
+        table = held.app.screen.query_one("#found", CrawlTable)
+        notes = held.app.screen.query_one("#notes", Lines)
+        entries = {one.key: one for one in held.app.screen._entries}  # type: ignore[attr-defined]
+        height = notes.size.height
+        seen = set()
+        for _ in range(30):
+            entry = entries[table.cursor_key]
+            seen.add(entry.key)
+            assert entry.words
+            row = cell_text(entry.cells[0]).rstrip()
+            assert row in held.text() or entry.text[:90] in " ".join(notes.text.split())
+            assert notes.size.height == height, "the list stays where it is"
+            await held.press("down", rounds=0)
+        assert len(seen) == 30
+        await held.press(*["up"] * 31, rounds=0)
+        assert table.cursor_index == 1
+
+
+async def test_the_legend_is_whole_and_headings_stand_at_the_left() -> None:
+    async with stage((120, 60)) as held:
+        await held.press("?", rounds=0)
+        text = held.text()
+        assert "○ resting" in text
+        assert "⚠ trap suspected" in text
+        box = held.app.screen.query_one("#found").region
+        lines = [line[box.x : box.right] for line in text.splitlines()]
+        heading = next(at for at, line in enumerate(lines) if line.strip() == "Looking")
+        assert lines[heading].index("Looking") == 2
+        assert not lines[heading - 1].strip()
+        assert any(line.startswith("  x       stop            Finish the origin") for line in lines)
+
+
+async def test_the_first_line_is_laid_out_beside_the_scroll_bar_like_all_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with stage((120, 26)) as held:
+        await held.press("2", rounds=2)
+        await held.press("f1", rounds=0)
+        pane = held.app.screen.query_one("#pane-help", Lines)
+        assert pane.show_vertical_scrollbar
+        width = pane.scrollable_content_region.width
+        long = "a" * (width - 5)  # beside the bar there is no room for the next word, without it there is
+        monkeypatch.setattr(pane_help, "PANES", {**PANES, "groups": PaneText(f"{long} bbbbb end")})
+        await held.press("escape", "f1", rounds=0)
+        shown = held.text()
+        assert f"│ {long} " in shown
+        assert "│ bbbbb end " in shown
+        assert "a b" not in shown

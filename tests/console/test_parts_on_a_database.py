@@ -14,7 +14,7 @@ from tests.storage.making import A
 from tui_crawler.console.log_book import LogBook
 from tui_crawler.console.log_parts import BEGINNING, LogActions, LogAfter
 from tui_crawler.console.origin_parts import ContractOf, RobotsFile, TopUpsOf
-from tui_crawler.console.overview_parts import CardOf, RecentActions, Suspicions
+from tui_crawler.console.overview_parts import CardOf, NextPageOf, RecentActions, Suspicions
 from tui_crawler.console.ports import ValidationTotals
 from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.stat_parts import ExitCounts, Jobs, Limbo, Refusals, Runs, Stashes
@@ -124,5 +124,5 @@ def test_actions_come_with_what_was_asked_and_top_ups_are_found_among_them(tmp_p
 def test_the_card_of_an_origin_holds_its_next_page(reports: ConsoleReports) -> None:
     card = CardOf(A).read(reports, NOW)
     todo = reports.todo(A, 1)
-    assert card.next_url == (todo[0].url if todo else "")
+    assert NextPageOf(A).read(reports, NOW) == (todo[0].url if todo else "")
     assert card.suspicion is None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, DOCS, WWW, origin
 from tests.console.support import stage
 from tests.console.test_marks import footer, mark
 from tui_crawler.console.action import Situation, Where, why_not
 from tui_crawler.console.actions import BY_ID
-from tui_crawler.console.intent import stop, toggle_pause
-from tui_crawler.domain.command import PauseOrigins
+from tui_crawler.console.intent import pause, pause_all, resume, resume_all, stop, toggle_pause, toggle_pause_all
+from tui_crawler.domain.command import PauseOrigins, ResumeOrigins
 from tui_crawler.domain.view import OriginView
 
 TINY, SMALL, OLD = "https://tiny.example", "https://small.example", "https://old.example.org"
@@ -38,6 +41,11 @@ def held(name: str) -> OriginView:
             "pause 2 of 4 origins",
             "tiny.example has finished, old.example.org is paused already",
         ),
+        (
+            (origin(API), ended(TINY), origin(OLD, state="FINISHED", finish_reason="patience")),
+            "pause 1 of 3 origins: api.example.org",
+            "1 origin gave up, 1 has finished",
+        ),
         ((held(OLD), ended(TINY)), "resume 1 of 2 origins: old.example.org", "tiny.example has finished"),
     ],
 )
@@ -54,6 +62,9 @@ def test_why_nothing_can_be_paused_is_about_the_marked_ones() -> None:
     assert reason(origin(API), ended(TINY)) == ""
     assert reason(ended(TINY)) == "the origin has finished"
     assert reason(ended(TINY), ended(SMALL)) == "all 2 marked origins have finished"
+    weary = origin(OLD, state="FINISHED", finish_reason="patience")
+    assert reason(weary) == "the origin gave up"
+    assert reason(ended(TINY), weary, ended(SMALL)) == "1 origin gave up, 2 have finished"
 
 
 def test_stopping_leaves_out_what_has_finished_and_says_so() -> None:
@@ -72,3 +83,58 @@ async def test_of_the_marked_ones_those_that_can_be_paused_are_and_the_others_ar
         await console.press("z")
         await console.decided()
         assert "✓ undone: pause 2 of 3 origins" in console.text()
+
+
+def stopped(name: str) -> OriginView:
+    return origin(name, state="FINISHED", finish_reason="operator")
+
+
+def test_one_way_words_leave_the_others_as_they_are() -> None:
+    assert pause((held(OLD), ended(TINY))) is None
+    assert resume((origin(API), ended(TINY))) is None
+    some = resume((held(OLD), origin(API)))
+    assert some is not None
+    assert (some.commands, some.note) == ((ResumeOrigins((OLD,)),), "api.example.org is not paused")
+    over = resume((origin(TINY, state="FINISHED", finish_reason="patience", paused=True),))
+    assert over is not None
+    assert over.commands == (ResumeOrigins((TINY,)),), "the next run starts it"
+
+
+def test_an_undone_pause_of_all_lets_only_those_go_that_it_held() -> None:
+    intent = pause_all((origin(API), held(OLD), ended(TINY)))
+    assert intent is not None
+    assert (intent.commands, intent.inverse) == ((PauseOrigins(),), (ResumeOrigins((API, TINY)),))
+    whole = toggle_pause_all((origin(API), ended(TINY)))
+    assert whole is not None
+    assert (whole.commands, whole.inverse) == ((PauseOrigins(),), (ResumeOrigins(),))
+
+
+def test_pausing_and_resuming_all_starts_no_origin_that_an_operator_has_stopped() -> None:
+    views = (origin(API), ended(TINY), stopped(WWW))
+    paused = pause_all(views)
+    assert paused is not None
+    assert (paused.commands, paused.inverse) == ((PauseOrigins((API, TINY)),), (ResumeOrigins((API, TINY)),))
+    back = resume_all((held(API), ended(TINY), stopped(WWW)))
+    assert back is not None
+    assert (back.commands, back.inverse) == ((ResumeOrigins((API,)),), (PauseOrigins((API,)),))
+
+
+async def test_where_every_origin_has_finished_pausing_all_says_so_and_writes_nothing() -> None:
+    async with stage((160, 40)) as console:
+        gone = {name: replace(view, state="FINISHED") for name, view in console.reports.rows.items()}
+        console.reports.commit(
+            *(replace(view, finish_reason=view.finish_reason or "exhausted") for view in gone.values())
+        )
+        await console.settle()
+        await console.press("P")
+        assert console.app.notices[-1].text == "pause all: every origin has ended its run"
+        await console.press("question_mark")
+        assert "— every origin has ended its run" in console.text()
+        assert console.journal.sent == []
+
+
+async def test_where_there_is_no_origin_yet_pausing_all_says_so() -> None:
+    async with stage(reports=FakeReports(rows={})) as console:
+        await console.press("P")
+        assert console.app.notices[-1].text == "pause all: there are no origins yet"
+        assert console.journal.sent == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.console.sample_crawl import API, NOW, origin, origins, run_view
-from tui_crawler.console.actions import Where, footer_at
+from tui_crawler.console.actions import Where
+from tui_crawler.console.footer_order import footer_at
 from tui_crawler.console.glyphs import Mark
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.typing import plain_text
@@ -23,10 +25,12 @@ from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT
 from tui_crawler.console.present.rates import OriginMeters, RateMeter
 from tui_crawler.console.present.standing import TALLIES, counted_as, is_problem, standing
 from tui_crawler.console.present.urls import host_of, path_of, whole_url
+from tui_crawler.console.safe_text import clip_left
 from tui_crawler.console.table_cells import lay_out
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.idle_reason import at_rest
+from tui_crawler.domain.moment import HELD
 
 TALLY = Counter(counted_as(view) for view in origins())
 
@@ -60,6 +64,12 @@ def test_meters_of_origins_are_bounded() -> None:
         meters.feed(f"o{number}", 1, 0)
     assert meters.get("o0") is None
     assert meters.get("o699") is not None
+
+
+def test_an_origin_whose_jobs_are_paused_counts_as_paused() -> None:
+    held = origin(API, asleep_until=HELD)
+    assert standing(held).word == counted_as(held) == "paused"
+    assert standing(replace(held, in_flight_url=f"{API}/x", state="BUSY")).word == "crawling", "what is under way ends"
 
 
 def test_every_state_has_a_word_and_every_word_is_counted_once() -> None:
@@ -97,6 +107,7 @@ def test_every_exit_code_is_shown_by_its_name_and_fits_short(code: ExitCode) -> 
     cell = exit_cell(code.name)
     assert cell.text.endswith(code.name)
     assert len(short_name(code.name)) <= 12
+    assert (short_name("server_blamed_client"), short_name("connection_failed")) == ("client error", "conn. failed")
     assert meaning(code.name)
 
 
@@ -121,10 +132,34 @@ def test_the_footer_fits_its_width_and_its_zones_are_where_the_keys_stand(width:
     assert cell_len(text) == max(width, 1)
     for zone in zones:
         if not zone.action_id:
-            assert "Overview".startswith(text[zone.start : zone.end].rstrip("…"))
+            assert text[zone.start : zone.end] == "Overview"
         elif width >= 40:
             action = next(one for one in keys if one[0] == zone.action_id)
             assert text[zone.start : zone.end] == f"{action[1]} {action[2]}"
+
+
+@given(st.integers(44, 200))
+def test_the_footer_keeps_the_place_and_the_keys_apart_and_cuts_the_place_at_its_left(width: int) -> None:
+    keys = [(action.id, action.keys.split(",")[0], action.label) for action in footer_at(Where.overview)]
+    crumbs = ("Overview", "api.example.org", "robots.txt")
+    line, zones = footer_line(crumbs, keys, width)
+    text = "".join(text for text, _ in lay_out_line(line, width)[0])
+    keys_at = min(zone.start for zone in zones if zone.action_id)
+    place = text[:keys_at].rstrip()
+    assert keys_at - len(place) >= 3
+    whole = " › ".join(crumbs)
+    assert whole.endswith(place.removeprefix("…").removeprefix(" › "))
+    assert width < 50 or "robots.txt" in place
+    above = place.removeprefix("… › ").split(" › ")[:-1]
+    assert [text[zone.start : zone.end] for zone in zones if not zone.action_id] == above
+
+
+@given(st.text("ab文", max_size=30), st.integers(0, 40))
+def test_a_text_cut_at_its_left_keeps_its_end(text: str, cells: int) -> None:
+    cut = clip_left(text, cells)
+    assert cell_len(cut) <= cells
+    assert text.endswith(cut.removeprefix("…"))
+    assert cut == text or cell_len(cut) >= cells - 1
 
 
 @given(st.integers(0, 200))
@@ -133,7 +168,7 @@ def test_the_footer_leaves_no_key_out_that_has_room_and_keeps_their_order(width:
     _, zones = footer_line(("Overview",), keys, width)
     shown = [zone.action_id for zone in zones]
     assert shown == [name for name, _, _ in keys if name in shown]
-    free = width - min(width // 3, len("Overview") + 2) - sum(zone.end - zone.start for zone in zones) - 2 * len(zones)
+    free = width - min(width // 3, len("Overview") + 3) - sum(zone.end - zone.start for zone in zones) - 2 * len(zones)
     assert all(len(f"{key} {label}") > free for name, key, label in keys if name not in shown)
 
 

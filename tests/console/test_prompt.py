@@ -7,12 +7,13 @@ from textual.widgets import Input
 
 from tests.console.sample_crawl import API, WWW
 from tests.console.support import Stage, stage
+from tests.console.test_asked import sent
 from tui_crawler.console.completion import Completion, shared_beginning
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.screens.jump import pane_name
 from tui_crawler.console.screens.why import AskUrlScreen
-from tui_crawler.domain.command import PauseOrigins
+from tui_crawler.domain.command import PauseOrigins, ResumeOrigins
 
 
 def entry(held: Stage) -> EntryLine:
@@ -197,3 +198,82 @@ async def test_another_key_for_back_leaves_the_prompt_as_escape_does() -> None:
         await held.press("ctrl+g", rounds=0)
         assert not entry(held).display
         assert held.app.screen is here
+
+
+def notice(held: Stage) -> str:
+    return held.app.notices[-1].text
+
+
+async def typed(held: Stage, words: str) -> None:
+    await held.type(words)
+    await held.press("enter", rounds=0)
+    await held.quiet()
+
+
+async def test_pause_only_pauses_and_resume_only_resumes() -> None:
+    async with stage() as held:
+        held.journal.answer = None  # no row shows it: what was asked for counts
+        await typed(held, ":resume api")
+        assert notice(held) == "resume: the origin is not paused"
+        await typed(held, ":pause api")
+        await typed(held, ":pause api")
+        assert notice(held) == "pause: the origin is paused already"
+        await typed(held, ":resume api")
+        await typed(held, ":resume api")
+        assert notice(held) == "resume: the origin is not paused"
+        await sent(held, 2)
+        assert held.journal.sent == [PauseOrigins((API,)), ResumeOrigins((API,))]
+
+
+async def test_pauseall_only_pauses_and_resumeall_only_resumes() -> None:
+    async with stage() as held:
+        held.journal.answer = None
+        paused = [view.origin for view in held.reports.rows.values() if view.paused]
+        await typed(held, ":pauseall")
+        await typed(held, ":pauseall")
+        assert notice(held) == "pause all: every origin is paused already"
+        await typed(held, ":resumeall")
+        await typed(held, ":resumeall")
+        assert notice(held) == "resume all: no origin is paused"
+        await sent(held, 2)
+        assert paused
+        assert held.journal.sent == [PauseOrigins(), ResumeOrigins()]
+
+
+async def test_a_resume_of_all_takes_off_what_another_one_paused_and_undo_pauses_these_alone() -> None:
+    async with stage() as held:
+        paused = tuple(view.origin for view in held.reports.rows.values() if view.paused)
+        await typed(held, ":resumeall")
+        await held.decided()
+        await held.press("z", rounds=0)
+        await held.decided()
+        assert held.journal.sent == [ResumeOrigins(), PauseOrigins(paused)]
+
+
+async def test_up_and_down_bring_back_what_was_typed_after_the_colon() -> None:
+    async with stage() as held:
+        for text in (":keys", ":sort todo", ":sort todo", ":nonsense"):
+            await held.type(text)
+            await held.press("enter", "escape", rounds=0)
+        await held.press("5", rounds=1)
+        await held.type(":pau")
+        for key, text in (
+            ("up", "nonsense"), ("up", "sort todo"), ("up", "keys"), ("up", "keys"), ("down", "sort todo"),
+            ("down", "nonsense"), ("down", "pau"), ("down", "pau"),
+        ):  # fmt: skip
+            await held.press(key, rounds=0)
+            assert entry(held).text == text
+
+
+async def test_a_filter_opened_again_is_replaced_by_what_is_typed() -> None:
+    async with stage() as held:
+        for view in ("3", "2", "5"):
+            await held.press(view, rounds=2)
+            await held.type("/9305")
+            await held.press("enter", "/", rounds=0)
+            await held.type("77")
+            assert entry(held).text == "77"
+            await held.press("enter", "/", "end", rounds=0)
+            await held.type("8")
+            assert entry(held).text == "778"
+            await held.press("escape", rounds=1)

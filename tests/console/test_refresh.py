@@ -75,6 +75,19 @@ def test_without_an_engine_at_work_no_origin_crawls_or_waits() -> None:
     assert (detail.view.state, detail.view.in_flight_url) == ("RESTING", "")
 
 
+def test_a_job_that_is_paused_or_resumed_has_every_origin_read_anew() -> None:
+    one, reports, clock = reader()
+    read(one, OVERVIEW)
+    for paused in ((3,), ()):
+        reports.newest_run = replace(run_view(), paused_jobs=paused)
+        reports.commit()
+        clock.move(1_000)
+        assert len(read(one, OVERVIEW).changed) == 11
+    reports.commit()
+    clock.move(1_000)
+    assert read(one, OVERVIEW).changed == ()
+
+
 def test_an_engine_that_begins_is_seen_with_its_commit() -> None:
     one, reports, clock = reader()
     reports.newest_run = run_view(live=False)

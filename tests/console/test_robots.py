@@ -86,18 +86,41 @@ async def test_what_stands_there_without_a_file() -> None:
     async with stage((120, 40), reports=reports) as held:
         await open_robots(held)
         assert "robots.txt has not been fetched." in held.text()
+        held.reports.commit(replace(view, robots_status="unavailable", robots_http_status=404))
+        await held.settle(3)
+        assert "There is no robots.txt (404), so everything is allowed." in held.text()
         held.reports.commit(replace(view, robots_status="unavailable"))
         await held.settle(3)
-        assert "There is no robots.txt: everything is allowed." in held.text()
-        held.reports.commit(replace(view, robots_status="unreachable", robots_http_status=503))
+        assert "robots.txt was not answered: its address is refused." in held.text()
+        assert "there is no" not in held.text().lower()
+
+
+async def test_a_robots_txt_that_cannot_be_had_says_why_and_is_no_empty_file() -> None:
+    reports = FakeReports(robots=b"")
+    down = replace(
+        reports.rows[API],
+        robots_status="unreachable",
+        robots_message="api.example.org port 443: Connection refused",
+        state="FINISHED",
+        finish_reason="patience",
+        robots_expires_at=0,
+    )
+    reports.commit(down)
+    async with stage((120, 40), reports=reports) as held:
+        await open_robots(held)
+        assert "robots.txt unreachable: connection refused." in held.text()
+        assert "The file is empty" not in held.text()
+        assert "not fetched yet" not in held.text()
+        assert "due now" not in held.text()
+        held.reports.commit(replace(down, state="WAITING", finish_reason="", robots_http_status=503))
         await held.settle(3)
-        assert "⚠ unreachable: nothing is crawled" in held.text()
-        assert "HTTP 503" in held.text()
+        assert "answered 503" in held.text()
+        assert "due now, after the delay" in held.text()
 
 
 async def test_rules_of_an_earlier_file_are_not_shown_as_in_force_when_there_is_none_now() -> None:
     reports = FakeReports()
-    reports.commit(replace(reports.rows[API], robots_status="unavailable"))
+    reports.commit(replace(reports.rows[API], robots_status="unavailable", robots_http_status=404))
     async with stage((120, 40), reports=reports) as held:
         await open_robots(held, "enter")
         assert "✓ allowed: there is no robots.txt" in held.text()

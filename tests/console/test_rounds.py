@@ -27,7 +27,7 @@ async def test_rounds_that_cost_too_much_slow_it_down_and_calm_brings_it_back() 
         pace = held.app.rounds
         await rounds(held, 2)
         assert pace.pace.hz == 10
-        assert "slowed" not in held.text()
+        assert "/s slowed" not in held.text()
         held.clock.round_costs = 30
         await rounds(held, 1)
         assert pace.pace.hz == 10  # one slow round is a hiccup
@@ -37,7 +37,7 @@ async def test_rounds_that_cost_too_much_slow_it_down_and_calm_brings_it_back() 
         held.clock.round_costs = 0
         await rounds(held, 45)
         assert pace.pace.hz == 10
-        assert "slowed" not in held.text()
+        assert "/s slowed" not in held.text()
 
 
 async def test_a_slowed_console_waits_longer_before_it_reads() -> None:

@@ -84,7 +84,7 @@ async def test_without_another_key_the_draft_is_left(version_first: bool) -> Non
         await accept(held, version_first)
         assert top(held) is RulesScreen
         await held.settle(2)
-        assert "version 14" in held.text()
+        assert "ruleset 14" in held.text()
 
 
 async def test_an_edit_asked_for_too_soon_edits_the_newer_version() -> None:
@@ -224,7 +224,7 @@ async def test_a_question_answered_after_another_version_came_hands_in_nothing_o
         await seen(held)
         await held.press("y", rounds=1)
         assert held.journal.sent == []
-        assert "Carry the change over to version 14 by someone else?" in held.text()
+        assert "Carry the change over to ruleset 14 by someone else?" in held.text()
         await held.press("y", rounds=1)
         await counted(held)
         await held.press("A", "y", rounds=1)
@@ -256,15 +256,35 @@ async def test_a_change_of_an_entry_that_is_gone_is_not_carried_over() -> None:
         assert [change.kind for change in draft.changes] == ["added"]
 
 
-async def test_what_the_newer_version_says_already_leaves_nothing_to_apply() -> None:
+async def test_a_draft_whose_changes_a_newer_version_has_ends_by_itself() -> None:
     async with stage((160, 40)) as held:
         await drafted(held)
         comes(held, MINE, who="someone else")
+        await held.settle(3)
+        assert top(held) is RulesScreen
+        assert "ruleset 14 says what the draft said: it has ended" in held.text()
+        assert asked_for(held) == []
+
+
+async def test_a_draft_whose_changes_a_newer_version_has_among_others_is_left_without_a_question() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        comes(held, replace(MINE, rules=(*MINE.rules, Rule("/more/", skip=True))), who="someone else")
         await seen(held)
         assert "it says what the draft says" in held.text()
-        await held.press("A", rounds=1)
-        assert "nothing changed yet" in held.text()
-        assert asked_for(held) == []
+        await held.press("escape", rounds=1)
+        assert top(held) is RulesScreen
+
+
+async def test_a_draft_that_is_being_typed_stays() -> None:
+    async with stage((160, 40)) as held:
+        await drafted(held)
+        held.app.dispatcher.do("rule.add")
+        await held.type("skip: /more/")
+        comes(held, MINE, who="someone else")
+        await seen(held)
+        assert top(held) is RuleEditorScreen
+        assert held.app.screen.query_one(EntryLine).text == "skip: /more/"
 
 
 async def test_nobody_is_told_of_the_version_that_came_of_the_own_draft() -> None:

@@ -185,7 +185,7 @@ def test_the_line_of_an_entry_says_what_is_known_and_what_is_not() -> None:
     )
     once = Firing(1, NOW, f"{API}/x", 12, 12)
     assert text_of(firing_line(once, NONE, UTC, query=False)) == (
-        f"fired 1 time, last 2026-01-05 10:41:07 by version 12: {API}/x"
+        f"fired 1 time, last 2026-01-05 10:41:07 by ruleset 12: {API}/x"
     )
     assert "40 URLs beside it: no query policy is for them" in text_of(
         firing_line(once, refusal_counts(), UTC, query=True)
@@ -207,7 +207,7 @@ async def test_the_view_marks_entries_that_never_fired() -> None:
         assert said["/feed/: ua special"] == "-"
         assert said["host private.example.org"] == "212"
         assert "fired in 106 000 attempts, 10:41:07 · c counts again" in held.text()
-        assert "fired 1 204 times, last 2026-01-05 10:41:07 by versions 11–13" in held.text()
+        assert "fired 1 204 times, last 2026-01-05 10:41:07 by rulesets 11–13" in held.text()
 
 
 async def test_it_is_counted_once_and_again_when_asked() -> None:
@@ -230,13 +230,13 @@ async def test_two_marked_versions_are_compared() -> None:
         await held.press("4", rounds=3)
         await held.press("tab", "space", "j", rounds=1)
         text = held.app.screen.query_one("#rules-difference", Lines).text
-        assert "From version 11 to 13" in held.text()
+        assert "From ruleset 11 to 13" in held.text()
         assert '− do_not_crawl  path ends with ".zip"' in text
         assert "+ rule  ^/v2/user/: skip true" in text
         await held.press("space", "g", rounds=1)
-        assert "From version 11 to 13" in held.text()
+        assert "From ruleset 11 to 13" in held.text()
         await held.press("ctrl+backslash", rounds=1)
-        assert "What version 13 changed" in held.text()
+        assert "What ruleset 13 changed" in held.text()
 
 
 async def test_versions_that_say_the_same_are_told_so() -> None:
@@ -290,7 +290,7 @@ def test_an_entry_moves_within_its_section_only() -> None:
     assert draft.moved(first.key, -1) == draft.moved(third.key, 1) == draft.moved("no such key", 1) == draft
     assert draft.stays(first.key, -1) == "it is the first rule already"
     assert draft.stays(third.key, 1) == "it is the last rule already"
-    assert draft.stays("no such key", 1) == "it is taken out of the draft; D puts it back"
+    assert draft.stays("no such key", 1) == "it is taken out of the draft; {rule.delete} puts it back"
     assert draft.stays(entries_of(THIRD)[0].key, 1) == "it is the only do_not_crawl"
     assert draft.stays(first.key, 1) == draft.stays(second.key, -1) == ""
     assert [rule.match for rule in draft.moved(second.key, 1).policies.rules][-1] == "/calendar/"

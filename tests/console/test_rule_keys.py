@@ -123,7 +123,7 @@ async def test_the_next_job_waits_for_the_jobs() -> None:
         hold_up(held)
         await held.type("4w")
         await let_read(held)
-        assert "Rules · job news · version 20" in held.text()
+        assert "Rules · job news · ruleset 20" in held.text()
 
 
 async def test_esc_gives_up_waiting_and_what_was_typed_is_nobodys() -> None:

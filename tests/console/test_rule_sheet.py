@@ -44,10 +44,10 @@ async def test_it_says_what_the_entry_does_since_when_and_what_it_refused() -> N
         text = await opened(held, "^/v2/user/")
         assert "^/v2/user/: skip true" in text
         assert "of several that match the last one wins" in text
-        assert "version 12 by mara" in text
+        assert "ruleset 12 by mara" in text
         text = await _again(held, "path begins with")
-        assert "Never requested." in text
-        assert "version 11 by configuration" in text
+        assert "Matching URLs are never requested." in text
+        assert "ruleset 11 by configuration" in text
         assert "fired 1 204 times" in text
 
 
@@ -136,11 +136,11 @@ async def test_what_a_version_changed_is_opened_where_there_is_no_room_for_it() 
         assert not held.app.screen.query_one("#rules-difference").display
         await held.press("enter", rounds=1)
         assert top(held) is RuleSheetScreen
-        assert "What version 13 changed" in held.text()
+        assert "What ruleset 13 changed" in held.text()
         assert '− do_not_crawl  path ends with ".zip"' in held.text()
         await held.press("escape", rounds=1)
         await held.press("space", "G", "enter", rounds=1)
-        assert "From version 11 to 13" in held.text()
+        assert "From ruleset 11 to 13" in held.text()
     async with stage((120, 40)) as held:
         await held.press("4", "tab", "enter", rounds=3)
         assert held.app.screen.focused is held.app.screen.query_one("#rules-difference")

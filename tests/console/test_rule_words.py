@@ -91,7 +91,7 @@ async def test_the_history_shows_what_was_edited_and_moved_as_one_line_each() ->
         assert "+ " not in text
         assert "− " not in text
         await held.press("u", rounds=3)
-        assert "from version 2 · 1 edited, 1 moved" in held.text()
+        assert "from ruleset 2 · 1 edited, 1 moved" in held.text()
         rows = rows_of(held, "#draft-entries")
         assert any(row.startswith("✎ rule edited  /bb/: ua special →  /b/: skip true") for row in rows)
 

@@ -76,7 +76,7 @@ async def test_apply_undo_redo_and_a_conflict_in_words(crawl: Path) -> None:
         assert "the edit began with version 5, but version 6 is current" in held.text()
         assert in_force(crawl) == (6, ["/two"], "someone else")
         await read_again(held)
-        assert "⚠ version 6 by someone else is in force now" in held.text()
+        assert "⚠ ruleset 6 by someone else is in force now" in held.text()
 
 
 @pytest.mark.parametrize(
@@ -144,13 +144,13 @@ async def test_a_refused_edit_is_carried_over_to_the_newer_version_and_applied(s
         await held.decided()
         assert "the edit began with version 1, but version 2 is current" in held.text()
         await read_again(held)
-        assert "⚠ version 2 by someone else is in force now" in held.text()
+        assert "⚠ ruleset 2 by someone else is in force now" in held.text()
         assert "A carries the change over to it: 1 edited" in held.text()
         await held.press("A", rounds=1)
-        assert "Carry the change over to version 2 by someone else?" in held.text()
+        assert "Carry the change over to ruleset 2 by someone else?" in held.text()
         await held.press("y", rounds=1)
         assert in_force(several)[0] == 2
-        assert "from version 2 · 1 edited" in held.text()
+        assert "from ruleset 2 · 1 edited" in held.text()
         assert "✓ newly allowed 1" in " ".join((await counted(held)).split())
         await apply(held)
         assert in_force(several) == (3, ["/mine", "/list/", "/two"], "mara")

@@ -104,6 +104,7 @@ async def set_scene(held: Stage, keys: tuple[str, ...]) -> None:
     await held.pilot.resize_terminal(*SIZES[0])
     await held.quiet()
     held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+    await held.settle(3)  # what the pane beside it shows was read
     await held.press(*keys, rounds=3)
     if keys == DRAFTING:
         await held.type(DRAFTED)

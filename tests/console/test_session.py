@@ -222,7 +222,7 @@ async def test_back_on_and_last() -> None:
         assert isinstance(held.app.screen, FailuresScreen)
         await held.press("[")
         assert isinstance(held.app.screen, UrlScreen)
-        assert "Overview › api.example.org › /v2/items" in held.text()
+        assert "api.example.org › /v2/items" in held.text()
         await held.press("[")
         assert isinstance(held.app.screen, OriginScreen)
         await held.press("[")
@@ -269,6 +269,8 @@ def test_what_a_filter_keeps(text: str, keeps: bool) -> None:
 def test_a_bad_pattern_is_named_and_a_column_is_a_field() -> None:
     assert read_needle("re:(").problem
     assert not read_needle("re:a").problem
+    assert read_needle("foo:x", {"note"}).problem.startswith("no such field: foo; there are depth: exit: note: ")
+    assert not any(read_needle(text).problem for text in ("https://x", "localhost:80", "a/b:c", "exit:", "re:"))
     assert read_needle("note:x", {"note"}).keeps({"note": "xy"})
     assert not read_needle("note:x", {"note"}).keeps({"url": "note:x"})
 

@@ -16,6 +16,7 @@ from tui_crawler.console.intent import set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.present.stat_rows import by_reason, job_mark, run_row, top_origins, worker_loads
 from tui_crawler.console.screens.stats import read_number
 from tui_crawler.console.table_cells import Cell, Styled
+from tui_crawler.console.zoom import panes_of
 from tui_crawler.domain.command import SetJob, SteerJobs
 
 
@@ -134,6 +135,36 @@ async def test_the_exit_codes_of_the_origin_under_the_cursor_stand_beside_those_
         assert table_of(held, "all-exits").row_count == 10
 
 
+@pytest.mark.parametrize("size", [(80, 24), (60, 20)])
+async def test_narrow_the_jobs_come_first_and_one_table_of_exit_codes_whose_subject_a_key_changes(
+    size: tuple[int, int],
+) -> None:
+    async with stage(size) as held:
+        await held.press("6", rounds=3)
+        shown = [pane.id for pane in panes_of(held.app.screen)]
+        assert shown == ["jobs", "all-exits", "top-origins", "ledger"]
+        assert held.app.screen.focused is table_of(held, "jobs")
+        assert table_of(held, "jobs").region.y == 1
+        assert "Exit codes · this run · O: www.example.com" in held.text()
+        await held.press("O", rounds=1)
+        assert [pane.id for pane in panes_of(held.app.screen)] == ["jobs", "own-exits", "top-origins", "ledger"]
+        assert held.app.screen.focused is table_of(held, "own-exits")
+        assert "Exit codes · www.example.com · O: all origins" in held.text()
+        await held.press("O", rounds=1)
+        assert "Exit codes · this run · O: www.example.com" in held.text()
+        await held.press("tab", "tab", rounds=1)
+        assert "Refused links · 4 · in all runs · c: more t" in held.text()
+
+
+async def test_where_both_tables_of_exit_codes_are_shown_the_key_goes_from_one_to_the_other() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("6", "O", rounds=2)
+        assert held.app.screen.focused is table_of(held, "own-exits")
+        assert "c: more tables (7)" in held.text()
+        await held.press("O", rounds=1)
+        assert held.app.screen.focused is table_of(held, "all-exits")
+
+
 async def test_origins_are_ordered_by_requests_bytes_and_failures() -> None:
     async with stage((140, 44)) as held:
         await held.press("6", rounds=2)
@@ -142,7 +173,7 @@ async def test_origins_are_ordered_by_requests_bytes_and_failures() -> None:
         assert "Origins by bytes · in all runs" in held.text()
         await held.press("S", rounds=1)
         assert "Origins by failed pages · as they stand" in held.text()
-        assert table_of(held, "top-origins").row_order[0] == "https://shop.example.net"
+        assert table_of(held, "top-origins").row_order[0] == "https://api.example.org"
         table_of(held, "top-origins").focus()
         await held.press("enter", rounds=2)
         assert held.app.screen.WHERE.value == "Origin"
@@ -297,7 +328,7 @@ async def test_frozen_numbers_stand_still() -> None:
         held.reports.groups_of_pages = (replace(first, done=102_777), *held.reports.groups_of_pages[1:])
         held.reports.commit()
         await held.settle(2, move_ms=1_100)
-        assert done_of(held) == "102 400"
+        assert done_of(held) == "101 019"
         await held.press("f", rounds=1)
         assert done_of(held) == "102 777"
 

@@ -49,12 +49,28 @@ async def test_where_somebody_is_at_work_or_only_watched_there_is_nothing_to_sta
     async with stage(successor=FakeHost) as held:
         assert "goes on here" not in held.text()
         await held.press("Y")
-        assert held.app.notices[-1].text.startswith("go on here: process ")
+        assert held.app.notices[-1].text.startswith("take over: process ")
         assert held.app.room.host is None
     async with stage(reports=FakeReports(newest_run=BROKEN_OFF), readonly=True) as held:
         assert "a console that is started anew goes on" in held.text()
         await held.press("Y")
         assert "this console only watches" in held.app.notices[-1].text
+
+
+async def test_an_engine_that_has_no_run_yet_does_not_run_though_another_one_does() -> None:
+    host = FakeHost()
+    host.begun.clear()
+    reports = FakeReports(newest_run=BROKEN_OFF)
+    async with stage((160, 40), reports=reports, successor=lambda: host) as held:
+        await held.press("Y")
+        await held.settle()
+        reports.newest_run = run_view()  # somebody's
+        reports.commit()
+        await held.settle(4, 500)
+        assert "◐ starting" in held.text()
+        host.begun.set()
+        await held.settle(4, 500)
+        assert "▶ running" in held.text()
 
 
 async def test_who_was_quicker_is_attached_to() -> None:

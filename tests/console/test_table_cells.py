@@ -83,3 +83,61 @@ def test_a_host_that_is_cut_keeps_its_port() -> None:
     assert shown("127.0.0.1:24601", 9) == "127.0.0.…", "too little of the host would be left"
     assert shown("https://127.0.0.1:24601/a:80", 14) == "https://127.0…"
     assert shown("say 10:41", 8) == "say 10:…"
+
+
+def cut(cell: Cell, width: int) -> str:
+    return "".join(piece for piece, _ in lay_out(cell, width, "left", place=True))
+
+
+def test_paths_urls_and_hosts_are_cut_in_the_middle_for_they_differ_at_their_ends() -> None:
+    assert cut("/v2/items?page=18", 15) == "/v2/it…?page=18"
+    assert cut("/v2/items?page=18", 0) == ""
+    assert cut("/v2/items?page=18", 17) == "/v2/items?page=18"
+    assert cut("https://api.example.org/p/12", 15) == "…ample.org/p/12"
+    assert cut("https://api.example.org/v2/items?page=18", 30) == "https://api.…/v2/items?page=18"
+    assert cut("api.example.org", 13) == "api.ex…le.org"
+    assert cut(Styled("127.0.0.1:24602", "strong"), 10) == "127…:24602"
+
+
+def test_words_in_such_a_column_are_cut_at_their_end() -> None:
+    assert cut("tui-crawler retry 'https://api.example.org/'", 20) == "tui-crawler retry '…"
+    assert cut((Styled("/v2/items?page=18"), Styled("  "), Styled("30.0s")), 20) == "/v2/items?page=18  …"
+    assert cut((Styled("/v2/items?page=18"), Styled("  "), Styled("30.0s")), 12) == "/v2/…page=18"
+
+
+def test_what_is_underlined_in_a_url_keeps_its_role_where_it_is_left() -> None:
+    cell = (Styled("/v2/"), Styled("items", "accent"), Styled("?page=18"))
+    assert lay_out(cell, 12, "left", place=True) == [("/v2/", ""), ("…", "accent"), ("page=18", "")]
+    assert lay_out(cell, 15, "left", place=True) == [("/v2/", ""), ("it…", "accent"), ("?page=18", "")]
+
+
+def test_a_cut_parts_no_mark_from_its_bearer_and_no_wide_character() -> None:
+    assert cut("/日本語日本語日本語", 10) == "/日本…本語"
+    assert cut("/aaaaaaaaaae\u0301b", 6) == "/a…ae\u0301b"
+    assert cut("/aaaaaaaaaae\u0301b", 4) == "/…e\u0301b"
+
+
+def test_the_end_of_a_very_long_url_is_its_end() -> None:
+    url = "https://api.example.org/" + "a" * 70_000 + "/end"
+    assert cut(url, 20).endswith("a/end")
+    assert cut("/" + "\x1b" * 5_000 + "z", 20).endswith(r"\x1bz")
+
+
+def test_hostile_urls_are_safe_wherever_they_are_cut() -> None:
+    for width in range(30):
+        shown = cut("https://a.example/\x1b[31m\u202e\ud800/e\u0301\u0301\u0301", width)
+        assert shown.isprintable()
+        assert cell_len(shown) == width
+
+
+def test_a_short_form_that_is_asked_for_stands_though_there_is_room() -> None:
+    cell = Styled("⚠ request_timeout", "network", short="⚠ timeout")
+    assert lay_out(cell, 20, "left", short=True) == [("⚠ timeout", "network"), (" " * 11, "")]
+    assert lay_out("⚠ other", 20, "left", short=True)[0] == ("⚠ other", "")
+
+
+@given(CELLS, st.integers(0, 30), st.booleans(), st.booleans())
+def test_a_place_is_always_as_wide_as_asked(cell: Cell, width: int, place: bool, short: bool) -> None:
+    laid_out = "".join(piece for piece, _ in lay_out(cell, width, "left", place=place, short=short))
+    assert cell_len(laid_out) == width
+    assert laid_out.isprintable()

@@ -115,6 +115,32 @@ async def test_a_number_typed_ahead_for_a_job_is_no_view() -> None:
         assert [command.nice for command in held.journal.sent if isinstance(command, SetJob)] == [15]
 
 
+@pytest.mark.parametrize("reading", [True, False])
+async def test_a_key_right_after_a_filter_meets_the_rows_that_it_keeps(reading: bool) -> None:
+    async with stage((160, 40)) as held:
+        await held.press("3", rounds=3)
+        await held.type("/page=18")
+        if reading:
+            await held.press("enter", rounds=0)
+            await held.press("j", "m", rounds=0)
+        else:
+            await rush(held, "enter", "m")
+        await held.settle(3)
+        assert isinstance(held.app.screen, RuleEditorScreen)
+        assert "no URL is selected" not in held.text()
+
+
+async def test_enter_right_after_a_filter_opens_the_first_of_its_rows() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("3", rounds=3)
+        await held.type("/page=18")
+        await rush(held, "enter", "enter")
+        await held.settle(3)
+        top = held.app.console_screen
+        assert isinstance(top, UrlScreen)
+        assert top.situation().urls[0].endswith("page=18")
+
+
 async def test_what_is_opened_is_there_for_the_next_key() -> None:
     async with stage((160, 40)) as held:
         await rush(held, "3", "enter", "H")
@@ -197,3 +223,14 @@ async def test_an_action_waits_for_the_screen_that_is_being_made() -> None:
         await held.quiet()
         assert held.app.screen is top
         assert "tab-links" in {name for pane in top.query("*") for name in pane.classes}
+
+
+async def test_a_key_that_does_nothing_says_so_once() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("7", rounds=1)
+        assert "7 does nothing here; ? lists the keys" in held.text()
+        assert [notice.text for notice in held.app.notices] == ["7 does nothing here; ? lists the keys"]
+        held.clock.move(60_000)
+        await held.settle(2)
+        await held.press("7", "j", rounds=1)
+        assert "does nothing here" not in held.text()

@@ -50,10 +50,10 @@ def test_the_shortest_path_is_a_tree_with_kind_time_and_depth() -> None:
     lines = text_of(path_lines(page_detail(), UTC), 60).splitlines()
     assert lines[0].split() == ["◆", "/", "seed", "depth", "0"]
     assert lines[1].startswith("↳ /v2/ ")
-    assert lines[1].endswith("<a> 09:59 depth 1")
+    assert lines[1].endswith("<a> 09:17 depth 1")
     assert lines[2].startswith("  ↳ /v2/items?page=17 ")
     assert lines[3].startswith("    ↳ /v2/items?page=18 ")
-    assert lines[3].endswith("<a> 10:40 depth 3 ◀ shortest")
+    assert lines[3].endswith("<a> 09:58 depth 3 ◀ shortest")
     assert "linked   from 12 pages, to 7" in lines
 
 
@@ -118,6 +118,16 @@ def test_when_it_is_tried_next_is_said_by_the_trace_alone() -> None:
     assert "due" in text_of(page_lines(replace(tried, attempts_remaining=0), UTC))
 
 
+def test_a_page_tells_its_message_else_what_its_code_means_and_nothing_that_is_not_known() -> None:
+    page = replace(page_detail().page, size=0)
+    text = text_of(page_lines(page, UTC))
+    assert "message  no response head within 30.0 s" in text
+    assert "408" not in text, "what a code means stands for a message, not beside it"
+    assert "request_timeout\n" in text, "there was no status"
+    assert "content  text/html; charset=utf-8" in text
+    assert "no response head in time; 408" in text_of(page_lines(replace(page, message=""), UTC))
+
+
 def test_letters_that_turn_the_line_round_are_spelled_out() -> None:
     host = "xn--" + "\u202egro".encode("punycode").decode()
     page = replace(page_detail().page, url=f"https://{host}/")
@@ -140,7 +150,7 @@ def test_attempts_tell_what_the_log_has_of_their_timing() -> None:
     assert (newest["dns"], newest["connect"], newest["tls"]) == ("1ms", "20ms", "31ms")
     assert newest["note"] == "patience 3→2  no response head within 30.0 s"
     assert (second["requests"], second["total"]) == ("2", "30.0s")
-    assert newest["rules"] == "-"
+    assert newest["rules"] == "13"
 
 
 def test_a_refusal_tells_who_decided_and_under_which_rules() -> None:

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC
+from pathlib import Path
 
 import pytest
+from textual.widgets import Static
 
 from tests.console.sample_crawl import API, NOW, failed_pages, origin, page, page_detail, run_view
 from tests.console.support import FakeReports, Stage, stage
-from tui_crawler.console import page_book
+from tui_crawler.console import page_book, view_export
 from tui_crawler.console.app import TICK_MS
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.long_lines import LongLines
 from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.present.stored_body import MOST_LINES, hex_lines, looks_binary, text_lines
-from tui_crawler.console.present.url_rows import URL_COLUMNS, origin_holds, url_row
+from tui_crawler.console.present.url_rows import URL_COLUMNS, url_row
 from tui_crawler.console.refresh import WINDOW
+from tui_crawler.console.screens import mark_beyond
 from tui_crawler.console.screens.origin import OriginScreen
 from tui_crawler.console.screens.overview import OverviewScreen
 from tui_crawler.console.screens.url import UrlScreen
 from tui_crawler.console.screens.urls import UrlsScreen
 from tui_crawler.console.table_cells import cell_text
-from tui_crawler.console.uptake import Uptake
+from tui_crawler.console.uptake import Outlook, Uptake, outlook_of
 from tui_crawler.console.url_parts import FIELDS_MS, SCAN_MS, UrlWindow
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
+from tui_crawler.domain.command import RetryPages
 from tui_crawler.domain.page_filter import (
     PageFilter,
     read_page_filter,
 )
 from tui_crawler.domain.page_view import LinkEnd, LinkView, RedirectView
+from tui_crawler.domain.recovery import NextTry
 
 
 def rows(held: Stage, name: str = "#urls") -> CrawlTable:
@@ -122,23 +127,189 @@ async def test_a_wheel_scrolls_on_too_and_nothing_jumps(monkeypatch: pytest.Monk
         assert table.cursor_key in table.row_order
 
 
-async def test_a_sort_by_any_column_holds_for_the_rows_held_and_says_so() -> None:
+async def test_a_sort_by_any_column_reads_all_of_a_short_list_first() -> None:
     async with stage((140, 40), reports=many(450)) as held:
+        await held.press("3", rounds=3)
+        assert rows(held).row_count == WINDOW
+        held.app.dispatcher.do("sort.pick", "url")
+        await held.settle(4)
+        assert rows(held).row_count == 450
+        assert "row 1 of 450" in held.text()
+        assert "rows held" not in held.text()
+        assert list(rows(held).row_order)[:3] == [1, 10, 100]
+        await held.press("S")
+        assert list(rows(held).row_order)[:3] == [99, 98, 97]
+        held.app.dispatcher.do("sort.pick", "@found")
+        await held.settle(2)
+        held.app.dispatcher.do("sort.pick", "tries")
+        held.app.dispatcher.do("sort.pick", "title")
+        await held.settle(4)
+        assert rows(held).cursor_index == 0, "one looks at what comes first"
+
+
+async def test_a_sort_of_a_long_list_holds_for_the_rows_held_and_says_so() -> None:
+    async with stage((140, 40), reports=many(2_450)) as held:
         await held.press("3", rounds=3)
         held.app.dispatcher.do("sort.pick", "url")
         await held.settle()
         count = rows(held).row_count
-        assert f"only the {count} rows held" in held.text()
+        assert f"only the {count} rows held of 2 450" in held.text()
         assert rows(held).order == ("url", False)
-        assert list(rows(held).row_order)[:3] == [1, 10, 100]
-        await held.press("S")
-        assert list(rows(held).row_order)[:3] == [99, 98, 97]
         await held.press("G")
         assert rows(held).row_count == count, "nothing is read on while it is sorted"
         held.app.dispatcher.do("sort.pick", "@newest")
         await held.settle(3)
-        assert rows(held).row_order[0] == 450
+        assert rows(held).row_order[0] == 2_450
         assert "rows held" not in held.text()
+
+
+async def test_how_many_pages_match_is_counted_in_pieces_and_told() -> None:
+    async with stage((160, 40), reports=many(900)) as held:
+        held.reports.looks_at = 250
+        await held.press("3", rounds=3)
+        await narrow(held, "/p/")
+        await held.settle(6)
+        assert [asked for asked in held.reports.asked if "tally" in asked] == [
+            f"page_tally({after})" for after in (0, 250, 500, 750)
+        ]
+        assert "row 1 of 900 that match" in held.text()
+        await narrow(held, "depth:>40")
+        await held.settle(3)
+        assert "that match" not in held.text()
+
+
+async def test_while_it_is_counted_what_was_found_so_far_is_told() -> None:
+    async with stage((160, 40), reports=many(900)) as held:
+        held.reports.looks_at = 300
+        await held.press("3", rounds=3)
+        held.app.dispatcher.do("filter.open", "/p/")
+        await held.settle(1)
+        assert "300 match of 300 looked at, 900 in all" in held.text()
+        await held.settle(4)
+        assert "900 that match" in held.text()
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "md"])
+async def test_an_export_writes_all_rows_that_match_not_only_those_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with stage((160, 40), reports=many(1_300)) as held:
+        await held.press("3", rounds=3)
+        await narrow(held, "!/p/7")
+        await held.settle(2)
+        length = sum("/p/7" not in one.url for one in held.reports.pages)
+        await held.press("o", rounds=0)
+        assert f"Export all {length // 1_000} {length % 1_000:03} rows" in held.text()
+        await held.press("escape", rounds=0)
+        held.app.dispatcher.do("view.export", kind)
+        await held.settle(6)
+        assert f"{length // 1_000} {length % 1_000:03} rows written: " in held.text()
+        assert isinstance(held.app.screen, UrlsScreen)
+        (file,) = (tmp_path / "exports").iterdir()
+        lines = file.read_text("utf-8").splitlines()
+        assert len(lines) == length + {"csv": 1, "jsonl": 0, "md": 2}[kind]
+        assert sum(f"{API}/p/1299" in line for line in lines) == (kind != "md")
+
+
+async def test_esc_stops_an_export_and_the_file_keeps_what_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with stage((160, 40), reports=many(1_300)) as held:
+        await held.press("3", rounds=3)
+        held.app.dispatcher.do("view.export", "jsonl")
+        await held.settle(1)
+        assert "500 of 1 300 rows written" in held.text()
+        await held.press("escape", rounds=2)
+        assert "500 rows written, then it was stopped" in held.text()
+        (file,) = (tmp_path / "exports").iterdir()
+        assert len(file.read_text("utf-8").splitlines()) == 500
+        assert isinstance(held.app.screen, UrlsScreen)
+
+
+async def test_an_export_that_cannot_be_written_to_its_end_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def full(*_: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    async with stage((160, 40), reports=many(900)) as held:
+        await held.press("3", rounds=3)
+        monkeypatch.setattr(view_export, "lines", full)
+        held.app.dispatcher.do("view.export", "jsonl")
+        await held.settle(2)
+        assert "could not be written: [Errno 28] No space left on device" in held.text()
+        assert isinstance(held.app.screen, UrlsScreen)
+
+
+async def test_marking_all_marks_what_is_held_then_all_that_match_then_nothing() -> None:
+    async with stage((160, 40), reports=many(1_300)) as held:
+        await held.press("3", rounds=3)
+        await narrow(held, "!/p/7")
+        await held.settle(2)
+        length = sum("/p/7" not in one.url for one in held.reports.pages)
+        await held.press("asterisk", rounds=0)
+        assert f"200 marked of {length // 1_000} {length % 1_000} · * again marks all that match" in held.text()
+        await held.press("asterisk", rounds=5)
+        assert f"all {length // 1_000} {length % 1_000} marked · * takes the marks off" in held.text()
+        screen = held.app.console_screen
+        assert screen is not None
+        assert set(screen.situation().urls) == {one.url for one in held.reports.pages if "/p/7" not in one.url}
+        await held.press("asterisk", rounds=1)
+        assert rows(held).mark_count == 0
+        assert len(screen.situation().urls) == 1
+
+
+async def test_marking_beyond_what_is_held_is_bounded_and_esc_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stage((160, 40), reports=many(1_300)) as held:
+        await held.press("3", rounds=3)
+        await held.press("asterisk", "asterisk", rounds=1)
+        assert rows(held).mark_count == 500
+        await held.press("escape", rounds=3)
+        assert rows(held).mark_count == 0
+        monkeypatch.setattr(mark_beyond, "MOST_MARKED", 700)
+        await held.press("asterisk", "asterisk", rounds=4)
+        assert rows(held).mark_count == 700
+        assert "700 marked, more cannot be at once of 1 300" in held.text()
+
+
+async def test_a_retry_of_marked_pages_is_about_those_that_failed() -> None:
+    done = tuple(page(n, f"{API}/d/{n}", "file_ingested") for n in range(1, 31))
+    bad = tuple(page(n, f"{API}/x/{n}", "request_timeout") for n in range(31, 36))
+    async with stage((160, 40), reports=FakeReports(pages=(*done, *bad))) as held:
+        await held.press("3", rounds=3)
+        await held.press("asterisk", "r", rounds=1)
+        assert "Retry 5 failed pages?" in held.text()
+        words = str(held.app.screen.query_one(".dialog-text", Static).render())
+        assert words.startswith("5 of the 35 marked have failed: the pages get their tries back")
+        await held.press("y")
+        await held.decided()
+        (retry,) = held.journal.sent
+        assert isinstance(retry, RetryPages)
+        assert set(retry.urls) == {one.url for one in bad}
+        await narrow(held, "/d/")
+        await held.press("asterisk", "r", rounds=1)
+        assert "retry: none of the 30 marked pages has failed or was blocked" in held.text()
+
+
+async def test_where_none_of_the_marked_pages_failed_those_that_were_blocked_are_meant() -> None:
+    done = tuple(page(n, f"{API}/d/{n}", "file_ingested") for n in range(1, 5))
+    shut = tuple(page(n, f"{API}/x/{n}", "blocked_by_robots_txt") for n in range(5, 8))
+    bad = (page(9, f"{API}/y", "request_timeout"),)
+    async with stage((160, 40), reports=FakeReports(pages=(*done, *shut, *bad))) as held:
+        await held.press("3", rounds=3)
+        await held.press("asterisk", "r", rounds=1)
+        words = str(held.app.screen.query_one(".dialog-text", Static).render())
+        assert words.startswith("1 of the 8 marked has failed: ")
+        await held.press("escape", "escape", rounds=1)
+        await narrow(held, "!/y")
+        await held.press("asterisk", "r", rounds=1)
+        assert "Retry 3 blocked pages?" in held.text()
+        words = str(held.app.screen.query_one(".dialog-text", Static).render())
+        assert words.startswith("3 of the 7 marked were blocked: ")
 
 
 async def test_the_pivot_counts_all_pages_and_filters_by_a_value() -> None:
@@ -163,7 +334,7 @@ async def test_a_column_the_database_does_not_narrow_by_is_counted_over_the_rows
         assert "in 15 rows held" in text
         await held.press("enter", rounds=2)
         assert rows(held).needle.startswith(str(rows(held).current_column))
-        assert "only the 15 rows held" in held.text()
+        assert f"URLs · row 1 of {rows(held).row_count}" in held.text()
         await held.press("escape")
         assert rows(held).row_count == 15
 
@@ -320,13 +491,16 @@ def test_the_more_rows_a_window_looks_at_the_less_often_it_is_read() -> None:
 
 def test_a_page_never_tried_shows_where_it_stands() -> None:
     fresh = page(1, f"{API}/x", "", attempts=0, attempts_remaining=3, last_crawled_at=0, due_at=0, size=0)
-    cells = dict(zip((column.id for column in URL_COLUMNS), url_row(fresh, NOW).cells, strict=True))
+    row = url_row(fresh, NOW, Outlook(NextTry.now))
+    cells = dict(zip((column.id for column in URL_COLUMNS), row.cells, strict=True))
     assert "○ queued" in str(cells["state"])
     assert "not tried" in str(cells["exit"])
-    held = dict(zip(cells, url_row(replace(fresh, status="STASHED"), NOW).cells, strict=True))
+    stashed = replace(fresh, status="STASHED")
+    held = dict(zip(cells, url_row(stashed, NOW, Outlook(NextTry.stashed)).cells, strict=True))
     assert "stashed" in str(held["exit"])
     assert "never" in str(cells["last"])
-    assert "-" in str(cells["due"])
+    assert cell_text(cells["due"]) == "now"
+    assert cell_text(held["due"]) == "-"
 
 
 DOWN = "https://down.example.com"
@@ -337,13 +511,13 @@ def test_a_page_whose_origin_asks_for_nothing_says_so_as_among_the_failed_pages(
     done = page(2, f"{DOWN}/y", "file_ingested", attempts_remaining=0, due_at=NOW - 1)
     gave_up = origin(DOWN, state="FINISHED", finish_reason="patience")
     for one in (tried, replace(tried, not_before=NOW + 60_000), replace(tried, attempts=0), done):
-        assert origin_holds(one, NOW, gave_up, Uptake.this_run, 7) == "gave up"
-        assert origin_holds(one, NOW, gave_up, Uptake.next_run, 7) == "", "it begins with full patience"
-        assert origin_holds(one, NOW, origin(DOWN, paused=True), Uptake.next_run, 7) == "paused"
-        assert origin_holds(one, NOW, None, Uptake.this_run, 7) == ""
+        assert outlook_of(one, NOW, gave_up, Uptake.this_run, 7).held == "gave up"
+        assert outlook_of(one, NOW, gave_up, Uptake.next_run, 7).held == "", "it begins with full patience"
+        assert outlook_of(one, NOW, origin(DOWN, paused=True), Uptake.next_run, 7).held == "paused"
+        assert outlook_of(one, NOW, None, Uptake.this_run, 7).held == ""
     for rests in (replace(done, due_at=NOW + 1), replace(tried, status="SKIPPED"), replace(tried, status="STASHED")):
-        assert origin_holds(rests, NOW, gave_up, Uptake.this_run, 7) == ""
-    assert origin_holds(replace(tried, ignored_in=7), NOW, gave_up, Uptake.this_run, 7) == "", "the next run asks"
+        assert outlook_of(rests, NOW, gave_up, Uptake.this_run, 7).held == ""
+    assert outlook_of(replace(tried, ignored_in=7), NOW, gave_up, Uptake.this_run, 7).held == "", "the next run asks"
 
 
 async def test_that_is_told_in_its_row_and_below() -> None:

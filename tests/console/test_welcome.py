@@ -175,6 +175,22 @@ async def test_seeds_are_pasted_once_and_begin_with_who_crawls() -> None:
     assert folder.checked == [held.app.return_value]
 
 
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
+async def test_who_crawls_is_seen_to_be_empty_and_what_that_means(size: tuple[int, int]) -> None:
+    async with welcome(size=size) as held:
+        await held.press("a")
+        await held.paste("example.org")
+        await held.press("tab")
+        assert "e.g. my-project-crawler (for https://" in held.text()
+        assert "⚠ empty: it goes out as tui-crawler-unconfigured-ua" in held.text()
+        await held.press(*"me")
+        assert "⚠ empty" not in held.text()
+        await held.press("backspace", "backspace")
+        assert "⚠ empty" in held.text()
+        await held.press("enter")
+    assert held.app.return_value == FromSeeds(("https://example.org/",), ""), "it warns, and lets one go on"
+
+
 async def test_what_is_wrong_is_shown_and_nothing_typed_is_lost() -> None:
     folder = FakeFolder(problems=("user_agent: not \x1b[2Jthat",))
     async with welcome(folder) as held:

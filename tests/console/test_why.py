@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, crawled, fill_of, plan
 from tui_crawler.console import ports
 from tui_crawler.console.inquiry import TRACE_MS, Inquiry
+from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.present.line import Hanging, Line
 from tui_crawler.console.present.why import path_lines, short_trace_lines, standing_lines, trace_lines
@@ -24,6 +25,8 @@ from tui_crawler.console.refresh import Reader, Wants
 from tui_crawler.console.screens.overview import OverviewScreen
 from tui_crawler.console.screens.url import UrlScreen
 from tui_crawler.console.screens.why import AskUrlScreen, WhyScreen
+from tui_crawler.domain.answer import Answer
+from tui_crawler.domain.explanation import Explanation
 from tui_crawler.domain.standing import Hop
 from tui_crawler.domain.verdict import Step
 from tui_crawler.storage.database import open_writable
@@ -43,27 +46,56 @@ def text_of(lines: list[Line], width: int = 80) -> str:
 
 
 def test_every_stage_has_a_mark_a_reason_and_the_line_that_decided() -> None:
-    text = text_of(trace_lines(explanation(f"{API}/private/x")))
+    text = text_of(trace_lines(explanation(f"{API}/private/x"), NOW, UTC))
     assert text.splitlines()[0] == "✗ ROBOTS  ⊘ blocked_by_robots_txt"
-    assert "✓ query_policy  rule q3 allows {page} (config.yaml:38)" in text
+    assert "✓ query_policy  it allows page (my.yaml:18)" in text
     assert "✗ robots        Disallow: /private/ is the longest match" in text
     assert "decided by robots.txt:5" in text
     assert "? item_pattern  depends on the page that links to it" in text
     assert "→ tui-crawler add URL makes it a seed" in text
-    assert [line[2:].split()[0] for line in text.splitlines() if line[:2] in {"✓ ", "✗ ", "? "}][1:] == [
-        step.stage for step in explanation(f"{API}/private/x").steps[:-1]
-    ]
+    assert stages_listed(text) == [step.stage for step in explanation(f"{API}/private/x").steps[:-1]]
 
 
-def test_the_short_trace_begins_with_what_refuses_and_keeps_a_line_for_each_other_stage() -> None:
+def stages_listed(text: str) -> list[str]:
+    """The stages under the heading of all of them, in their order."""
+    below = text.splitlines()[text.splitlines().index("all 13 stages:") + 1 :]
+    return [line[2:].split()[0] for line in below if line[:2] in {"✓ ", "✗ ", "? "}]
+
+
+@pytest.mark.parametrize("make", [trace_lines, short_trace_lines])
+def test_a_trace_says_first_what_decided(make: Callable[[Explanation, int, tzinfo], list[Line]]) -> None:
+    lines = text_of(make(explanation(f"{API}/private/x"), NOW, UTC), 60).splitlines()
+    at = next(index for index, line in enumerate(lines) if line.startswith("✗ robots        Disallow"))
+    assert "decided by robots.txt:5" in lines[at + 1]
+    assert lines[at - 1] == ""
+    assert at < 8, "it is in view on a low screen"
+    heading = lines.index("all 13 stages:")
+    assert lines[heading - 1] == ""
+    assert heading > next(index for index, line in enumerate(lines) if line.startswith("✗ known"))
+
+
+def test_the_short_trace_begins_with_what_refuses_and_keeps_a_line_for_each_stage() -> None:
     said = explanation(f"{API}/private/x")
-    lines = text_of(short_trace_lines(said), 60).splitlines()
+    lines = text_of(short_trace_lines(said, NOW, UTC), 60).splitlines()
     first = next(line for line in lines[1:] if line[:2] in {"✓ ", "✗ ", "? "})
     assert first.startswith("✗ robots")
-    others = [step for step in said.steps if step.verdict != "refuse"]
-    assert [line.split()[1] for line in lines[-len(others) :]] == [step.stage for step in others]
+    assert [line.split()[1] for line in lines[-13:]] == [step.stage for step in said.steps[:-1]]
     assert all(len(line) <= 60 for line in lines)
-    assert next(line for line in lines if "do_not_crawl" in line).endswith("config.yaml:31")
+    assert next(line for line in lines if "query_policy" in line).endswith("my.yaml:18")
+
+
+def test_a_page_that_waits_for_its_time_is_not_refused() -> None:
+    lines = text_of(trace_lines(explanation(), NOW, UTC)).splitlines()
+    assert lines[0] == "◷ RETRY AT 10:43:07 (in 2m)  after ⚠ request_timeout"
+    assert "✗" not in "".join(lines)
+    assert sum(line.startswith("◷ due           not before ") for line in lines) == 2
+    later = replace(explanation(), due_at=NOW + 86_400_000)
+    assert text_of(trace_lines(later, NOW, UTC)).startswith("◷ RETRY AT 2026-01-06 10:41:07 (in 1d)")
+    assert text_of(trace_lines(replace(explanation(), due_at=NOW), NOW, UTC)).startswith("◷ RETRY PENDING")
+    for answer, words in ((Answer.not_due, "◷ NOT DUE"), (Answer.waiting, "◷ WAITING"), (Answer.held, "‖ HELD")):
+        assert text_of(short_trace_lines(replace(explanation(), answer=answer), NOW, UTC)).startswith(words)
+    stashed = replace(explanation(), answer=Answer.stashed, due_at=None)
+    assert "✗ due " in text_of(trace_lines(stashed, NOW, UTC)), "what is never due is refused"
 
 
 def test_a_long_source_leaves_half_of_the_line_to_the_reason() -> None:
@@ -78,11 +110,11 @@ def test_a_long_source_leaves_half_of_the_line_to_the_reason() -> None:
 
 
 def test_where_a_url_stands_and_the_way_to_it() -> None:
-    text = text_of(standing_lines(explanation(), UTC))
-    for words in ("✓ a known page", "4 on the todo list", "ruleset  12", "◆ https://api.example.org/  seed", "timeout"):
+    text = text_of(standing_lines(explanation(), UTC, KeyNames()))
+    for words in ("✓ a known page", "4 on the todo list", "ruleset  13", "◆ https://api.example.org/  seed", "timeout"):
         assert words in text
     unknown = replace(explanation("https://never.example/"), normalized="https://never.example/x", attempts=())
-    text = text_of(standing_lines(unknown, UTC))
+    text = text_of(standing_lines(unknown, UTC, KeyNames()))
     assert "becomes  https://never.example/x" in text
     assert "nothing that was crawled names it" in text
 
@@ -162,8 +194,8 @@ async def test_a_url_shows_its_trace_beside_the_way_to_it() -> None:
         await held.settle(3)
         text = held.text()
         assert "Decision trace" in text
-        assert "? RETRY PENDING" in text
-        assert "✗ due           retry at 10:43:07: backoff 2 of 5" in text
+        assert "◷ RETRY AT 10:43:07" in text
+        assert "◷ due           not before 2026-01-05 10:43:07" in text
         assert "↳ /v2/items?page=17" in text
 
 
@@ -189,7 +221,7 @@ async def test_the_field_begins_with_what_is_selected_and_typing_replaces_it() -
         assert isinstance(held.app.screen, AskUrlScreen)
         assert KNOWN in held.text()
         await held.press("enter", rounds=3)
-        assert "? RETRY PENDING" in held.text()
+        assert "◷ RETRY AT 10:43:07" in held.text()
         await held.press("enter", rounds=2)
         assert isinstance(held.app.screen, UrlScreen)
         await held.press("escape", rounds=1)
@@ -292,4 +324,4 @@ async def test_pages_traces_links_and_bodies_of_a_real_database(database: Path) 
 
 def test_steps_of_a_newer_kind_are_shown_as_they_are() -> None:
     odd = replace(explanation(), steps=(Step("something new", "pass", "it holds"),))
-    assert "✓ something new" in text_of(trace_lines(odd))
+    assert "✓ something new" in text_of(trace_lines(odd, NOW, UTC))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual.widget import Widget
 
 from tests.console.support import Stage, stage
 from tests.console.test_sizes import SCREENS
@@ -141,3 +142,37 @@ async def test_every_pane_of_every_screen_fills_the_body_and_gives_it_back(name:
         await held.quiet(2)
         after = regions(held)
         assert {name: wide for name, (wide, _) in after.items()} == {name: wide for name, (wide, _) in before.items()}
+
+
+def outside(held: Stage) -> list[str]:
+    """The panes that reach out of the body; above and below only where nothing scrolls to what lies there."""
+    screen = screen_of(held)
+    body = screen.query_one("#body")
+    found = []
+    for pane in panes_of(screen):
+        scrolls = any(isinstance(one, Widget) and one.max_scroll_y > 0 for one in pane.ancestors)
+        across = body.region.x <= pane.region.x and pane.region.right <= body.region.right
+        down = scrolls or (body.region.y <= pane.region.y and pane.region.bottom <= body.region.bottom)
+        if pane.region.area and not (across and down):
+            found.append(f"{pane.id} {pane.region} at {screen.zoom.level}")
+    return found
+
+
+@pytest.mark.parametrize("name", SCREENS)
+async def test_no_pane_reaches_out_of_the_body_at_any_level(name: str) -> None:
+    async with stage(SIZES[-1]) as held:
+        await held.press(*SCREENS[name][0], rounds=1)
+        screen = screen_of(held)
+        for size in SIZES:
+            await held.pilot.resize_terminal(*size)
+            await held.quiet()
+            for pane in panes_of(screen):
+                screen.set_focus(pane)
+                screen.zoom.grow()
+                await held.quiet(1)
+                assert not outside(held), (size, pane.id)
+                if screen.zoom.level == HALF:
+                    screen.zoom.grow()
+                    await held.quiet(1)
+                    assert not outside(held), (size, pane.id)
+                screen.zoom.leave()

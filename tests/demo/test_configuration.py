@@ -1,6 +1,8 @@
 """The demo's configuration text: readable, complete, and of documented keys only."""
 
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -8,6 +10,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from tui_crawler.demo.configuration import USER_AGENT, demo_config
+from tui_crawler.demo.process import DemoProcess
+from tui_crawler.wiring.demo import config_for
 
 _SEEDS = ["http://127.0.0.1:18081/", "http://[::1]:18082/"]
 _DOCUMENTED = {
@@ -72,3 +76,18 @@ def test_what_is_refused_is_written_with_its_reason() -> None:
     assert query == {"match": {"path": {"prefix": "/list"}}, "allow": ["page"], "values": {"page": r"^\d+$"}}
     assert config["policies"]["do_not_crawl"] == [{"path": {"prefix": "/admin/"}}]
     assert config["exclusions"][0]["reason"]
+
+
+def test_no_file_is_named_as_the_place_of_its_rules() -> None:
+    web = cast("DemoProcess", SimpleNamespace(seeds=_SEEDS))
+    config, options = config_for(web, Path("/tmp/kept/demo.db"), headless=True)
+    lines = options.config_text.splitlines()
+    policies = config.policy_set
+    entries = (*policies.do_not_crawl, *policies.url_query_parameters, *policies.exclusions, *policies.rules)
+    places = [entry.source for entry in entries]
+    assert len(places) == 4
+    for place in places:
+        told, _, number = place.rpartition(" ")
+        assert told == "built into the demo, line"
+        assert lines[int(number) - 1].strip()
+    assert config.file == ""

@@ -188,6 +188,36 @@ class TestPages:
         fresh = done(at=STARTED - DAY)
         assert step(ask(standing=UrlStanding(forced, fresh)), "due").verdict == "refuse", "that run is over"
 
+    def test_where_nobody_crawls_nothing_is_asked_for_now(self) -> None:
+        killed = replace(RUN, live=False)
+        failed = page(attempts=1, attempts_remaining=2, last_exit_code="connection_failed", last_crawled_at=NOW - 9_000)
+        for one in (failed, page(), replace(failed, queue_position=4)):
+            said = ask(standing=one, run=killed)
+            assert step(said, "due") == Step(
+                "due", "pass", "as soon as a start goes on with the run: it has tries left"
+            )
+            assert "now" not in said.sentence
+            assert "no engine is at work" in said.sentence
+        considered = ask(standing=replace(failed, ignored=True), run=killed)
+        assert step(considered, "due").reason == "in the next run: this one has considered it already"
+        claimed = page(status=PageStatus.CLAIMED, claimed_at=NOW - 5)
+        left = ask(standing=claimed, run=killed)
+        assert left.answer is Answer.waiting
+        assert step(left, "status").reason.endswith("the next start gives it back")
+        over = UrlStanding(replace(SCHEDULE, over=True), claimed)
+        assert ask(standing=over, run=killed).answer is Answer.waiting
+
+    def test_an_origin_that_ended_is_told_of_in_the_words_of_the_one_table(self) -> None:
+        for reason, words in (
+            ("patience", "gave up, out of patience: 5 persistent failures"),
+            ("operator", "stopped by the operator"),
+            ("excluded", "excluded, on the exclusion list"),
+            ("exhausted", "finished, nothing left in this run; 3 pages wait for the next"),
+        ):
+            ended = ask(standing=page(), origin=origin_view(state="FINISHED", finish_reason=reason, pending=3))
+            assert step(ended, "origin").reason == f"{ORIGIN}: {words}"
+            assert ended.sentence.startswith(f"it waits for its turn; its origin: {words}")
+
     def test_waiting_tells_place_and_what_the_origin_does(self) -> None:
         said = ask(standing=page(queue_position=3), origin=origin_view(next_request_at=NOW + 400, delay_ms=1_000))
         assert said.answer is Answer.waiting
@@ -200,7 +230,9 @@ class TestPages:
         tired = ask(standing=page(), origin=origin_view(state="FINISHED", finish_reason="patience"))
         assert tired.answer is Answer.waiting
         assert "out of patience" in tired.sentence
-        assert tired.advice == "the next run begins its origin again"
+        assert tired.advice == f"tui-crawler top-up {ORIGIN}, or the next run, begins its origin again"
+        resting = ask(standing=page(), origin=origin_view(state="FINISHED", finish_reason="patience"), run=None)
+        assert resting.advice == "the next run begins its origin again"
 
     def test_in_flight(self) -> None:
         assert ask(standing=page(status=PageStatus.CLAIMED, claimed_at=NOW - 5)).answer is Answer.in_flight
@@ -307,12 +339,27 @@ class TestRefusals:
     def test_robots_txt_not_fetched_unavailable_unreachable(self) -> None:
         none = ask(standing=page(), robots=RobotsKnown())
         assert step(none, "robots") == Step("robots", "unknown", "robots.txt of its origin has not been fetched yet")
-        gone = ask(standing=page(), robots=RobotsKnown("unavailable", NOW, ALLOW_ALL))
+        gone = ask(standing=page(), robots=RobotsKnown("unavailable", NOW, ALLOW_ALL, 404))
         assert step(gone, "robots").verdict == "pass"
-        assert "no robots.txt" in step(gone, "robots").reason
-        down = ask(standing=page(), robots=RobotsKnown("unreachable"))
+        assert "there is no robots.txt (404), so everything is allowed, fetched " in step(gone, "robots").reason
+        down = ask(standing=page(), robots=RobotsKnown("unreachable", message="a.example port 80: Connection refused"))
         assert step(down, "robots").verdict == "unknown"
-        assert "could not be fetched" in step(down, "robots").reason
+        assert step(down, "robots").reason.startswith("robots.txt unreachable: connection refused; nothing of the ")
+        assert down.sentence.startswith("it waits until robots.txt can be had; ")
+        broken = ask(standing=page(), robots=RobotsKnown("unreachable", http_status=503))
+        assert step(broken, "robots").reason.startswith("robots.txt unreachable: answered 503; ")
+
+    def test_a_robots_txt_that_was_never_answered_is_not_told_as_one_that_does_not_exist(self) -> None:
+        said = "10.0.0.1 is not a public address"
+        refused = ask(standing=page(), robots=RobotsKnown("unavailable", NOW, ALLOW_ALL, None, said))
+        assert step(refused, "robots") == Step("robots", "unknown", f"robots.txt was not answered: {said}", "RFC 9309")
+
+    def test_a_refused_address_names_what_decides_and_no_retry(self) -> None:
+        failed = replace(done(), last_exit_code="blocked_address", last_http_status=None)
+        said = ask(standing=failed)
+        assert said.answer is Answer.failed
+        assert said.advice.startswith("network.allow_private_addresses decides")
+        assert "tui-crawler retry" not in said.advice
 
     def test_a_page_that_was_crawled_stays_crawled_when_rules_change(self) -> None:
         assert ask(f"{ORIGIN}/admin/x", done(), POLICIES).answer is Answer.crawled

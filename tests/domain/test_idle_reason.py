@@ -20,6 +20,7 @@ from tui_crawler.domain.idle_reason import (
     idle_reason,
     idle_reason_of_run,
 )
+from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.view import OriginView
 
@@ -50,6 +51,49 @@ SOME = origin(API, next_request_at=NOW + 3_200, delay_ms=4_000)
         ),
         ({"next_request_at": 0, "state": "READY"}, "nothing queued"),
         ({"state": "FINISHED", "finish_reason": "patience", "paused": True}, "out of patience: 5 persistent failures"),
+        (
+            {"state": "FINISHED", "finish_reason": "patience", "robots_status": "unreachable", "robots_message": ""},
+            "robots.txt unreachable: no answer",
+        ),
+        (
+            {
+                "state": "FINISHED",
+                "finish_reason": "patience",
+                "robots_status": "unreachable",
+                "robots_message": "::1 port 80: Connection refused",
+            },
+            "robots.txt unreachable: connection refused",
+        ),
+        (
+            {
+                "state": "FINISHED",
+                "finish_reason": "patience",
+                "robots_status": "unreachable",
+                "robots_http_status": 503,
+            },
+            "robots.txt unreachable: answered 503",
+        ),
+        (
+            {"state": "FINISHED", "finish_reason": "exhausted", "refused_as": "blocked_by_robots_txt"},
+            "robots.txt disallows everything asked for",
+        ),
+        (
+            {"state": "FINISHED", "finish_reason": "exhausted", "refused_as": "several"},
+            "everything asked for is refused",
+        ),
+        (
+            {
+                "delay_reason": "response_time",
+                "last_exit_code": "request_timeout",
+                "last_http_status": None,
+                "last_response_ms": 30_000,
+            },
+            "delay 3.2 s of 4.0 s, no answer within 30 s",
+        ),
+        (
+            {"delay_reason": "response_time", "last_exit_code": "request_timeout", "last_http_status": 408},
+            "delay 3.2 s of 4.0 s, slow answers",
+        ),
         ({"state": "FINISHED", "finish_reason": "exhausted"}, "nothing left to crawl"),
         (
             {"state": "FINISHED", "finish_reason": "exhausted", "pending": 1, "failed": 1},
@@ -127,10 +171,21 @@ def test_of_a_whole_crawl() -> None:
     held = replace(waiting, paused=True)
     assert idle_reason_of_run((done,), NOW, RUN) == "every origin has finished"
     assert idle_reason_of_run((held,), NOW, RUN) == "the open origin is paused"
-    words = "all 2 open origins are paused, the others have finished"
-    assert idle_reason_of_run((held, replace(held, origin=WWW), done), NOW, RUN) == words
+    words = "all 2 open origins are paused; 1 gave up, 2 have finished"
+    gave_up = replace(done, finish_reason="patience")
+    assert idle_reason_of_run((held, replace(held, origin=WWW), done, gave_up, done), NOW, RUN) == words
+    stopped = replace(done, finish_reason="operator")
+    left = "no origin is left: 1 gave up, 1 was stopped, 1 has finished"
+    assert idle_reason_of_run((done, gave_up, stopped), NOW, RUN) == left
     assert idle_reason_of_run((), NOW, RUN) == "there are no origins yet"
     assert idle_reason_of_run((), NOW, None) == "no run has started yet"
+
+
+def test_origins_that_are_held_wait_for_nothing() -> None:
+    waiting, held = replace(SOME, next_request_at=NOW + 7_900), replace(SOME, asleep_until=HELD, origin=WWW)
+    assert idle_reason_of_run((held,), NOW, RUN) == "every job with pages left is paused"
+    assert idle_reason_of_run((waiting, held), NOW, RUN) == f"1 of 2 open origins waits: next request in 7.9 s to {API}"
+    assert idle_reason(held, NOW, RUN) == "its jobs are paused"
 
 
 def test_of_a_crawl_without_an_engine() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tui_crawler.domain.exit_code import FAILURES, ExitCode, attempts_left, is_final
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.page_view import PageView
-from tui_crawler.domain.recovery import NextTry, is_recoverable, next_try, next_try_of
+from tui_crawler.domain.recovery import NextTry, is_recoverable, next_try, next_try_of, next_try_on_list
 
 NOW = 1_000_000
 FAILED = sorted(FAILURES)
@@ -78,6 +78,7 @@ def test_recovers_and_retry_never_contradict_each_other(
         assert recovers
         assert said in {NextTry.now, NextTry.later, NextTry.next_run}
     assert said is not NextTry.now or not (over or considered)
+    assert said is not NextTry.in_flight or not over, "nobody crawls"
 
 
 def view(**changes) -> PageView:
@@ -111,4 +112,14 @@ def test_what_this_run_has_considered_waits_for_the_next_one():
     assert next_try_of(view(attempts_remaining=0, due_at=NOW), NOW, 7, over=False) is NextTry.now, "as a recrawl"
     assert next_try_of(view(attempts_remaining=0, recoverable=False), NOW, 7, over=False) is NextTry.final
     assert next_try_of(view(status="CLAIMED"), NOW, 7, over=False) is NextTry.in_flight
+    assert next_try_of(view(status="CLAIMED"), NOW, 7, over=True) is NextTry.next_run, "the next start gives it back"
     assert next_try_of(view(status="LATER"), NOW, 7, over=False) is NextTry.now
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_a_page_of_a_todo_list_is_asked_for_when_any_other_would_be(over):
+    for not_before in (0, NOW, NOW + 1):
+        listed = next_try_on_list(not_before, NOW, over=over)
+        assert listed is next_try_of(view(not_before=not_before), NOW, 7, over=over)
+    again = view(attempts_remaining=0, due_at=NOW)
+    assert next_try_on_list(0, NOW, over=over) is next_try_of(again, NOW, 7, over=over), "a recrawl has no tries"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import sqlite3
 import threading
 from pathlib import Path
@@ -12,12 +13,23 @@ import pytest
 
 from tests.e2e.served import rows, value
 from tests.storage.making import T0, A, B, failed, fill_of, plan
-from tui_crawler.domain.command import AddSeeds, ApplyRules, Exclude, PauseOrigins, RetryPages
+from tui_crawler.domain.command import (
+    AddSeeds,
+    ApplyRules,
+    Exclude,
+    PauseOrigins,
+    ResumeOrigins,
+    RetryPages,
+    SetDelay,
+    StopOrigins,
+)
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.policy_json import to_json
+from tui_crawler.domain.run import NotTakenUp, StorageFailure
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.store import SqliteStore
+from tui_crawler.wiring import steering
 from tui_crawler.wiring.steering import SteeredJournal, carry_out
 
 CONFIG = f"seeds: [{A}/]\nuser_agent: x-crawler\n"
@@ -46,6 +58,44 @@ def test_a_pause_is_carried_out_and_kept(resting: Path) -> None:
     assert result.error == ""
     assert [row["origin"] for row in rows(resting, "SELECT origin FROM v_origin WHERE paused = 1")] == [A]
     assert value(resting, "SELECT who FROM v_operator_action") == "tester"
+
+
+def test_a_resume_tells_of_how_many_origins_that_have_something_to_do_it_takes_the_pause(resting: Path) -> None:
+    """For these alone a run begins: what had ended by itself, or gave up, is let go by no resume."""
+    with contextlib.closing(sqlite3.connect(resting)) as connection, connection:
+        connection.execute("UPDATE origin SET finish_reason = 'patience' WHERE origin = ?", (A,))
+
+    def resume(*origins: str) -> dict[str, object]:
+        assert carry_out(resting, PauseOrigins(origins), "tester").error == ""
+        result = carry_out(resting, ResumeOrigins(origins), "tester")
+        assert result.error == ""
+        after: dict[str, object] = json.loads(result.after)
+        return after
+
+    assert resume() == {A: False, B: False, "let_go": 1}, "B has a page to be asked for"
+    assert resume(A) == {A: False}, "it gave up: only a run that is asked for gives it new patience"
+    assert json.loads(carry_out(resting, ResumeOrigins(), "tester").after) == {}, "nothing was paused"
+    assert carry_out(resting, StopOrigins((B,)), "tester").error == ""
+    assert json.loads(carry_out(resting, ResumeOrigins(), "tester").after) == {B: False, "let_go": 1}
+
+
+def test_the_result_of_a_delay_says_which_one_holds(resting: Path) -> None:
+    with contextlib.closing(sqlite3.connect(resting)) as connection, connection:
+        values = (4_000, 4, 1_000, A)
+        connection.execute(
+            "UPDATE origin SET delay_ms = ?, politeness = ?, last_response_ms = ? WHERE origin = ?", values
+        )
+
+    def delay(ms: int) -> dict[str, object]:
+        result = carry_out(resting, SetDelay(A, ms), "tester")
+        assert result.error == ""
+        after: dict[str, object] = json.loads(result.after)
+        return after
+
+    assert delay(5_000) == {A: 5_000, "in_force": 5_000}
+    lowered = delay(3_000)
+    assert lowered.pop("in_force") != 3_000, "slow answers ask for more"
+    assert lowered == {A: 3_000}
 
 
 def test_failed_pages_get_their_tries_back(resting: Path) -> None:
@@ -113,3 +163,34 @@ def test_rules_that_give_an_origin_no_work_leave_it_finished(resting: Path) -> N
     assert standings() == [before, other]
     assert carry_out(resting, RetryPages(exit_codes=("file_not_found",)), "tester").error == ""
     assert standings()[0] != before
+
+
+def test_what_is_written_but_cannot_be_carried_out_is_not_told_as_not_done(
+    resting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full for all but the journal's one row: it stands there, and is carried out as soon as that works."""
+
+    async def fail(database: Path) -> None:
+        raise StorageFailure("the disk is full")
+
+    journal = SteeredJournal(resting, lambda: True, threading.Lock())
+    with monkeypatch.context() as full:
+        full.setattr(steering, "_carry_out_at_rest", fail)
+        action_id = journal.send(PauseOrigins((A,)), "tester")
+        with pytest.raises(NotTakenUp, match="the next run carries it out; now it cannot be: the disk is full"):
+            journal.result(action_id)
+        assert value(resting, "SELECT count(*) FROM v_operator_action WHERE applied_at IS NULL") == 1
+    result = journal.result(action_id)
+    assert result is not None
+    assert result.error == ""
+    journal.close()
+
+
+def test_what_an_engine_did_not_take_up_any_more_as_it_ended_is_carried_out_after_it(resting: Path) -> None:
+    ended = [False]
+    journal = SteeredJournal(resting, lambda: ended[0], threading.Lock())
+    action_id = journal.send(PauseOrigins((A,)), "tester")
+    assert journal.result(action_id) is None
+    ended[0] = True
+    assert journal.result(action_id) is not None
+    journal.close()

@@ -6,11 +6,14 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.command import PendingAction, RetryPages
 from tui_crawler.domain.delay import Pace
 from tui_crawler.domain.origin import FinishReason, OriginState
 from tui_crawler.domain.page import PutBack, TodoPage
+from tui_crawler.engine import pieces
 from tui_crawler.engine.commands import CommandDesk
 from tui_crawler.engine.crew import CrewMember
 
@@ -43,8 +46,8 @@ class Store:
     async def put_back(self, selection: RetryPages) -> PutBack:
         return self.found
 
-    async def put_first(self, record: OriginRecord, page_ids: tuple[int, ...]) -> None:
-        self.firsts.append((record, page_ids))
+    async def put_first(self, placed: list[tuple[OriginRecord, tuple[int, ...]]]) -> None:
+        self.firsts += placed
         if self.meanwhile is not None:
             self.meanwhile()
 
@@ -84,7 +87,8 @@ def test_a_page_whose_attempt_is_over_but_not_stored_is_not_asked_again() -> Non
     assert store.firsts[0][1] == (7,)
 
 
-def test_what_a_turn_takes_meanwhile_is_not_written_back() -> None:
+def test_what_a_turn_takes_meanwhile_is_not_written_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "TOGETHER", 1)
     store = Store(PutBack(((A, (page(7),)), (B, (page(8, B),)))))
     desk, roster = desk_of(store, a=(page(1),), b=(page(2, B),))
 
@@ -105,14 +109,12 @@ def test_what_a_turn_takes_meanwhile_is_not_written_back() -> None:
 class SlowStore(Store):
     """Counts how much is stored at once."""
 
-    under_way = most = 0
+    most = 0
 
-    async def put_first(self, record: OriginRecord, page_ids: tuple[int, ...]) -> None:
-        self.under_way += 1
-        self.most = max(self.most, self.under_way)
+    async def put_first(self, placed: list[tuple[OriginRecord, tuple[int, ...]]]) -> None:
         await asyncio.sleep(0)
-        self.under_way -= 1
-        self.firsts.append((record, page_ids))
+        self.most = max(self.most, len(placed))
+        self.firsts += placed
 
 
 def test_many_origins_are_stored_together_but_not_all_at_once() -> None:

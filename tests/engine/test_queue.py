@@ -494,3 +494,26 @@ def test_with_few_origins_left_the_next_segment_is_loaded():
     assert not store.segments
     assert {"http://c.test/0", "http://d.test/0"} <= set(crawling.web.pages())
     assert polite(crawling)
+
+
+def test_an_entry_taken_off_or_rules_taken_back_at_rest_say_whose_run_they_let_go_on():
+    """So that a console knows whether the run that had ended has something to do again."""
+    no_pages = PolicySet(exclusions=(Exclusion("host", "b.test", "asked"),))
+
+    async def main():
+        store = MemoryStore()
+        store.rulesets = [Ruleset(1, "test", EMPTY)]
+        crawling = Crawling([A, B], linked_site(2), store=store)
+        store.ask(Exclude("host", "a.test", "asked"))
+        store.ask(ApplyRules(to_json(no_pages), 1))
+        assert await crawling.run() == "exhausted"
+        assert not crawling.web.pages()
+        store.ask(Exclude("host", "a.test", "asked", remove=True))
+        store.ask(ApplyRules(to_json(EMPTY), 2))
+        await Crawling([A, B], linked_site(2), store=store, web=crawling.web).engine.rest()
+        return crawling
+
+    crawling = run_virtual(main())
+    assert result(crawling, 3)["origins"] == [A]
+    assert set(result(crawling, 3)["pages"]) <= {A}
+    assert result(crawling, 4)["origins"] == [B]

@@ -151,7 +151,8 @@ def test_dns_takes_the_time_of_the_resolver() -> None:
             await asyncio.sleep(wait_s)
             raise OSError("no such name")
 
-        fetcher = fetching(guard=AddressGuard(), resolve=slow, now=VirtualClock().now, fluke_retry=False)
+        limits = replace(SHORT, connect_timeout_ms=2_000)
+        fetcher = fetching(limits, guard=AddressGuard(), resolve=slow, now=VirtualClock().now, fluke_retry=False)
         exchange = await fetcher.exchange(ask("http://site.example/"))
         await fetcher.close()
         return exchange

@@ -28,7 +28,7 @@ async def test_a_caller_that_was_cancelled_is_not_told() -> None:
 
     def work() -> bool:
         begun.set()
-        return release.wait(5)
+        return release.wait()
 
     task = asyncio.create_task(run_in_thread("worker", work))
     await run_in_thread("watcher", begun.wait)
@@ -46,11 +46,11 @@ def test_a_loop_that_was_closed_is_not_told() -> None:
     release = threading.Event()
 
     async def leave() -> None:
-        asyncio.ensure_future(run_in_thread("late", lambda: release.wait(5))).add_done_callback(lambda _: None)
+        asyncio.ensure_future(run_in_thread("late", release.wait)).add_done_callback(lambda _: None)
         await asyncio.sleep(0)
 
     asyncio.run(leave())
     worker = next(thread for thread in threading.enumerate() if thread.name == "late")
     release.set()
-    worker.join(5)
+    worker.join()
     assert not worker.is_alive()

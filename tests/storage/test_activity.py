@@ -20,8 +20,8 @@ def told(reports: Reports, **more: object) -> list[tuple[str, str, str]]:
 
 def test_a_run_from_its_start_to_its_end(workbench, reports):
     claim, _ = workbench.begin(plan(f"{A}/", f"{B}/"))
-    workbench.work(lambda work: settle.save_origin(work, claim, record(finish_reason="patience")))
-    workbench.work(lambda work: settle.save_origin(work, claim, record(finish_reason="patience")))
+    workbench.work(lambda work: settle.save_origins(work, claim, [record(finish_reason="patience")]))
+    workbench.work(lambda work: settle.save_origins(work, claim, [record(finish_reason="patience")]))
     workbench.now += 5
     workbench.work(lambda work: sessions.end(work, claim, "exhausted", clean_end=True))
     assert told(reports) == [
@@ -44,7 +44,7 @@ def test_an_origin_that_goes_on_and_finishes_again_is_told_twice(workbench, repo
     claim, _ = workbench.begin(plan())
     for reason in ("exhausted", "", "operator"):
         state = record(finish_reason=reason)
-        workbench.work(lambda work, state=state: settle.save_origin(work, claim, state))
+        workbench.work(lambda work, state=state: settle.save_origins(work, claim, [state]))
     assert told(reports, origin=A) == [
         ("origin_joined", A, "seed"),
         ("origin_finished", A, "exhausted"),
@@ -57,7 +57,7 @@ def test_a_killed_session_is_taken_over_and_its_run_continued(workbench, reports
     workbench.begin(plan())
     last = reports.activity()[0].activity_id
     claim, _ = workbench.begin(plan(f"{A}/", f"{B}/"))
-    workbench.work(lambda work: sessions.add_origin(work, claim, C))
+    workbench.work(lambda work: sessions.add_origins(work, claim, [C]))
     message = f"{GONE.describe()} was gone; taken over by {GONE.describe()}"
     assert told(reports, after_id=last) == [
         ("session_taken_over", "", message),

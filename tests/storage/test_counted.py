@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.storage.bench import GONE
+from tests.storage.in_pieces import first, put_back
 from tests.storage.making import A, B, crawled, failed, fill_of, new_page, plan, record, refusal, seed
 from tests.storage.whole import assert_counted
 from tests.storage.workbench import Workbench
@@ -17,7 +18,7 @@ from tui_crawler.domain.command import Dripfeed, ReclaimPages, RetryPages, SetJo
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import TodoPage
-from tui_crawler.storage import candidates, desk, jobs, sessions, settle, stashes
+from tui_crawler.storage import candidates, desk, jobs, retrying, sessions, settle, stashes
 from tui_crawler.storage.settle import SettleJob
 from tui_crawler.storage.transaction import Transaction
 
@@ -122,15 +123,15 @@ class Crawl:
         self.drop(change.unlisted)
 
     def retry(self) -> None:
-        desk.retry(self.work, self.claim.tries, self.dice.choice((RetryPages(), RetryPages(origins=(A,)))))
+        put_back(self.work, self.claim, self.dice.choice((RetryPages(), RetryPages(origins=(A,)))))
 
     def bring_forward(self) -> None:
-        answer = desk.waiting(self.work, self.claim, RetryPages())
+        answer = first(self.work, self.claim, RetryPages())
         for origin, pages in answer.origins:
             held = {page.page_id for page in self.todo[origin]}
             front = [page for page in pages if page.page_id in held or page.page_id not in answer.listed]
             ids = [page.page_id for page in front]
-            desk.put_first(self.work, self.claim, record(origin), ids)
+            retrying.put_first(self.work, self.claim, [(record(origin), ids)])
             self.todo[origin] = front + [page for page in self.todo[origin] if page.page_id not in ids]
 
     def add(self) -> None:

@@ -131,7 +131,7 @@ class Lives:
     def add(self, number):
         """An origin of a site joins while the run is live: it is nobody's, until who holds its site looks."""
         name = f"https://new{number}.site{number % SITES}.example"
-        sessions.add_origin(self.work, self.claims[self.pick(number)], name)
+        sessions.add_origins(self.work, self.claims[self.pick(number)], [name])
 
     def requests(self, number):
         self.taken += crew.take_requests(self.work, self.claims[self.pick(number)], number % 40)

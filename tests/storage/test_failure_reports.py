@@ -177,3 +177,33 @@ async def test_a_page_can_be_read_without_its_links(sqlite_bench: SqliteBench, s
     found = sqlite_reports.page_detail(f"{A}/0", 0, 3)
     assert found is not None
     assert (len(found.path), found.path_depths, found.inlink_count) == (1, (1,), 1)
+
+
+async def test_texts_are_looked_for_in_url_and_message_in_bounded_steps(
+    sqlite_bench: SqliteBench, sqlite_reports: Reports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await many_failures(sqlite_bench)
+
+    def found(*sought: str, by: str = "exit_code") -> dict[str, int]:
+        counted = sqlite_reports.failure_count((by,), None, NOW, sought)
+        assert sum(group.count for group in counted.groups) == 7, "all are counted"
+        return {dict(group.key)[by]: group.found for group in counted.groups if group.found}
+
+    assert found() == {}
+    assert found("/list/") == {"server_internal_error": 3, "file_gone": 3}
+    assert found("/list/", "http 410") == {"file_gone": 3}, "all of them, whatever their case"
+    assert found("about") == {"connection_failed": 1}
+    assert found("/list/3", by="pattern") == {"/list/{n}": 1}
+    assert found("nowhere") == {}
+    monkeypatch.setattr(failure_reports, "LOOKED_AT", 2)
+    monkeypatch.setattr(failure_reports, "_STEP", 2)
+    key = (("origin", A),)
+    first = sqlite_reports.failure_window(key, sought=("/list/5",))
+    assert (first.pages, first.looked_at, first.ended) == ((), 2, False)
+    window, urls = first, []
+    while not window.ended:
+        window = sqlite_reports.failure_window(key, window.last_id, sought=("/list/5",))
+        urls += [page.url for page in window.pages]
+    assert urls == [f"{A}/list/5"]
+    back = sqlite_reports.failure_window(key, 0, 1, newest_first=True, sought=("503",))
+    assert [page.url for page in back.pages] == [f"{A}/list/4"]

@@ -11,7 +11,9 @@ from tests.storage.making import T0, A, B, C, crawled, failed, fill_of, new_page
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.command import SetJob, SteerJobs
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.job import JobChange, JobPlan, status_of
+from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.page import Candidates, NewPage, TodoPage
 from tui_crawler.domain.run import NoSuchJob, RunPlan
 from tui_crawler.storage import candidates, desk, jobs, settle
@@ -364,3 +366,36 @@ def test_the_status_in_sql_is_that_of_the_domain():
                 (status,) = database.execute(f"SELECT {JOB_STATUS} FROM ({row})", values).fetchone()
                 assert status == status_of(bool(aborted), pending, claimed).value
     database.close()
+
+
+ROBOTS_KNOWN = "UPDATE origin SET robots_expires_at = ?, next_request_at = ?"
+LATER = 4_000_000_000_000
+
+
+def test_an_origin_whose_jobs_are_paused_is_told_to_wait_for_them_at_once_not_when_its_delay_is_over(
+    workbench, reports
+):
+    claim, _ = workbench.begin(two_jobs(HOME, f"{B}/"))
+    _, home = fill(workbench, claim)
+    workbench.rows(ROBOTS_KNOWN, LATER, LATER)
+
+    def held() -> list[str]:
+        return [name for name in (A, B) if reports.origin(name).asleep_until == HELD]
+
+    change(workbench, claim, SteerJobs("pause", ("news",)))
+    assert held() == [], "a page of the other job is left at each"
+    assert reports.run().paused_jobs == (2,)
+    workbench.settle(claim, crawled(home, T0 + 1))
+    workbench.rows(ROBOTS_KNOWN, LATER, LATER)
+    assert held() == [A]
+    assert idle_reason(reports.origin(A), T0, replace(reports.run(), live=True)) == "its jobs are paused"
+    change(workbench, claim, SteerJobs("pause", ("main",)))
+    assert held() == [A, B]
+    workbench.rows(ROBOTS_KNOWN, 0, LATER)
+    assert held() == [], "robots.txt is asked for first, whatever holds the pages"
+    workbench.rows(ROBOTS_KNOWN, LATER, LATER)
+    change(workbench, claim, SteerJobs("abort", ("main",)))
+    assert held() == [A, B]
+    change(workbench, claim, SteerJobs("resume", ("news",)))
+    assert held() == []
+    assert reports.run().paused_jobs == ()

@@ -72,6 +72,26 @@ async def test_a_bounded_number_of_rows_is_looked_at_and_told(reader: Reader, mo
     reader.close()
 
 
+@pytest.mark.parametrize("text", ["", "origin:a.example", "/3", "re:/[12]$", "state:queued !/5", "origin:nowhere"])
+@pytest.mark.parametrize("piece", [1, 7, 1_000])
+async def test_matching_pages_are_counted_in_pieces(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch, text: str, piece: int
+) -> None:
+    monkeypatch.setattr(page_counts, "ROWS_COUNTED", piece)
+    monkeypatch.setattr(page_counts, "URLS_COUNTED", piece)
+    narrowing, after = read(text), 0
+    matched = looked_at = 0
+    while True:
+        tally = page_counts.page_tally(reader, narrowing, after)
+        assert tally.looked_at <= piece
+        matched, looked_at, after = matched + tally.matched, looked_at + tally.looked_at, tally.last_id
+        if tally.ended:
+            break
+    assert matched == len(page_window(reader, narrowing, 0, 1_000).pages)
+    assert looked_at <= tally.known == (6 if text == "origin:a.example" else 18)
+    reader.close()
+
+
 async def test_sessions_tell_how_they_ended(reader: Reader) -> None:
     (row,) = sessions(reader, 10)
     assert row.ended_at >= row.heartbeat_at >= row.started_at > 0

@@ -9,14 +9,16 @@ from tests.support import memory_store
 from tui_crawler.domain.command import RetryPages
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import PutBack
-from tui_crawler.storage import desk
+from tui_crawler.storage import retrying
 
 
 @pytest.fixture(autouse=True)
 def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (desk, memory_store):
+    for module in (retrying, memory_store):
         monkeypatch.setattr(module, "RETRIED_NEXT", 3)
         monkeypatch.setattr(module, "RETRIED_AT_ONCE", 5)
+    for name, size in (("_WINDOW", 4), ("_PIECE", 3), ("_LOOK", 2), ("_SPAN", 3), ("_CHUNK", 2)):
+        monkeypatch.setattr(retrying, name, size)
 
 
 async def put_back(store, selection: RetryPages, **numbers: int) -> PutBack:
@@ -52,9 +54,8 @@ async def test_what_is_left_over_goes_to_those_who_have_more_and_wait_longest(be
     assert found(await put_back(bench.open(), RetryPages(), a=a, b=9)) == {A: next_of_a, B: next_of_b}
 
 
-async def test_urls_that_are_named_share_in_the_same_way(bench, monkeypatch):
+async def test_urls_that_are_named_share_in_the_same_way(bench):
     """Many of them are asked for in pieces: the shares are those of all pieces together."""
-    monkeypatch.setattr(desk, "_CHUNK", 2)
     urls = tuple(f"{origin}/{n}" for origin in (A, B, C) for n in range(4))
     answer = await put_back(bench.open(), RetryPages(urls=urls), a=5, b=5, c=1)
     assert found(answer) == {A: ["0", "1"], B: ["0", "1"], C: ["0"]}
@@ -74,9 +75,9 @@ async def test_what_is_put_first_comes_before_the_todo_list_however_often(bench)
     pages = (await store.candidates(A, T0, 100, False)).pages
     ids = [page.page_id for page in pages]
     await store.fill(fill_of(pages[:3]))
-    await store.put_first(record(patience=4), (ids[5], ids[1]))
-    await store.put_first(record(patience=3), (ids[7],))
-    await store.put_first(record(B), ((await store.candidates(B, T0, 1, False)).pages[0].page_id,))
+    await store.put_first([(record(patience=4), (ids[5], ids[1]))])
+    of_b = (await store.candidates(B, T0, 1, False)).pages[0].page_id
+    await store.put_first([(record(patience=3), (ids[7],)), (record(B), (of_b,))])
     assert [page.page_id for page in (await store.candidates(A, T0, 100, False)).pages] == [ids[3], ids[4], ids[6]]
     bench.crash()
     start = await bench.open().begin_run(plan(*(f"{A}/{n}" for n in range(8)), f"{B}/0"))

@@ -159,7 +159,7 @@ async def test_what_operators_ask_at_rest_changes_the_database_and_makes_no_run(
     assert [page.url for page in start.origins[0].todo] == [f"{A}/"]
     assert [one.command for one in await rest.take_actions()] == [PauseOrigins(), AddSeeds((f"{B}/",))]
     await rest.save_origin(record(paused=True))
-    assert (await rest.add_origin(B)).pages_known == 0
+    assert [one.pages_known for one in await rest.add_origins((B,))] == [0]
     assert len(await rest.add_pages((seed(f"{B}/"),), "")) == 1
     await rest.end_rest()
     reports = Reports(sqlite_bench.path)
@@ -194,7 +194,7 @@ async def test_a_rest_without_any_run_keeps_seeds_for_the_first_one(sqlite_bench
     rest = sqlite_bench.open()
     start = await rest.begin_rest()
     assert (start.run_id, start.origins, start.config_text) == (0, (), "")
-    await rest.add_origin(B)
+    await rest.add_origins((B,))
     assert [page.url for page in await rest.add_pages((seed(f"{B}/"),), "")] == [f"{B}/"]
     await rest.end_rest()
     store = sqlite_bench.open()

@@ -444,16 +444,30 @@ async def test_an_origin_that_joins_brings_what_is_kept_of_it_and_stays(bench):
     await store.begin_run(plan())
     (home,) = await taken(store)
     await store.settle(crawled(home, T0, f"{C}/linked"))
-    joined = await store.add_origin(C)
+    (joined,) = await store.add_origins((C,))
     assert (joined.record.patience, joined.pages_known, joined.todo) == (5, 1, ())
     await store.save_origin(record(C, paused=True, patience=1))
-    assert (await store.add_origin(C)).record.patience == 1
+    assert [one.record.patience for one in await store.add_origins((C, A))] == [1, 5]
     await store.end_run("exhausted", True)
     start = await bench.open().begin_run(plan())
     assert [(o.record.origin, o.record.patience, o.record.paused) for o in start.origins] == [
         (A, 5, False),
         (C, 5, True),
     ]
+
+
+async def test_an_origin_tells_whether_a_seed_is_of_it(bench):
+    store = bench.open()
+    start = await store.begin_run(plan())
+    assert [one.seeded for one in start.origins] == [True]
+    (home,) = await taken(store)
+    await store.settle(crawled(home, T0, f"{C}/linked"))
+    assert [one.seeded for one in await store.add_origins((C, A))] == [False, True], "a link led there"
+    await store.add_pages((seed(f"{C}/linked"),), "")
+    assert [one.seeded for one in await store.add_origins((C,))] == [True]
+    await store.end_run("exhausted", True)
+    start = await bench.open().begin_run(plan())
+    assert [(one.record.origin, one.seeded) for one in start.origins] == [(A, True), (C, True)]
 
 
 async def test_origins_no_longer_configured_take_no_part_but_stay(bench):

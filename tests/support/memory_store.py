@@ -150,7 +150,14 @@ class MemoryStore:
             raise RunHeld("another run holds this database")
         self._held, self._taken = True, 0
         origins = tuple(self._stored(name) for name, one in self.crawlers.items() if one.participates)
-        return RunStart(self.run.run_id, True, not self.run.clean, origins, jobs=tuple(self.job_states.values()))
+        return RunStart(
+            self.run.run_id,
+            True,
+            not self.run.clean,
+            origins,
+            jobs=tuple(self.job_states.values()),
+            rulesets=tuple(one for one in self.rulesets if one.current),
+        )
 
     async def end_rest(self) -> None:
         await self._write("end_rest")
@@ -212,6 +219,11 @@ class MemoryStore:
         await self._write("save_origin")
         self._save(record)
 
+    async def save_origins(self, records: Sequence[OriginRecord]) -> None:
+        await self._write("save_origins")
+        for record in records:
+            self._save(record)
+
     async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[TodoPage, ...]:
         await self._write("add_pages")
         if job and job not in self.jobs:
@@ -242,10 +254,11 @@ class MemoryStore:
                 added.append(self.rows.todo_page(self.run, page))
         return tuple(added)
 
-    async def add_origin(self, origin: str) -> StoredOrigin:
-        await self._write("add_origin")
-        self._join(origin)
-        return self._stored(origin)
+    async def add_origins(self, names: Sequence[str]) -> tuple[StoredOrigin, ...]:
+        await self._write("add_origins")
+        for name in names:
+            self._join(name)
+        return tuple(self._stored(name) for name in names)
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
         await self._write("retry")
@@ -278,13 +291,14 @@ class MemoryStore:
             frozenset(page.page_id for _, page in next_) & listed,
         )
 
-    async def put_first(self, record: OriginRecord, page_ids: Sequence[int]) -> None:
+    async def put_first(self, placed: Sequence[tuple[OriginRecord, Sequence[int]]]) -> None:
         await self._write("put_first")
-        crawler = self._crawler(record.origin)
-        for page_id in page_ids:
-            self.rows.pages[page_id].ignored_run = self.run.run_id
-        crawler.todo = [*page_ids, *(page_id for page_id in crawler.todo if page_id not in page_ids)]
-        self._save(record)
+        for record, page_ids in placed:
+            crawler = self._crawler(record.origin)
+            for page_id in page_ids:
+                self.rows.pages[page_id].ignored_run = self.run.run_id
+            crawler.todo = [*page_ids, *(page_id for page_id in crawler.todo if page_id not in page_ids)]
+            self._save(record)
 
     def _meant(self, selection: RetryPages) -> list[StoredPage]:
         """The pages that a retry names."""
@@ -492,7 +506,9 @@ class MemoryStore:
     def _stored(self, origin: str) -> StoredOrigin:
         one, counts = self.crawlers[origin], self.rows.tally(origin)
         todo = tuple(self.rows.todo_page(self.run, self.rows.pages[page_id]) for page_id in one.todo)
-        return StoredOrigin(one.record, todo, len(self.rows.of_origin.get(origin, ())), counts.done, counts.failed)
+        pages = [self.rows.pages[page_id] for page_id in self.rows.of_origin.get(origin, ())]
+        seeded = any(page.seed for page in pages)
+        return StoredOrigin(one.record, todo, len(pages), counts.done, counts.failed, seeded=seeded)
 
     def _log(self, settle: Settle) -> None:
         self.attempts.append(settle.attempt)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from pathlib import Path
@@ -58,6 +57,8 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
 def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `crawl`."""
     _need_terminal_for(None)
+
+    import json
 
     from tui_crawler.config.load import config_from_seeds
     from tui_crawler.config.problem import ConfigErrors

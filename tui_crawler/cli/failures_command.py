@@ -128,12 +128,13 @@ def _page_lines(pages: Iterator[PageView], reports: Reports, now: int) -> Iterat
     """Each page in a line, with when it is asked again, in the words of the console."""
     from tui_crawler.console.engine_room import Phase
     from tui_crawler.console.present.failure_rows import retry_cell
-    from tui_crawler.console.uptake import uptake_of
+    from tui_crawler.console.uptake import outlook_of, uptake_of
 
     run = reports.run()
     uptake, run_id = uptake_of(Phase.absent, False, run), run.run_id if run is not None else 0
     origin_of = lru_cache(_ORIGINS_KEPT)(reports.origin)
-    return (_page_line(page, retry_cell(page, now, origin_of(page.origin), uptake, run_id).text) for page in pages)
+    outlooks = ((page, outlook_of(page, now, origin_of(page.origin), uptake, run_id)) for page in pages)
+    return (_page_line(page, retry_cell(page, now, outlook).text) for page, outlook in outlooks)
 
 
 def _page_line(page: PageView, again: str) -> str:

@@ -75,7 +75,12 @@ def declare(commands: CommandSet) -> None:
         default=0,
         help="the version the change was made from; refused if another",
     )
-    undo = group.add("undo", "bring back what held before the version in force", _undo)
+    undo = group.add(
+        "undo",
+        "bring back what held before the version in force",
+        _undo,
+        "Brings back what held before the version in force, as a new version; so a second undo takes the first back.",
+    )
     for parser in (apply, undo):
         parser.add_argument("--note", metavar="TEXT", default="", help="why, for the history")
     history = group.add("history", "list the versions of the rules", _history)
@@ -154,7 +159,7 @@ def _undo(arguments: argparse.Namespace, printer: Printer) -> int:
             raise UsageProblem(str(error)) from error
         command = _edit(desk, change, 0, arguments.job, note or f"undo: back to version {former.ruleset_id}")
         preview = _judge_all(desk, change, arguments.job)
-    return _hand_over(arguments, command, preview, printer, taken_back)
+    return _hand_over(arguments, command, preview, printer, taken_back, undone=command.base_id)
 
 
 def _history(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -260,10 +265,15 @@ class _Progress:
 
 
 def _hand_over(
-    arguments: argparse.Namespace, command: ApplyRules, preview: Preview, printer: Printer, taken_back: int = 0
+    arguments: argparse.Namespace,
+    command: ApplyRules,
+    preview: Preview,
+    printer: Printer,
+    taken_back: int = 0,
+    undone: int = 0,
 ) -> int:
-    """Carries the edit out and tells what it did. `taken_back`: the action that it undoes (0: none). Raises
-    UsageProblem for one that is refused."""
+    """Carries the edit out and tells what it did. `taken_back`: the action that it undoes (0: none); `undone`: the
+    version whose forerunner it brings back. Raises UsageProblem for one that is refused."""
     result = carry_out(existing_database(arguments), command, PATIENCE_S, taken_back)
     after = value_of(result.after)
     versions = after.get("rulesets") if isinstance(after, dict) else None
@@ -279,6 +289,8 @@ def _hand_over(
     elif changed:
         printer.line(f"version {ruleset_id} is in force: {summary(preview)}")
         printer.lines(seed_lines(preview))
+        if undone:
+            printer.line(f"another undo brings back what version {undone} says")
     else:
         printer.line(f"nothing to change: version {ruleset_id} says the same")
     return ExitStatus.ok

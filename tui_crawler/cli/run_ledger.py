@@ -6,8 +6,10 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tui_crawler.domain.attempt import AttemptKind
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, PatienceChange
+from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, PatienceChange, is_problem
+from tui_crawler.domain.robots_words import unreachable_words
 
 RATE_SECONDS = 30
 """The rate is the mean of so many seconds."""
@@ -18,7 +20,8 @@ GAVE_UP = frozenset({"patience", "database_error"})
 
 @dataclass(slots=True)
 class OriginProgress:
-    """How far one origin is. `until` is the epoch ms until which it waits; `setbacks` counts what cost patience."""
+    """How far one origin is. `until` is the epoch ms until which it waits; `setbacks` counts what cost patience;
+    `without_robots` says why its robots.txt could not be had the last time (raw), empty where it could."""
 
     origin: str
     state: str = "crawling"  # crawling, waiting, paused, finished
@@ -32,6 +35,7 @@ class OriginProgress:
     last_exit_code: str = ""
     reason: str = ""
     setbacks: dict[str, int] = field(default_factory=dict)
+    without_robots: str = ""
 
     @property
     def gave_up(self) -> bool:
@@ -124,6 +128,7 @@ class RunLedger:
 
     def _take_attempt(self, one: OriginProgress, event: Event, extra: Mapping[str, object]) -> None:
         one.last_exit_code = event.exit_code
+        one.without_robots = _without_robots(event, extra)
         if one.state != "paused":
             one.state = "crawling"
         one.delay_ms = number(extra, "delay_ms", one.delay_ms)
@@ -146,6 +151,15 @@ class RunLedger:
             self._seconds.append((second, 1))
             while self._seconds[0][0] <= second - RATE_SECONDS:
                 self._seconds.popleft()
+
+
+def _without_robots(event: Event, extra: Mapping[str, object]) -> str:
+    """Why a robots.txt could not be had; empty for one that could, and for a page: without rules none is asked for."""
+    code = ExitCode.__members__.get(event.exit_code)
+    if event.event != "robots_fetched" or not is_problem(code, AttemptKind.robots.value):
+        return ""
+    status = extra.get("http_status")
+    return unreachable_words(status if isinstance(status, int) else None, str(extra.get("message", "")))
 
 
 def number(extra: Mapping[str, object], key: str, default: int) -> int:

@@ -23,7 +23,10 @@ def summary(ledger: RunLedger) -> Iterator[str]:
     if gave_up:
         yield f"{plural(len(gave_up), 'origin')} gave up:"
         yield from _named(gave_up)
-        yield "  what failed: tui-crawler failures; put it back: tui-crawler retry --origin ORIGIN"
+        if any(one.pages_failed or not _lost_to_robots(one) for one in gave_up):
+            yield "  what failed: tui-crawler failures; put it back: tui-crawler retry --origin ORIGIN"
+        if any(map(_lost_to_robots, gave_up)):
+            yield "  robots.txt: the next run asks for it again; in a live one after tui-crawler top-up ORIGIN"
     for reason in ("rate_limited", "excluded"):
         others = [one for one in ledger.origins.values() if one.reason == reason]
         if others:
@@ -41,9 +44,16 @@ def _work(ledger: RunLedger) -> str:
 
 def gave_up_words(one: OriginProgress) -> str:
     """Why an origin gave up: its finish reason, and the exit codes that used its patience up."""
+    if _lost_to_robots(one):
+        return safe(one.without_robots)
     causes = sorted(one.setbacks.items(), key=lambda item: -item[1])
     after = ", ".join(f"{number} × {code}" for code, number in causes)
     return finish_words(one.reason) + (f" after {after}" if after and one.reason == "patience" else "")
+
+
+def _lost_to_robots(one: OriginProgress) -> bool:
+    """Whether it gave up because its robots.txt could not be had."""
+    return one.reason == "patience" and bool(one.without_robots)
 
 
 def _named(origins: Iterable[OriginProgress]) -> Iterator[str]:

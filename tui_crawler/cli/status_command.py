@@ -151,7 +151,7 @@ def _lines(
     from tui_crawler.console.present.standing import standing
     from tui_crawler.console.safe_text import safe
 
-    yield from _wrapped(_run_line(run, now, zone), width)
+    yield from _wrapped(_run_line(run, totals.pending, now, zone), width)
     sums = (
         f"in all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: "
         f"{count(totals.todo)} on todo lists, {count(totals.pending)} pending, {count(totals.done)} done, "
@@ -196,7 +196,7 @@ def _eta(one: OriginView, now: int) -> str:
     return f"{span(eta.low_ms, eta.low_ms)}+" if eta.high_ms is None else span(eta.low_ms, eta.high_ms)
 
 
-def _run_line(run: RunView | None, now: int, zone: tzinfo) -> str:
+def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
     from tui_crawler.console.format import date_time, elapsed, plural
     from tui_crawler.console.safe_text import safe
     from tui_crawler.domain.endings import BROKEN_OFF, run_end_words
@@ -214,4 +214,4 @@ def _run_line(run: RunView | None, now: int, zone: tzinfo) -> str:
     if not run.finished_at:
         heard = date_time(end_of_run(run, 0), zone)
         return f"{begun}, {BROKEN_OFF} (last heard of {heard}): nobody crawls, the next start continues it"
-    return f"{begun}, ended {date_time(run.finished_at, zone)}: {safe(run_end_words(run.finish_reason))}"
+    return f"{begun}, ended {date_time(run.finished_at, zone)}: {safe(run_end_words(run.finish_reason, pending))}"

@@ -19,6 +19,8 @@ from tui_crawler.cli.seed_list import read_seeds
 if TYPE_CHECKING:
     from tui_crawler.domain.command import Command
 
+_BESIDE = frozenset({"let_go", "in_force"})
+"""What stands in an outcome beside the names of origins."""
 BULK = 10_000
 """So many seeds are handed over in one action."""
 
@@ -174,7 +176,7 @@ def _retry(arguments: argparse.Namespace, printer: Printer) -> int:
     codes = tuple(dict.fromkeys(exit_code_name(name) for name in arguments.exit_code))
     database = existing_database(arguments)
     command = RetryPages(urls, codes, _origins(database, tuple(arguments.origin)))
-    return carry_out_all(database, (command,), _telling("put back"), printer, as_json=arguments.json)
+    return carry_out_all(database, (command,), _telling_retry(database), printer, as_json=arguments.json)
 
 
 def _origins(database: Path, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -184,6 +186,29 @@ def _origins(database: Path, names: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     with closing(open_reports(database)) as reports:
         return known_origins(names, reports)
+
+
+def _telling_retry(database: Path) -> Tell:
+    """How the outcome of a retry is told: also where nothing is requested, as their origins gave up in the live run."""
+    put_back = _telling("put back")
+
+    def tell(before: object, after: object) -> Iterable[str]:
+        from tui_crawler.console.safe_text import safe
+        from tui_crawler.console.uptake import gave_up, gave_up_words
+        from tui_crawler.wiring import open_reports
+
+        yield from put_back(before, after)
+        names = after.get("retried") if isinstance(after, dict) else None
+        if not names:
+            return
+        with closing(open_reports(database)) as reports:
+            run = reports.run()
+            views = [reports.origin(str(name)) for name in names] if run is not None and run.live else []
+        weary = [view.origin for view in views if view is not None and gave_up(view)]
+        if weary:
+            yield f"{safe(gave_up_words(weary))} tui-crawler top-up {safe(weary[0]) if len(weary) == 1 else 'ORIGIN'}"
+
+    return tell
 
 
 def _telling(done: str) -> Tell:
@@ -206,7 +231,7 @@ def _telling(done: str) -> Tell:
                     lines += [f"  refused: {safe(str(text))}" for text in refused]
                 return lines
             case dict() if after:
-                return [f"{done} {safe(str(name))}" for name in after]
+                return [f"{done} {safe(str(name))}" for name in after if name not in _BESIDE]
             case _:
                 return ["nothing to change"]
 

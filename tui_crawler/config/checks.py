@@ -10,9 +10,10 @@ from tui_crawler.config.reader import Reader
 from tui_crawler.config.schema import Config
 from tui_crawler.config.sections import MIN_ROBOTS_BYTES
 from tui_crawler.config.units import SECOND, show_duration
-from tui_crawler.config.web_kinds import LONGEST_URL, UNCONFIGURED_USER_AGENT, is_loopback
+from tui_crawler.config.web_kinds import LONGEST_URL, is_loopback
 from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.user_agent import NOBODY, UNCONFIGURED_USER_AGENT
 
 _ALLOW = "delay.allow_impolite"
 
@@ -89,7 +90,7 @@ def _refuse_repeated(reader: Reader, at: str, key: str, names: Sequence[str], st
 def _warn(config: Config, reader: Reader, start: Mark) -> None:
     if config.user_agent == UNCONFIGURED_USER_AGENT:
         mark = reader.mark_of("user_agent", start)
-        message = "nobody can tell whose crawler this is: requests are sent as " + UNCONFIGURED_USER_AGENT
+        message = NOBODY
         reader.warn(mark, "user_agent", message, 'give user_agent: "my-project-crawler (for https://…)"')
     if config.robots.max_bytes < MIN_ROBOTS_BYTES:
         message = (

@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from cssselect import SelectorError
-from lxml import etree
-from parsel.csstranslator import HTMLTranslator
-
 from tui_crawler.config.kinds import Choice, Kind, Nullable, Regex, Text, text_of
 from tui_crawler.config.problem import Mark, Refused
 from tui_crawler.config.reader import Reader
@@ -31,6 +27,9 @@ class CssExpression:
         return "a CSS selector such as img.photo::attr(src)"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
+        from cssselect import SelectorError  # noqa: PLC0415  large, and few crawls take data out of pages
+        from parsel.csstranslator import HTMLTranslator  # noqa: PLC0415  the same
+
         text = _expression(node, self)
         try:
             HTMLTranslator().css_to_xpath(text)
@@ -54,6 +53,8 @@ class XPathExpression:
         return "an XPath expression such as //img/@src"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
+        from lxml import etree  # noqa: PLC0415  large, and few crawls take data out of pages
+
         text = _expression(node, self)
         try:
             etree.XPath(text)

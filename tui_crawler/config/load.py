@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.config.checks import check_config
 from tui_crawler.config.database import Database, check_file
 from tui_crawler.config.policies import EXCLUSIONS, POLICIES, RULES, WHITELIST, PoliciesConfig
 from tui_crawler.config.problem import (
+    BUILT_INTO,
     COMMAND_LINE,
     LONGEST_PATH,
     ConfigErrors,
@@ -28,7 +29,9 @@ from tui_crawler.config.source import read_text
 from tui_crawler.config.table import Key, Table, places_of, suggest_key, walk_keys
 from tui_crawler.config.tree import Node, compose, node_of
 from tui_crawler.domain.policy import Whitelist
-from tui_crawler.domain.ruleset import RulesetChange
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.ruleset import RulesetChange
 
 _ON_COMMAND_LINE = Mark(COMMAND_LINE)
 _FORCE_IMPOLITE = {"delay.allow_impolite": True}
@@ -52,16 +55,24 @@ def load_config(path: Path, overrides: Mapping[str, object] | None = None, allow
     return _load(text, path, overrides or {}, allow_impolite_cli)
 
 
-def read_config(text: str, name: str) -> Config:
+def read_config(text: str, name: str, built_into: str = "") -> Config:
     """The configuration that `text` (YAML) says, as if it stood in NAME.yaml in the current folder. No file is looked
-    at, so that the database it names may be open. Raises ConfigErrors."""
-    return replace(_load(text, Path(f"{name}.yaml"), {}, False, looks_at_files=False), file="")
+    at, so that the database it names may be open. `built_into` says what holds the text where no file does: then no
+    file is named as the place of a rule. Raises ConfigErrors."""
+    label = f"{BUILT_INTO}{built_into}" if built_into else ""
+    return replace(_load(text, Path(f"{name}.yaml"), {}, False, looks_at_files=False, label=label), file="")
 
 
 def _load(
-    text: str, path: Path, overrides: Mapping[str, object], impolite: bool, *, looks_at_files: bool = True
+    text: str,
+    path: Path,
+    overrides: Mapping[str, object],
+    impolite: bool,
+    *,
+    looks_at_files: bool = True,
+    label: str = "",
 ) -> Config:
-    label = visible(str(path), LONGEST_PATH)
+    label = label or visible(str(path), LONGEST_PATH)
     start = Mark(label, 1, 1)
     reader = _reader(overrides, impolite, path.parent, looks_at_files=looks_at_files)
     root = _compose(text, label, reader)
@@ -127,6 +138,8 @@ def load_rules(path: Path) -> RulesetChange:
 
 def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
     """The same for a text; `name` stands where it was written, `folder` is where it looks for files."""
+    from tui_crawler.domain.ruleset import RulesetChange  # noqa: PLC0415  a start reads no rules by themselves
+
     reader = Reader(places_of(_RULES_FILE), {}, folder)
     root = _compose(text, visible(name, LONGEST_PATH), reader)
     values = _read(root, reader, _RULES_FILE)

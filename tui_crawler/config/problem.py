@@ -10,6 +10,8 @@ _CLIP_VALUE = 80  # characters shown of a value
 _CLIP_MESSAGE = 500  # characters shown of a whole message
 LONGEST_PATH = 500  # characters shown of a file name
 COMMAND_LINE = "command line"
+BUILT_INTO = "built into "
+"""So begins what stands in the place of a file where a part of the program holds the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,9 @@ class Mark:
     @property
     def place(self) -> str:
         """`file:line`, or only the file where no line is known: the `source` of rules and settings."""
-        return f"{self.file}:{self.line}" if self.line else self.file
+        if not self.line:
+            return self.file
+        return f"{self.file}, line {self.line}" if self.file.startswith(BUILT_INTO) else f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,10 @@ from tui_crawler.config.sections import (
     WorkerConfig,
 )
 from tui_crawler.config.table import ListOf, key, need, places_of, section, table_of
-from tui_crawler.config.web_kinds import UNCONFIGURED_USER_AGENT, UserAgent
+from tui_crawler.config.web_kinds import UserAgent
 from tui_crawler.domain.data_rule import DataRule
 from tui_crawler.domain.policy import Exclusion, PolicySet, Rule, Whitelist
+from tui_crawler.domain.user_agent import UNCONFIGURED_USER_AGENT
 
 DEFAULT = "default"
 

@@ -15,7 +15,7 @@ from tui_crawler.config.policies import RULES
 from tui_crawler.config.table import ListOf, key, need, section
 from tui_crawler.config.units import DAY, HOUR, KIB, MIB, MINUTE, SECOND, WEEK
 from tui_crawler.config.web_kinds import HostName, OriginName, ProxyAddress, Seed, StartPath
-from tui_crawler.domain.attempt import LinkKind
+from tui_crawler.domain.link_kind import LinkKind
 from tui_crawler.domain.policy import Rule
 
 Mode = Literal["online", "offline"]
@@ -141,7 +141,8 @@ class NetworkConfig:
     allow_private_addresses: PrivateAddresses = key(
         AutoFlag(),
         "auto",
-        "Requests to private and loopback addresses; `auto`: only where the seed itself names such a host.",
+        "Requests to private and loopback addresses; `auto`: only where a seed itself names such a host, also one that "
+        "was added later.",
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tui_crawler.config.problem import Mark, Refused
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
-_NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # YAML 1.2.2, 5.1
+_NOT_YAML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")  # YAML 1.2.2, 5.1
 
 
 def read_text(path: Path) -> str:

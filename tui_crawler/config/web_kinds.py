@@ -15,7 +15,6 @@ from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 
-UNCONFIGURED_USER_AGENT = "tui-crawler-unconfigured-ua"
 LONGEST_USER_AGENT = 512  # characters
 LONGEST_URL = CLIENT_MAX_LENGTH
 

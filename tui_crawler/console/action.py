@@ -7,11 +7,16 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tui_crawler.domain.desk_view import JobView
     from tui_crawler.domain.view import OriginView
 
 NOTHING_TO_UNDO = "nothing of this console to undo; what others did: undo in Rules, or the opposite"
 """Each console undoes what was asked for in it; rulesets stand in the database with all versions."""
+
+OVERLAY = "focus.jump"
+"""The action that opens the jump overlay; in the footer it stands for the numbered views."""
 
 LARGEST = 2
 """The zoom of a pane that has the whole screen."""
@@ -50,6 +55,10 @@ class Need(Enum):
     writer = "writer"
     origin = "origin"
     unfinished = "unfinished"
+    unpaused = "unpaused"
+    paused = "paused"
+    pausable = "pausable"
+    live = "live"
     failed = "failed"
     lost_patience = "lost_patience"
     own_delay = "own_delay"
@@ -79,6 +88,8 @@ class Situation:
     watches: str = ""  # why it is, where nobody has asked for it (raw)
     origins: tuple[OriginView, ...] = ()
     urls: tuple[str, ...] = ()
+    failing: tuple[str, ...] | None = None  # those of `urls` that failed last time; None: not known
+    barred: tuple[str, ...] = ()  # those that were blocked, where `failing` is known
     marked: int = 0  # rows that are marked, of those that actions are about
     marked_here: int = 0  # rows that are marked in the table of the focus
     failed: int = 0
@@ -95,6 +106,8 @@ class Situation:
     zoom: int = 0  # steps by which a pane is enlarged
     queries: bool = True  # SQL can be asked here
     no_start: str = "an engine is at work"  # why the crawl cannot be started here; empty: it can
+    no_pause: str = ""  # why no origin of the crawl can be paused or resumed
+    no_end: str = "no run is at work"  # why there is no run that could be ended; empty: there is
     hindrance: str = ""  # why the run cannot go on without this console
 
 
@@ -146,9 +159,16 @@ def _lacking(need: Need, now: Situation) -> str:  # noqa: C901, PLR0912, RUF100 
         case Need.unfinished:
             if not origins or any(view.state != "FINISHED" for view in origins):
                 return ""
-            return (
-                "the origin has finished" if len(origins) == 1 else f"all {len(origins)} marked origins have finished"
-            )
+            return _ended(origins)
+        case Need.unpaused:
+            held = [view.paused for view in origins if view.state != "FINISHED"]
+            return _paused_already(len(held)) if all(held) else ""
+        case Need.paused:
+            return "" if any(view.paused for view in origins) else _not_paused(len(origins))
+        case Need.pausable:
+            return now.no_pause
+        case Need.live:
+            return now.no_end
         case Need.failed:
             return "" if now.failed else "nothing has failed here"
         case Need.lost_patience:
@@ -189,3 +209,20 @@ def _lacking(need: Need, now: Situation) -> str:  # noqa: C901, PLR0912, RUF100 
             return "" if now.queries else "there is no database to be asked"
         case Need.detachable:
             return now.hindrance
+
+
+def _ended(origins: Sequence[OriginView]) -> str:
+    from tui_crawler.domain.endings import ends_words  # noqa: PLC0415  not before the first paint
+
+    words = ends_words((view.finish_reason for view in origins), "origin/marked origins")
+    if len(origins) == 1:
+        return f"the{words.removeprefix('1')}"
+    return words if "," in words else f"all {words}"
+
+
+def _paused_already(number: int) -> str:
+    return "the origin is paused already" if number == 1 else f"{number} marked origins are paused already"
+
+
+def _not_paused(number: int) -> str:
+    return "the origin is not paused" if number == 1 else f"none of the {number} marked origins is paused"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.action import Action, Group, Need, Situation, Where, why_not
+from tui_crawler.console.action import OVERLAY, Action, Group, Need, Situation, Where, why_not
+from tui_crawler.console.spoken_actions import SPOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ACTIONS",
     "BY_ID",
+    "OVERLAY",
     "Action",
     "Group",
     "Need",
@@ -20,7 +22,6 @@ __all__ = [
     "actions_at",
     "find_action",
     "find_actions",
-    "footer_at",
     "why_not",
 ]
 
@@ -49,11 +50,12 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "origin.toggle_pause", "p", "pause", "Pause or resume the marked origins, or the selected one",
         Group.crawl, _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "tui-crawler pause|resume ORIGIN",
-        "takes the pause off, or puts it back", "pause", 20,
+        "takes the pause off, or puts it back", "toggle", 20,
     ),
     Action(
-        "all.toggle_pause", "P", "pause all", "Pause or resume every origin", Group.crawl, _ORIGINS, (Need.writer,),
-        "tui-crawler pause|resume --all", "takes the pause off, or puts it back", "pauseall", 65,
+        "all.toggle_pause", "P", "pause all", "Pause or resume every origin", Group.crawl, _ORIGINS,
+        (Need.writer, Need.pausable), "tui-crawler pause|resume --all", "takes the pause off, or puts it back",
+        "toggleall", 65,
     ),
     Action(
         "origin.add", "a", "add", "Add seeds: one URL per line, as many as you paste", Group.crawl,
@@ -114,6 +116,7 @@ ACTIONS: tuple[Action, ...] = (
         "journal.redo", "Z", "redo", "Do again what was undone", Group.crawl, needs=(Need.writer, Need.redo),
         word="redo",
     ),
+    *SPOKEN,
     Action(
         "filter.open", "/", "filter", "Keep the rows that fit, as you type: text ~fuzzy re:x exit: state: origin: !not",
         Group.look, _FILTERED, word="filter", footer=42,
@@ -123,7 +126,7 @@ ACTIONS: tuple[Action, ...] = (
         (Need.filtered,), word="clear",
     ),
     Action("filter.next", "n", "next match", "Go to the next row that fits the last filter", Group.look, _MATCHED),
-    Action("filter.previous", "N", "match before", "Go to the row before that fits it", Group.look, _MATCHED),
+    Action("filter.previous", "N", "previous match", "Go to the row before that fits it", Group.look, _MATCHED),
     Action(
         "sort.pick", "s", "sort", "Choose the column to order by", Group.look, _TABLES, word="sort", footer=51,
     ),
@@ -132,7 +135,7 @@ ACTIONS: tuple[Action, ...] = (
         word="reverse",
     ),
     Action(
-        "table.pivot", "F", "pivot", "How often each value of the current column (h l) occurs; enter keeps its rows",
+        "table.pivot", "F", "pivot", "How often each value of the current column occurs; the chosen one keeps its rows",
         Group.look, _TABLES, word="pivot", footer=68,
     ),
     Action(
@@ -207,7 +210,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "job.toggle_pause", "p", "pause job", "Pause or resume the marked jobs, or the selected one", Group.crawl,
-        _JOBS, _WRITE_JOB, "tui-crawler jobs pause|resume JOB", "takes the pause off, or puts it back", "pausejob", 20,
+        _JOBS, _WRITE_JOB, "tui-crawler jobs pause|resume JOB", "takes the pause off, or puts it back", "togglejob", 20,
     ),
     Action(
         "job.later", "d", "later", "Raise the niceness of the jobs by 10: others come first", Group.crawl, _JOBS,
@@ -235,6 +238,10 @@ ACTIONS: tuple[Action, ...] = (
         Group.look, _JOBS, word="show", footer=50,
     ),
     Action(
+        "stats.exits", "O", "whose exits", "Exit codes of the origin under the cursor, or of the whole run", Group.look,
+        _JOBS, word="exits", footer=51,
+    ),
+    Action(
         "stats.count", "u", "count", "Count the pages in stashes, or what validators said, now", Group.look, _JOBS,
         word="count",
     ),
@@ -242,11 +249,15 @@ ACTIONS: tuple[Action, ...] = (
         "url.inspect_why", "i", "why?", "Why a URL is (not) crawled: asks for any URL, also one never seen", Group.look,
         command="tui-crawler why URL", word="why", footer=63,
     ),
-    Action("url.tab_why", "W", "why", "Why it is here, and the decision trace", Group.look, _TABS, footer=21),
-    Action("url.tab_attempts", "A", "attempts", "Every attempt with its requests", Group.look, _TABS, footer=22),
-    Action("url.tab_headers", "H", "headers", "Headers as sent and received", Group.look, _TABS, footer=23),
-    Action("url.tab_links", "L", "links", "Links to it and from it, redirects", Group.look, _TABS, footer=24),
-    Action("url.tab_body", "B", "body", "Stored body, validation, data blocks", Group.look, _TABS, footer=25),
+    Action("url.tab_why", "W", "why", "Why it is here, and the decision trace", Group.look, _TABS),
+    Action("url.tab_attempts", "A", "attempts", "Every attempt with its requests", Group.look, _TABS),
+    Action("url.tab_headers", "H", "headers", "Headers as sent and received", Group.look, _TABS),
+    Action("url.tab_links", "L", "links", "Links to it and from it, redirects", Group.look, _TABS),
+    Action("url.tab_body", "B", "body", "Stored body, validation, data blocks", Group.look, _TABS),
+    Action("origin.tab_state", "W", "state", "Its state, and what led to it", Group.look, _on(Where.origin)),
+    Action("origin.tab_attempts", "A", "attempts", "Its attempts, the newest first", Group.look, _on(Where.origin)),
+    Action("origin.tab_todo", "L", "todo list", "Its pages in the order of their turns", Group.look, _on(Where.origin)),
+    Action("origin.tab_exits", "C", "exit codes", "How its attempts ended", Group.look, _on(Where.origin)),
     Action("url.raw", "b", "raw bytes", "The stored body as bytes, or as text again", Group.look, _TABS, footer=26),
     Action(
         "rule.add", "e", "new entry", "Write a new entry of the rules, as the configuration does; drafted, not applied",
@@ -297,13 +308,12 @@ ACTIONS: tuple[Action, ...] = (
         word="makerule", footer=46,
     ),
     Action("view.overview", "1", "overview", "All origins, events and totals", Group.look, word="overview"),
-    Action("view.failures", "2", "failures", "Failed pages by exit code", Group.look, word="failures", footer=55),
-    Action("view.urls", "3", "URLs", "All known URLs, to be filtered", Group.look, word="urls", footer=56),
+    Action("view.failures", "2", "failures", "Failed pages by exit code", Group.look, word="failures"),
+    Action("view.urls", "3", "URLs", "All known URLs, to be filtered", Group.look, word="urls"),
     Action("view.rules", "4", "rules", "The rules in force, their versions, a draft", Group.look, word="rules"),
-    Action("view.logs", "5", "logs", "What happened, in one list by time", Group.look, word="logs", footer=57),
+    Action("view.logs", "5", "logs", "What happened, in one list by time", Group.look, word="logs"),
     Action(
         "view.stats", "6", "stats", "Exit codes, jobs, stashes, refused links, runs", Group.look, word="stats",
-        footer=58,
     ),
     Action("nav.last", "-", "last place", "Go to the place before, and again: back here", Group.look, word="last"),
     Action("nav.earlier", "[", "earlier", "Go back in the history of places", Group.look, word="earlier"),
@@ -321,13 +331,16 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("focus.next", "tab", "next pane", "Go to the next pane", Group.move),
     Action("focus.previous", "shift+tab", "previous pane", "Go to the pane before", Group.move),
-    Action("focus.jump", "ctrl+o", "jump", "Letters over the panes, tabs and views: one key goes there", Group.move),
+    Action(
+        "focus.jump", "ctrl+o", "jump", "Letters over the panes, tabs and views: one key goes there", Group.move,
+        footer=57,
+    ),
     Action(
         "zoom.in", "+", "zoom", "Give the pane half of the screen, then all of it", Group.look, needs=(Need.smaller,),
         word="zoom", footer=68,
     ),
     Action(
-        "zoom.out", "_", "unzoom", "Give the pane less room again; esc: as it was", Group.look, needs=(Need.zoomed,),
+        "zoom.out", "_", "unzoom", "Give the pane less room again; back: as it was", Group.look, needs=(Need.zoomed,),
         word="unzoom", footer=12,
     ),
     Action(
@@ -344,15 +357,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("help.keys", "?", "help", "All keys, what they do, and why not", Group.console, word="help", footer=91),
     Action("help.pane", "f1", "this pane", "What the pane shows, its columns, its keys", Group.console, word="pane"),
     Action(
-        "app.quit", "q,ctrl+q", "quit", "Finish what is in flight (at most 5 s) and quit; again: at once",
+        "app.quit", "q,ctrl+q", "quit",
+        "Finish what is in flight (at most 5 s) and quit; again: at once. A crawl elsewhere goes on (:end ends it)",
         Group.console, word="quit", footer=92,
     ),
     Action(
-        "run.start", "Y", "go on here", "Crawl on in this console, when no engine is at work any more", Group.crawl,
+        "run.start", "Y", "take over", "Crawl on in this console, when no engine is at work any more", Group.crawl,
         needs=(Need.writer, Need.startable), command="tui-crawler run CONFIG", word="start", footer=5,
     ),
     Action(
-        "app.detach", "Q", "detach", "Leave; the crawl goes on as a process of its own", Group.console,
+        "app.detach", "Q", "detach", "Leave; the crawl goes on as a process of its own (:end ends it)", Group.console,
         needs=(Need.detachable,), command="tui-crawler run CONFIG", word="detach", footer=93,
     ),
     Action("app.ask_quit", "ctrl+c", "quit", "Ask whether to quit", Group.console),
@@ -364,11 +378,6 @@ BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 def actions_at(where: Where) -> tuple[Action, ...]:
     """The actions of one screen, in the order of the table."""
     return tuple(action for action in ACTIONS if action.at(where))
-
-
-def footer_at(where: Where) -> tuple[Action, ...]:
-    """The actions the footer of one screen names, in its order."""
-    return tuple(sorted((a for a in actions_at(where) if a.footer), key=lambda action: action.footer))
 
 
 def find_action(word: str, where: Where) -> Action | None:

@@ -19,7 +19,6 @@ from tui_crawler.console.clock import ConsoleClock, SystemClock
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.engine_room import EngineEnd, EngineRoom, host_engine
 from tui_crawler.console.inquiry import Inquiry
-from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.keys import OPENS_ENTRY, everywhere
 from tui_crawler.console.looks import Looks
 from tui_crawler.console.pace import BEAT_MS
@@ -29,6 +28,7 @@ from tui_crawler.console.poller import Answer, ReadFailed
 from tui_crawler.console.query_desk import QueryDesk
 from tui_crawler.console.rounds import Rounds
 from tui_crawler.console.screens.base import ConsoleScreen
+from tui_crawler.console.screens.lifetime import stands
 from tui_crawler.console.screens.overview import OverviewScreen
 from tui_crawler.console.session import Memory
 from tui_crawler.console.standpoint import situation_of
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.actions import Situation
     from tui_crawler.console.departure import Detacher
     from tui_crawler.console.exit_summary import ExitSummary
+    from tui_crawler.console.journal_desk import JournalDesk, News
     from tui_crawler.console.notice import Notice, Trouble
     from tui_crawler.console.panes.entry import EntryLine
     from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RulesDesk
@@ -143,7 +144,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self._tick_at = self._input_at = 0
         self._restore_signals: Callable[[], None] = lambda: None
         self.rounds = Rounds(self, reports_factory, lambda answer: self._post(self.Delivered(answer)))
-        self._desk = None if journal_factory is None else JournalDesk(journal_factory, who, self.room.wake, self._hear)
+        self._desk = None if journal_factory is None else self._journal_desk(journal_factory)
         self._wishes: Wishes | None = None
         self.dispatcher = Dispatcher(self)
 
@@ -155,6 +156,11 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
             self._wishes = Wishes(self, self._desk)
         return self._wishes
+
+    def _journal_desk(self, journal_factory: Callable[[], Journal]) -> JournalDesk:
+        from tui_crawler.console.journal_desk import JournalDesk  # noqa: PLC0415  not for a console that only watches
+
+        return JournalDesk(journal_factory, self.who, self.room.wake, self._hear)
 
     def _hear(self, news: News) -> None:
         self._post(self.JournalNews(news))
@@ -224,12 +230,12 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def beat(self) -> None:
         """Ten times a second: asks for a reading when one is due, moves clocks on."""
-        if not self.is_running:
+        if self.is_leaving:
             return
         now = self.clock.mono_ms()
         self.way_out.beat(now)
         screen = self.console_screen
-        if screen is None or not screen.is_mounted:
+        if screen is None or not stands(screen):
             return
         self.rounds.ask_if_due(screen, now)
         if now - self._tick_at >= TICK_MS:
@@ -248,7 +254,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if not isinstance(answer, ReadFailed):
             self.picture.feed(answer)
             screen = self.console_screen
-            if screen is not None and screen.is_mounted:
+            if screen is not None and stands(screen):
                 if answer is not None and screen.accepts(answer.wants):
                     read_ms, taken = answer.took_ms, True
                     screen.take_in(answer)
@@ -264,8 +270,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     @property
     def console_screen(self) -> ConsoleScreen | None:
-        """The topmost screen that shows rows; dialogs lie over it. None while the screens are being taken down."""
-        for screen in reversed(self.screen_stack if self.is_running else ()):
+        """The topmost screen that shows rows; dialogs lie over it. None once the app is being left."""
+        for screen in reversed(() if self.is_leaving else self.screen_stack):
             if isinstance(screen, ConsoleScreen):
                 return screen
         return None
@@ -351,9 +357,11 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def on_crawler_app_journal_news(self, message: JournalNews) -> None:
         """Something became of an intent. New work for a run that had ended starts the engine again."""
+        from tui_crawler.console.journal_desk import Fate  # noqa: PLC0415  not for a console that only watches
+
         self.wishes.heard(message.news)
         news = message.news
-        if news.fate is Fate.done and news.intent.starts and self.room.go_on_for(news.intent.commands):
+        if news.fate is Fate.done and news.intent.starts and self.room.go_on_for(news.intent.commands, news.results):
             self._start_engine()
 
     def on_crawler_app_engine_ended(self, message: EngineEnded) -> None:

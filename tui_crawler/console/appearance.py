@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 from textual.filter import LineFilter, Monochrome, NoColor
 
+from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.theme import DARK, THEME_NAMES, THEMES
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Appearance:
         self._wanted = kept or theme
         self.keymap: KeyMap | None = None
         self.own_keys: Mapping[str, str] = {}
+        self.key_names = KeyNames()
         dress(app, self._wanted)
 
     def put_on(self) -> None:
@@ -82,6 +84,7 @@ class Appearance:
 
         self.keymap = read_keymap(self._written)
         self.own_keys = self.keymap.keys
+        self.key_names = KeyNames(self.own_keys)
         self._app.set_keymap(self.keymap.for_textual())
         for name, words in self.keymap.problems:
             self._app.tell(f"keymap {name} {words}", f"keymap: {words}", "warning")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tui_crawler.console.keys import key_name
 from tui_crawler.console.lock_watch import Lock, lock_words
 from tui_crawler.console.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, Trouble, add_notice, add_trouble, still_shown
 from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.panes.notices import NoticeBox
+from tui_crawler.console.screens.lifetime import stands
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
@@ -27,6 +29,8 @@ class Board:
         self._has_read = False
         self.notices: tuple[Notice, ...] = ()
         self.troubles: tuple[Trouble, ...] = ()
+        self._dead: set[str] = set()  # keys that were told to do nothing
+        app.nobodys_key = self._tell_of_key
 
     def beat(self, screen: ConsoleScreen, now: int) -> None:
         """Four times a second the header. `now` is monotonic ms."""
@@ -45,7 +49,7 @@ class Board:
 
     def show_header(self, screen: ConsoleScreen, now: int) -> None:
         """Brings the header up to date. `now` is monotonic ms."""
-        if not screen.is_mounted:
+        if not stands(screen):
             return
         self._header_at = now
         app = self._app
@@ -76,6 +80,13 @@ class Board:
         self.notices = add_notice(self.notices, Notice(kind, text, role, clock.mono_ms() + shown))
         if screen is not None:
             self.show_notices(screen)
+
+    def _tell_of_key(self, key: str) -> None:
+        """A key did nothing where it was pressed: said once of each."""
+        if key not in self._dead:
+            self._dead.add(key)
+            help_key = self._app.appearance.key_names("help.keys")
+            self.tell("no", f"{key_name(key)} does nothing here; {help_key} lists the keys", "muted")
 
     def show_notices(self, screen: ConsoleScreen) -> None:
         """Shows the messages whose time has not passed."""

@@ -20,7 +20,7 @@ from tui_crawler.console.table_rows import CursorRule
 from tui_crawler.console.table_sifted import SiftedTable
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
 __all__ = ["Cell", "Column", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"]
 
@@ -88,6 +88,9 @@ class CrawlTable(SiftedTable):
             super().__init__(table)
             self.bottom = bottom
 
+    marks_beyond: Callable[[], bool] = staticmethod(lambda: False)
+    """Asked when all rows are to be marked: whether that was done by who has more rows than these."""
+
     @property
     def current_column(self) -> str | None:
         """The id of the column `h` and `l` went to last, the leftmost if that has no room; None without columns."""
@@ -97,6 +100,11 @@ class CrawlTable(SiftedTable):
     def clear_marks(self) -> None:
         """Take all marks away, also those of rows outside a window."""
         self._rows.clear_marks()
+        self.marking_changed()
+
+    def mark_keys(self, keys: Iterable[Hashable]) -> None:
+        """Mark rows by their keys, also those outside a window."""
+        self._rows.mark(keys)
         self.marking_changed()
 
     def cursor_moved(self) -> None:
@@ -153,7 +161,9 @@ class CrawlTable(SiftedTable):
         self.marking_changed()
 
     def action_mark_all(self) -> None:
-        """Mark all rows, or unmark them if all are marked."""
+        """Mark all rows, or unmark them if all are marked; who holds a part of a list may mean more by it."""
+        if self.marks_beyond():
+            return
         self._rows.mark_all()
         self.marking_changed()
 

@@ -10,17 +10,20 @@ from tui_crawler.console.safe_text import safe
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """A run in a process of its own. `log` is the file of its messages, `attach` the command that shows it again."""
+    """A run in a process of its own. `log` is the file of its messages, `attach` the command that shows it again, `end`
+    the one that ends it."""
 
     pid: int
     log: str
     attach: str
+    end: str
 
     def lines(self) -> tuple[str, ...]:
         """Where it runs, as lines that are safe to print."""
         return (
             f"The crawl goes on by itself: process {self.pid}, messages in {safe(self.log)}",
             f"To see it again: {safe(self.attach)}",
+            f"To end it: {safe(self.end)}",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.completion import Completion
 
 MANY_SCREENS = 20
+_TYPED_KEPT = 50
 _BY_NAME = frozenset({Where.origin, Where.url, Where.why, Where.robots})
 """Screens that hold nothing but what they are named by: the history makes them again."""
 _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
@@ -32,6 +34,7 @@ class Dispatcher:
         self._app = app
         self.history = History(app)
         self._frame = Frame(app)
+        self._typed: deque[str] = deque(maxlen=_TYPED_KEPT)  # what was typed after `:`, the newest last
 
     def do(self, action_id: str, argument: str = "") -> None:
         """Does an action, or says why not. `argument` is what was typed after its word."""
@@ -82,6 +85,8 @@ class Dispatcher:
         screen = app.console_screen
         if screen is None:
             return
+        if text.strip() and text not in list(self._typed)[-1:]:
+            self._typed.append(text)
         match Prompt(app).read(text, screen):
             case Typed(action=action, argument=argument) if argument and takes_origin(action):
                 self._do_about(action, argument, screen)
@@ -98,7 +103,7 @@ class Dispatcher:
     def _do_about(self, action: Action, origin: str, screen: ConsoleScreen) -> None:
         """Does an action on an origin that was named, whatever is selected."""
         app = self._app
-        view = app.picture.origins[origin]
+        (view,) = app.wishes.as_asked((app.picture.origins[origin],))
         reason = why_not(action, replace(app.situation(screen), origins=(view,), failed=view.failed))
         if reason:
             app.tell("no", f"{action.label}: {reason}", "muted")
@@ -220,10 +225,15 @@ class Dispatcher:
         match action_id:
             case "all.toggle_pause":
                 wishes.pause_all()
+            case "all.pause" | "all.resume":
+                wishes.pause_all(pauses=action_id == "all.pause")
+            case "run.end":
+                wishes.end_run()
             case "origin.add":
                 wishes.add(argument)
             case "url.retry":
-                wishes.retry(self._app.situation(screen).urls, screen.marks.used)
+                now = self._app.situation(screen)
+                wishes.retry(now.urls, screen.marks.used, now.failing, now.barred)
             case "url.inspect_why":
                 self._inspect(argument, screen)
             case "robots.view":
@@ -282,7 +292,7 @@ class Dispatcher:
                 app.board.show_header(screen, app.clock.mono_ms())
             case "cmd.prompt":
                 hint = "an action by its word: pause, add URL, sort todo"
-                screen.query_one(EntryLine).open("command", ":", "", hint, self._complete)
+                screen.query_one(EntryLine).open("command", ":", "", hint, self._complete, self._typed)
             case "cmd.palette":
                 self._open_palette(screen)
 

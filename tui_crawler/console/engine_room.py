@@ -12,10 +12,10 @@ from tui_crawler.console.picture import EngineStanding
 from tui_crawler.domain.endings import RUNNING, run_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from tui_crawler.console.ports import EngineHost
-    from tui_crawler.domain.command import Command
+    from tui_crawler.domain.command import ActionResult, Command
     from tui_crawler.domain.view import RunView
 
 DRAIN_MS = 5_000
@@ -96,17 +96,15 @@ class EngineRoom:
         """Notes that the engine's thread has begun. It is starting for everybody until its run is there."""
         self.phase, self._has_run = Phase.running, False
 
-    def go_on_for(self, commands: Iterable[Command]) -> bool:
-        """Whether the hosted run has ended by itself and these commands bring it work: then it is to start again."""
-        from tui_crawler.domain.command import (  # noqa: PLC0415  not before the first paint
-            AddSeeds,
-            ResumeOrigins,
-            RetryPages,
-            TopUpPatience,
-        )
+    def go_on_for(self, commands: Sequence[Command], results: Sequence[ActionResult] = ()) -> bool:
+        """Whether the hosted run has ended by itself and these commands bring it work: then it is to start again.
+        `results` are what became of them, in their order."""
+        from tui_crawler.domain.command import AddSeeds, RetryPages, TopUpPatience  # noqa: PLC0415  not before the paint
 
-        bring_work = (AddSeeds, ResumeOrigins, RetryPages, TopUpPatience)
-        if self.phase is not Phase.ended or self.quitting or not any(isinstance(one, bring_work) for one in commands):
+        if self.phase is not Phase.ended or self.quitting:
+            return False
+        bring_work = (AddSeeds, RetryPages, TopUpPatience)
+        if not any(isinstance(one, bring_work) for one in commands) and not any(map(_lets_go_on, commands, results)):
             return False
         self.phase, self.end = Phase.starting, EngineEnd()
         return True
@@ -186,7 +184,8 @@ class EngineRoom:
             case Phase.running if self.quitting:
                 return EngineStanding(state_mark("stopping"), trouble)
             case Phase.running:
-                self._has_run = self._has_run or (run is not None and run.live)
+                seen = run is not None and run.live and self.host is not None and self.host.running
+                self._has_run = self._has_run or seen
                 if self.starting:
                     return EngineStanding(_STARTING, trouble, starting=True)
                 return EngineStanding(Mark("▶", RUNNING, "active"), trouble)
@@ -197,6 +196,23 @@ class EngineRoom:
                 if run is not None and run.live:
                     return EngineStanding(Mark("●", "attached", "active"), trouble)
                 return EngineStanding(Mark("○", "resting", "muted"), trouble)
+
+
+def _lets_go_on(command: Command, result: ActionResult) -> bool:
+    """Whether what kept origins or pages from being asked was taken back: a pause, entries of the exclusion list, or
+    rules. A new run gives new patience to all that gave up: that is no side effect of a resume that brings no work."""
+    import json  # noqa: PLC0415  not before the first paint
+
+    from tui_crawler.domain.command import ApplyRules, Exclude, ResumeOrigins  # noqa: PLC0415  the same
+
+    after = json.loads(result.after) if result.after else {}
+    match command:
+        case ResumeOrigins():
+            return bool(after.get("let_go"))
+        case ApplyRules() | Exclude(remove=True):
+            return bool(after.get("origins") or after.get("pages"))
+        case _:
+            return False
 
 
 def _ended(reason: str) -> Mark:

@@ -107,4 +107,4 @@ class ExitSummary:
             return "stopped", ""
         if reason == "exhausted" and self.trouble:
             return "ended early", ""
-        return run_end(safe(reason, 40))
+        return run_end(safe(reason, 40), None if self.totals is None else self.totals.pending)

@@ -42,11 +42,13 @@ class CountedFailures:
 
 @dataclass(frozen=True, slots=True)
 class FailureGroups:
-    """Counts failed pages in groups: the more there are, the less often, of many only once for each `asked`."""
+    """Counts failed pages in groups: the more there are, the less often, of many only once for each `asked`; beside it
+    those that hold all texts `sought`."""
 
     by: tuple[str, ...]
     asked: int = 0
     looked_at: int = field(default=0, compare=False)
+    sought: tuple[str, ...] = ()
 
     @property
     def every_ms(self) -> int:
@@ -60,21 +62,23 @@ class FailureGroups:
 
     def read(self, reports: Reports, now: int) -> CountedFailures:
         """Counts. Raises StorageFailure."""
-        return CountedFailures(now, reports.failure_count(self.by, MOST_PAGES, now))
+        return CountedFailures(now, reports.failure_count(self.by, MOST_PAGES, now, self.sought))
 
 
 @dataclass(frozen=True, slots=True)
 class FailureWindow:
-    """A window of the pages of one group, after (or, newest first, before) a page id; 0: the first window."""
+    """A window of the pages of one group, after (or, newest first, before) a page id; 0: the first window. Of all its
+    pages, or of those that hold all texts `sought`."""
 
     key: GroupKey = ()
     after_id: int = 0
     newest_first: bool = False
+    sought: tuple[str, ...] = ()
 
     @property
     def every_ms(self) -> int:
         """Where no index knows the group, rows are looked through."""
-        return SLOW_MS if all(name in _INDEXED for name, _ in self.key) else LATER_MS
+        return SLOW_MS if all(name in _INDEXED for name, _ in self.key) and not self.sought else LATER_MS
 
     @property
     def by_time(self) -> bool:
@@ -83,16 +87,16 @@ class FailureWindow:
 
     @property
     def counted(self) -> bool:
-        """Groups are counted, though not whenever a window is read."""
-        return True
+        """Groups are counted, though not whenever a window is read; what is looked for in them is not."""
+        return not self.sought
 
     def at(self, after_id: int, newest_first: bool) -> FailureWindow:
         """Another window of the same list."""
-        return FailureWindow(self.key, after_id, newest_first)
+        return FailureWindow(self.key, after_id, newest_first, self.sought)
 
     def read(self, reports: Reports, now: int) -> PageWindow:
         """Reads the window. Raises StorageFailure."""
-        return reports.failure_window(self.key, self.after_id, WINDOW, self.newest_first)
+        return reports.failure_window(self.key, self.after_id, WINDOW, self.newest_first, self.sought)
 
 
 @dataclass(frozen=True, slots=True)

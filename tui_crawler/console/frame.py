@@ -32,6 +32,10 @@ class Frame:
                 self._open_jump(screen)
             case "zoom.in":
                 screen.zoom.grow()
+                if screen.has_class("-narrow"):  # half of one column is not worth a step
+                    screen.zoom.grow()
+            case "zoom.out" if screen.has_class("-narrow"):
+                screen.zoom.leave()
             case "zoom.out":
                 screen.zoom.shrink()
             case "help.keys":
@@ -47,7 +51,7 @@ class Frame:
         return True
 
     def _open_jump(self, screen: ConsoleScreen) -> None:
-        from tui_crawler.console.screens.jump import JumpScreen, targets_of
+        from tui_crawler.console.screens.jump import JumpScreen
 
         def chosen(target: object) -> None:
             if isinstance(target, Widget):
@@ -55,7 +59,7 @@ class Frame:
             elif isinstance(target, str):
                 self._app.dispatcher.do(target)
 
-        self._app.push_screen(JumpScreen(targets_of(screen, self._app.own_keys)), chosen)
+        self._app.push_screen(JumpScreen(screen, self._app.own_keys), chosen)
 
     def _open_help(self, screen: ConsoleScreen) -> None:
         from tui_crawler.console.screens.help import HelpScreen

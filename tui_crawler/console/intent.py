@@ -21,13 +21,14 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
+from tui_crawler.domain.endings import ends_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from tui_crawler.domain.desk_view import JobView
     from tui_crawler.domain.page_view import FailureGroup
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.view import OriginView, RunView
 
 _LIVE = Prospect()
 _NAMED = 120  # characters of a URL in a question, so that what follows it is seen
@@ -42,7 +43,7 @@ class Intent:
 
     `undoes` are the ids of the actions that the commands take back, one each. `note` is said once, beside what became
     of it: what is left out. `back` is what undoing it says, empty: the same words. `starts`: where the hosted run has
-    ended, another one starts for it."""
+    ended, another one starts for it, if it brings work."""
 
     commands: tuple[Command, ...]
     says: str
@@ -55,7 +56,8 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked before: `options` are button text and intent; saying no is always possible."""
+    """What is asked before: `options` are button text and intent; saying no is always possible. In `note`, words of
+    ours, keys stand by their actions: `{journal.undo}`."""
 
     title: str
     text: str
@@ -66,27 +68,87 @@ class Question:
 def toggle_pause(origins: Sequence[OriginView]) -> Intent | None:
     """Pauses those of the origins that are not paused; if all are, resumes them. Finished ones are left alone."""
     unfinished = [view for view in origins if view.state != "FINISHED"]
-    if not unfinished:
-        return None
+    if unfinished and all(view.paused for view in unfinished):
+        gone = _ended(origins)
+        return _resume(tuple(view.origin for view in unfinished), len(origins), gone)
+    return pause(origins)
+
+
+def pause(origins: Sequence[OriginView]) -> Intent | None:
+    """Pauses those of the origins that are not paused; None when there is none. Finished ones are left alone."""
+    unfinished = [view for view in origins if view.state != "FINISHED"]
     running = tuple(view.origin for view in unfinished if not view.paused)
-    paused = tuple(view.origin for view in unfinished if view.paused)
-    gone = _left_out([view.origin for view in origins if view.state == "FINISHED"], "has finished", "have finished")
-    if running:
-        idle = _left_out(paused, "is paused already", "are paused already")
-        says, note = f"pause {_part(running, len(origins))}", ", ".join(filter(None, (gone, idle)))
-        return Intent((PauseOrigins(running),), says, (ResumeOrigins(running),), note=note)
-    says = f"resume {_part(paused, len(origins))}"
-    return Intent((ResumeOrigins(paused),), says, (PauseOrigins(paused),), note=gone)
+    if not running:
+        return None
+    gone = _ended(origins)
+    idle = _left_out([view.origin for view in unfinished if view.paused], "is paused already", "are paused already")
+    says, note = f"pause {_part(running, len(origins))}", ", ".join(filter(None, (gone, idle)))
+    return Intent((PauseOrigins(running),), says, (ResumeOrigins(running),), note=note)
 
 
-def toggle_pause_all(origins: Sequence[OriginView]) -> Intent:
+def resume(origins: Sequence[OriginView]) -> Intent | None:
+    """Takes the pause off those of the origins that are paused, also of finished ones, which the next run starts; None
+    when there is none."""
+    paused = tuple(view.origin for view in origins if view.paused)
+    idle = _left_out([view.origin for view in origins if not view.paused], "is not paused", "are not paused")
+    return _resume(paused, len(origins), idle) if paused else None
+
+
+def _resume(paused: tuple[str, ...], whole: int, note: str) -> Intent:
+    return Intent((ResumeOrigins(paused),), f"resume {_part(paused, whole)}", (PauseOrigins(paused),), note=note)
+
+
+def toggle_pause_all(origins: Collection[OriginView]) -> Intent | None:
     """Pauses every origin unless all that have not finished are paused already; then resumes every one."""
     unfinished = [view for view in origins if view.state != "FINISHED"]
-    if unfinished and all(view.paused for view in unfinished):
-        return Intent((ResumeOrigins(),), "resume all origins", (PauseOrigins(),))
-    were_paused = tuple(view.origin for view in unfinished if view.paused)
-    again = (PauseOrigins(were_paused),) if were_paused else ()
-    return Intent((PauseOrigins(),), "pause all origins", (ResumeOrigins(), *again))
+    held = unfinished and all(view.paused for view in unfinished)
+    return resume_all(origins) if held else pause_all(origins)
+
+
+def pause_all(origins: Collection[OriginView]) -> Intent | None:
+    """Pauses every origin; None where each that has not finished is paused."""
+    if all(view.paused for view in origins if view.state != "FINISHED"):
+        return None
+    names, running = _whole(origins), tuple(view.origin for view in origins if not view.paused and not _is_ended(view))
+    back = names if len(running) == len(names or origins) else running
+    return Intent((PauseOrigins(names),), "pause all origins", (ResumeOrigins(back),))
+
+
+def resume_all(origins: Collection[OriginView]) -> Intent | None:
+    """Takes the pause off every origin that no operator has stopped; None where none is paused."""
+    paused = tuple(view.origin for view in origins if view.paused and not _is_ended(view))
+    if not paused:
+        return None
+    names = paused if _whole(origins) else ()
+    back = () if len(paused) == len(origins) else paused
+    return Intent((ResumeOrigins(names),), "resume all origins", (PauseOrigins(back),))
+
+
+def _whole(origins: Collection[OriginView]) -> tuple[str, ...]:
+    """Every origin, for a command; empty names all. One that an operator has stopped would go on when it is resumed,
+    so that it is left out."""
+    if not any(map(_is_ended, origins)):
+        return ()
+    return tuple(view.origin for view in origins if not _is_ended(view))
+
+
+def _is_ended(view: OriginView) -> bool:
+    """Whether an operator has stopped it for this run."""
+    return view.state == "FINISHED" and view.finish_reason == "operator"
+
+
+def end_run(run: RunView, origins: Collection[OriginView], *, elsewhere: bool) -> Question:
+    """Asks before a run is ended: each of its origins is stopped. `elsewhere`: another process crawls it."""
+    pending = sum(view.pending for view in origins)
+    what = f"run {run.run_id}{f' of {run.config_name}' if run.config_name else ''}"
+    where = f"{run.owner or 'Another process'} crawls it, and ends with it. " if elsewhere else ""
+    stay = f"{plural(pending, 'page')} {'stays' if pending == 1 else 'stay'} pending for the next run"
+    return Question(
+        f"End {what}?",
+        f"{where}Each origin stops after the request under way. {stay}; nothing is deleted.",
+        (("End the run", Intent((StopOrigins(),), f"end {what}")),),
+        "This cannot be undone in this run.",
+    )
 
 
 def stop(origins: Sequence[OriginView]) -> Question:
@@ -94,8 +156,8 @@ def stop(origins: Sequence[OriginView]) -> Question:
     names = tuple(view.origin for view in origins if view.state != "FINISHED")
     pending = sum(view.pending for view in origins if view.state != "FINISHED")
     stay = "stays" if pending == 1 else "stay"
-    ended = [view.origin for view in origins if view.state == "FINISHED"]
-    gone = f" {_left_out(ended, 'has', 'have')} finished already." if ended else ""
+    ended = _ended(origins)
+    gone = f" {ended} already." if ended else ""
     return Question(
         f"Stop {_names(names)}?",
         f"{plural(pending, 'page')} {stay} pending. The next run starts it again; nothing is deleted.{gone}",
@@ -145,10 +207,12 @@ def retry_group(group: FailureGroup, cost: str, prospect: Prospect = _LIVE) -> Q
     )
 
 
-def retry_named(urls: tuple[str, ...], what: str, whole: int, cost: str, prospect: Prospect = _LIVE) -> Question:
+def retry_named(
+    urls: tuple[str, ...], what: str, whole: int, cost: str, prospect: Prospect = _LIVE, noun: str = "failed page"
+) -> Question:
     """Asks before pages are put back that are named one by one: these, of the `whole` number of those meant."""
     says = f"retry {plural(len(urls), 'page')}: {what}"
-    some = f"the first {count(len(urls))} of {count(whole)}" if len(urls) < whole else plural(len(urls), "failed page")
+    some = f"the first {count(len(urls))} of {count(whole)}" if len(urls) < whole else plural(len(urls), noun)
     return Question(
         f"Retry {some}?",
         f"{what if len(what) <= _NAMED else what[: _NAMED - 1] + '…'}: {prospect_words(prospect)} {cost}".rstrip(),
@@ -207,9 +271,12 @@ def slower(origin: OriginView) -> Intent | None:
 
 
 def faster(origin: OriginView) -> Intent | None:
-    """Lowers the operator's own delay by a step, or takes it off at the floor of robots.txt; None without one."""
+    """Lowers the operator's own delay by a step, or takes it off at the floor of robots.txt, and where a longer one
+    holds anyway; None without one."""
     if not origin.operator_delay_ms:
         return None
+    if origin.operator_delay_ms < origin.delay_ms:
+        return _set_delay(origin, 0, origin.operator_delay_ms)
     floor = origin.crawl_delay_ms or _STEPS_MS[0]
     step = max((ms for ms in _STEPS_MS if floor < ms < origin.operator_delay_ms), default=0)
     return _set_delay(origin, step, origin.operator_delay_ms)
@@ -229,14 +296,23 @@ def _set_delay(origin: OriginView, to_ms: int, from_ms: int) -> Intent:
 
 def toggle_jobs(jobs: Sequence[JobView]) -> Intent | None:
     """Pauses those of the jobs that are not paused; if all are, resumes them. Aborted ones are left alone."""
-    steerable = [job for job in jobs if not job.aborted]
-    running = tuple(job.job for job in steerable if job.concurrency != 0)
-    paused = tuple(job.job for job in steerable if job.concurrency == 0)
-    if running:
-        return Intent((SteerJobs("pause", running),), f"pause {_jobs(running)}", (SteerJobs("resume", running),))
-    if paused:
-        return Intent((SteerJobs("resume", paused),), f"resume {_jobs(paused)}", (SteerJobs("pause", paused),))
-    return None
+    return pause_jobs(jobs) or resume_jobs(jobs)
+
+
+def pause_jobs(jobs: Sequence[JobView]) -> Intent | None:
+    """Pauses those of the jobs that are neither paused nor aborted; None when there is none."""
+    running = tuple(job.job for job in jobs if not job.aborted and job.concurrency != 0)
+    if not running:
+        return None
+    return Intent((SteerJobs("pause", running),), f"pause {_jobs(running)}", (SteerJobs("resume", running),))
+
+
+def resume_jobs(jobs: Sequence[JobView]) -> Intent | None:
+    """Takes the pause off those of the jobs that are paused and not aborted; None when there is none."""
+    paused = tuple(job.job for job in jobs if not job.aborted and job.concurrency == 0)
+    if not paused:
+        return None
+    return Intent((SteerJobs("resume", paused),), f"resume {_jobs(paused)}", (SteerJobs("pause", paused),))
 
 
 def set_jobs(jobs: Sequence[JobView], field: str, number: int | None) -> Intent | None:
@@ -304,6 +380,13 @@ def _part(origins: Sequence[str], whole: int) -> str:
         return _names(origins)
     some = f"{count(len(origins))} of {plural(whole, 'origin')}"
     return f"{some}: {_names(origins)}" if len(origins) == 1 else some
+
+
+def _ended(origins: Sequence[OriginView]) -> str:
+    """Which origins have ended their run, and how; empty where none has."""
+    over = [view for view in origins if view.state == "FINISHED"]
+    words = ends_words((view.finish_reason for view in over), "origin/origins")
+    return f"{host_of(over[0].origin)} {words.partition(' origin ')[2]}" if len(over) == 1 else words
 
 
 def _left_out(origins: Sequence[str], one: str, many: str) -> str:

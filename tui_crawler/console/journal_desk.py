@@ -32,8 +32,8 @@ class Fate(Enum):
     locked = "locked"  # a lock is in the way: it is written as soon as that is gone
     done = "done"
     refused = "refused"
-    waiting = "waiting"  # nobody has taken it up within WATCH_MS
-    failed = "failed"  # it could not be written
+    waiting = "waiting"  # it is written, but nobody has taken it up within WATCH_MS, or nobody can tell
+    failed = "failed"  # it could not be written, or not the whole of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class JournalDesk:
                     self._held_up = True
                     self._tell_locked()
                     return
-                self._deliver(News(waiting.intent, Fate.failed, failure_words(error)))
+                self._deliver(News(waiting.intent, Fate.failed, _unwritten_words(waiting, error)))
             else:
                 self._deliver(News(waiting.intent, Fate.written, ids=tuple(waiting.ids)))
                 self._wake()
@@ -170,7 +170,7 @@ class JournalDesk:
                 if is_lock(error):
                     still.append((intent, ids, self._now_ms() + WATCH_MS))
                 else:
-                    self._deliver(News(intent, Fate.failed, failure_words(error)))
+                    self._deliver(News(intent, Fate.waiting, _waiting_words(error)))
                 continue
             if all(result is not None for result in results):
                 errors = [result.error for result in results if result is not None and result.error]
@@ -182,3 +182,18 @@ class JournalDesk:
             else:
                 still.append((intent, ids, until))
         self._watched = still
+
+
+def _unwritten_words(waiting: _Waiting, error: Exception) -> str:
+    """Why an intent could not be written, and what of it is: that will be carried out."""
+    words, written, whole = failure_words(error), len(waiting.ids), len(waiting.intent.commands)
+    return f"only {written} of {whole} parts could be written, which will be carried out: {words}" if written else words
+
+
+def _waiting_words(error: Exception) -> str:
+    """Why nobody can tell what becomes of what is written."""
+    from tui_crawler.domain.run import NotTakenUp  # noqa: PLC0415  only when something failed
+
+    if isinstance(error, NotTakenUp):
+        return str(error)
+    return f"what became of it cannot be read: {failure_words(error)}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 from textual.keys import REPLACED_KEYS, key_to_character
 
-from tui_crawler.console.actions import ACTIONS, Action, Group, Where, actions_at
+from tui_crawler.console.actions import ACTIONS, BY_ID, Action, Group, Where, actions_at
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.welcome_actions import WELCOME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,14 +71,33 @@ def keys_of(action_id: str, keys: str, keymap: Mapping[str, str]) -> tuple[str, 
     return tuple(key_name(key) for key in keymap.get(action_id, keys).split(",") if key.strip())
 
 
+class KeyNames:
+    """The operator's keys, to be named in words: called with the id of an action, gives the first of its keys."""
+
+    def __init__(self, own: Mapping[str, str] | None = None) -> None:
+        """`own` are the keys that differ from the table's, by the id of the action."""
+        self._own = own or {}
+
+    def __call__(self, action_id: str) -> str:
+        """The key; where it has none, what is typed for the action at the prompt."""
+        named = keys_of(action_id, _USUAL[action_id], self._own)
+        word = BY_ID[action_id].word if action_id in BY_ID else ""
+        return named[0] if named else f":{word}" if word else "(no key)"
+
+    def said(self, words: str) -> str:
+        """Words of ours in which keys stand as `{action.id}`, with the operator's keys in their places."""
+        return _IN_WORDS.sub(lambda found: self(found[1]) if found[1] in _USUAL else found[0], words)
+
+
 def bindings_of(actions: Iterable[Action]) -> list[Binding]:
-    """The bindings of actions; each asks the app to do the action of its id.
+    """The bindings of actions; each asks the app to do the action of its id. Those without a key have one that nobody
+    can press: the operator's key map may give them another.
 
     `nav.open` has none: enter belongs to the table that has the focus.
     """
     return [
         Binding(
-            action.keys,
+            action.keys or "no-key",
             f"app.do('{action.id}')",
             action.label,
             show=False,
@@ -109,9 +128,16 @@ def table_keys() -> tuple[Binding, ...]:
     )
 
 
+_USUAL: Mapping[str, str] = {action.id: action.keys for action in ACTIONS} | {
+    binding.id: binding.key for binding in CrawlTable.BINDINGS if isinstance(binding, Binding) and binding.id
+}
+_IN_WORDS = re.compile(r"\{([a-z]+\.[a-z_]+)\}")
+
+
 def keys_markdown() -> str:
     """docs/keys.md, made from the table of actions."""
     from tui_crawler.console.key_presets import presets_markdown  # noqa: PLC0415  it needs this module
+    from tui_crawler.console.welcome_actions import WELCOME  # noqa: PLC0415  not before the first paint
 
     lines = [
         "# Keys",
@@ -124,7 +150,8 @@ def keys_markdown() -> str:
         lines.append("|---|---|---|---|---|---|")
         for action in (*ACTIONS, *WELCOME):
             if action.group is group:
-                keys = " ".join(f"`{key_name(key)}`" for key in action.keys.split(","))
+                keys = " ".join(f"`{key_name(key)}`" for key in action.keys.split(",")) if action.keys else ""
+                keys = keys or f"`:{action.word}`"
                 where = ", ".join(w.value for w in Where if w in action.where) or "everywhere"
                 command = f"`{action.command}`".replace("|", "\\|") if action.command else ""
                 lines.append(f"| {keys} | {action.id} | {action.help} | {where} | {command} | {action.undo} |")

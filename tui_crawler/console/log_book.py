@@ -11,9 +11,11 @@ from tui_crawler.console.log_parts import (
     END,
     LogActions,
     LogAfter,
+    LogAround,
     LogBefore,
     LogEntries,
     LogPlace,
+    LogWindow,
 )
 from tui_crawler.console.present.log_lines import Key, Level, LogLine, action_line
 
@@ -45,15 +47,21 @@ class LogBook:
     """
 
     def __init__(
-        self, origin: str = "", *, level: Level = Level.info, from_start: bool = False, newest: LogPlace = END
+        self,
+        origin: str = "",
+        *,
+        level: Level = Level.info,
+        start: LogPlace = END,
+        newest: LogPlace = END,
+        news: int = 0,
     ) -> None:
-        """Begins empty, for one origin (empty: all), for entries of a level and above, at the end of the log or at its
-        beginning; then `newest` is up to where the end is known already."""
+        """Begins empty, for one origin (empty: all), for entries of a level and above, at the end of the log, at its
+        beginning or around a place; then `newest` is up to where the end is known already."""
         self.origin = origin
         self.level = level
-        self.from_start = from_start
+        self.start = start
         self.newest = newest
-        self.news = 0
+        self.news = news
         self.spans: list[LogSpan] = []
         self.lines: Sequence[LogLine] = ()
         self.at_end = False
@@ -81,6 +89,14 @@ class LogBook:
         """Whether it holds every entry."""
         return self.at_first and self.at_end
 
+    def at(self, start: LogPlace) -> LogBook:
+        """The same log anew from another place; what is known of its end stays known."""
+        return LogBook(self.origin, level=self.level, start=start, newest=self.newest, news=self.news)
+
+    def anew(self) -> LogBook:
+        """The same log from its end."""
+        return LogBook(self.origin, level=self.level)
+
     def line(self, key: object) -> LogLine | None:
         """An entry by its key."""
         return self._keys.get(key) if isinstance(key, tuple) else None
@@ -88,14 +104,27 @@ class LogBook:
     # what is to be read
 
     @property
-    def begin(self) -> LogBefore | LogAfter:
+    def unread_before(self) -> LogPlace | None:
+        """The place before which the log goes on; None at its beginning, or before anything was read."""
+        return None if not self.started or self.at_first else self.spans[0].after
+
+    @property
+    def unread_behind(self) -> LogPlace | None:
+        """The place behind which it goes on; None at its end."""
+        return None if not self.started or self.at_end else self.spans[-1].up_to
+
+    @property
+    def begin(self) -> LogWindow:
         """Its first window."""
-        return self._after(BEGINNING) if self.from_start else self._before(END)
+        if self.start == END:
+            return self._before(END)
+        return self._after(BEGINNING) if self.start == BEGINNING else LogAround(self.start, self.origin, self.level)
 
     @property
     def above(self) -> LogBefore | None:
         """What comes before the entries held; None at the beginning of the log."""
-        return None if not self.started or self.at_first else self._before(self.spans[0].after)
+        place = self.unread_before
+        return None if place is None else self._before(place)
 
     @property
     def below(self) -> LogAfter | None:
@@ -113,16 +142,16 @@ class LogBook:
         return LogActions(self.origin)
 
     def _before(self, place: LogPlace) -> LogBefore:
-        return LogBefore(place, self.origin, self.problems_only)
+        return LogBefore(place, self.origin, self.level)
 
     def _after(self, place: LogPlace) -> LogAfter:
-        return LogAfter(place, self.origin, self.problems_only)
+        return LogAfter(place, self.origin, self.level)
 
     # what was read
 
-    def take(self, part: LogBefore | LogAfter, entries: LogEntries) -> bool:
+    def take(self, part: LogWindow, entries: LogEntries) -> bool:
         """Takes a window that was read for one of its parts; True when the entries held are others now."""
-        if (part.origin, part.problems_only) != (self.origin, self.problems_only):
+        if (part.origin, part.level) != (self.origin, self.level):
             return False
         found = tuple(line for line in entries.lines if self._shows(line))
         span = LogSpan(entries.after, entries.up_to, found)
@@ -131,7 +160,7 @@ class LogBook:
             if part != self.begin:
                 return False
             self.spans = [span]
-            self.at_end = entries.ended or not self.from_start
+            self.at_end = entries.ended or self.start == END
             self._end_known(found, entries)
         elif part == self.above:
             self._join_above(span)

@@ -1,7 +1,8 @@
 """What view 5 reads: windows of the log by keyset over the ids of attempts, activity and actions, put together by time.
 
 Each of the three is read by its ids, in either direction; of those read only what lies within the time that all three
-reach belongs to the window. So no entry is lost or doubled, also where a clock went back.
+reach belongs to the window. So no entry is lost or doubled, also where a clock went back. Where only problems are
+wanted, a bounded number of entries is looked at.
 """
 
 from __future__ import annotations
@@ -9,20 +10,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.present.log_lines import LogLine, action_line, activity_line, attempt_line, concerns
+from tui_crawler.console.present.log_lines import (
+    Level,
+    LogLine,
+    action_line,
+    activity_line,
+    attempt_line,
+    concerns,
+    terms_of,
+)
 from tui_crawler.console.refresh import COUNTER_MS, SLOW_MS
 from tui_crawler.domain.desk_view import ActionView
+from tui_crawler.domain.log_window import LogReach
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from tui_crawler.console.ports import Reports
 
 PAGE = 500
 """How many attempts, activities and actions one window reads at most."""
+LOOK = 5_000
+"""How many it looks at where it reads only problems."""
 
 _ACTIONS = 200  # read again each second: what became of them changes
-_ONCE = 86_400_000
+ONCE_MS = 86_400_000
+"""The rate of what is read once."""
 _ALL = 2**62
 
 
@@ -60,31 +73,50 @@ class LogEntries:
 
 
 @dataclass(frozen=True, slots=True)
+class Strand:
+    """What was read of one of the three, the nearest first, looked at from the id `first` (0: there was nothing) up to
+    the id `last`, whose time is `last_at` (epoch ms); `looked_at` entries. `ended`: nothing lies beyond."""
+
+    lines: tuple[LogLine, ...] = ()
+    first: int = 0
+    last: int = 0
+    last_at: int = 0
+    looked_at: int = 0
+    ended: bool = True
+
+    def within(self, since: int, until: int) -> Sequence[LogLine]:
+        """Its entries up to the last one of a time (epoch ms)."""
+        backwards = enumerate(reversed(self.lines))
+        return self.lines[: next((len(self.lines) - at for at, line in backwards if since <= line.at <= until), 0)]
+
+
+@dataclass(frozen=True, slots=True)
 class LogBefore:
-    """The entries before a place, the newest of them: of one origin, or of all for an empty name."""
+    """The entries before a place, the newest of them: of one origin, or of all for an empty name; of a level and above,
+    as far as the database can tell."""
 
     place: LogPlace = END
     origin: str = ""
-    problems_only: bool = False
-    every_ms: int = _ONCE
+    level: Level = Level.info
+    every_ms: int = ONCE_MS
     by_time: bool = False
 
     def read(self, reports: Reports, now: int) -> LogEntries:
         """Reads them. Raises StorageFailure."""
-        attempt, activity, action = (0 if number == _ALL else number + 1 for number in self.place.ids)
-        attempts = reports.attempts(self.origin, before_id=attempt, limit=PAGE, problems_only=self.problems_only)
-        read = (
-            tuple(map(attempt_line, attempts)),
-            tuple(map(activity_line, reports.activity(PAGE, self.origin, 0, before_id=activity))),
-            tuple(map(action_line, reports.actions(PAGE, before_id=action))),
-        )
-        reach = max((rows[-1].at for rows in read if len(rows) >= PAGE), default=None)
-        taken = [_first(rows, lambda line: reach is None or line.at >= reach) for rows in read]
-        newest = [rows[0].key[1] if rows else 0 for rows in read]
-        known = newest if self.place == END else self.place.ids
-        edges = [rows[-1].key[1] - 1 if rows else at for rows, at in zip(taken, known, strict=True)]
-        after = BEGINNING if reach is None else LogPlace(*edges)
-        return LogEntries(after, LogPlace(*known), _of_origin(taken, self.origin), ended=reach is None)
+        starts = [0 if number == _ALL else number + 1 for number in self.place.ids]
+        strands = _strands(reports, self.origin, self.level, starts)
+        reach = max((one.last_at for one in strands if not one.ended), default=None)
+        known = [one.first for one in strands] if self.place == END else self.place.ids
+        if reach is None:
+            every = [line for one in strands for line in one.lines]
+            return LogEntries(BEGINNING, LogPlace(*known), _of_origin(every, self.origin))
+        edges: list[int] = []
+        lines: list[LogLine] = []
+        for strand, at in zip(strands, known, strict=True):
+            taken = strand.lines if _limits(strand, reach) else strand.within(reach, _ALL)
+            edges.append(strand.last - 1 if _limits(strand, reach) else taken[-1].key[1] - 1 if taken else at)
+            lines += taken
+        return LogEntries(LogPlace(*edges), LogPlace(*known), _of_origin(lines, self.origin), ended=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,30 +125,42 @@ class LogAfter:
 
     place: LogPlace = BEGINNING
     origin: str = ""
-    problems_only: bool = False
+    level: Level = Level.info
     every_ms: int = COUNTER_MS
     by_time: bool = False
 
     def read(self, reports: Reports, now: int) -> LogEntries:
         """Reads them. Raises StorageFailure."""
-        attempts = reports.attempts(
-            self.origin,
-            after_id=self.place.attempt,
-            limit=PAGE,
-            problems_only=self.problems_only,
-            oldest_first=True,
-        )
-        activity = reports.activity(PAGE, self.origin, self.place.activity, oldest_first=True)
-        actions = reports.actions(PAGE, after_id=self.place.action, oldest_first=True)
-        read = (
-            tuple(map(attempt_line, attempts)),
-            tuple(map(activity_line, activity)),
-            tuple(map(action_line, actions)),
-        )
-        reach = min((rows[-1].at for rows in read if len(rows) >= PAGE), default=None)
-        taken = [_first(rows, lambda line: reach is None or line.at <= reach) for rows in read]
-        edges = [rows[-1].key[1] if rows else at for rows, at in zip(taken, self.place.ids, strict=True)]
-        return LogEntries(self.place, LogPlace(*edges), _of_origin(taken, self.origin), ended=reach is None)
+        strands = _strands(reports, self.origin, self.level, self.place.ids, oldest_first=True)
+        reach = min((one.last_at for one in strands if not one.ended), default=None)
+        edges: list[int] = []
+        lines: list[LogLine] = []
+        for strand, at in zip(strands, self.place.ids, strict=True):
+            whole = reach is None or _limits(strand, reach)
+            taken = strand.lines if reach is None or whole else strand.within(0, reach)
+            edges.append((strand.last if whole else taken[-1].key[1] if taken else 0) or at)
+            lines += taken
+        return LogEntries(self.place, LogPlace(*edges), _of_origin(lines, self.origin), ended=reach is None)
+
+
+@dataclass(frozen=True, slots=True)
+class LogAround:
+    """The entries on both sides of a place. `ended`: nothing lies behind them."""
+
+    place: LogPlace
+    origin: str = ""
+    level: Level = Level.info
+    every_ms: int = ONCE_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> LogEntries:
+        """Reads them. Raises StorageFailure."""
+        before = LogBefore(self.place, self.origin, self.level).read(reports, now)
+        behind = LogAfter(self.place, self.origin, self.level).read(reports, now)
+        return LogEntries(before.after, behind.up_to, (*before.lines, *behind.lines), behind.ended)
+
+
+LogWindow = LogBefore | LogAfter | LogAround
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +176,49 @@ class LogActions:
         return tuple(one for one in reports.actions(_ACTIONS) if concerns(one, self.origin))
 
 
-def _first(rows: Sequence[LogLine], within: Callable[[LogLine], bool]) -> Sequence[LogLine]:
-    """The rows up to the last one that is within."""
-    number = next((len(rows) - back for back, line in enumerate(reversed(rows)) if within(line)), 0)
-    return rows[:number]
+def attempts_of(reports: Reports, origin: str, levels: frozenset[Level], reach: LogReach, text: str = "") -> Strand:
+    """Attempts of these levels, at an origin or (empty) at all, that have a text. Raises StorageFailure."""
+    found = reports.attempt_stretch(terms_of(levels, origin, text), reach)
+    lines = tuple(map(attempt_line, found.found))
+    return Strand(lines, found.first_id, found.last_id, found.last_at, found.looked_at, found.ended)
 
 
-def _of_origin(taken: Sequence[Sequence[LogLine]], origin: str) -> tuple[LogLine, ...]:
+def activity_of(reports: Reports, origin: str, levels: frozenset[Level], reach: LogReach) -> Strand:
+    """Activity of these levels, at an origin or (empty) anywhere. Raises StorageFailure."""
+    found = reports.activity_stretch(terms_of(levels, origin), reach)
+    lines = tuple(map(activity_line, found.found))
+    return Strand(lines, found.first_id, found.last_id, found.last_at, found.looked_at, found.ended)
+
+
+def actions_of(reports: Reports, reach: LogReach) -> Strand:
+    """Actions, whatever they are about. Raises StorageFailure."""
+    before, after = (0, reach.edge) if reach.oldest_first else (reach.edge, 0)
+    found = reports.actions(reach.limit, before_id=before, after_id=after, oldest_first=reach.oldest_first)
+    lines = tuple(map(action_line, found))
+    if not lines:
+        return Strand()
+    return Strand(lines, lines[0].key[1], lines[-1].key[1], lines[-1].at, len(lines), len(lines) < reach.limit)
+
+
+def _strands(
+    reports: Reports, origin: str, level: Level, edges: Sequence[int], *, oldest_first: bool = False
+) -> tuple[Strand, Strand, Strand]:
+    """A window of each of the three behind these ids."""
+    levels = frozenset(one for one in Level if one >= level)
+    look = PAGE if level is Level.info else LOOK
+    attempts, activity, actions = (LogReach(edge, PAGE, look, oldest_first) for edge in edges)
+    return (
+        attempts_of(reports, origin, levels, attempts),
+        activity_of(reports, origin, levels, activity),
+        actions_of(reports, actions),
+    )
+
+
+def _limits(strand: Strand, reach: int) -> bool:
+    """Whether a window ends where this one does: then all that was read of it belongs to the window."""
+    return not strand.ended and strand.last_at == reach
+
+
+def _of_origin(lines: Sequence[LogLine], origin: str) -> tuple[LogLine, ...]:
     """All of them but the actions that do not concern the origin."""
-    every = (line for rows in taken for line in rows)
-    return tuple(line for line in every if not isinstance(line.source, ActionView) or concerns(line.source, origin))
+    return tuple(line for line in lines if not isinstance(line.source, ActionView) or concerns(line.source, origin))

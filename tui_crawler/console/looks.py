@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.actions import Where
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.screens.lifetime import stands
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +52,7 @@ class Looks:
 
     def keep(self, screen: ConsoleScreen) -> None:
         """Notes how a view looks, before it is closed."""
-        if screen.WHERE not in VIEWS or not screen.is_mounted:
+        if screen.WHERE not in VIEWS or not stands(screen):
             return
         look = look_of(screen)
         if look == Look():

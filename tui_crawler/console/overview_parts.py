@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.refresh import SLOW_MS
+from tui_crawler.console.refresh import FAST_MS, SLOW_MS
 
 if TYPE_CHECKING:
     from tui_crawler.console.ports import Reports
@@ -33,11 +33,9 @@ class Suspicions:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """More of the selected origin: how its attempts ended in the newest run, the page that comes next (empty: none is
-    on the todo list), and whether it looks like a trap."""
+    """More of the selected origin: how its attempts ended in the newest run, and whether it looks like a trap."""
 
     exits: tuple[ExitCountView, ...]
-    next_url: str = ""
     suspicion: TrapSuspicion | None = None
 
 
@@ -54,9 +52,22 @@ class CardOf:
         from tui_crawler.domain.trap import suspect  # noqa: PLC0415  not before the first paint
 
         name = self.origin
-        todo = reports.todo(name, 1)
         suspicion = suspect(name, reports.refused(name), reports.attempts(origin=name, limit=_LOOKED_AT))
-        return Card(reports.exit_counts(name, now), todo[0].url if todo else "", suspicion)
+        return Card(reports.exit_counts(name, now), suspicion)
+
+
+@dataclass(frozen=True, slots=True)
+class NextPageOf:
+    """The page that comes next at one origin: read as often as its row, so that it is never the one answered last."""
+
+    origin: str
+    every_ms: int = FAST_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> str:
+        """Its URL; empty: none is on the todo list. Raises StorageFailure."""
+        todo = reports.todo(self.origin, 1)
+        return todo[0].url if todo else ""
 
 
 @dataclass(frozen=True, slots=True)

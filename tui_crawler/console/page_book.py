@@ -281,19 +281,20 @@ class PageBook(SpanBook[UrlWindow]):
 
 
 class GroupBook(SpanBook[FailureWindow]):
-    """The failed pages of a group, of which `count` were counted."""
+    """The failed pages of a group, of which `count` were counted, or those of them that hold the texts `sought`."""
 
-    def __init__(self, key: GroupKey, count: int, *, from_end: bool = False) -> None:
+    def __init__(self, key: GroupKey, count: int, *, from_end: bool = False, sought: tuple[str, ...] = ()) -> None:
         """Begins empty, at the beginning of the list or at its end."""
-        self.key, self.count = key, count
-        super().__init__(FailureWindow(key), from_end=from_end)
+        self.key, self.count, self.sought = key, count, sought
+        super().__init__(FailureWindow(key, sought=sought), from_end=from_end)
 
     @property
     def total(self) -> int:
-        """How many pages the group has: as they were counted, or as many as were read at least."""
+        """How many pages the group has: as they were counted, or as many as were read at least; of those looked for
+        only what was read."""
         whole = self.at_last and self.first is not None and self.exact
         least = (self.first or 1) - 1 + len(self.pages)
-        return least if whole else max(self.count, least)
+        return least if whole or self.sought else max(self.count, least)
 
     def take(self, part: FailureWindow, window: PageWindow) -> bool:
         """As in the stretch; how many the group has was counted elsewhere."""

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PaneText:
-    """`shows` in one or two sentences; `enter` is what enter does (empty: nothing)."""
+    """`shows` in one or two sentences, in which keys stand by their actions: `{move.first}`. `enter` is what enter does
+    (empty: nothing)."""
 
     shows: str
     enter: str = ""
@@ -32,8 +33,8 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         ),
         "events": PaneText(
             "Every attempt of the crawl as it ends, the newest first. It follows while the cursor is on the first row. "
-            "Its title counts the problems among the rows it holds; the logs (5) hold more of them, and count origins "
-            "that gave up too.",
+            "Its title counts the problems among the rows it holds; the logs ({view.logs}) hold more of them, and "
+            "count origins that gave up too.",
             "opens the URL",
         ),
         # one origin
@@ -42,11 +43,13 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
             "what stands in its lists, links that were refused."
         ),
         "todo": PaneText("The next pages of the origin in the order of its turns.", "opens the URL"),
-        "exits": PaneText("How attempts at this origin ended: in this run, and in the last five minutes."),
+        "exits": PaneText(
+            "How attempts at this origin ended: in this run, and in the last five minutes.", "says what a code means"
+        ),
         "attempts": PaneText(
-            "Every attempt at this origin, the newest first, however many: they are read where one scrolls to, g and G "
-            "go to the newest and the oldest. It follows while the cursor is on the first row, else the title tells "
-            "how many are new. A sort or filter holds for the rows held.",
+            "Every attempt at this origin, the newest first, however many: they are read where one scrolls to, "
+            "{move.first} and {move.last} go to the newest and the oldest. It follows while the cursor is on the first "
+            "row, else the title tells how many are new. A sort or filter holds for the rows held.",
             "opens the URL",
         ),
         # robots.txt
@@ -59,28 +62,32 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         ),
         # 2 failures
         "groups": PaneText(
-            "Failed pages in groups; c changes what they are grouped by. The pages of the group under the cursor "
-            "stand beside. A page can recover unless its exit code is final, as 404 is.",
+            "Failed pages in groups; {failures.group} changes what they are grouped by. The pages of the group under "
+            "the cursor stand beside. A page can recover unless its exit code is final, as 404 is. {filter.open} keeps "
+            "the groups that say what is typed, and those with pages whose URL or message does: of these such pages "
+            "only.",
             "goes to the pages of the group",
         ),
         "pages": PaneText(
-            "All pages of the group under the cursor, however many: they are read where one scrolls to, g and G go to "
-            "the first and the last. A sort or filter holds for the rows held. What they have in common as a group is "
-            "left out of the columns.",
+            "All pages of the group under the cursor, however many: they are read where one scrolls to, {move.first} "
+            "and {move.last} go to the first and the last. A sort or filter holds for the rows held. What they have in "
+            "common as a group is left out of the columns.",
             "opens the URL",
         ),
         "page-info": PaneText("The page under the cursor: what failed, what it was told, and whether it is tried on."),
         # 3 URLs
         "urls": PaneText(
-            "All known URLs that pass the filter, however many: rows are read where one scrolls to, g and G go to the "
-            "first and the last of all. A sort by a column holds for the rows held.",
+            "All known URLs that pass the filter, however many: rows are read where one scrolls to, {move.first} and "
+            "{move.last} go to the first and the last of all. A sort by a column holds for the rows held.",
             "opens the URL",
         ),
         "url-info": PaneText("The page under the cursor: state, title, last attempt, when it is due."),
         # one URL
         "url-page": PaneText("The page: its state, its place in the queue, its last answer."),
         "url-path": PaneText("Why it is here: the way from the seed, link by link, and other pages that link to it."),
-        "url-trace": PaneText("Every filter and policy with the line that decided, in short; i shows it in full."),
+        "url-trace": PaneText(
+            "Every filter and policy with the line that decided, in short; {url.inspect_why} shows it in full."
+        ),
         "url-attempts": PaneText(
             "Every attempt at this URL, the newest first; requests and headers below belong to the one under the "
             "cursor.",
@@ -90,16 +97,17 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         "url-sent": PaneText("The request as it was sent, and over which connection."),
         "url-received": PaneText("The answer as it came: status and headers."),
         "url-inlinks": PaneText(
-            "Links from other pages to this one, window by window: > turns to the next, < to the one before.",
+            "Links from other pages to this one, window by window: {list.older} turns to the next, {list.newer} to the "
+            "one before.",
             "opens the page the link is on",
         ),
         "url-outlinks": PaneText(
-            "Links of this page, window by window: > turns to the next, < to the one before.",
+            "Links of this page, window by window: {list.older} turns to the next, {list.newer} to the one before.",
             "opens where the link goes",
         ),
         "url-redirects": PaneText("Where this page sends its reader: redirects, refreshes, canonical."),
         "url-content": PaneText("What the document is: type, size, directives, validation, data that rules found."),
-        "url-body": PaneText("The stored body as text; b shows it as bytes, or as text again."),
+        "url-body": PaneText("The stored body as text; {url.raw} shows it as bytes, or as text again."),
         # why
         "why-trace": PaneText(
             "The whole decision chain: normalisation, origin, every filter and policy with the line that decided, "
@@ -109,8 +117,9 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         # 4 rules
         "rules-entries": PaneText(
             "The rules in force, entry by entry; of all that match a URL the last value given holds. FIRED counts what "
-            "an entry refused: refusals alone are logged, so - stands at what sets or allows something. E edits, D "
-            "deletes, K J move the entry, in a draft with its impact; D takes one marked ✎ off the operators' list.",
+            "an entry refused: refusals alone are logged, so - stands at what sets or allows something. {rule.edit} "
+            "edits, {rule.delete} deletes, {rule.up} {rule.down} move the entry, in a draft with its impact; "
+            "{rule.delete} takes one marked ✎ off the operators' list.",
             "opens the entry: since when it holds, what it refused, what would be otherwise without it",
         ),
         "rules-versions": PaneText(
@@ -124,7 +133,7 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         "draft-entries": PaneText(
             "The entries of the draft; nothing holds until it is applied. + marks what is new, − what goes, ✎ what was "
             "edited, ▲ ▼ what was moved. While the draft is on its way, what is asked for waits. If another operator "
-            "was faster, A carries the change over to the newer version.",
+            "was faster, {rules.apply} carries the change over to the newer version.",
             "edits the entry",
         ),
         "draft-impact": PaneText(
@@ -134,9 +143,9 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
         # 5 logs
         "log": PaneText(
             "Attempts, what happened beside them and what operators asked for, by time, the newest last, however many: "
-            "they are read where one scrolls to, g and G go to the first and the last of all. It follows while the "
-            "cursor is on the last row, else the title tells how many are new. A sort or filter holds for the rows "
-            "held.",
+            "they are read where one scrolls to, {move.first} and {move.last} go to the first and the last of all. It "
+            "follows while the cursor is on the last row, else the title tells how many are new. A sort or filter "
+            "holds for the rows held.",
             "opens the URL, or the origin",
         ),
         "log-info": PaneText("The entry under the cursor in full."),
@@ -146,15 +155,19 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
             "bars compare with the most frequent.",
             "says what a code means",
         ),
-        "own-exits": PaneText("The same for the origin under the cursor of the origins.", "says what a code means"),
+        "own-exits": PaneText(
+            "The same for the origin under the cursor of the origins; {stats.exits} changes between the two.",
+            "says what a code means",
+        ),
         "jobs": PaneText("The jobs of this database; lower niceness comes first.", "nothing; keys act on the marked"),
         "top-origins": PaneText(
-            "The busiest origins; s orders them by requests or bytes of all runs, or by the pages that have failed.",
+            "The busiest origins; {sort.pick} orders them by requests or bytes of all runs, or by the pages that have "
+            "failed.",
             "opens it",
         ),
         "ledger": PaneText(
-            "One ledger at a time; c shows the next: refused links, limbo, stashes, validation, runs, workers, "
-            "sessions, actions of operators.",
+            "One ledger at a time; {stats.ledger} shows the next: refused links, limbo, stashes, validation, runs, "
+            "workers, sessions, actions of operators.",
             "opens the URL, where there is one",
         ),
         # SQL
@@ -190,7 +203,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "end": "how it ended",
         "entry": "the entry as it is written",
         "error": "what went wrong, in words",
-        "exit": "the exit code of the last attempt",
+        "exit": "the exit code of the last attempt; at an origin a robots.txt that was answered is passed over",
         "exit_code": "the exit code of the last attempt",
         "fail": "pages that failed; those with tries left are pending, too",
         "failed": "pages that failed; those with tries left are pending, too",
@@ -224,9 +237,9 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "recoverable": "failed pages whose exit code is not final; they have tries left, or a retry gives them some",
         "remote": "the address that was connected to",
         "requests": "requests sent",
-        "retry": "when it is asked again; tries used up: r puts it back; final: only r, or its recrawl when it is due",
-        "rules": "the version of the rules it was made under",
-        "ruleset": "the version of the rules",
+        "retry": "when it is asked again; tries used up: {url.retry} puts it back; final: only that, or its recrawl",
+        "rules": "the ruleset it was made under",
+        "ruleset": "the ruleset in force",
         "run": "of this run",
         "same": "the same on the command line",
         "sample": "one of them",
@@ -255,7 +268,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "valid": "documents without a fault",
         "validator": "who looked at the documents",
         "value": "a value of the column",
-        "version": "the number of the version",
+        "version": "the number of the ruleset",
         "what": "exit code, event or action",
         "who": "who did it",
         "why": "why, in words",
@@ -296,12 +309,13 @@ OF_PANE: Mapping[tuple[str, str], str] = MappingProxyType(
 
 
 def text_of(pane_id: str) -> PaneText:
-    """The text of a pane; one without a text (a newer pane) says only that it can be scrolled."""
+    """The text of a pane, in which keys stand by their actions; one without a text (a newer pane) says only that it can
+    be scrolled."""
     return PANES.get(pane_id) or PaneText("A pane of this screen; arrow keys move in it.")
 
 
 def column_meaning(pane_id: str, column_id: str) -> str:
-    """What a column of a pane means; empty when nothing is written of it."""
+    """What a column of a pane means, with keys by their actions; empty when nothing is written of it."""
     if pane_id == "sql-rows":
         return "a column of the answer"
     return OF_PANE.get((pane_id, column_id)) or COLUMNS.get(column_id, "")

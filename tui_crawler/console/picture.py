@@ -60,6 +60,8 @@ class Picture:
         self._read_ms = 0
         self._slow_at = -SLOW_MS
         self._tally: Counter[str] = Counter()
+        self.unfinished = 0
+        """Of how many origins the run is not over."""
         self._flying: Counter[str] = Counter()
         self._eta: Eta | None = None
         self._idle = ""
@@ -84,7 +86,9 @@ class Picture:
     def _count(self, view: OriginView) -> None:
         """Keeps the sums of the header, so that they need not be made anew each time."""
         before, word = self.origins.get(view.origin), counted_as(view)
+        self.unfinished += view.state != "FINISHED"
         if before is not None:
+            self.unfinished -= before.state != "FINISHED"
             self._tally[counted_as(before)] -= 1
             self._flying[before.worker] -= bool(before.in_flight_url)
             if word == _GAVE_UP != counted_as(before):

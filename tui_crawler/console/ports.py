@@ -17,7 +17,8 @@ if TYPE_CHECKING:  # they take long to load, and nothing needs them before the f
     from tui_crawler.domain.desk_view import ActionView, ActivityView, JobView, LimboView, StashView
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.explanation import Explanation
-    from tui_crawler.domain.page_filter import PageFilter, PageWindow
+    from tui_crawler.domain.log_window import LogReach, LogStretch, LogTerms
+    from tui_crawler.domain.page_filter import PageFilter, PageTally, PageWindow
     from tui_crawler.domain.page_view import (
         ExitCountView,
         FailureCount,
@@ -127,19 +128,28 @@ class Reports(Protocol):
         """A window of the crawl log by keyset, newest first; an empty origin means all."""
         ...
 
+    def attempt_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[AttemptView]:
+        """A window of the attempts that are meant; a bounded number of rows is looked at."""
+        ...
+
+    def activity_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[ActivityView]:
+        """A window of the activity that is meant, whatever its text; a bounded number of rows is looked at."""
+        ...
+
     def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
         """How attempts ended in the newest run; `now` (epoch ms) ends the last five minutes."""
         ...
 
-    def failure_count(self, by: tuple[str, ...], limit: int, now: int) -> FailureCount:
-        """Failed pages grouped by any of exit_code, origin, pattern, http_status, message; looks at `limit` pages at
-        most, so it is not cheap."""
+    def failure_count(self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...]) -> FailureCount:
+        """Failed pages grouped by any of exit_code, origin, pattern, http_status, message, with how many of each hold
+        all texts `sought` (casefolded) in URL or message; looks at `limit` pages at most, so it is not cheap."""
         ...
 
     def failure_window(
-        self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool
+        self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool, sought: tuple[str, ...]
     ) -> PageWindow:
-        """Pages of one group by keyset (page id); one window looks at a bounded number of rows."""
+        """Pages of one group that hold all texts `sought`, by keyset (page id); one window looks at a bounded number of
+        rows."""
         ...
 
     def failure_urls(self, key: tuple[tuple[str, str], ...], limit: int) -> tuple[tuple[str, str], ...]:
@@ -160,6 +170,11 @@ class Reports(Protocol):
 
     def page_window(self, narrowing: PageFilter, after_id: int, limit: int, newest_first: bool) -> PageWindow:
         """Pages that pass a filter by keyset (page id); one window looks at a bounded number of rows."""
+        ...
+
+    def page_tally(self, narrowing: PageFilter, after_id: int) -> PageTally:
+        """How many pages pass a filter among the next rows after a page id (0: the first); a bounded number of rows is
+        looked at."""
         ...
 
     def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
@@ -345,7 +360,7 @@ class EngineHost(Protocol):
 
     @property
     def running(self) -> bool:
-        """Whether the engine is at work."""
+        """Whether the engine has its run: before, another process may get it."""
         ...
 
     @property

@@ -46,7 +46,7 @@ class Prompt:
             return self._complete_word(word, start, screen)
         meant = find_actions(word, screen.WHERE)
         if len(meant) != 1:
-            return Completion(len(text), (), _not_one(word, meant))
+            return Completion(len(text), (), self._not_one(word, meant))
         argument = argument.lstrip()
         words = _fitting(argument, self._values(meant[0], screen))
         return Completion(len(text) - len(argument), words, "" if len(words) > 1 else meant[0].help)
@@ -59,7 +59,7 @@ class Prompt:
         if not word:
             return ""
         if len(meant) != 1:
-            return _not_one(word, meant)
+            return self._not_one(word, meant)
         action = meant[0]
         values = self._values(action, screen) if argument and action.id != "url.inspect_why" else ()
         near = _fitting(argument, values)
@@ -77,11 +77,20 @@ class Prompt:
         low = word.casefold()
         near = [action for action in actions_at(screen.WHERE) if action.word and action.word.startswith(low)]
         near.sort(key=lambda action: bool(why_not(action, situation)))
-        about = "" if near else "no action begins so; ? lists them"
+        about = "" if near else f"no action begins so; {self._lists_them}"
         if len(near) == 1:
             reason = why_not(near[0], situation)
             about = f"— {reason}" if reason else near[0].help
         return Completion(start, tuple(action.word for action in near), about)
+
+    def _not_one(self, word: str, meant: Sequence[Action]) -> str:
+        if meant:
+            return f"{word}: {_either([action.word for action in meant])}?"
+        return f"there is no action {word} here; {self._lists_them}"
+
+    @property
+    def _lists_them(self) -> str:
+        return self._app.appearance.key_names.said("{help.keys} lists them")
 
     def _values(self, action: Action, screen: ConsoleScreen) -> Sequence[str]:
         """The words that are known to stand after that of an action."""
@@ -127,12 +136,6 @@ def _fitting(fragment: str, words: Iterable[str]) -> tuple[str, ...]:
     """The words that begin so; of origins and URLs also those whose host does."""
     low = fragment.casefold()
     return tuple(one for one in words if one.casefold().startswith(low) or bare_host(one).casefold().startswith(low))
-
-
-def _not_one(word: str, meant: Sequence[Action]) -> str:
-    if meant:
-        return f"{word}: {_either([action.word for action in meant])}?"
-    return f"there is no action {word} here; ? lists them"
 
 
 def _either(words: Sequence[str]) -> str:

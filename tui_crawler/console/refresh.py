@@ -191,7 +191,9 @@ class Reader:
         if self._due("run", SLOW_MS, now, by_time=True) or (waits and self._due("run", 0, now)):
             run = reports.run()
             if run != shot.run or self._first:
-                if resting is not (run is not None and not run.live):
+                paused = run.paused_jobs if run is not None else ()
+                jobs_changed = shot.run is not None and shot.run.paused_jobs != paused
+                if resting is not (run is not None and not run.live) or jobs_changed:
                     self._all_origins_anew()
                 shot = replace(shot, run=run)
         shot = self._read_lock(shot, now)
@@ -226,7 +228,7 @@ class Reader:
         return shot if lock == shot.lock else replace(shot, lock=lock)
 
     def _all_origins_anew(self) -> None:
-        """An engine has begun or is gone: how every origin stands depends on it."""
+        """An engine has begun or is gone, a job was paused or resumed: how every origin stands depends on it."""
         self._change = 0
         self._seen.pop("origins", None)
         self._seen.pop("origin", None)

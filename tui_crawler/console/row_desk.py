@@ -108,18 +108,20 @@ class RowDesk:
         if argument in dict(view_export.FORMATS):
             chosen(argument)
         else:
-            heading = f"Export {plural(table.row_count, 'row')}"
+            heading = screen.export_heading(table)
             self._app.push_screen(ChooseScreen(heading, view_export.FORMATS, view_export.FORMATS[0][0]), chosen)
 
     def _export(self, screen: ConsoleScreen, table: CrawlTable, format_id: str) -> None:
-        screen.bring_up_to_date(table)
-        rows = tuple(table.shown_rows())
-        records = tuple(screen.record(table, row.key) for row in rows)
-        text = view_export.export(view_export.TableText(tuple(table.columns), rows, records), format_id)
-        name = f"{screen.WHERE.name}-{table.id or 'rows'}-{self._app.clock.wall_ms()}.{format_id}"
+        path = EXPORT_FOLDER / f"{screen.WHERE.name}-{table.id or 'rows'}-{self._app.clock.wall_ms()}.{format_id}"
         try:
             EXPORT_FOLDER.mkdir(exist_ok=True)
-            path = EXPORT_FOLDER / name
+            if (exporter := screen.exporter(table)) is not None:
+                exporter.begin(format_id, path)
+                return
+            screen.bring_up_to_date(table)
+            rows = tuple(table.shown_rows())
+            records = tuple(screen.record(table, row.key) for row in rows)
+            text = view_export.export(view_export.TableText(tuple(table.columns), rows, records), format_id)
             with path.open("x", encoding="utf-8", newline="") as file:
                 file.write(text)
         except OSError as error:

@@ -113,6 +113,15 @@ class RuleBench:
         return now if now is not None and draft is not None and now.ruleset_id != draft.base.ruleset_id else None
 
     @property
+    def moot(self) -> bool:
+        """Whether a version that came meanwhile says all that the draft changed; not while an entry is typed."""
+        newer, draft = self.overtaken, self.draft
+        if newer is None or draft is None or self.typing is not None or not self.dirty:
+            return False
+        rebased = draft.rebased(newer)
+        return not rebased.draft.dirty and not rebased.lost
+
+    @property
     def holds(self) -> bool:
         """Whether the version in force says what the draft says."""
         now, draft = self.now, self.draft

@@ -220,11 +220,12 @@ class RuleDraft:
         return replace(self, policies=policies_of(entries), deeds=deeds)
 
     def stays(self, key: Hashable, by: int) -> str:
-        """Why the entry of this key cannot be moved up (-1) or down (1), in words; empty: it can."""
+        """Why the entry of this key cannot be moved up (-1) or down (1), in words in which keys stand by
+        their actions; empty: it can."""
         entries = entries_of(self.policies)
         entry = next((one for one in entries if one.key == key), None)
         if entry is None:
-            return "it is taken out of the draft; D puts it back"
+            return "it is taken out of the draft; {rule.delete} puts it back"
         beside = [one.key for one in entries if one.section == entry.section]
         if len(beside) == 1:
             return f"it is the only {section_word(entry.section)}"

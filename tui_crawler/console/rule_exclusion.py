@@ -44,7 +44,7 @@ def exclude(
     )
     counted = f"It {_impact_words(impact)}. " if impact is not None and impact.over else ""
     text = f"{counted}{_AT_ONCE} Origins that it names are finished as excluded; what was crawled stays."
-    return Question(f"{says[0].upper()}{says[1:]}?", text, (("Exclude", intent),), "undo: z")
+    return Question(f"{says[0].upper()}{says[1:]}?", text, (("Exclude", intent),), "undo: {journal.undo}")
 
 
 def unlisted(typed: Sequence[Exclusion], listed: Sequence[Exclusion]) -> tuple[Exclusion, ...]:
@@ -64,7 +64,8 @@ def exclude_origins(origins: Sequence[OriginView], known: Iterable[OriginView]) 
         return asked
     number = sum(_open_host(view) in hosts for view in known)
     named = f"It names {plural(number, 'origin')}. "
-    return replace(asked, text=named + asked.text, note="X in the Rules view takes a reason. undo: z")
+    note = "{rules.exclude} in the Rules view takes a reason. undo: {journal.undo}"
+    return replace(asked, text=named + asked.text, note=note)
 
 
 def _open_host(view: OriginView) -> str:
@@ -80,7 +81,7 @@ def readmit(one: Exclusion) -> Question:
     why = f"{one.reason}. " if one.reason else ""
     asked = f"Asked by {one.who}. " if one.who else ""
     text = f"{why}{asked}Its origins go on at once, and pages that it refused get their tries back."
-    return Question(f"{says[0].upper()}{says[1:]}?", text, (("Take it off", intent),), "undo: z")
+    return Question(f"{says[0].upper()}{says[1:]}?", text, (("Take it off", intent),), "undo: {journal.undo}")
 
 
 def exclusion_lines(text: str, read: RulesetChange | str | None, impact: ImpactNews | None = None) -> list[Line]:

@@ -94,6 +94,21 @@ def clip(text: str, cells: int) -> str:
     return text[:end] + ELLIPSIS
 
 
+def clip_left(text: str, cells: int) -> str:
+    """Return the end of `text` (already safe) in at most `cells` terminal cells; what is cut off is `…` before it."""
+    if cells <= 0:
+        return ""
+    if cell_len(text) <= cells:
+        return text
+    room = cells - 1
+    start = len(text)
+    while start and (room := room - get_character_cell_size(text[start - 1])) >= 0:
+        start -= 1
+    while start < len(text) and not get_character_cell_size(text[start]):
+        start += 1
+    return ELLIPSIS + text[start:]
+
+
 def fit(text: str, cells: int, align: Align = "left") -> str:
     """Return `text` (already safe) clipped and padded with spaces to exactly `cells` terminal cells."""
     clipped = clip(text, cells)

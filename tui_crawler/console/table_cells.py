@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from tui_crawler.console.safe_text import ELLIPSIS, Align, clip, safe
+from tui_crawler.console.table_cuts import clip_host, cut_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
-
-
-_HOST_WITH_PORT = re.compile(r"[^/\s]+(:[0-9]{1,5})")
-_LEAST_OF_HOST = 4
-"""Cells of a host that are left beside its port, the `…` among them; else the port is cut, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +62,29 @@ class LateRow(Row):
 
 def cell_text(cell: Cell) -> str:
     """The whole text of a cell, as it is."""
-    return "".join(part.text for part in _parts(cell))
+    return "".join(part.text for part in cell_parts(cell))
 
 
 Piece = tuple[str, str]
 """Text that is safe and clipped, and its role."""
 
 
-def lay_out(cell: Cell, width: int, align: Align) -> list[Piece]:
+def lay_out(cell: Cell, width: int, align: Align, *, place: bool = False, short: bool = False) -> list[Piece]:
     """Return the pieces of `cell` in exactly `width` terminal cells.
 
-    Text is made safe, replaced by its short form when all of it does not fit, then clipped with `…` and
-    padded.
+    Text is made safe, replaced by its short form when all of it does not fit (or when `short` form is asked for),
+    then clipped with `…` and padded. `place`: the cell begins with a URL, a path or a host, which is cut in its middle.
     """
-    parts = _parts(cell)
+    parts = cell_parts(cell)
     pieces = [(safe(part.text), part.role) for part in parts]
     used = _width(pieces)
-    if used > width and any(part.short for part in parts):
-        pieces = [(safe(part.short or part.text), part.role) for part in parts]
+    if (short or used > width) and any(part.short for part in parts):
+        parts = [Styled(part.short or part.text, part.role) for part in parts]
+        pieces = [(safe(part.text), part.role) for part in parts]
         used = _width(pieces)
     if used > width:
-        pieces = _clip_pieces(pieces, width)
+        cut = cut_place([(part.text, part.role) for part in parts], width) if place and width > 0 else []
+        pieces = cut or _clip_pieces(pieces, width)
         used = _width(pieces)
     blank = width - used
     before = {"left": 0, "right": blank, "center": blank // 2}[align]
@@ -95,7 +92,8 @@ def lay_out(cell: Cell, width: int, align: Align) -> list[Piece]:
     return [piece for piece in padded if piece[0]]
 
 
-def _parts(cell: Cell) -> Sequence[Styled]:
+def cell_parts(cell: Cell) -> Sequence[Styled]:
+    """The pieces of a cell, as they are."""
     match cell:
         case str():
             return (Styled(cell),)
@@ -109,14 +107,6 @@ def _width(pieces: Sequence[Piece]) -> int:
     return sum(cell_len(text) for text, _ in pieces)
 
 
-def _clip_host(text: str, room: int) -> str:
-    """Return `text` cut to `room` cells; a host keeps its port, by which it is told from others on one machine."""
-    port = _HOST_WITH_PORT.fullmatch(text)
-    if port is None or room < len(port[1]) + _LEAST_OF_HOST:
-        return clip(text, room)
-    return clip(text[: port.start(1)], room - len(port[1])) + port[1]
-
-
 def _clip_pieces(pieces: Sequence[Piece], width: int) -> list[Piece]:
     """Return `pieces`, which are wider than `width`, cut to it; the last one left ends in `…`."""
     kept: list[Piece] = []
@@ -124,7 +114,7 @@ def _clip_pieces(pieces: Sequence[Piece], width: int) -> list[Piece]:
     for text, role in pieces:
         used = cell_len(text)
         if used >= room:
-            kept.append((_clip_host(text, room) if used > room else clip(text + ELLIPSIS, room), role))
+            kept.append((clip_host(text, room) if used > room else clip(text + ELLIPSIS, room), role))
             break
         kept.append((text, role))
         room -= used

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from tui_crawler.console.table_sizes import Width, Wish, share_out, wish_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,10 +15,14 @@ if TYPE_CHECKING:
 FLEXIBLE_MINIMUM = 8
 """The least width of a flexible column that names none, in cells."""
 
-_COMFORTABLE = 24
-"""So many cells the only flexible column that is never dropped gets before others share what is left."""
 _NARROW = 60
 _TINY = 12
+_AIR = 4
+"""Cells left after the widest text of a flexible column that others follow: the eye finds from it to its numbers."""
+
+Kind = Literal["", "place", "name"]
+"""What stands in a column. `place`: a URL, a path or a host, cut in the middle, for such differ at their ends. `name`:
+all cells take their short form as soon as one of those that were shown does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,7 @@ class Column:
     align: Align = "left"
     min_width: int = 0
     short: str = ""
+    kind: Kind = ""
 
     @property
     def least(self) -> int:
@@ -52,12 +59,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a column stands: its `index` among all columns, the first cell `x` and its `width`."""
+    """Where a column stands: its `index` among all columns, the first cell `x` and its `width`.
+
+    `short`: all its cells stand in their short form.
+    """
 
     column: Column
     index: int
     x: int
     width: int
+    short: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,57 +85,67 @@ class Layout:
         return under[-1] if under else None
 
 
-def arrange(columns: Sequence[Column], width: int) -> Layout:
+def arrange(columns: Sequence[Column], width: int, seen: Sequence[Width] = ()) -> Layout:
     """Return the columns that fit in `width` cells, with their widths.
 
     Columns shrink to their least width, then drop out by priority (of equal ones the rightmost), until the
-    rest fits; what is left over widens fixed columns, each to its whole width, and then the flexible ones, the
-    only one that is never dropped before the others. If even the columns that are never dropped do not fit,
-    they are cut at the right edge.
+    rest fits. `seen` is how wide their cells are, by index (empty: not known yet): no column gets more than that as
+    long as another is cut, fixed ones first (see `share_out`). If even the columns that are never dropped do not fit,
+    they are cut at the right edge. Between two columns of numbers stand two cells where there is room, for there may
+    be a space in a number, too.
     """
     gutter = 2 if width >= _NARROW else 1 if width >= _TINY else 0
+    room = width - gutter
+    kept = _kept(columns, room)
+    wishes = [wish_of(column, seen[index] if index < len(seen) else None) for index, column in kept]
+    wide = sum(column.wanted + 2 for _, column in kept) - 2 <= room
+    gaps = [2] * len(kept) if wide and width >= _NARROW else _gaps(wishes, room)
+    sizes, spare = share_out(wishes, room - sum(gaps[1:]))
+    if width >= _NARROW and spare >= gaps[1:].count(1):
+        spare -= gaps[1:].count(1)
+        gaps = [2] * len(kept)
+    _spread(sizes, wishes, spare)
+    places = []
+    x = gutter
+    for at, ((index, column), size) in enumerate(zip(kept, sizes, strict=True)):
+        x += gaps[at] if at else 0
+        visible = min(size, width - x)
+        if visible <= 0:
+            break
+        places.append(Place(column, index, x, visible, column.kind == "name" and visible < wishes[at].whole))
+        x += size
+    return Layout(max(width, 0), gutter, tuple(places))
+
+
+def _kept(columns: Sequence[Column], room: int) -> list[tuple[int, Column]]:
+    """The columns that fit in `room` cells at their least widths, with their indexes. What they hold does not count:
+    no column comes or goes while rows do."""
     kept = list(enumerate(columns))
-    while sum(column.least + 1 for _, column in kept) - 1 > width - gutter:
+    while sum(column.least + 1 for _, column in kept) - 1 > room:
         droppable = [item for item in kept if item[1].priority > 0]
         if not droppable:
             break
         kept.remove(max(droppable, key=lambda item: (item[1].priority, item[0])))
-    room = width - gutter
-    wide = sum(column.wanted + 2 for _, column in kept) - 2 <= room
-    gap = 2 if wide and width >= _NARROW else 1
-    sizes = _sizes([column for _, column in kept], room - gap * (len(kept) - 1))
-    places = []
-    x = gutter
-    for (index, column), size in zip(kept, sizes, strict=True):
-        visible = min(size, width - x)
-        if visible <= 0:
-            break
-        places.append(Place(column, index, x, visible))
-        x += size + gap
-    return Layout(max(width, 0), gutter, tuple(places))
+    return kept
 
 
-def _sizes(columns: Sequence[Column], room: int) -> list[int]:
-    """Return the width of each column; together at most `room` cells if the least widths allow it."""
-    sizes = [column.least for column in columns]
-    spare = max(0, room - sum(sizes))
-    for index, column in enumerate(columns):
-        more = column.wanted - sizes[index]
-        if more <= spare:
-            sizes[index] += more
+def _gaps(wishes: Sequence[Wish], room: int) -> list[int]:
+    """The cells before each column: one, and two between numbers that would else look like one, as room allows; the
+    longest numbers come first, for they hold spaces."""
+    gaps = [1] * len(wishes)
+    spare = room - sum(wish.low for wish in wishes) - len(wishes) + 1
+    pairs = [at for at in range(1, len(wishes)) if wishes[at - 1].column.align == wishes[at].column.align == "right"]
+    touching = [at for at in pairs if wishes[at].low <= wishes[at].whole]
+    for at in sorted(touching, key=lambda at: -wishes[at].whole)[: max(0, spare)]:
+        gaps[at] += 1
+    return gaps
+
+
+def _spread(sizes: list[int], wishes: Sequence[Wish], spare: int) -> None:
+    """Leaves some air after flexible columns; the last column, if it is flexible, gets what is left over."""
+    last = len(wishes) - 1
+    for at, wish in enumerate(wishes):
+        if wish.column.width is None and wish.column.align == "left":
+            more = spare if at == last else min(spare, _AIR)
+            sizes[at] += more
             spare -= more
-    flexible = [index for index, column in enumerate(columns) if column.width is None]
-    for index, column in enumerate(columns if not flexible else ()):
-        more = min(spare, column.wanted - sizes[index])
-        sizes[index] += more
-        spare -= more
-    first = [index for index in flexible if columns[index].priority == 0]
-    if len(first) == 1:  # what a row is about is told before what it is told about it
-        more = min(spare, max(0, _COMFORTABLE - sizes[first[0]]))
-        sizes[first[0]] += more
-        spare -= more
-    for position, index in enumerate(flexible):
-        share = spare // (len(flexible) - position)
-        sizes[index] += share
-        spare -= share
-    return sizes

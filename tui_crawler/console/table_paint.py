@@ -126,7 +126,8 @@ class TablePainter:
             if place.x > end:
                 segments.append(Segment(" " * (place.x - end), base))
             cell = row.cells[place.index] if place.index < len(row.cells) else ""
-            pieces = lay_out(cell, place.width, place.column.align)
+            column = place.column
+            pieces = lay_out(cell, place.width, column.align, place=column.kind == "place", short=place.short)
             segments += [self._segment(piece, row_style) for piece in pieces]
             end = place.x + place.width
         if self.layout.width > end:

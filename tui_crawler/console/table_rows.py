@@ -124,6 +124,10 @@ class TableRows:
         self._mark_anchor = key
         self._marked.symmetric_difference_update((key,))
 
+    def mark(self, keys: Iterable[Hashable]) -> None:
+        """Mark keys, also such as have no row now."""
+        self._marked.update(keys)
+
     def mark_range(self) -> None:
         """Mark all rows from the one toggled last (if it is still there) to the cursor."""
         if not self._order:

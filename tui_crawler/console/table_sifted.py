@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.border import write_subtitle, write_title
 from tui_crawler.console.format import READING, count
-from tui_crawler.console.present.needle import Needle, read_needle
+from tui_crawler.console.present.needle import HINT, Needle, read_needle
 from tui_crawler.console.table_cells import Row, cell_text
 from tui_crawler.console.table_columns import Column
 from tui_crawler.console.table_order import begins_with_the_greatest, in_place, ordered
@@ -16,7 +16,9 @@ from tui_crawler.console.table_view import TableView
 from tui_crawler.console.zoom import zoom_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Sequence
+    from collections.abc import Collection, Container, Hashable, Iterable, Sequence
+
+LOOKING = "looking for it…"
 
 
 class SiftedTable(TableView):
@@ -29,6 +31,14 @@ class SiftedTable(TableView):
     needle = ""
     """The filter as it was typed, empty without one. The last one is kept for `n` and `N`."""
     _sought = Needle()
+    filter_hint = HINT
+    """What can be typed for the filter, in words."""
+    kept_besides: Container[Hashable] = frozenset()
+    """The keys of rows that the filter keeps, whatever they say themselves."""
+    seeks_elsewhere = False
+    """Whether mere text is looked for in more than the rows say; who does so tells which to keep by `keep_besides`."""
+    looks_elsewhere = False
+    """Whether that is under way."""
     stands_while_marked = False
     """Whether rows keep their places as long as some are marked, whatever order they come in. So they do, too, when
     their order was made here; lists by time let new rows come in where they belong."""
@@ -41,8 +51,11 @@ class SiftedTable(TableView):
         """Shows the rows only that a filter keeps (see `present.needle`), also of the rows to come. Empty: all."""
         held = self.held_rows()
         marked = self.mark_count
-        self.needle = text
+        another, self.needle = text != self.needle, text
         self._needle = read_needle(text, {column.id for column in self._columns})
+        if another:
+            self.kept_besides = frozenset()
+            self.looks_elsewhere = self.seeks_elsewhere and bool(self.plain_words)
         if self._needle.terms:
             self._sought = self._needle
         self._arrange(held, keep_marks=False)
@@ -168,7 +181,16 @@ class SiftedTable(TableView):
         words = super().nothing_here()
         if words and not getattr(self.screen, "has_read", True):
             return READING
-        return "nothing fits the filter; ctrl+l shows all" if self.needle and self._given else words
+        if self.needle and self._given:
+            return LOOKING if self.looks_elsewhere else f"nothing fits the filter; {self._clears} shows all"
+        return words
+
+    @property
+    def _clears(self) -> str:
+        """The operator's key that takes the filter off."""
+        from tui_crawler.console.keys import KeyNames  # noqa: PLC0415  it needs this module
+
+        return KeyNames(getattr(self.app, "own_keys", None))("filter.clear")
 
     def go_to_match(self, *, forward: bool) -> bool:
         """Puts the cursor on the next row the last filter keeps, round the end; False when there is none."""
@@ -184,6 +206,22 @@ class SiftedTable(TableView):
         """The texts of a row by the ids of their columns: what a filter looks in."""
         return {column.id: cell_text(cell) for column, cell in zip(self._columns, row.cells, strict=False)}
 
+    def says(self, row: Row) -> bool:
+        """Whether a row says itself what the filter looks for; without one, any does."""
+        return not self._needle.terms or self._needle.keeps(self.fields_of(row))
+
+    @property
+    def plain_words(self) -> tuple[str, ...]:
+        """The words of the filter (casefolded) where they are mere text, else none."""
+        return self._needle.plain
+
+    def keep_besides(self, keys: Container[Hashable]) -> None:
+        """Has the filter keep these rows, too."""
+        self.kept_besides, self.looks_elsewhere = keys, False
+        if self._needle.terms:
+            self._arrange(self.held_rows(), keep_marks=True)
+            write_subtitle(self, self.filter_words)
+
     def _arrange(self, held: Sequence[Row], *, keep_marks: bool) -> None:
         """Shows what was held, filtered and in order."""
         self._given = {row.key: row for row in held} if self.needle or self._order is not None else None
@@ -191,7 +229,7 @@ class SiftedTable(TableView):
         super().set_rows(self._kept(held), keep_marks=keep_marks)
 
     def _kept(self, rows: Iterable[Row]) -> list[Row]:
-        kept = [row for row in rows if self._needle.keeps(self.fields_of(row))] if self._needle.terms else list(rows)
+        kept = [row for row in rows if row.key in self.kept_besides or self.says(row)]
         if self._order is None:
             return kept
         return ordered(kept, self._columns, self._order[0], descending=self._order[1])

@@ -15,9 +15,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui_crawler.console.scrolling import reach_over
-from tui_crawler.console.table_columns import Column, arrange
+from tui_crawler.console.table_columns import Column, Layout, arrange
 from tui_crawler.console.table_paint import Palette, Sort, TablePainter, role_styles
 from tui_crawler.console.table_rows import CursorRule, TableRows
+from tui_crawler.console.table_widths import SeenWidths
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
@@ -71,6 +72,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._columns = tuple(columns)
         self._rows = TableRows()
+        self._seen = SeenWidths(len(self._columns))
         self._placeholder = placeholder
         self._show_header = show_header
         self._show_cursor = show_cursor
@@ -114,7 +116,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
     def visible_columns(self) -> tuple[str, ...]:
         """The ids of the columns that fit in the width, from left to right; also before that is painted."""
         width, painter = self.scrollable_content_region.width, self._painter
-        layout = painter.layout if painter and painter.layout.width == width else arrange(self._columns, width)
+        layout = painter.layout if painter and painter.layout.width == width else self._arranged(width)
         return tuple(place.column.id for place in layout.places)
 
     @property
@@ -145,7 +147,9 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Put `columns` in place of all columns. Rows set after it have their cells in this order."""
-        self._columns = tuple(columns)
+        before, self._columns = self._columns, tuple(columns)
+        if self._columns != before:
+            self._seen = SeenWidths(len(self._columns))
         ids = [column.id for column in self._columns]
         if self._current_column not in ids:
             self._current_column = ids[0] if ids else None
@@ -171,6 +175,8 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         line = self._shown.get(row.key)
         if line is not None and before != row:
             self._refresh_line(line)
+            if self._seen.take_one(row) and self._fit_columns():
+                self.refresh()
         return True
 
     def update_rows(self, rows: Iterable[Row]) -> int:
@@ -217,7 +223,9 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint the lines of `crop`; from now on updates of the rows shown mark their line."""
-        self._prepare()
+        before = self._painter
+        if self._prepare() is not before and before is not None and crop.height < self.size.height:
+            self.refresh()
         top = self.gutter.top
         self._stale.difference_update(range(crop.y - top, crop.bottom - top))
         return super().render_lines(crop)
@@ -263,14 +271,28 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
     def _prepare(self) -> TablePainter:
         """Bring the measures and the painter up to date with size and style; return the painter."""
         self._view = self.scrollable_content_region.size
+        keys = self.visible_keys
+        self._shown = {key: line for line, key in enumerate(keys, self._header_lines)}
+        grew = self._seen.take(row for key in keys if (row := self._rows.get(key)) is not None)
         painter = self._painter
         if painter is None or painter.layout.width != self._view.width:
-            layout = arrange(self._columns, self._view.width)
-            painter = self._painter = TablePainter(self._make_palette(), layout)
-        top = round(self.scroll_y)
-        keys = self._rows.order[top : top + self._body_height]
-        self._shown = {key: line for line, key in enumerate(keys, self._header_lines)}
-        return painter
+            painter = self._painter = TablePainter(self._make_palette(), self._arranged(self._view.width))
+        elif grew:
+            self._fit_columns()
+        return self._painter or painter
+
+    def _arranged(self, width: int) -> Layout:
+        """The columns in a width, by what was seen in them."""
+        return arrange(self._columns, width, self._seen.widths)
+
+    def _fit_columns(self) -> bool:
+        """Widths grew: whether that makes another picture."""
+        painter = self._painter
+        layout = None if painter is None else self._arranged(painter.layout.width)
+        if painter is None or layout is None or layout == painter.layout:
+            return False
+        self._painter = TablePainter(painter.palette, layout)
+        return True
 
     def _make_palette(self) -> Palette:
         def style(name: str) -> Style:

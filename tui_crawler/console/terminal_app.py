@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.app import App, ReturnType
 
 from tui_crawler.console.appearance import without_colour
@@ -28,6 +29,16 @@ class TerminalApp(App[ReturnType]):
     def back_keys(self) -> tuple[str, ...]:
         """The keys that go back, by Textual's names."""
         return ("escape",)
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it was left: screens that are open lose their widgets, one opened now gets none."""
+        return self._exit or not self.is_running
+
+    async def on_event(self, event: events.Event) -> None:
+        """What is typed or clicked once it was left is nobody's."""
+        if not (self.is_leaving and isinstance(event, events.InputEvent)):
+            await super().on_event(event)
 
     @property
     def outlet(self) -> Outlet | None:

@@ -14,6 +14,8 @@ from tui_crawler.console.screens.waiting import WaitingScreen
 from tui_crawler.console.terminal_app import TerminalApp
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.screen import Screen
     from textual.timer import Timer
     from textual.widget import Widget
@@ -49,6 +51,8 @@ class KeyedApp(TerminalApp[ReturnType]):
         self._kept: deque[events.Key | events.Paste] = deque()
         self._echoes, self._echo = 0, 0  # how many were sent, and the one that is waited for; 0: none
         self._patience: Timer | None = None
+        self.nobodys_key: Callable[[str], None] = _say_nothing
+        """Told of a key that does nothing where it was pressed."""
 
     def _goes_back(self, event: events.Key) -> bool:
         """Whether a key says that something is enough; one that writes a character says so only where none is typed."""
@@ -65,7 +69,7 @@ class KeyedApp(TerminalApp[ReturnType]):
 
     async def on_event(self, event: events.Event) -> None:
         """Keeps keys in their order."""
-        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+        if self.is_leaving or not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
         elif isinstance(event, events.Key) and event.key in _PASS:
             await self._act(event)
@@ -78,7 +82,7 @@ class KeyedApp(TerminalApp[ReturnType]):
 
     async def on_keyed_app_keys_may_go_on(self) -> None:
         """Does what was typed meanwhile."""
-        if not self._echo:
+        if not self._echo and not self.is_leaving:
             self._await_echo(self.focused, self.screen)
         await self._act_on_kept()
 
@@ -107,9 +111,11 @@ class KeyedApp(TerminalApp[ReturnType]):
             await self._act(self._kept.popleft())
 
     def _must_wait(self) -> bool:
-        top = self.screen_stack[-1] if self.screen_stack else None
-        if top is None or not top.is_mounted:
-            (top or self).call_later(self.let_keys_go_on)  # once it is
+        if self.is_leaving:
+            return True
+        top = self.screen_stack[-1]
+        if not top.is_mounted:
+            top.call_later(self.let_keys_go_on)  # once it is
             return True
         return self._waits() is not None or self._echo > 0
 
@@ -130,8 +136,12 @@ class KeyedApp(TerminalApp[ReturnType]):
                 if await self._check_bindings(event.key, priority=first):
                     self._await_echo(widget, screen)
                     return
-            return  # nobody's: on its way up it would meet what the next key has opened
+            self.nobodys_key(event.key)  # on its way up it would meet what the next key has opened
+            return
         enters = isinstance(event, events.Key) and event.key == "enter" and isinstance(self.focused, TakesText)
         if enters and isinstance(self.screen, WaitingScreen):
             self.screen.enter_line()
         await super().on_event(event)
+
+
+def _say_nothing(_key: str) -> None: ...

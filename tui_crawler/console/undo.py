@@ -6,22 +6,22 @@ from dataclasses import dataclass, replace
 
 from tui_crawler.console.action import NOTHING_TO_UNDO
 from tui_crawler.console.intent import Intent
-from tui_crawler.domain.command import RetryPages
 
 UNDO = "undo: "
 """What the words of an intent begin with that takes another one back."""
 
 _KEPT = 50
+_NAMED = 60  # characters of the words of an action that cannot be undone
 
 
 @dataclass(frozen=True, slots=True)
 class UndoStack:
-    """Intents that have an inverse: `done` can be undone, `undone` can be done again. `final` is what was asked for
-    last and has none, in a word."""
+    """Intents that have an inverse: `done` can be undone, `undone` can be done again. `final` was asked for after
+    all of these and has none; None: there is no such one, or it was told that undo goes past it."""
 
     done: tuple[Intent, ...] = ()
     undone: tuple[Intent, ...] = ()
-    final: str = ""
+    final: Intent | None = None
 
     @property
     def next_undo(self) -> str:
@@ -29,9 +29,17 @@ class UndoStack:
         return self.done[-1].says if self.done else ""
 
     @property
+    def in_the_way(self) -> str:
+        """That the last action cannot be undone, in words; empty when it can, or there is none."""
+        if self.final is None:
+            return ""
+        says = self.final.says
+        return f"the last action, {says if len(says) <= _NAMED else says[: _NAMED - 1] + '…'}, cannot be undone"
+
+    @property
     def why_none(self) -> str:
         """Why there is nothing to undo."""
-        return f"{self.final} cannot be undone" if self.final else NOTHING_TO_UNDO
+        return self.in_the_way or NOTHING_TO_UNDO
 
     @property
     def next_redo(self) -> str:
@@ -39,11 +47,14 @@ class UndoStack:
         return self.undone[-1].says if self.undone else ""
 
     def did(self, intent: Intent) -> UndoStack:
-        """After an intent was asked for: without an inverse nothing changes, else redo is gone."""
+        """After an intent was asked for: with an inverse redo is gone, without one it stands in the way of undo."""
         if intent.inverse:
             return UndoStack((*self.done, intent)[-_KEPT:])
-        retries = any(isinstance(command, RetryPages) for command in intent.commands)
-        return replace(self, final="a retry" if retries else "")
+        return replace(self, final=intent)
+
+    def past_it(self) -> UndoStack:
+        """After it was told what stands in the way: what comes before it can be undone now."""
+        return replace(self, final=None)
 
     def undo(self) -> tuple[Intent, UndoStack] | None:
         """The intent that undoes the last one, and the stack after it; None when there is none."""
@@ -62,4 +73,5 @@ class UndoStack:
 
     def without(self, intent: Intent) -> UndoStack:
         """After an intent was refused: it cannot be undone."""
-        return UndoStack(tuple(one for one in self.done if one is not intent), self.undone, self.final)
+        final = None if self.final is intent else self.final
+        return UndoStack(tuple(one for one in self.done if one is not intent), self.undone, final)

@@ -1,4 +1,4 @@
-"""When pages that are put back are taken up, and what that brings with it. Pure."""
+"""When pages are taken up: those that wait, and those that are put back, with what that brings. Pure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, assert_never
 from tui_crawler.console.engine_room import Phase
 from tui_crawler.console.format import count, plural
 from tui_crawler.console.present.standing import standing
+from tui_crawler.console.present.urls import host_of
+from tui_crawler.domain.recovery import NextTry, next_try_of, next_try_on_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from tui_crawler.domain.page_view import PageView, TodoView
     from tui_crawler.domain.view import OriginView, RunView
 
 _WEARY = frozenset({"patience", "database_error"})
@@ -25,6 +28,14 @@ class Uptake(Enum):
     this_run = "this_run"  # a run is live
     new_run = "new_run"  # the hosted run has ended: this starts another one
     next_run = "next_run"  # nobody crawls
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """When a page is asked for next; `held` says in a word what keeps its origin from asking (empty: nothing does)."""
+
+    when: NextTry
+    held: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,23 @@ def held_word(view: OriginView | None, uptake: Uptake) -> str:
     return standing(view).word if ended and uptake is Uptake.this_run else ""
 
 
+def outlook_of(page: PageView, now: int, origin: OriginView | None, uptake: Uptake, run_id: int = 0) -> Outlook:
+    """What becomes of a page at `now` (epoch ms), at its `origin` (None: not known); `run_id` is the newest run (0:
+    there is none)."""
+    return _outlook(next_try_of(page, now, run_id, over=uptake is not Uptake.this_run), origin, uptake)
+
+
+def outlook_on_list(item: TodoView, now: int, origin: OriginView | None, uptake: Uptake) -> Outlook:
+    """The same for a page of the todo list of `origin`."""
+    return _outlook(next_try_on_list(item.not_before, now, over=uptake is not Uptake.this_run), origin, uptake)
+
+
+def _outlook(when: NextTry, origin: OriginView | None, uptake: Uptake) -> Outlook:
+    if when not in {NextTry.now, NextTry.later, NextTry.next_run}:
+        return Outlook(when)
+    return Outlook(when, held_word(origin, Uptake.next_run if when is NextTry.next_run else uptake))
+
+
 def prospect_words(prospect: Prospect) -> str:
     """When the pages are taken up, as sentences that go on after a colon."""
     match prospect.uptake:
@@ -122,6 +150,6 @@ def gave_up_words(origins: Collection[str]) -> str:
         case 0:
             return ""
         case 1:
-            return "It gave up: without new patience nothing is requested."
+            return f"{host_of(next(iter(origins)))} gave up: without new patience nothing is requested there."
         case number:
             return f"{count(number)} origins gave up: without new patience nothing of theirs is requested."

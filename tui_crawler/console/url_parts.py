@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.refresh import SLOW_MS, WINDOW
-from tui_crawler.domain.page_filter import PageFilter, PageWindow
+from tui_crawler.domain.page_filter import PageFilter, PageTally, PageWindow
 
 if TYPE_CHECKING:
     from tui_crawler.console.ports import PageCounts, Reports
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 FIELDS_MS, SCAN_MS = 3_000, 10_000
 """How long a window holds that had to look at many rows: for fields, and for the text of URLs."""
 
+EXPORTED_AT_ONCE = 500
+"""How many rows of a long list are written with one reading."""
 _ONCE_MS = 86_400_000
 BODY_MS = 60_000
 BODY_SHOWN = 65_536
@@ -56,6 +58,21 @@ class UrlWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportWindow:
+    """A window of the pages that pass a filter, to be written to a file; read once."""
+
+    narrowing: PageFilter
+    after_id: int
+    newest_first: bool
+    every_ms: int = _ONCE_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> PageWindow:
+        """Reads it."""
+        return reports.page_window(self.narrowing, self.after_id, EXPORTED_AT_ONCE, self.newest_first)
+
+
+@dataclass(frozen=True, slots=True)
 class PageCountsOf:
     """How often each value of a field occurs among the pages that pass a filter; read once."""
 
@@ -67,6 +84,21 @@ class PageCountsOf:
     def read(self, reports: Reports, now: int) -> PageCounts:
         """Counts it."""
         return reports.page_counts(self.narrowing, self.field)
+
+
+@dataclass(frozen=True, slots=True)
+class PageTallyOf:
+    """How many pages pass a filter in the piece after a page id; read once for each `round` of counting."""
+
+    narrowing: PageFilter
+    after_id: int
+    round: int
+    every_ms: int = _ONCE_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> PageTally:
+        """Counts it."""
+        return reports.page_tally(self.narrowing, self.after_id)
 
 
 FIRST_LINKS = (0, "")

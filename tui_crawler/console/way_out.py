@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.departure import CannotDetach, Departure, Detacher
 from tui_crawler.console.engine_room import DRAIN_MS
-from tui_crawler.console.screens.quit import DETACH, AskQuitScreen, QuitScreen
+from tui_crawler.console.screens.lifetime import stands
 from tui_crawler.console.session import session_of
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.departure import Departure, Detacher
     from tui_crawler.console.exit_summary import ExitSummary
+    from tui_crawler.console.screens.quit import QuitScreen
 
 LAST_READ_MS = 500
 HANGUP_STATUS = 129
@@ -50,7 +50,9 @@ class WayOut:
 
     def ask(self) -> None:
         """Asks whether to quit; asked again, it is meant."""
-        if isinstance(self._app.screen, QuitScreen):
+        from tui_crawler.console.screens.quit import DETACH, AskQuitScreen  # noqa: PLC0415  not before the first paint
+
+        if self._countdown is not None:
             self.force()
             return
         if isinstance(self._app.screen, AskQuitScreen):
@@ -63,8 +65,10 @@ class WayOut:
             elif yes is True:
                 self.begin()
 
-        at_work = self._app.room.at_work
-        self._app.push_screen(AskQuitScreen(at_work, detachable=at_work and not self.hindrance), answered)
+        at_work, run = self._app.room.at_work, self._app.picture.run
+        elsewhere = (run.owner or "another process") if run is not None and run.live and not at_work else ""
+        detachable = at_work and not self.hindrance
+        self._app.push_screen(AskQuitScreen(at_work, detachable=detachable, elsewhere=elsewhere), answered)
 
     def detach(self) -> None:
         """Leaves, and has the run of this console go on as a process of its own. Without one: leaves as `q` does."""
@@ -76,6 +80,8 @@ class WayOut:
 
     def begin(self, signal_status: int = 0) -> None:
         """Begins the way out; at once when no engine runs here, else with a countdown. The second time it forces."""
+        from tui_crawler.console.screens.quit import QuitScreen  # noqa: PLC0415  not before the first paint
+
         app, room = self._app, self._app.room
         self._signal_status = self._signal_status or signal_status
         if signal_status in _TO_END:
@@ -94,15 +100,23 @@ class WayOut:
         if not self._app.room.quitting and not self.leaving:
             self.begin(HANGUP_STATUS)
 
+    @property
+    def _countdown(self) -> QuitScreen | None:
+        """The countdown, while it is on top."""
+        from tui_crawler.console.screens.quit import QuitScreen  # noqa: PLC0415  not before the first paint
+
+        top = self._app.screen
+        return top if isinstance(top, QuitScreen) else None
+
     def force(self) -> None:
         """Cancels what is in flight."""
         self._app.room.force(self._app.clock.mono_ms())
 
     def beat(self, now: int) -> None:
         """Moves the countdown on; leaves when all time is over. `now` is monotonic ms."""
-        app, room = self._app, self._app.room
-        top = app.screen
-        if room.quitting and room.host is not None and isinstance(top, QuitScreen) and top.is_mounted:
+        room = self._app.room
+        top = self._countdown if room.quitting and room.host is not None else None
+        if top is not None and stands(top) and room.host is not None:
             if self._handing_over:
                 top.tell_start()
             else:
@@ -122,6 +136,8 @@ class WayOut:
             self.read_a_last_time()
 
     async def _hand_over(self) -> None:
+        from tui_crawler.console.departure import CannotDetach  # noqa: PLC0415  not before the first paint
+
         detacher = self._detacher
         try:
             if detacher is not None:
@@ -139,7 +155,7 @@ class WayOut:
         if self._signal_status:
             self.read_a_last_time()
             return
-        if isinstance(app.screen, QuitScreen):
+        if self._countdown is not None:
             app.pop_screen()
         app.terminal_leaving(False)
         app.room.stay()
@@ -164,6 +180,8 @@ class WayOut:
         app.memory.keep(session_of(app))
         app.close_threads()
         if app.room.at_work:
+            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  not before the first paint
+
             # A thread that does not end must not hold up the end of the loop, which waits for its default executor.
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
         app.exit(self.summary())

@@ -14,6 +14,7 @@ from tui_crawler.console.appearance import dress
 from tui_crawler.console.failure_words import failure_words
 from tui_crawler.console.first_step import FirstStep, Found, FoundFile, FromDemo, FromSeeds, Left, Threshold
 from tui_crawler.console.screens.begin import FileScreen, FirstSeedsScreen, SeedsDraft
+from tui_crawler.console.screens.lifetime import stands
 from tui_crawler.console.screens.welcome import WelcomeScreen
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.terminal_app import TerminalApp
@@ -74,7 +75,7 @@ class WelcomeApp(TerminalApp[FirstStep | Left]):
         except Exception as error:  # noqa: BLE001, RUF100  whatever lies in a folder must not end the console
             self.found = Found(configurations=(FoundFile(".", failure_words(error), usable=False),))
         for screen in self.screen_stack:
-            if isinstance(screen, WelcomeScreen):
+            if isinstance(screen, WelcomeScreen) and stands(screen):
                 screen.show_found(self.found)
 
     # the ways

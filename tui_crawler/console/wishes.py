@@ -7,11 +7,32 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.applied_versions import AppliedVersions
 from tui_crawler.console.asked import Asked
-from tui_crawler.console.intent import Intent, Question, add_seeds, retry_named, retry_urls, toggle_pause_all
+from tui_crawler.console.delay_note import delay_note
+from tui_crawler.console.format import count
+from tui_crawler.console.intent import (
+    Intent,
+    Question,
+    add_seeds,
+    end_run,
+    pause_all,
+    resume_all,
+    retry_named,
+    retry_urls,
+    toggle_pause_all,
+)
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.present.same_as import same_as
+from tui_crawler.console.seeds_note import seeds_note
 from tui_crawler.console.undo import UNDO, UndoStack
-from tui_crawler.console.uptake import Prospect, Uptake, prospect_of, uptake_of
+from tui_crawler.console.uptake import (
+    Outlook,
+    Prospect,
+    Uptake,
+    outlook_of,
+    outlook_on_list,
+    prospect_of,
+    uptake_of,
+)
 from tui_crawler.domain.command import RetryPages
 
 if TYPE_CHECKING:
@@ -19,6 +40,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.domain.command import Command
+    from tui_crawler.domain.page_view import PageView, TodoView
     from tui_crawler.domain.view import OriginView
 
 
@@ -77,17 +99,36 @@ class Wishes:
 
     def add(self, text: str) -> None:
         """Asks for seeds; `text` stands there at first."""
-        from tui_crawler.console.screens.add import AddScreen  # noqa: PLC0415  not before the first paint
+        from tui_crawler.console.present.seeds import scheme_words  # noqa: PLC0415  not before the first paint
+        from tui_crawler.console.screens.add import AddScreen  # noqa: PLC0415  the same
 
         def answered(urls: object) -> None:
             if isinstance(urls, tuple) and urls:
                 self.carry_out(add_seeds(urls))
+                if words := scheme_words(dialog.seeds):
+                    self._app.tell("scheme", words)
 
-        self._app.push_screen(AddScreen(text, tuple(self._app.picture.origins)), answered)
+        dialog = AddScreen(text, tuple(self._app.picture.origins))
+        self._app.push_screen(dialog, answered)
 
-    def pause_all(self) -> None:
-        """Pauses every origin, or resumes every one."""
-        self.carry_out(toggle_pause_all(self.as_asked(self._app.picture.origins.values())))
+    def pause_all(self, *, pauses: bool | None = None) -> None:
+        """Pauses every origin, or resumes every one (`pauses` None: whichever is possible); says so where nothing is to
+        be done."""
+        views = self.as_asked(self._app.picture.origins.values())
+        if pauses is None:
+            self.carry_out(toggle_pause_all(views))
+            return
+        intent = (pause_all if pauses else resume_all)(views)
+        if intent is None:
+            words = "pause all: every origin is paused already" if pauses else "resume all: no origin is paused"
+            self._app.tell("no", words, "muted")
+        self.carry_out(intent)
+
+    def end_run(self) -> None:
+        """Asks whether the run that is at work is to end, here or in another process."""
+        app, run = self._app, self._app.picture.run
+        if run is not None:
+            self.ask(end_run(run, app.picture.origins.values(), elsewhere=app.room.host is None))
 
     @property
     def uptake(self) -> Uptake:
@@ -95,28 +136,56 @@ class Wishes:
         room = self._app.room
         return uptake_of(room.phase, room.quitting, self._app.picture.run)
 
+    def outlook_of(self, page: PageView) -> Outlook:
+        """When a page is asked for next, and what keeps its origin from asking."""
+        picture = self._app.picture
+        run_id = picture.run.run_id if picture.run is not None else 0
+        return outlook_of(page, self._app.clock.wall_ms(), picture.origins.get(page.origin), self.uptake, run_id)
+
+    def outlook_on_list(self, item: TodoView, origin: OriginView | None) -> Outlook:
+        """The same for a page of the todo list of an origin."""
+        return outlook_on_list(item, self._app.clock.wall_ms(), origin, self.uptake)
+
     def prospect(self, origins: Iterable[OriginView], among: int | None = None) -> Prospect:
         """What putting back pages of these origins brings with it; `among` of them are queued already."""
         return prospect_of(self.uptake, origins, self._app.picture.origins.values(), among)
 
-    def retry(self, urls: tuple[str, ...], then: Callable[[], None] | None = None) -> None:
+    def retry(
+        self,
+        urls: tuple[str, ...],
+        then: Callable[[], None] | None = None,
+        failing: tuple[str, ...] | None = None,
+        barred: tuple[str, ...] = (),
+    ) -> None:
         """Gives URLs their tries back; asks first when there are several, a run would start, or the origin gave
         up, and says what it takes.
 
-        `then` is called after that has been carried out.
+        `then` is called after that has been carried out. Of several only those are meant that are `failing` (None: it
+        is not known which are); where none is, those that were `barred` from being asked.
         """
         from tui_crawler.console.present.retry_cost import pages_by_origin  # noqa: PLC0415  not before the first paint
 
+        whole = len(urls)
+        if whole > 1 and failing is not None:
+            urls = failing or barred
+        if not urls:
+            words = f"retry: none of the {count(whole)} marked pages has failed or was blocked"
+            self._app.tell("no", words, "muted")
+            return
         origins, pages = self._app.picture.origins, pages_by_origin(urls)
         views = [view for name in pages if (view := origins.get(name)) is not None]
         prospect = self.prospect(views)
-        if len(urls) == 1 and prospect.uptake is not Uptake.new_run and not prospect.gave_up:
+        if whole == 1 and prospect.uptake is not Uptake.new_run and not prospect.gave_up:
             self.carry_out(retry_urls(urls, prospect.uptake, views[0] if views else None))
             if then is not None:
                 then()
             return
-        what = "the marked URLs" if len(urls) > 1 else urls[0]
-        self.ask(retry_named(urls, what, len(urls), self.cost_words(pages, origins), prospect), then)
+        what = "the marked URLs" if whole > 1 else urls[0]
+        noun, one = "blocked page" if urls == barred else "failed page", len(urls) == 1
+        if len(urls) < whole:
+            verb = ("was" if one else "were") if urls == barred else ("has" if one else "have")
+            what = f"{count(len(urls))} of the {count(whole)} marked {verb} {noun.removesuffix(' page')}"
+        self.ask(retry_named(urls, what, len(urls), self.cost_words(pages, origins), prospect, noun), then)
 
     def cost_words(self, pages: Mapping[str, int], origins: Mapping[str, OriginView], among: int | None = None) -> str:
         """What it takes to put back so many pages of origins, in words; where another run takes them up, with what else
@@ -137,9 +206,14 @@ class Wishes:
         return cost_words(cost, run_cost(pages, picture.origins, now, among, run.max_in_flight if run else 0))
 
     def undo(self) -> None:
-        """Undoes the last intent that can be undone."""
+        """Undoes the last intent that can be undone; where something was asked for since that cannot be, says so first:
+        the next time it does."""
         stack, step = self.undo_stack, self.undo_stack.undo()
-        if step is not None:
+        if step is not None and stack.in_the_way:
+            key = self._app.appearance.key_names("journal.undo")
+            self._app.tell("no", f"{stack.in_the_way}; {key} again undoes {stack.next_undo}", "warning")
+            self.undo_stack = stack.past_it()
+        elif step is not None:
             ids = self._written.get(stack.done[-1])
             back = replace(step[0], undoes=ids.pop() if ids else ())
             self._move((back, step[1]), stack.done[-1].commands)
@@ -162,8 +236,9 @@ class Wishes:
             case Fate.done:
                 takes_back = self._versions.takes_back(news.intent)
                 self._versions.learn(news.intent, news.results)
-                undo = "  z undoes" if news.intent.inverse else ""
-                note = f"; {news.intent.note}" if news.intent.note else ""
+                undo = f"  {self._app.appearance.key_names('journal.undo')} undoes" if news.intent.inverse else ""
+                notes = (news.intent.note, delay_note(news.intent.commands, news.results), seeds_note(news))
+                note = "".join(f"; {one}" for one in notes if one)
                 told = f"undone: {says.removeprefix(UNDO)}" if says.startswith(UNDO) else says
                 self._app.tell("journal", f"✓ {told}{note}{undo}", "ok")
                 if line := same_as(news.intent.commands, takes_back=takes_back):
@@ -172,7 +247,8 @@ class Wishes:
                 why = "is locked by another program" if self._app.picture.lock is not None else "is being written"
                 self._app.tell("journal", f"◷ {says}: waits, the database {why}", "warning")
             case Fate.waiting:
-                self._app.tell("journal", f"◷ {says}: noted, no engine has taken it up yet", "warning")
+                why = news.error or "no engine has taken it up yet"
+                self._app.tell("journal", f"◷ {says}: noted, {why}", "warning")
             case Fate.refused | Fate.failed:
                 self.undo_stack = self.undo_stack.without(news.intent)
                 self._app.tell("journal", f"✗ {says}: {news.error}", "error")

@@ -67,7 +67,9 @@ class ZoomLayout(Layout):
         rest = length - min(length, max(has, round(length * self._share)))
         placed = base.arrange(parent, others, Size(rest, size.height) if wide else Size(size.width, rest))
         used = max((one.region.right if wide else one.region.bottom for one in placed), default=0)
-        own = max(length - used, length - rest)
+        own = max(0, length - used)
+        if not wide and _scrolls(parent):
+            own = max(own, length - rest)
         before = children.index(self._child)
         ends = [one.region.right if wide else one.region.bottom for one in placed[:before]]
         start = max(ends, default=0)
@@ -222,6 +224,16 @@ def _is_displayed(node: Widget) -> bool:
 def _has_panes_beside(container: Widget, child: Widget) -> bool:
     """Whether a container shares its room between the child and others that are more than a line."""
     return any(one is not child and one.display and one.outer_size.height > 1 for one in container.children)
+
+
+def _scrolls(container: Widget) -> bool:
+    """Whether what has no room in a container is scrolled to: by it, or by one round it in the body."""
+    for node in container.ancestors_with_self:
+        if isinstance(node, Widget) and node.styles.overflow_y != "hidden":
+            return True
+        if node.id == "body":
+            break
+    return False
 
 
 def _write_word(pane: Widget, word: str) -> None:

@@ -14,9 +14,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
+from tui_crawler.domain.endings import origin_end_words
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.idle_reason import idle_reason
-from tui_crawler.domain.origin import FinishReason
+from tui_crawler.domain.origin import FinishReason, RobotsStatus
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.recovery import NextTry
 from tui_crawler.domain.standing import (
@@ -68,11 +69,14 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RobotsKnown:
-    """What is known of robots.txt of an origin: its state as in `v_origin`, when it was fetched, its rules."""
+    """What is known of robots.txt of an origin: its state as in `v_origin`, when it was fetched, its rules, and what
+    the last try came to: the HTTP status (None: no server answered) and, where it came to nothing, why."""
 
     status: str = "none"
     fetched_at: int = 0
     rules: RobotsRules | None = None
+    http_status: int | None = None
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,10 @@ _ANSWERS: Mapping[str, Answer] = MappingProxyType(
     }
 )
 
+_ADDRESS = (
+    "network.allow_private_addresses decides: `auto` allows what a seed itself names, `true` everything; "
+    "without such a change a retry cannot help"
+)
 _LONGEST_NAME = 200  # characters of a parameter that a configuration may name
 _ADD = "tui-crawler add URL makes it a seed"
 _SECTION = "policies: {{url_query_parameters: [{}]}}"
@@ -181,7 +189,7 @@ def answer_for_page(question: Question, url: CrawlUrl, page: PageStanding, chain
     """A page of the job: what happened last, what decides over it now, what it waits for."""
     judged = _judgement(chain)
     code = page.last_code
-    if page.status is PageStatus.CLAIMED:
+    if page.status is PageStatus.CLAIMED and not question.standing.schedule.at_rest:
         return Decision(Answer.in_flight, "it is being crawled now", page.last_exit_code)
     if page.status is PageStatus.STASHED:
         return Decision(
@@ -239,7 +247,8 @@ def _failed(question: Question, page: PageStanding) -> Decision:
     said = f", {last.message}" if last is not None and last.message else ""
     what = f"{_outcome(page)}{said}, {date_time(page.last_crawled_at, question.zone)}"
     if not page.attempts_remaining:
-        advice = "tui-crawler retry URL gives it its tries back"
+        blocked = page.last_code is ExitCode.blocked_address
+        advice = _ADDRESS if blocked else "tui-crawler retry URL gives it its tries back"
         return Decision(Answer.failed, f"it failed{_no_try(question, page)}: {what}", page.last_exit_code, advice)
     due = due_step(page, question.standing.schedule, question.now, question.zone)
     again = f"{page.attempts_remaining} more tr{'ies' if page.attempts_remaining > 1 else 'y'}, {due.reason}"
@@ -292,18 +301,25 @@ def _waiting(question: Question, page: PageStanding) -> Decision:
         place = "it waits for the next run"
     elif page.ignored:
         place = "it waits for the next run: this one has considered it already"
+    elif question.standing.schedule.broken_off:
+        place = "it waits for a start that goes on with the run"
+    elif question.robots.status == RobotsStatus.unreachable.value:
+        place = "it waits until robots.txt can be had"
     else:
         place = "it waits for its turn"
     before = f"; last time: {_outcome(page)}" if page.last_exit_code else ""
-    return Decision(Answer.waiting, f"{place}; {held}{before}", page.last_exit_code, _origin_advice(question.origin))
+    return Decision(Answer.waiting, f"{place}; {held}{before}", page.last_exit_code, _origin_advice(question))
 
 
-def _origin_advice(origin: OriginView | None) -> str:
+def _origin_advice(question: Question) -> str:
     """What lets an origin go on that does not."""
+    origin = question.origin
     if origin is None:
         return ""
     if origin.paused or origin.finish_reason == FinishReason.operator.value:
         return f"tui-crawler resume {origin.origin}"
+    if origin.finish_reason == FinishReason.patience.value and question.run is not None and question.run.live:
+        return f"tui-crawler top-up {origin.origin}, or the next run, begins its origin again"
     ended = {FinishReason.patience.value, FinishReason.database_error.value, FinishReason.max_requests.value}
     return "the next run begins its origin again" if origin.finish_reason in ended else ""
 
@@ -351,6 +367,8 @@ def query_advice(url: CrawlUrl, source: str = "", others: bool = False) -> str:
 
 
 def origin_words(question: Question, origin: OriginView) -> str:
-    """What an origin crawler is doing now."""
+    """What an origin crawler is doing now, or how it ended its run."""
     words = idle_reason(origin, question.now, question.run, zone=question.zone, you=question.you)
+    if origin.state == "FINISHED":
+        return origin_end_words(origin.finish_reason, words)
     return words or "a request is under way"

@@ -6,10 +6,38 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.link_kind import LinkKind
+
 if TYPE_CHECKING:
     from tui_crawler.domain.exit_code import ExitCode
     from tui_crawler.domain.page import NewPage, PageStatus
     from tui_crawler.domain.url import CrawlUrl
+
+__all__ = [
+    "AttemptKind",
+    "AttemptRecord",
+    "AttemptResult",
+    "DataValue",
+    "DocumentRecord",
+    "Exchange",
+    "FetchRequest",
+    "FillRecord",
+    "FoundLink",
+    "Headers",
+    "LinkKind",
+    "OriginRecord",
+    "PageOutcome",
+    "Reading",
+    "RedirectRecord",
+    "RedirectSource",
+    "RefusedCount",
+    "RequestRecord",
+    "RobotsRecord",
+    "Settle",
+    "SitemapEntry",
+    "Validation",
+    "ValidationError",
+]
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -21,18 +49,6 @@ class AttemptKind(Enum):
     robots = "robots"
     sitemap = "sitemap"
     check = "check"
-
-
-class LinkKind(Enum):
-    """The seven kinds of link (G); the value is the name in `v_link.kind`."""
-
-    a = "a"
-    css = "css"
-    img = "img"
-    video = "video"
-    audio = "audio"
-    object = "object"
-    script = "script"
 
 
 class RedirectSource(Enum):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tui_crawler.domain.desk_view import ActivityView
     from tui_crawler.domain.view import RunView
@@ -17,7 +18,7 @@ BROKEN_OFF = "broken off"
 
 _RUNS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "exhausted": ("finished", "nothing more to do"),
+        "exhausted": ("finished", "nothing left in this run"),
         "max_requests": ("limit reached", "it may make no more requests"),
         "operator": ("stopped", "the operator has stopped every origin"),
         "few_origins": ("few origins", "fewer are left than queue.min_origins asks for"),
@@ -25,27 +26,68 @@ _RUNS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "error": ("failed", "an error ended it"),
     }
 )
-_ORIGINS: Mapping[str, str] = MappingProxyType(
+_ORIGINS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "exhausted": "nothing left in this run",
-        "patience": "out of patience",
-        "database_error": "the database failed",
-        "excluded": "on the exclusion list",
-        "rate_limited": "told to wait longer than allowed",
-        "max_requests": "the run reached its request limit",
-        "operator": "stopped by the operator",
+        "exhausted": ("finished", "nothing left in this run"),
+        "patience": ("gave up", "out of patience"),
+        "database_error": ("database error", "the database failed"),
+        "excluded": ("excluded", "on the exclusion list"),
+        "rate_limited": ("rate limited", "told to wait longer than allowed"),
+        "max_requests": ("limit reached", "the run reached its request limit"),
+        "operator": ("stopped", "stopped by the operator"),
+    }
+)
+
+_SEVERAL: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "patience": ("gave up", "gave up"),
+        "database_error": ("ended as the database failed", "ended as the database failed"),
+        "rate_limited": ("was told to wait too long", "were told to wait too long"),
+        "excluded": ("is excluded", "are excluded"),
+        "max_requests": ("reached the limit", "reached the limit"),
+        "operator": ("was stopped", "were stopped"),
+        "exhausted": ("has finished", "have finished"),
+        "": ("has ended", "have ended"),
+    }
+)
+"""The same of one and of several, after their number."""
+
+_REFUSED: Mapping[str, str] = MappingProxyType(
+    {
+        "blocked_by_robots_txt": "robots.txt disallows everything asked for",
+        "blocked_url_by_local_policy": "policies refuse everything asked for",
+        "blocked_by_exclusion_list": "the exclusion list holds everything asked for",
+        "skipped_by_rule": "rules skip everything asked for",
     }
 )
 
 
-def run_end(reason: str) -> tuple[str, str]:
-    """How a run ended, as one word and why, which may be empty. `reason` as in `v_run.finish_reason`."""
-    return _RUNS.get(reason) or (reason.replace("_", " ") or "ended", "")
+def run_end(reason: str, pending: int | None = None) -> tuple[str, str]:
+    """How a run ended, as one word and why, which may be empty. `reason` as in `v_run.finish_reason`; `pending` is how
+    many pages are left with tries, None where that is not known."""
+    word, why = _RUNS.get(reason) or (reason.replace("_", " ") or "ended", "")
+    if reason == "exhausted" and pending is not None:
+        waits = "1 page waits" if pending == 1 else f"{pending} pages wait"
+        why = f"{waits} for the next" if pending else "nothing more to do"
+    return word, why
 
 
-def run_end_words(reason: str) -> str:
+def run_end_words(reason: str, pending: int | None = None) -> str:
     """The same as one piece of a sentence."""
-    return ", ".join(filter(None, run_end(reason)))
+    return ", ".join(filter(None, run_end(reason, pending)))
+
+
+def ends_words(finish_reasons: Iterable[str], what: str = "") -> str:
+    """How several origin crawlers ended, each way with its number, those first that need an eye: "2 gave up, 3 have
+    finished". `what` stands after the first number, as one and as many, parted by a slash."""
+    counts = Counter(reason if reason in _SEVERAL else "" for reason in finish_reasons)
+    parts: list[str] = []
+    for reason, (one, many) in _SEVERAL.items():
+        number = counts[reason]
+        if number:
+            noun = "" if parts or not what else f" {what.split('/')[number != 1]}"
+            parts.append(f"{number}{noun} {one if number == 1 else many}")
+    return ", ".join(parts)
 
 
 def run_word(run: RunView) -> str:
@@ -66,6 +108,23 @@ def what_happened(activity: ActivityView) -> str:
             return activity.message
 
 
+def origin_end(finish_reason: str) -> str:
+    """How an origin crawler ended its run, as one word. `finish_reason` as in `v_origin`."""
+    return _ORIGINS.get(finish_reason, ("finished", ""))[0]
+
+
 def finish_words(finish_reason: str) -> str:
-    """Why an origin crawler ended its run, in words. `finish_reason` as in `v_origin`."""
-    return _ORIGINS.get(finish_reason, finish_reason.replace("_", " ") or "finished")
+    """Why it did, in words."""
+    word, why = _ORIGINS.get(finish_reason, ("finished", finish_reason.replace("_", " ")))
+    return why or word
+
+
+def refused_words(refused_as: str) -> str:
+    """Why nothing of an origin was asked for, where every page of it was refused. `refused_as` as in `OriginView`."""
+    return _REFUSED.get(refused_as, "everything asked for is refused")
+
+
+def origin_end_words(finish_reason: str, why: str) -> str:
+    """How it ended and why, as one piece of a sentence; `why` in words, which may name the end themselves."""
+    word = origin_end(finish_reason)
+    return why if why.startswith(word) else f"{word}, {why}"

@@ -19,14 +19,15 @@ from tui_crawler.domain.answer import (
     origin_words,
 )
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.standing import Hop, Referral, date_time, page_steps
+from tui_crawler.domain.robots_words import unavailable_words, unreachable_words
+from tui_crawler.domain.standing import Hop, Referral, UrlStanding, date_time, page_steps
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 from tui_crawler.domain.verdict import Admitted, Refusal, Step, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tui_crawler.domain.view import AttemptView
+    from tui_crawler.domain.view import AttemptView, RunView
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ _OF_THE_LINK = frozenset({Refusal.origin_full, Refusal.item_pattern, Refusal.red
 
 def explain(question: Question) -> Explanation:
     """The whole chain for one URL, and the one word that sums it up."""
-    url, standing = question.url, question.standing
+    url, standing = question.url, _as_it_goes_on(question.standing, question.run)
+    question = replace(question, standing=standing)
     if isinstance(url, InvalidUrl):
         steps = [Step("normalise", "refuse", f"the URL {url.reason}")]
         decision = Decision(Answer.invalid_url, f"it cannot be crawled: it {url.reason}", ExitCode.invalid_url.name)
@@ -73,6 +75,12 @@ def explain(question: Question) -> Explanation:
         steps.append(_unknown_step(question))
         decision = answer_for_unknown(question, url, chain)
     return _made(question, steps, decision)
+
+
+def _as_it_goes_on(standing: UrlStanding, run: RunView | None) -> UrlStanding:
+    """Where a URL stands, with whether anybody crawls its run."""
+    broken_off = run is not None and not run.live and not standing.schedule.over
+    return replace(standing, schedule=replace(standing.schedule, broken_off=broken_off))
 
 
 def _made(question: Question, steps: Sequence[Step], decision: Decision) -> Explanation:
@@ -174,10 +182,13 @@ def _robots_step(question: Question, step: Step) -> Step:
     robots = question.robots
     fetched = f"fetched {date_time(robots.fetched_at, question.zone)}" if robots.fetched_at else ""
     if robots.status == "unavailable":
-        return Step("robots", "pass", f"there is no robots.txt, so everything is allowed ({fetched})", "RFC 9309")
+        words = unavailable_words(robots.http_status, robots.message)
+        if robots.http_status is None:
+            return Step("robots", "unknown", words, "RFC 9309")
+        return Step("robots", "pass", f"{words}, {fetched}" if fetched else words, "RFC 9309")
     if robots.status == "unreachable":
-        reason = "robots.txt could not be fetched: nothing of the origin is crawled until it can"
-        return Step("robots", "unknown", reason, "RFC 9309")
+        words = unreachable_words(robots.http_status, robots.message)
+        return Step("robots", "unknown", f"{words}; nothing of the origin is crawled until it can be had", "RFC 9309")
     if robots.rules is None:
         return Step("robots", "unknown", "robots.txt of its origin has not been fetched yet")
     return replace(step, reason=f"{step.reason}, {fetched}" if fetched else step.reason)

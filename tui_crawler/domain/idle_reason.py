@@ -12,8 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.delay_reason import DelayReason
-from tui_crawler.domain.endings import finish_words, run_end
+from tui_crawler.domain.endings import ends_words, finish_words, refused_words, run_end
+from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.robots_words import unreachable_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,6 +56,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def delay_words(delay_reason: str) -> str:
     """What decided a delay, in words; empty for the plain configured one. `delay_reason` as in `v_origin`."""
     return _DELAYS.get(delay_reason, delay_reason.replace("_", " "))
+
+
+def delay_why(origin: OriginView) -> str:
+    """What decided the present delay of an origin: a server that answered slowly is told from one that did not."""
+    late = origin.last_exit_code == ExitCode.request_timeout.name and origin.last_http_status is None
+    if late and origin.delay_reason == DelayReason.response_time.value:
+        return f"no answer within {_span(origin.last_response_ms)}"
+    return delay_words(origin.delay_reason)
 
 
 def at_rest(origin: OriginView, run: RunView | None) -> OriginView:
@@ -115,6 +125,11 @@ def idle_reason(
     return "ready, waits for its turn"
 
 
+def lost_to_robots(origin: OriginView) -> bool:
+    """Whether it gave up because its robots.txt could not be had: nothing else of it was asked for since."""
+    return origin.finish_reason == "patience" and origin.robots_status == "unreachable"
+
+
 def flying(origins: Iterable[OriginView]) -> Counter[str]:
     """Of how many origins a request is in flight, by their worker."""
     return Counter(view.worker for view in origins if view.in_flight_url)
@@ -143,30 +158,34 @@ def idle_reason_of_run(
     if any(view.in_flight_url for view in every):
         return ""
     unfinished = tuple(view for view in every if view.state != "FINISHED")
+    reasons = {view.finish_reason for view in every if view.state == "FINISHED"}
+    ended = ends_words(view.finish_reason for view in every if view.state == "FINISHED")
     if not unfinished:
-        return "every origin has finished"
+        return "every origin has finished" if reasons == {"exhausted"} else f"no origin is left: {ended}"
     awake = tuple(view for view in unfinished if not view.paused)
     if not awake:
-        rest = ", the others have finished" if len(unfinished) < len(every) else ""
-        return f"{_some(len(unfinished), 'is', 'are')} paused{rest}"
+        return f"{_some(len(unfinished), len(unfinished), 'is', 'are')} paused{ended and '; '}{ended}"
     if all(view.asleep_until == HELD for view in awake):
         return "every job with pages left is paused"
+    awake = tuple(view for view in awake if view.asleep_until != HELD)
     first = min(awake, key=lambda view: max(view.next_request_at, view.asleep_until))
     wait = max(first.next_request_at, first.asleep_until) - now
     if wait <= SOON_MS:
         return ""
-    return f"{_some(len(awake), 'waits', 'wait')}: next request in {_span(wait)} to {first.origin}"
+    return f"{_some(len(awake), len(unfinished), 'waits', 'wait')}: next request in {_span(wait)} to {first.origin}"
 
 
 def _finished(origin: OriginView, now: int, zone: tzinfo) -> str:
     words = finish_words(origin.finish_reason)
+    if lost_to_robots(origin):
+        return unreachable_words(origin.robots_http_status, origin.robots_message)
     if origin.finish_reason == "patience":
         return f"{words}: {origin.patience_max} persistent failures"
     if origin.finish_reason == "exhausted" and origin.pending:
         waits = "1 page waits" if origin.pending == 1 else f"{origin.pending} pages wait"
         return f"{words}; {waits} for the next"
     if origin.finish_reason == "exhausted":
-        return "nothing left to crawl"
+        return refused_words(origin.refused_as) if origin.refused_as else "nothing left to crawl"
     if origin.finish_reason == "rate_limited" and origin.next_request_at > now:
         return f"told by Retry-After to wait {_until(origin.next_request_at, now, zone)}"
     return words
@@ -180,14 +199,16 @@ def _paused(origin: OriginView, you: str, zone: tzinfo) -> str:
 
 
 def _waiting(origin: OriginView, wait: int) -> str:
-    why = delay_words(origin.delay_reason)
+    why = delay_why(origin)
     whole = max(origin.delay_ms, wait)
     if origin.delay_reason == DelayReason.robots_unreachable.value:
         return f"robots.txt back-off, {_span(wait)} of {_span(whole)} left"
     return f"delay {_span(wait)} of {_span(whole)}" + (f", {why}" if why else "")
 
 
-def _some(number: int, one: str, many: str) -> str:
+def _some(number: int, whole: int, one: str, many: str) -> str:
+    if number < whole:
+        return f"{number} of {whole} open origins {one if number == 1 else many}"
     return f"the open origin {one}" if number == 1 else f"all {number} open origins {many}"
 
 

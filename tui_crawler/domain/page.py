@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.page_status import PageStatus
 
-
-class PageStatus(IntEnum):
-    """Where a page stands in its queue (B). Done is READY with no attempt remaining."""
-
-    READY = 0
-    CLAIMED = 2
-    SKIPPED = 3
-    STASHED = 4
+__all__ = ["RETRIED_AT_ONCE", "Candidates", "NewPage", "PageStatus", "PutBack", "Tally", "TodoPage", "tally"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,20 @@ class PageWindow:
     ended: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class PageTally:
+    """How many pages pass a filter among `looked_at` rows, of `known` pages in all.
+
+    `last_id` is where the next piece begins; `ended`: there is none, every page was looked at.
+    """
+
+    matched: int
+    looked_at: int
+    known: int
+    last_id: int = 0
+    ended: bool = True
+
+
 def read_page_filter(text: str) -> PageFilter | FilterProblem:
     """The filter that a line of text means, or what is wrong with it."""
     words = text.split()
@@ -178,8 +192,18 @@ def _term(word: str, inverted: bool) -> Term | FilterProblem | None:
     field, colon, value = word.partition(":")
     read = _FIELDS.get(field.lower()) if colon else None
     if read is None:
-        return TextTerm(word, inverted)
+        return _no_field(field) if _names_field(field, colon, value) else TextTerm(word, inverted)
     return read(value, inverted) if value.strip(",") else None
+
+
+def _names_field(field: str, colon: str, value: str) -> bool:
+    """Whether a word that begins with no field of ours was meant to: not a part of a URL, a host with its port."""
+    return bool(colon) and field.isalpha() and not value.startswith("//") and not value[:1].isdigit()
+
+
+def _no_field(field: str) -> FilterProblem:
+    there_are = " ".join(f"{name}:" for name in _FIELDS)
+    return FilterProblem(f"no such field: {field}; there are {there_are} (re:{field}: looks for the text)")
 
 
 def _exit_term(value: str, inverted: bool) -> ExitTerm | FilterProblem:

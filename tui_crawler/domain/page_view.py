@@ -119,7 +119,8 @@ class ExitCountView:
 
 @dataclass(frozen=True, slots=True)
 class FailureGroup:
-    """Failed pages with one key. `key` holds name and value pairs of the grouping, in its order.
+    """Failed pages with one key. `key` holds name and value pairs of the grouping, in its order. `found` of them hold
+    what was looked for (0 also where nothing was).
 
     `recoverable` of them can recover (`domain.recovery`). `recent` of them failed last in the last five minutes.
     `trend` has the same for the twelve spans of five minutes up to the present one, that one last. `origins` are the
@@ -135,6 +136,7 @@ class FailureGroup:
     recent: int = 0
     trend: tuple[int, ...] = ()
     origins: tuple[tuple[str, int], ...] = ()
+    found: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""What becomes of a failed page: whether it can recover, and when it is asked again. Pure.
+"""What becomes of a page: whether a failed one can recover, and when any is asked for next. Pure.
 
-Every place that speaks of failed pages asks here: reports, commands, console. Times are epoch ms, 0: none.
+Every place that speaks of this asks here: reports, commands, console. Times are epoch ms, 0: none.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def is_recoverable(status: PageStatus, attempts_remaining: int, code: ExitCode |
 
 
 class NextTry(Enum):
-    """When a failed page is asked again; the value is the word that stands for it everywhere."""
+    """When a page is asked for next; the value is the word that stands for it everywhere."""
 
     in_flight = "in flight"
     now = "now"  # in this run, as soon as its turn comes
@@ -50,14 +50,15 @@ def next_try(
     recoverable: bool = True,
     due_at: int = 0,
 ) -> NextTry:
-    """When a failed page is asked again (CRAWL.md sections 4 and 5).
+    """When a page is asked for next (CRAWL.md sections 4 and 5), be it one that failed, a new or a done one.
 
-    `considered`: it is on the ignore list of the newest run, and on no todo list. `over`: that run has ended.
-    `recoverable` as above, `due_at` when its recrawl is due: both matter only without tries.
+    `considered`: it is on the ignore list of the newest run, and on no todo list. `over`: nobody crawls any more; what
+    the run has left claimed is given back by the next start. `recoverable` as above, `due_at` when its recrawl is due:
+    both matter only without tries.
     """
     match status:
         case PageStatus.CLAIMED:
-            return NextTry.in_flight
+            return NextTry.next_run if over else NextTry.in_flight
         case PageStatus.STASHED:
             return NextTry.stashed
         case PageStatus.SKIPPED:
@@ -66,14 +67,19 @@ def next_try(
             pass
     if attempts_remaining <= 0 and not 0 < due_at <= now:
         return NextTry.used_up if recoverable else NextTry.final
+    return next_try_on_list(not_before, now, over=over or considered)
+
+
+def next_try_on_list(not_before: int, now: int, *, over: bool) -> NextTry:
+    """The same for a page of a todo list: that it is due was judged when it was put there."""
     if not_before > now:
         return NextTry.later
-    return NextTry.next_run if over or considered else NextTry.now
+    return NextTry.next_run if over else NextTry.now
 
 
 def next_try_of(page: PageView, now: int, run_id: int, *, over: bool) -> NextTry:
     """The same for a page as reports show it (a status of a newer program counts as READY); `run_id` is the newest run
-    (0: there is none), `over` whether that has ended."""
+    (0: there is none), `over` whether nobody crawls it any more."""
     return next_try(
         PageStatus.__members__.get(page.status, PageStatus.READY),
         page.attempts_remaining,

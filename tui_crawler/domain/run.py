@@ -6,12 +6,39 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.failure import (
+    BadSegment,
+    DatabaseDamaged,
+    DatabaseLocked,
+    NoSuchJob,
+    NotOurDatabase,
+    NotTakenUp,
+    RunHeld,
+    StorageFailure,
+)
+
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import OriginRecord
     from tui_crawler.domain.job import JobPlan, JobState
     from tui_crawler.domain.page import NewPage, TodoPage
     from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.ruleset import Ruleset
+
+__all__ = [
+    "BadSegment",
+    "DatabaseDamaged",
+    "DatabaseLocked",
+    "NoSuchJob",
+    "NotOurDatabase",
+    "NotTakenUp",
+    "RunHeld",
+    "RunPlan",
+    "RunReason",
+    "RunStart",
+    "Settled",
+    "StorageFailure",
+    "StoredOrigin",
+]
 
 
 def _no_rules() -> PolicySet:
@@ -69,7 +96,8 @@ class RunPlan:
 
 @dataclass(frozen=True, slots=True)
 class StoredOrigin:
-    """An origin as the database has it: the durable state, the todo list in order, and known pages."""
+    """An origin as the database has it: the durable state, the todo list in order, and known pages. `seeded`: a seed
+    of a job is a page of it."""
 
     record: OriginRecord
     todo: tuple[TodoPage, ...] = ()
@@ -78,6 +106,7 @@ class StoredOrigin:
     failed: int = 0
     handed_on: bool = False  # another worker of this run held it before
     unclean: bool = False  # that worker did not end in order: a request may have been in flight
+    seeded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,35 +141,3 @@ class Settled:
     failed: int = 0
     blocked: int = 0
     stolen: bool = False  # another worker has taken the page: only someone_stole_my_work was stored
-
-
-class StorageFailure(Exception):
-    """The database cannot take or give what is asked: disk full, locked for too long, corrupt, gone."""
-
-
-class DatabaseLocked(StorageFailure):
-    """Another program holds a lock on the database that it will give back: nothing is lost, it can be tried again."""
-
-
-class DatabaseDamaged(StorageFailure):
-    """The file is no whole database any more: nothing that is asked of it can be trusted."""
-
-
-class RunHeld(Exception):
-    """Another live run holds the database; the message says which process on which host."""
-
-
-class NotTakenUp(Exception):
-    """A live run has not looked at the operator journal in time; the action stays there."""
-
-
-class NoSuchJob(ValueError):
-    """A command names a job that does not exist."""
-
-
-class BadSegment(ValueError):
-    """A segment that cannot be taken: no segment, damaged, or consumed before. Nothing was changed."""
-
-
-class NotOurDatabase(StorageFailure):
-    """The file is not a database of this program, or one of a newer version; it was not touched."""

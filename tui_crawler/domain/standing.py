@@ -26,7 +26,7 @@ _UNITS = ((604_800_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_0
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """What of the newest run decides when a page is due; `started_at` 0: there was no run. `over`: it has ended, what
-    is due waits for the next one."""
+    is due waits for the next one. `broken_off`: no engine is at work, the next start goes on with it."""
 
     job: str = ""
     started_at: int = 0
@@ -34,6 +34,12 @@ class Schedule:
     respect_http_freshness: bool = True
     force_recrawl: bool = False
     over: bool = False
+    broken_off: bool = False
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nobody crawls."""
+        return self.over or self.broken_off
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,7 @@ def page_steps(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -
     yield Step("known", "pass", _known(page, zone))
     yield job_step(page)
     yield _depth_step(page)
-    yield _status_step(page, zone)
+    yield _status_step(page, schedule, zone)
     yield _tries_step(page)
     yield due_step(page, schedule, now, zone)
     yield _queue_step(page)
@@ -191,7 +197,7 @@ def next_try_of_standing(page: PageStanding, schedule: Schedule, now: int) -> Ne
         page.not_before,
         now,
         considered=page.ignored and not page.queue_position,
-        over=schedule.over,
+        over=schedule.at_rest,
         recoverable=is_recoverable(page.status, page.attempts_remaining, page.last_code, page.last_http_status),
         due_at=page.due_at or 0,
     )
@@ -202,11 +208,12 @@ def _tried_next(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) 
     match next_try_of_standing(page, schedule, now):
         case NextTry.later:
             return Step("due", "refuse", f"not before {moment(page.not_before, now, zone)}", "not_before")
-        case NextTry.next_run if not schedule.over:
-            return Step("due", "refuse", "in the next run: this one has considered it already", "ignore list")
         case NextTry.next_run:
-            words = "in the next run: it has tries left"
             considered = page.ignored and not page.queue_position
+            if considered and not schedule.over:
+                return Step("due", "refuse", "in the next run: this one has considered it already", "ignore list")
+            words = "in the next run" if schedule.over else "as soon as a start goes on with the run"
+            words += ": it has tries left"
             return Step("due", "refuse", words, "ignore list") if considered else Step("due", "pass", words)
         case _:
             return Step("due", "pass", "now: it has tries left")
@@ -251,12 +258,13 @@ def _depth_step(page: PageStanding) -> Step:
     return Step("depth", "pass", f"depth {page.depth}{limit}")
 
 
-def _status_step(page: PageStanding, zone: tzinfo) -> Step:
+def _status_step(page: PageStanding, schedule: Schedule, zone: tzinfo) -> Step:
     match page.status:
         case PageStatus.READY:
             return Step("status", "pass", "READY")
         case PageStatus.CLAIMED:
-            return Step("status", "pass", f"CLAIMED since {date_time(page.claimed_at, zone)}: it is being crawled")
+            then = "the next start gives it back" if schedule.at_rest else "it is being crawled"
+            return Step("status", "pass", f"CLAIMED since {date_time(page.claimed_at, zone)}: {then}")
         case PageStatus.SKIPPED:
             return Step("status", "refuse", "SKIPPED by a rule")
         case PageStatus.STASHED:

@@ -28,11 +28,16 @@ class RunView:
     max_requests: int | None = None
     tries: int = 0  # how many a page gets when it is put back; 0: not told
     rested_ms: int = 0  # between its sessions, while no engine was at work for it
+    paused_jobs: tuple[int, ...] = ()  # their ids
 
 
 @dataclass(frozen=True, slots=True)
 class OriginView:
-    """An origin as `v_origin` has it, with what the overview needs beside. `change` grows with each change."""
+    """An origin as `v_origin` has it, with what the overview needs beside. `change` grows with each change.
+
+    `robots_message`: why robots.txt cannot be had, as the last try said, while it is unreachable. `refused_as`: the
+    exit code of all its pages where every one was refused before it was asked for, "several" where they differ.
+    """
 
     origin: str
     change: int
@@ -70,6 +75,8 @@ class OriginView:
     discovered: int = 0  # pages of this origin that became known in this run
     in_flight_since: int = 0  # when the request in flight was begun; says nothing while none is
     robots_http_status: int | None = None
+    robots_message: str = ""
+    refused_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from tui_crawler.domain.admission import Found
-from tui_crawler.domain.attempt import FillRecord
+from tui_crawler.domain.attempt import FillRecord, OriginRecord
 from tui_crawler.domain.command import (
     ActionResult,
     AddSeeds,
@@ -42,6 +42,7 @@ from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.turn import finish, refetch_robots, reopen, slow_down, top_up
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Refused
+from tui_crawler.engine.pieces import fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.probes import Probes
 from tui_crawler.engine.queue_desk import Performed, QueueCommand, QueueDesk, as_json
@@ -49,8 +50,8 @@ from tui_crawler.engine.roster import Roster
 
 _OfOrigins = PauseOrigins | ResumeOrigins | StopOrigins | TopUpPatience | SetDelay | RefetchRobots
 Steered = _OfOrigins | AddSeeds | RetryPages | Exclude | QueueCommand
-_FRONT = 1_000  # so many added seeds go to the front of the todo list; more wait for the next fill
-_TOGETHER = 64  # so many origins are stored at once, in one commit; what turns have brought goes in between
+_FRONT = 1_000  # so many added seeds of an origin go to the front of its todo list; more wait for the next fill
+_SEEDS = 128  # so many are added at once
 _IDLE = frozenset({FinishReason.exhausted})
 
 
@@ -121,7 +122,7 @@ class CommandDesk:
 
     async def follow_rules(self, rulesets: tuple[Ruleset, ...]) -> tuple[str, ...]:
         """The same for rulesets."""
-        return await self._queue.adopt(rulesets)
+        return (await self._queue.adopt(rulesets))[0]
 
     async def load_segment(self, path: str) -> tuple[str, ...]:
         """Takes a segment into the queue by itself (M); answers the origins that have work again. Raises BadSegment."""
@@ -133,7 +134,7 @@ class CommandDesk:
             case PauseOrigins(origins=origins):
                 return await self._each(origins, _paused, lambda s: replace(s, paused=True))
             case ResumeOrigins(origins=origins):
-                return await self._each(origins, _paused, _resumed)
+                return await self._resume(origins)
             case StopOrigins(origins=origins):
                 return await self._each(origins, _finish_reason, lambda s: finish(s, FinishReason.operator))
             case TopUpPatience(origins=origins):
@@ -141,7 +142,12 @@ class CommandDesk:
             case RefetchRobots(origins=origins):
                 return await self._each(origins, lambda s: s.robots.expires_at, refetch_robots)
             case SetDelay(origin=origin, delay_ms=ms):
-                return await self._each((origin,), lambda s: s.pace.operator_ms, lambda s: self._slower(s, ms))
+                before, after, touched = await self._each(
+                    (origin,), lambda s: s.pace.operator_ms, lambda s: self._slower(s, ms)
+                )
+                if origin in before:
+                    after["in_force"] = self._roster.states[origin].delay_ms
+                return before, after, touched
             case RetryPages():
                 return await self._retry(command)
             case AddSeeds():
@@ -167,7 +173,7 @@ class CommandDesk:
         origins: tuple[str, ...],
         shown: Callable[[OriginState], object],
         fold: Callable[[OriginState], OriginState],
-    ) -> Performed:
+    ) -> tuple[dict[str, object], dict[str, object], tuple[str, ...]]:
         """Folds the states of the origins named (or all); answers the shown value before and after."""
         foreign = [name for name in origins if name not in self._roster.states]
         held = await self._elsewhere(foreign) if foreign else frozenset()
@@ -177,15 +183,19 @@ class CommandDesk:
         names = self._roster.named(origins) if origins else list(self._roster.states)
         before: dict[str, object] = {}
         after: dict[str, object] = dict.fromkeys(sorted(held), "passed on to the worker that holds it")
-        for name in names:
-            old = self._roster.states[name]
-            new = fold(old)
-            if new == old:
-                continue
-            self._roster.update(new)
-            before[name], after[name] = shown(old), shown(new)
-            await self._store.save_origin(record_of(new))
+        for old, new in await fold_origins(self._roster, self._store, names, fold):
+            before[old.origin], after[new.origin] = shown(old), shown(new)
         return before, after, tuple(names)
+
+    async def _resume(self, origins: tuple[str, ...]) -> Performed:
+        """Takes the pause off. At rest `let_go` says how many of the origins have something to do now that nobody does:
+        for them alone another run may begin."""
+        before, after, touched = await self._each(origins, _paused, _resumed)
+        if not self.crawls:
+            free = [name for name in before if self._roster.states[name].finished is None]
+            going = await self._store.awake(free, self._clock.now().wall_ms)
+            after |= {"let_go": len(going)} if going else {}
+        return before, after, touched
 
     def _topped_up(self, state: OriginState) -> OriginState:
         return top_up(state, self._roster.settings.settings_of(state.origin))
@@ -197,12 +207,8 @@ class CommandDesk:
         counted = await self._store.retry(command)
         touched = tuple(name for name, _ in counted if name in self._roster.states)
         moved = frozenset(await self.bring_forward(command) if self.crawls else ())
-
-        async def wake(name: str) -> None:
-            state = self._roster.update(reopen(self._roster.states[name], _IDLE))
-            await self._store.save_origin(record_of(state))
-
-        await _for_each([name for name in touched if name not in moved], wake)
+        asleep = [name for name in touched if name not in moved]
+        await fold_origins(self._roster, self._store, asleep, lambda state: reopen(state, _IDLE))
         return {}, {"retried": dict(counted)}, touched
 
     async def bring_forward(self, command: RetryPages) -> tuple[str, ...]:
@@ -215,86 +221,111 @@ class CommandDesk:
                 continue  # another worker holds it
             state = reopen(self._roster.states[name], _IDLE)
             named = {page.page_id for page in back}
-            held = {page.page_id for page in state.todo if page.page_id in named}
+            held = named.intersection(page.page_id for page in state.todo)
             front = [page for page in back if page.page_id in held or page.page_id not in found.listed]
             moved[name] = frozenset(page.page_id for page in front)
             rest = [page for page in state.todo if page.page_id not in held] if held else state.todo
             self._roster.update(replace(state, todo=(*front, *rest)))
 
-        async def store(name: str) -> None:
-            """What turns have taken meanwhile is not written back: it is left out as the rest is handed over."""
-            state = self._roster.states[name]
-            first = tuple(page.page_id for page in state.todo if page.page_id in moved[name])
-            await self._store.put_first(record_of(state), first)
-
-        await _for_each(tuple(moved), store)
+        for some in pieces(tuple(moved)):
+            placed = []
+            for state in map(self._roster.states.__getitem__, some):  # what turns have taken meanwhile is left out
+                first = tuple(page.page_id for page in state.todo if page.page_id in moved[state.origin])
+                placed.append((record_of(state), first))
+            await self._store.put_first(placed)
         return tuple(moved)
 
     async def _add(self, command: AddSeeds) -> Performed:
-        urls: list[CrawlUrl] = []
-        refused: list[str] = []
-        for raw in command.urls:
-            url = normalise(raw, None, self._roster.judges.main.limits.max_url_length)
-            if isinstance(url, InvalidUrl):
-                refused.append(f"{raw[:200]}: {url.reason}")
-                continue
-            urls.append(url)
-        for origin in dict.fromkeys(url.origin for url in urls):
-            await self.join(origin)
-        pages: dict[str, NewPage] = {}
-        admission, job = self._roster.judges.named(command.job), self._roster.judges.job_named(command.job)
-        for url in urls:
-            known = self._roster.pages_known.get(url.origin, 0)
-            verdict = admission.admit(Found(url, 0, None, known))
-            if isinstance(verdict, Refused):
-                refused.append(f"{url.href}: {verdict.reason.value}: {verdict.detail}")
-                continue
-            pages[url.href] = NewPage(
-                url.href,
-                url.hash,
-                url.origin,
-                depth=0,
-                nice=job.nice if job else 0,
-                seed=True,
-                item_pattern=command.pattern,
-                force=command.force,
-                not_before=command.not_before,
-            )
+        pages, refused = await self._read_seeds(command)
         if not pages and refused:
             raise ValueError("; ".join(refused[:5]))
-        added = await self._store.add_pages(tuple(pages.values()), command.job)
-        touched = tuple(dict.fromkeys(page.origin for page in pages.values()))
         put_off = frozenset(pages) if command.not_before > self._clock.now().wall_ms else frozenset()
-        mine: dict[str, list[TodoPage]] = {}
+        front: dict[str, list[TodoPage]] = {page.origin: [] for page in pages.values()}
+        number = 0
+        for some in list(pieces(tuple(pages.values()), _SEEDS)) or [()]:  # without any, too, an unknown job is told
+            added = await self._store.add_pages(some, command.job)
+            number += len(added)
+            self._roster.take_seeds(page.url for page in some)
+            await self._to_front(some, added, front, put_off)
+        return {}, {"added": number, "known": len(pages) - number, "refused": refused[:20]}, tuple(front)
+
+    async def _read_seeds(self, command: AddSeeds) -> tuple[dict[str, NewPage], list[str]]:
+        """The pages that are asked for, by URL, and why others are none. Their origins join the run."""
+        urls: list[CrawlUrl] = []
+        origins: dict[str, None] = {}
+        refused: list[str] = []
+        for some in pieces(command.urls, _SEEDS):
+            for raw in some:
+                url = normalise(raw, None, self._roster.judges.main.limits.max_url_length)
+                if isinstance(url, InvalidUrl):
+                    refused.append(f"{raw[:200]}: {url.reason}")
+                else:
+                    urls.append(url)
+                    origins[url.origin] = None
+            await asyncio.sleep(0)  # of many URLs, what turns have brought goes in between
+        await self.join(origins)
+        pages: dict[str, NewPage] = {}
+        admission, job = self._roster.judges.named(command.job), self._roster.judges.job_named(command.job)
+        for found in pieces(urls, _SEEDS):
+            for url in found:
+                known = self._roster.pages_known.get(url.origin, 0)
+                verdict = admission.admit(Found(url, 0, None, known))
+                if isinstance(verdict, Refused):
+                    refused.append(f"{url.href}: {verdict.reason.value}: {verdict.detail}")
+                    continue
+                pages[url.href] = NewPage(
+                    url.href,
+                    url.hash,
+                    url.origin,
+                    depth=0,
+                    nice=job.nice if job else 0,
+                    seed=True,
+                    item_pattern=command.pattern,
+                    force=command.force,
+                    not_before=command.not_before,
+                )
+            await asyncio.sleep(0)
+        return pages, refused
+
+    async def join(self, origins: Iterable[str]) -> None:
+        """Takes origins into the run that were not in it."""
+        await self._queue.join(origins)
+
+    async def _to_front(
+        self,
+        seeds: Sequence[NewPage],
+        added: Sequence[TodoPage],
+        front: Mapping[str, list[TodoPage]],
+        put_off: frozenset[str],
+    ) -> None:
+        """Added seeds come before what is on the todo lists of their origins, after those that are in `front` already
+        (a page in flight keeps its place by its id); URLs that are put off leave them. Origins that another worker
+        holds are left out: it finds them."""
+        origins, new = {page.url: page.origin for page in seeds}, {page.origin: list[TodoPage]() for page in seeds}
         for page in added:
-            if page.url in pages:
-                mine.setdefault(pages[page.url].origin, []).append(page)
-        for origin in touched:
-            await self._to_front(origin, tuple(mine.get(origin, ())), put_off)
-        return {}, {"added": len(added), "known": len(pages) - len(added), "refused": refused[:20]}, touched
-
-    async def join(self, origin: str) -> None:
-        """Takes an origin into the run that was not in it."""
-        await self._queue.join(origin)
-
-    async def _to_front(self, origin: str, pages: tuple[TodoPage, ...], put_off: frozenset[str]) -> None:
-        """Added seeds come before what is on the todo list (a page in flight keeps its place by its id); URLs that are
-        put off leave it."""
-        if origin not in self._roster.states:
-            return  # another worker holds it, and finds them
-        state = reopen(self._roster.states[origin], _IDLE)
-        leaving = any(page.url in put_off for page in state.todo)
-        if 0 < len(pages) <= _FRONT or leaving:
-            new = {page.page_id for page in pages}
-            state = replace(
-                state, todo=pages + tuple(p for p in state.todo if p.page_id not in new and p.url not in put_off)
-            )
-            record = FillRecord(record_of(state), tuple(new), tuple(page.page_id for page in state.todo))
-            self._roster.update(state)
-            await self._store.fill(record)
-            return
-        self._roster.update(state)
-        await self._store.save_origin(record_of(state))
+            if page.url in origins:
+                new[origins[page.url]].append(page)
+        for some in pieces([origin for origin in new if origin in self._roster.states]):
+            placed: list[tuple[OriginRecord, tuple[int, ...]]] = []
+            fills: list[FillRecord] = []
+            for origin in some:
+                state = reopen(self._roster.states[origin], _IDLE)
+                leaves = bool(put_off) and any(page.url in put_off for page in state.todo)
+                taken = new[origin] if leaves else new[origin][: max(0, _FRONT - len(front[origin]))]
+                first: tuple[TodoPage, ...] = ()
+                if taken or leaves:
+                    listed = {page.page_id for page in state.todo}
+                    first = (*(page for page in front[origin] if page.page_id in listed), *taken)
+                    state = replace(state, todo=_in_front(first, state.todo, put_off))
+                    front[origin].extend(taken)
+                self._roster.update(state)
+                ids = tuple(page.page_id for page in first)
+                if leaves:
+                    fills.append(FillRecord(record_of(state), ids, tuple(page.page_id for page in state.todo)))
+                else:
+                    placed.append((record_of(state), ids))
+            await self._store.put_first(placed)
+            await asyncio.gather(*map(self._store.fill, fills))
 
     async def _exclude(self, command: Exclude, who: str) -> Performed:
         exclusion = _exclusion_of(command, who)
@@ -313,7 +344,7 @@ class CommandDesk:
             concerned = await self._queue.exclude(names)
         back = change or QueueChange()
         awake = await self._queue.follow(back, [name for name, _ in back.origins])
-        after = {"changed": change is not None, "origins": list(concerned)}
+        after = {"changed": change is not None, "origins": list(concerned), "pages": dict(back.origins)}
         return {}, after, tuple(dict.fromkeys((*concerned, *awake)))
 
     def _refuse_removal(self, exclusion: Exclusion) -> None:
@@ -345,7 +376,7 @@ def _finish_reason(state: OriginState) -> object:
     return state.finished.value if state.finished else None
 
 
-async def _for_each(names: Sequence[str], store: Callable[[str], Awaitable[None]]) -> None:
-    """Stores something of every origin named, _TOGETHER at a time."""
-    for start in range(0, len(names), _TOGETHER):
-        await asyncio.gather(*(store(name) for name in names[start : start + _TOGETHER]))
+def _in_front(pages: tuple[TodoPage, ...], todo: Iterable[TodoPage], put_off: frozenset[str]) -> tuple[TodoPage, ...]:
+    """A todo list that begins with these pages, without those that are put off."""
+    new = {page.page_id for page in pages}
+    return pages + tuple(page for page in todo if page.page_id not in new and page.url not in put_off)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from tui_crawler.domain.command import (
+    AddSeeds,
     ApplyRules,
     Command,
     Exclude,
@@ -123,6 +124,8 @@ class CrewMember:
                     return command, await self._desk.repeat(command, action.who)
             case RetryPages():
                 return command, await self._desk.bring_forward(command)
+            case AddSeeds(urls=urls):
+                self._roster.take_seeds(urls)
             case Exclude():
                 return command, await self._desk.follow_exclusion(command, action.who)
             case SetJob() | SteerJobs():

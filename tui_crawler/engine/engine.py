@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.command import PauseOrigins, PendingAction, ResumeOrigins
@@ -12,15 +12,13 @@ from tui_crawler.domain.event import Event
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import FinishReason, OriginState, Takeover, record_of
 from tui_crawler.domain.run import RunReason, RunStart, StorageFailure, StoredOrigin
-from tui_crawler.domain.turn import (
-    finish,
-    reopen,
-)
+from tui_crawler.domain.turn import finish, reopen
 from tui_crawler.engine import events
 from tui_crawler.engine.commands import Carried, CommandDesk
 from tui_crawler.engine.crew import CrewMember, CrewStore
 from tui_crawler.engine.few_origins import FewOrigins
 from tui_crawler.engine.job_places import JobPlaces
+from tui_crawler.engine.pieces import fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
 from tui_crawler.engine.roster import Counts, EngineSettings, Roster
 from tui_crawler.engine.slots import Slots
@@ -65,6 +63,7 @@ class Engine:
         self._slots.is_stopping = lambda: self._reason is not None
         self._actions: deque[PendingAction] = deque()
         self._reason: RunReason | None = None
+        self._begun = False
         self._cancel_at: int | None = None
         self._continued = False
         self._next_poll = 0
@@ -74,6 +73,11 @@ class Engine:
     def in_flight(self) -> int:
         """How many turns are under way."""
         return len(self._slots)
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has its run, which no other process can have meanwhile."""
+        return self._begun
 
     @property
     def trouble(self) -> str:
@@ -89,6 +93,11 @@ class Engine:
     def admission(self) -> Admission:
         """The filters in force now for the job of the run."""
         return self._roster.judges.main
+
+    @property
+    def seed_hosts(self) -> Container[str]:
+        """The hosts that seeds of the run name, also those that operators have added, as `CrawlUrl.host` has them."""
+        return self._roster.seed_hosts
 
     def wake(self) -> None:
         """Looks at the operator's journal at once. Call it on the engine's loop."""
@@ -106,6 +115,7 @@ class Engine:
     async def run(self) -> RunReason:
         """The whole run. Raises RunHeld or StorageFailure when it cannot begin."""
         start = await self._store.begin_run(self._settings.plan)
+        self._begun = True
         self._slots.requests = 0 if self._crew else start.requests
         self._continued = start.continued
         await self._take_rules(start)
@@ -162,9 +172,8 @@ class Engine:
         same = [one.origin for one in idle if now[one.origin].robots == one.robots]
         looking = [name for name in same if now[name].finished is None]
         found = await self._store.awake(looking, self._clock.now().wall_ms)
-        for name in set(looking).difference(found):
-            ended = self._roster.update(finish(now[name], FinishReason.exhausted))
-            await self._store.save_origin(record_of(ended))
+        vain = [name for name in looking if name not in set(found)]
+        await fold_origins(self._roster, self._store, vain, lambda state: finish(state, FinishReason.exhausted))
 
     async def _take_rules(self, start: RunStart) -> None:
         """The rules in force, as the database has them, and the exclusions that operators added."""
@@ -185,7 +194,7 @@ class Engine:
         """An origin that was first linked or added while the run is live."""
         if origin in self._roster.states:
             return
-        await self._desk.join(origin)
+        await self._desk.join((origin,))
         if origin in self._roster.states:
             await self._open(self._roster.states[origin], self._clock.now())
 
@@ -197,13 +206,14 @@ class Engine:
 
     async def _awaken(self, origins: Iterable[str]) -> None:
         """Origins that got pages: those that had nothing left to do, or slept, go on."""
-        for origin in origins:
-            state = self._roster.states.get(origin)
-            if state is None or not (state.finished is FinishReason.exhausted or state.asleep_until):
-                continue
-            awake = self._roster.update(reopen(state, frozenset({FinishReason.exhausted})))
-            await self._store.save_origin(record_of(awake))
-            self._slots.place(origin)
+        for some in pieces([origin for origin in origins if origin in self._roster.states]):
+            known = map(self._roster.states.__getitem__, some)
+            idle = [one for one in known if one.finished is FinishReason.exhausted or one.asleep_until]
+            awake = [self._roster.update(reopen(one, frozenset({FinishReason.exhausted}))) for one in idle]
+            if awake:
+                await self._store.save_origins([record_of(state) for state in awake])
+            for state in awake:
+                self._slots.place(state.origin)
 
     async def _loop(self) -> RunReason:
         while True:
@@ -338,12 +348,11 @@ class Engine:
 
     async def _follow(self, carried: Carried) -> None:
         """Gives the origins that an action concerned their new places, and tells of pauses."""
-        now = self._clock.now()
-        for origin in carried.touched:
-            if origin not in self._roster.states:
-                continue  # another worker holds it
-            if origin not in self._roster.keys:
-                await self._open(self._roster.states[origin], now)
+        now, states = self._clock.now(), self._roster.states
+        mine = [origin for origin in carried.touched if origin in states]  # the others are another worker's
+        for some in pieces([origin for origin in mine if origin not in self._roster.keys]):
+            await asyncio.gather(*(self._open(states[origin], now) for origin in some))
+        for origin in mine:
             self._slots.place(origin)
             match carried.command:
                 case PauseOrigins():
@@ -378,9 +387,12 @@ class Engine:
             self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
 
     async def _finish_rest(self) -> None:
-        now = self._clock.now()
-        for state in tuple(self._roster.states.values()):
-            if state.finished is None:
-                ended = self._roster.update(finish(state, FinishReason.max_requests))
-                await self._store.save_origin(record_of(ended))
-                self._waiting.tell_finished(ended, now)
+        now, names = self._clock.now(), tuple(self._roster.states)
+        ended = await fold_origins(
+            self._roster,
+            self._store,
+            names,
+            lambda one: one if one.finished else finish(one, FinishReason.max_requests),
+        )
+        for _, state in ended:
+            self._waiting.tell_finished(state, now)

@@ -82,6 +82,10 @@ class Store(Protocol):
         """Stores the state of an origin crawler without an attempt."""
         ...
 
+    async def save_origins(self, records: Sequence[OriginRecord]) -> None:
+        """The same for several, in one transaction."""
+        ...
+
     async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[TodoPage, ...]:
         """Seeds that came while the run is live; answers the pages that were not known or are to be crawled again.
 
@@ -89,12 +93,13 @@ class Store(Protocol):
         """
         ...
 
-    async def add_origin(self, origin: str) -> StoredOrigin:
-        """An origin that joins the run; what is kept of it from earlier runs comes back."""
+    async def add_origins(self, names: Sequence[str]) -> tuple[StoredOrigin, ...]:
+        """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back."""
         ...
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
-        """Gives failed pages their tries back; answers how many pages of which origin."""
+        """Gives failed pages their tries back; answers how many pages of which origin. Many are put back in several
+        transactions, so that others are stored in between."""
         ...
 
     async def put_back(self, selection: RetryPages) -> PutBack:
@@ -102,8 +107,9 @@ class Store(Protocol):
         at most, the first of every origin before the second of any."""
         ...
 
-    async def put_first(self, record: OriginRecord, page_ids: Sequence[int]) -> None:
-        """Puts pages before all else on the todo list of their origin, in this order, and stores its state."""
+    async def put_first(self, placed: Sequence[tuple[OriginRecord, Sequence[int]]]) -> None:
+        """Puts pages (ids) before all else on the todo lists of their origins, in this order, and stores their states,
+        in one transaction."""
         ...
 
     async def exclusions(self) -> tuple[Exclusion, ...]:

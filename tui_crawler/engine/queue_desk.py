@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import assert_never
 
@@ -18,10 +18,11 @@ from tui_crawler.domain.command import (
     UnstashPages,
 )
 from tui_crawler.domain.job import JobState, QueueChange
-from tui_crawler.domain.origin import FinishReason, OriginState, Takeover, record_of
+from tui_crawler.domain.origin import FinishReason, OriginState, Takeover
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.turn import finish, reopen
 from tui_crawler.domain.url import InvalidUrl, normalise
+from tui_crawler.engine.pieces import fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.roster import Roster
 
@@ -74,83 +75,84 @@ class QueueDesk:
     async def load(self, path: str) -> QueueChange:
         """Takes a segment into the queue; its origins join the run. Raises BadSegment."""
         change = await self._store.load_segment(path)
+        await self.join(origin for origin, _ in change.origins)
         for origin, count in change.origins:
-            await self.join(origin)
             self._roster.pages_known[origin] = self._roster.pages_known.get(origin, 0) + count
         return change
 
-    async def join(self, origin: str) -> None:
-        """Takes an origin into the run that was not in it. Among several workers one of them leases it later."""
-        if origin in self._roster.states:
-            return
-        self._roster.judges.add_origin(origin)
-        stored = await self._store.add_origin(origin)
-        if self._roster.shared:
-            return
-        self._roster.enter(stored, Takeover(continued=False, unclean=False), self._clock.now())
+    async def join(self, origins: Iterable[str]) -> None:
+        """Takes origins into the run that were not in it. Among several workers one of them leases each later."""
+        new = [origin for origin in dict.fromkeys(origins) if origin not in self._roster.states]
+        for some in pieces(new):
+            for origin in some:
+                self._roster.judges.add_origin(origin)
+            stored = await self._store.add_origins(some)
+            if self._roster.shared:
+                continue
+            for one in stored:
+                if one.record.origin not in self._roster.states:
+                    self._roster.enter(one, Takeover(continued=False, unclean=False), self._clock.now())
 
     async def follow(self, change: QueueChange, wake: Iterable[str]) -> tuple[str, ...]:
         """Todo lists without the pages that left them; the origins named look for work again."""
-        touched: list[str] = []
         named = set(wake)
-        for name, old in tuple(self._roster.states.items()):
-            state = old
+
+        def fold(state: OriginState) -> OriginState:
             if change.unlisted and any(page.page_id in change.unlisted for page in state.todo):
                 state = replace(state, todo=tuple(p for p in state.todo if p.page_id not in change.unlisted))
-            if name in named:
-                state = reopen(state, _IDLE)
-            if state != old:
-                await self._keep(state)
-            if name in named or state != old:
-                touched.append(name)
-        return tuple(touched)
+            return reopen(state, _IDLE) if state.origin in named else state
+
+        names = tuple(self._roster.states)
+        changed = frozenset(await self._fold(names, fold))
+        return tuple(name for name in names if name in named or name in changed)
 
     async def readmit(self, names: Iterable[str]) -> tuple[str, ...]:
         """Origins that are no longer excluded go on; answers which."""
-        back = []
-        for name in names:
-            state = self._roster.states[name]
-            if state.finished is FinishReason.excluded and not self.excludes(name):
-                await self._keep(reopen(state, _ALLOWED_AGAIN))
-                back.append(name)
-        return tuple(back)
+
+        def fold(state: OriginState) -> OriginState:
+            back = state.finished is FinishReason.excluded and not self.excludes(state.origin)
+            return reopen(state, _ALLOWED_AGAIN) if back else state
+
+        return await self._fold(names, fold)
 
     async def exclude(self, names: Iterable[str]) -> tuple[str, ...]:
         """Origins that are excluded now are finished; answers which."""
-        ended = []
-        for name in names:
-            state = self._roster.states[name]
-            if state.finished is not FinishReason.excluded and self.excludes(name):
-                await self._keep(replace(finish(state, FinishReason.excluded), finished=FinishReason.excluded))
-                ended.append(name)
-        return tuple(ended)
+
+        def fold(state: OriginState) -> OriginState:
+            if state.finished is FinishReason.excluded or not self.excludes(state.origin):
+                return state
+            return replace(finish(state, FinishReason.excluded), finished=FinishReason.excluded)
+
+        return await self._fold(names, fold)
 
     def excludes(self, origin: str) -> bool:
         """Whether the exclusion list holds for the origin itself."""
         url = normalise(origin)
         return not isinstance(url, InvalidUrl) and self._roster.judges.main.excludes(url) is not None
 
-    async def adopt(self, rulesets: tuple[Ruleset, ...]) -> tuple[str, ...]:
-        """Goes by these rulesets from now on: origins finish as excluded, or are no longer; all look for work."""
+    async def adopt(self, rulesets: tuple[Ruleset, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Goes by these rulesets from now on: origins finish as excluded, or are no longer; all look for work. Answers
+        which it concerns, and which are no longer excluded."""
         self._roster.judges.adopt(rulesets, (), self._roster.settings.plan.job)
         names = tuple(self._roster.states)
         await self.exclude(names)
-        await self.readmit(names)
-        return await self.follow(QueueChange(), names)
+        back = await self.readmit(names)
+        return await self.follow(QueueChange(), names), back
 
     async def _apply(self, command: ApplyRules, who: str) -> Performed:
         rulesets = await self._store.apply_rules(command, who)
-        touched = await self.adopt(rulesets)
-        after = {one.job: one.ruleset_id for one in rulesets}
-        return {"ruleset": command.base_id}, {"rulesets": after}, touched
+        touched, back = await self.adopt(rulesets)
+        after = {"rulesets": {one.job: one.ruleset_id for one in rulesets}, "origins": list(back)}
+        return {"ruleset": command.base_id}, after, touched
 
     async def _moved(self, change: QueueChange) -> Performed:
         touched = await self.follow(change, [name for name, _ in change.origins])
         return {}, {"pages": dict(change.origins)}, touched
 
-    async def _keep(self, state: OriginState) -> None:
-        self._roster.update(state)
-        await self._store.save_origin(record_of(state))
+    async def _fold(self, names: Iterable[str], fold: Callable[[OriginState], OriginState]) -> tuple[str, ...]:
+        """Answers the origins whose state is another one now."""
+        changed = await fold_origins(self._roster, self._store, tuple(names), fold)
+        return tuple(new.origin for _, new in changed)
 
 
 def as_json(value: object) -> str:

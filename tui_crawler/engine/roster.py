@@ -14,6 +14,7 @@ from tui_crawler.domain.origin import CrawlSettings, FinishReason, OriginState, 
 from tui_crawler.domain.outcome import Storing
 from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules, parse_robots, product_token
 from tui_crawler.domain.run import RunPlan, StoredOrigin
+from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.judges import Judges
 
 
@@ -69,6 +70,7 @@ class Roster:
         self.states: dict[str, OriginState] = {}
         self.keys: dict[str, str] = {}
         self.pages_known: dict[str, int] = {}
+        self.seed_hosts: set[str] = set()
         self.storing = Storing(settings.store_bodies)
         self.token = product_token(settings.plan.user_agent)
         self.full = FullJobs(self)
@@ -84,9 +86,15 @@ class Roster:
         state = restore(record, stored.todo, rules, self.settings.settings_of(record.origin), takeover, now)
         self.states[state.origin] = state
         self.pages_known[state.origin] = stored.pages_known
+        if stored.seeded:
+            self.take_seeds((state.origin,))
         if state.origin not in self.judges.main.scope.origins:
             self.judges.add_origin(state.origin)
         return state
+
+    def take_seeds(self, urls: Iterable[str]) -> None:
+        """The hosts of these URLs are named by seeds from now on; what is no URL is passed over."""
+        self.seed_hosts.update(url.host for url in map(normalise, urls) if isinstance(url, CrawlUrl))
 
     def rules_of(self, status: str, body: bytes) -> RobotsRules | None:
         """The rules that a kept robots.txt stands for; None where there are none to obey."""

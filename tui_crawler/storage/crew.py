@@ -185,7 +185,7 @@ def _take(transaction: Transaction, claim: Claim, origin_id: int, former: int) -
     transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
     session = transaction.fetch(Session.select(Session.run_id, Session.clean).where(Session.id == former))
     handed_on = bool(session) and session[0][0] == claim.run_id
-    stored = load_origins(transaction, claim, origin_id)[0]
+    stored = load_origins(transaction, claim, (origin_id,))[0]
     return replace(stored, handed_on=handed_on, unclean=bool(session) and not session[0][1])
 
 

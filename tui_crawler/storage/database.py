@@ -9,15 +9,16 @@ import os
 import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import peewee
 
-from tui_crawler.domain.run import RunHeld, StorageFailure
+from tui_crawler.domain.failure import RunHeld, StorageFailure
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, execute
 from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.file_identity import APPLICATION_ID, FileState, check_current, examine
-from tui_crawler.storage.log_file import readonly_locations
+from tui_crawler.storage.log_file import open_to_read
 from tui_crawler.storage.migrations import latest_version, migrate, record_as_migrated
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import open_holds, this_process
@@ -100,18 +101,7 @@ def connect_readonly(path: Path, settings: OpenSettings | None = None) -> peewee
     settings = settings or OpenSettings()
     if not path.is_file():
         raise StorageFailure(f"there is no database at {path}")
-    first, *rest = readonly_locations(path)
-    database = _readonly(first, settings)
-    try:
-        database.connect()
-        execute(database, "SELECT COUNT(*) FROM sqlite_master")
-    except DATABASE_ERRORS:
-        database.close()
-        if not rest:
-            raise
-        database = _readonly(rest[0], settings)
-        database.connect()
-    return database
+    return open_to_read(path, partial(_connect_readonly, settings), DATABASE_ERRORS)
 
 
 def open_readonly(path: Path, settings: OpenSettings | None = None) -> peewee.SqliteDatabase:
@@ -148,8 +138,8 @@ def _writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:
     )
 
 
-def _readonly(location: str, settings: OpenSettings) -> peewee.SqliteDatabase:
-    return peewee.SqliteDatabase(
+def _connect_readonly(settings: OpenSettings, location: str) -> peewee.SqliteDatabase:
+    database = peewee.SqliteDatabase(
         location,
         pragmas=(("query_only", 1), ("busy_timeout", settings.busy_ms)),
         timeout=settings.busy_ms / 1000,
@@ -158,6 +148,13 @@ def _readonly(location: str, settings: OpenSettings) -> peewee.SqliteDatabase:
         check_same_thread=False,
         factory=settings.connection,
     )
+    try:
+        database.connect()
+        execute(database, "SELECT COUNT(*) FROM sqlite_master")
+    except DATABASE_ERRORS:
+        database.close()
+        raise
+    return database
 
 
 def _create(database: peewee.SqliteDatabase, settings: OpenSettings) -> None:

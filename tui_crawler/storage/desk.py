@@ -1,36 +1,28 @@
-"""What operators ask for and what becomes of it: added seeds, retries, exclusions, the journal's waiting rows."""
+"""What operators ask for and what becomes of it: added seeds, exclusions, the journal's waiting rows."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import peewee
-
-from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.command import (
-    RETRIED_NEXT,
     ActionResult,
     BadCommand,
     PendingAction,
-    RetryPages,
     SetJob,
     SteerJobs,
     from_json,
 )
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.job import JobChange
-from tui_crawler.domain.page import RETRIED_AT_ONCE, NewPage, PageStatus, PutBack, Tally, TodoPage
+from tui_crawler.domain.page import NewPage, PageStatus, TodoPage
 from tui_crawler.domain.policy import Exclusion
-from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import jobs, origins, stashes
 from tui_crawler.storage.candidates import is_due, todo_page, todo_query
-from tui_crawler.storage.claim import ONE, ZERO, Claim, require
+from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import Moves, tally_of
+from tui_crawler.storage.counters import Moves
 from tui_crawler.storage.intake import (
     Known,
     Source,
@@ -41,14 +33,12 @@ from tui_crawler.storage.intake import (
     update_known,
 )
 from tui_crawler.storage.models import Exclusion as ExclusionRow
-from tui_crawler.storage.models import OperatorAction, Origin, Page
-from tui_crawler.storage.rejudging import put_back
-from tui_crawler.storage.settle import TODO_BASE
-from tui_crawler.storage.statements import slot, slots
+from tui_crawler.storage.models import OperatorAction, Page
+from tui_crawler.storage.statements import padded, slot, slots
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import url_ids
 
-_CHUNK = 500
+_CHUNK = 256
 
 
 def add_seeds(transaction: Transaction, claim: Claim, job_id: int, pages: Sequence[NewPage]) -> tuple[TodoPage, ...]:
@@ -76,84 +66,6 @@ def add_seeds(transaction: Transaction, claim: Claim, job_id: int, pages: Sequen
     if not any(job.job_id == job_id and job.is_free(claim) for job in jobs.job_rows(transaction)):
         return ()
     return _to_be_crawled(transaction, claim, job_id, list(seeds), listed)
-
-
-def retry(transaction: Transaction, tries: int, selection: RetryPages) -> tuple[tuple[str, int], ...]:
-    """Gives failed pages their tries back and takes them off the ignore list; answers how many of which origin.
-
-    Without URLs or exit codes all failed pages are meant; those name blocked pages, too.
-    """
-    columns = (Page.id, Page.origin, Page.job, Page.status, Page.attempts_remaining, Page.last_exit_code)
-    rows: list[Any] = []
-    for condition in _selected(selection):
-        query = Page.select(*columns, Page.beyond_depth, Origin.origin).join(Origin, on=(Origin.id == Page.origin))
-        rows += transaction.fetch(query.where(condition).order_by(Page.id))
-    moves: dict[int, Moves] = {}
-    counts: dict[str, int] = {}
-    for _, origin_id, job_id, status, remaining, code, beyond, name in rows:
-        counts[name] = counts.get(name, 0) + 1
-        after = tally_of(PageStatus.READY, tries, code, beyond)
-        moves.setdefault(job_id, Moves()).add(origin_id, after.minus(tally_of(status, remaining, code, beyond)))
-    put_back(transaction, [row[0] for row in rows], tries)
-    for job_id, of_job in moves.items():
-        move_counters(transaction, job_id, of_job)
-    return tuple(sorted(counts.items()))
-
-
-def waiting(transaction: Transaction, claim: Claim, selection: RetryPages) -> PutBack:
-    """Those of the pages that `retry` puts back which wait, and which this session may crawl now, in their order (nice
-    + attempts, not_before, age): RETRIED_NEXT of each origin and RETRIED_AT_ONCE over all at most, the first of every
-    origin before the second of any."""
-    free = [job.job_id for job in jobs.job_rows(transaction) if job.is_free(claim)]
-    open_ = (Page.status == int(PageStatus.READY)) & (Page.attempts_remaining > ZERO) & (Page.beyond_depth == ZERO)
-    waits = (Page.todo_order > ZERO) | (Page.ignored_run != claim.run_id)
-    now = Page.not_before <= transaction.now
-    rank = (Page.nice + Page.attempts, Page.not_before, Page.id)
-    place = peewee.fn.ROW_NUMBER().over(partition_by=[Page.origin], order_by=list(rank))
-    ranked: list[Any] = []
-    for condition in _selected(selection):
-        query = Page.select(*rank, Origin.origin, Page.todo_order).join(Origin, on=(Origin.id == Page.origin))
-        query = query.where(condition & open_ & waits & now & Page.job.in_(free))
-        ranked += transaction.fetch(query.order_by(place, *rank).limit(RETRIED_AT_ONCE))
-    next_ = _in_turns(sorted(row[:4] for row in ranked))
-    todo: dict[int, TodoPage] = {}
-    ids = [page_id for of_origin in next_.values() for page_id in of_origin]
-    for start in range(0, len(ids), _CHUNK):
-        for row in transaction.fetch(todo_query().where(Page.id.in_(ids[start : start + _CHUNK]))):
-            todo[row[0]] = todo_page(row, claim.tries)
-    pages = tuple((origin, tuple(todo[page_id] for page_id in of_origin)) for origin, of_origin in next_.items())
-    return PutBack(pages, frozenset(row[2] for row in ranked if row[4] > 0 and row[2] in todo))
-
-
-def put_first(transaction: Transaction, claim: Claim, record: OriginRecord, page_ids: Sequence[int]) -> None:
-    """Puts pages before all else on the todo list of their origin, in this order, and stores its state. What is on the
-    list keeps its place, so that a long list costs no more than a short one."""
-    require(transaction, claim)
-    row = origins.ensure(transaction, record.origin)
-    first, before = transaction.one(_todo_list, {"origin_id": row.id}) or (None, 0)
-    start = (TODO_BASE if first is None else first) - len(page_ids)
-    places = (
-        {"page_id": page_id, "run_id": claim.run_id, "todo_order": start + place}
-        for place, page_id in enumerate(page_ids)
-    )
-    transaction.run_many(_put_on_list, places)
-    _, after = transaction.one(_todo_list, {"origin_id": row.id}) or (None, 0)
-    origins.write(transaction, row, record, Tally(), origins.Counted(todo=after - before))
-
-
-def _in_turns(ranked: Sequence[tuple[int, int, int, str]]) -> dict[str, list[int]]:
-    """The ids of the pages that come next, by origin, of rows in the order of their rank: (nice + attempts,
-    not_before, id, origin)."""
-    of_origin: Counter[str] = Counter()
-    places: list[tuple[int, int]] = []
-    for number, (*_, origin) in enumerate(ranked):
-        of_origin[origin] += 1
-        if of_origin[origin] <= RETRIED_NEXT:
-            places.append((of_origin[origin], number))
-    found: dict[str, list[int]] = {}
-    for number in sorted(number for _, number in sorted(places)[:RETRIED_AT_ONCE]):
-        found.setdefault(ranked[number][3], []).append(ranked[number][2])
-    return found
 
 
 def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJobs) -> JobChange:
@@ -250,8 +162,8 @@ def _listed(transaction: Transaction, known: Mapping[int, Known]) -> set[int]:
     ids = [page.page_id for page in known.values()]
     listed: set[int] = set()
     for start in range(0, len(ids), _CHUNK):
-        on_list = (Page.todo_order > ZERO) & Page.id.in_(ids[start : start + _CHUNK])
-        listed.update(row[0] for row in transaction.fetch(Page.select(Page.id).where(on_list)))
+        places = padded(ids[start : start + _CHUNK])
+        listed.update(row[0] for row in transaction.all_of(_on_lists, len(places), places))
     return listed
 
 
@@ -288,10 +200,8 @@ def _to_be_crawled(
     """The added pages that a fill would find, in the order they were given."""
     rows: dict[int, Any] = {}
     for start in range(0, len(keys), _CHUNK):
-        chosen = Page.url_hash.in_(list(keys[start : start + _CHUNK])) & (Page.job == job_id)
-        free = (Page.status == int(PageStatus.READY)) & (Page.beyond_depth == 0)
-        query = todo_query(Page.url_hash, Page.last_crawled_at, Page.fresh_until, Page.ignored_run)
-        for row in transaction.fetch(query.where(chosen & free)):
+        places = padded(keys[start : start + _CHUNK])
+        for row in transaction.all_of(_added, len(places), [*places, job_id]):
             rows[row[18]] = row
     found = []
     for key in keys:
@@ -305,41 +215,20 @@ def _to_be_crawled(
     return tuple(found)
 
 
-def _selected(selection: RetryPages) -> list[Any]:
-    """One condition per statement: the options narrow each other, many URLs come in pieces."""
-    codes = {code for code in ExitCode if code.name in selection.exit_codes} & (FAILURES | BLOCKED)
-    ready = Page.status.in_([int(PageStatus.READY), int(PageStatus.SKIPPED)])
-    if selection.exit_codes:
-        retried = Page.last_exit_code.in_(sorted(codes))
-        if codes <= FAILURES:
-            retried &= Page.failed == ONE
-    elif selection.urls:
-        retried = Page.last_exit_code.in_(sorted(FAILURES | BLOCKED))
-    else:
-        retried = Page.failed == ONE
-    condition = ready & retried
-    if selection.origins:
-        condition &= Origin.origin.in_([clean(name) for name in selection.origins])
-    if not selection.urls:
-        return [condition]
-    keys = sorted({url_hash(clean(url)) for url in selection.urls})
-    return [condition & Page.url_hash.in_(keys[start : start + _CHUNK]) for start in range(0, len(keys), _CHUNK)]
+def _on_lists(size: int) -> Any:
+    return Page.select(Page.id).where(Page.id.in_([slot("page_id")] * size) & (Page.todo_order > ZERO))
+
+
+def _added(size: int) -> Any:
+    chosen = Page.url_hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id"))
+    free = (Page.status == ZERO) & (Page.beyond_depth == ZERO)
+    query = todo_query(Page.url_hash, Page.last_crawled_at, Page.fresh_until, Page.ignored_run)
+    return query.where(chosen & free)
 
 
 def _put_off() -> Any:
     """It also leaves the ignore list; the todo list is the engine's."""
     return Page.update({Page.not_before: slot("not_before"), Page.ignored_run: ZERO}).where(Page.id == slot("page_id"))
-
-
-def _todo_list() -> Any:
-    """The first place on the todo list of an origin, and how many it has."""
-    listed = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
-    return Page.select(peewee.fn.MIN(Page.todo_order), peewee.fn.COUNT(Page.id)).where(listed)
-
-
-def _put_on_list() -> Any:
-    changes = {Page.ignored_run: slot("run_id"), Page.todo_order: slot("todo_order")}
-    return Page.update(changes).where(Page.id == slot("page_id"))
 
 
 def _waiting() -> Any:

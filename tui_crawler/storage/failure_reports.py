@@ -49,6 +49,7 @@ class _Group:
     recoverable: int = 0
     recent: int = 0
     last_at: int = 0
+    found: int = 0
     trend: list[int] = field(default_factory=lambda: [0] * TREND_SPANS)
     origins: Counter[str] = field(default_factory=Counter)
 
@@ -69,14 +70,18 @@ class _Group:
         self.count += other.count
         self.recoverable += other.recoverable
         self.recent += other.recent
+        self.found += other.found
         self.first_at, self.last_at = min(self.first_at, other.first_at), max(self.last_at, other.last_at)
         self.trend = [one + more for one, more in zip(self.trend, other.trend, strict=True)]
         self.origins.update(other.origins)
 
 
-def failure_count(reader: Reader, by: Sequence[str], limit: int | None, now: int) -> FailureCount:
+def failure_count(
+    reader: Reader, by: Sequence[str], limit: int | None, now: int, sought: Sequence[str] = ()
+) -> FailureCount:
     """Failed pages in groups, the largest first. `by` names what makes a group, out of GROUPINGS; `limit` bounds how
-    many pages are looked at (None: all); `now` (epoch ms) ends the trend. Raises ValueError for an unknown name."""
+    many pages are looked at (None: all); `now` (epoch ms) ends the trend; the pages that hold all texts of `sought`
+    are counted beside. Raises ValueError for an unknown name."""
     unknown = [name for name in by if name not in GROUPINGS]
     if unknown:
         raise ValueError(f"cannot group by {', '.join(unknown)} (known: {', '.join(GROUPINGS)})")
@@ -91,6 +96,7 @@ def failure_count(reader: Reader, by: Sequence[str], limit: int | None, now: int
         if group is None:
             group = groups[key] = _Group(row[4], row[6])
         group.add(row, span, since)
+        group.found += bool(sought) and _holds(row, sought)
     if "pattern" in by:
         _gather_titles(groups, by.index("pattern"))
     largest = sorted(groups.items(), key=lambda item: (-item[1].count, item[0]))
@@ -126,19 +132,27 @@ def failure_pages(reader: Reader, exit_code: str, origin: str, after_id: int, li
 
 
 def failure_window(
-    reader: Reader, key: GroupKey, after_id: int, limit: int, *, newest_first: bool = False
+    reader: Reader,
+    key: GroupKey,
+    after_id: int,
+    limit: int,
+    *,
+    newest_first: bool = False,
+    sought: Sequence[str] = (),
 ) -> PageWindow:
     """Pages of one group by age, at most `limit`: those after a page id, or before it when `newest_first` (0: from the
-    beginning). One window looks at LOOKED_AT pages at most; it says how far it came."""
+    beginning), that hold all texts of `sought`. One window looks at LOOKED_AT pages at most; it says how far it came.
+    """
     ids: list[int] = []
     judged = _judged(key)
     looked_at, last_id, ended = 0, after_id, False
-    for row in _looked_through(reader, key, after_id, limit + 1, LOOKED_AT, newest_first=newest_first):
+    size = _STEP if sought else limit + 1
+    for row in _looked_through(reader, key, after_id, size, LOOKED_AT, newest_first=newest_first):
         if row is None:
             ended = True
             break
         looked_at += 1
-        if _belongs(row, judged):
+        if _belongs(row, judged) and _holds(row, sought):
             ids.append(row[0])
         if len(ids) > limit:
             break
@@ -205,6 +219,14 @@ def _belongs(row: Row, judged: GroupKey) -> bool:
     )
 
 
+def _holds(row: Row, sought: Sequence[str]) -> bool:
+    """Whether URL or message have each of these texts, whatever the case of its letters."""
+    if not sought:
+        return True
+    said = f"{row[4]}\n{row[5]}".casefold()
+    return all(text in said for text in sought)
+
+
 def _group(key: tuple[tuple[str, str], ...], group: _Group) -> FailureGroup:
     return FailureGroup(
         key,
@@ -216,6 +238,7 @@ def _group(key: tuple[tuple[str, str], ...], group: _Group) -> FailureGroup:
         group.recent,
         tuple(group.trend),
         tuple(group.origins.most_common()),
+        group.found,
     )
 
 

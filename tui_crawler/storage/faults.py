@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from tui_crawler.domain.run import DatabaseDamaged, DatabaseLocked, StorageFailure
+from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, StorageFailure
 
 BACKUP_PATTERN = ".schema*.bak"
 

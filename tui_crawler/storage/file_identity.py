@@ -8,11 +8,12 @@ import sqlite3
 import stat
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 
-from tui_crawler.domain.run import NotOurDatabase, StorageFailure
+from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
 from tui_crawler.storage.faults import OlderDatabase, is_no_database, storage_failure
-from tui_crawler.storage.log_file import has_log_file, put_log_away, readonly_locations
+from tui_crawler.storage.log_file import has_log_file, open_to_read, put_log_away
 from tui_crawler.storage.migrations import latest_version
 from tui_crawler.storage.open_settings import OpenSettings
 
@@ -83,21 +84,15 @@ class _Identity:
 
 
 def _identity(path: Path, settings: OpenSettings) -> _Identity:
-    first, *rest = readonly_locations(path)
     try:
-        try:
-            return _read_identity(first, settings)
-        except sqlite3.Error:
-            if not rest:
-                raise
-            return _read_identity(rest[0], settings)
+        return open_to_read(path, partial(_read_identity, settings), (sqlite3.Error,))
     except sqlite3.Error as error:
         if is_no_database(error):
             raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched") from error
         raise storage_failure(error, path) from error
 
 
-def _read_identity(location: str, settings: OpenSettings) -> _Identity:
+def _read_identity(settings: OpenSettings, location: str) -> _Identity:
     opened = sqlite3.connect(location, timeout=settings.busy_ms / 1000, uri=True, factory=settings.connection)
     with contextlib.closing(opened) as connection:
         connection.execute("SELECT COUNT(*) FROM sqlite_master")

@@ -21,7 +21,7 @@ class FilePlace:
         found = _file_at(self._path)
         if found == self._file:
             return
-        from tui_crawler.domain.run import StorageFailure  # noqa: PLC0415  the console's first paint does not wait for it
+        from tui_crawler.domain.failure import StorageFailure  # noqa: PLC0415  the console's first paint does not wait for it
 
         become = "deleted or moved away" if found is None else "replaced by another file"
         raise StorageFailure(f"the database was {become} while it was open: {self._path}")

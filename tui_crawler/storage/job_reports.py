@@ -27,10 +27,10 @@ FROM (SELECT job_id, stash FROM dripfeed UNION SELECT DISTINCT job_id, stash FRO
     JOIN job j ON j.id = x.job_id LEFT JOIN dripfeed f ON f.job_id = x.job_id AND f.stash = x.stash
 ORDER BY j.name, x.stash"""
 
-_ACTIVITY = """SELECT y.id, y.at, y.event, COALESCE(o.origin, ''), y.run_id, y.message
+ACTIVITY = """SELECT y.id, y.at, y.event, COALESCE(o.origin, ''), y.run_id, y.message
 FROM activity y LEFT JOIN origin o ON o.id = y.origin_id"""
 
-_OF_ORIGIN = "y.origin_id > 0 AND y.origin_id = (SELECT id FROM origin WHERE origin = ?)"
+ACTIVITY_OF_ORIGIN = "y.origin_id > 0 AND y.origin_id = (SELECT id FROM origin WHERE origin = ?)"
 
 
 def jobs(reader: Reader) -> tuple[JobView, ...]:
@@ -52,6 +52,6 @@ def stashes(reader: Reader) -> tuple[StashView, ...]:
 
 def activity(reader: Reader, origin: str, span: Span) -> tuple[ActivityView, ...]:
     """A stretch of the activity log: of one origin, or of all for an empty name."""
-    text = f"{_ACTIVITY}{span.ending('y.id', *((_OF_ORIGIN,) if origin else ()))}"
+    text = f"{ACTIVITY}{span.ending('y.id', *((ACTIVITY_OF_ORIGIN,) if origin else ()))}"
     rows = reader.all(text, (*((origin,) if origin else ()), *span.values))
     return tuple(ActivityView(*row) for row in rows)

@@ -6,18 +6,18 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tui_crawler.domain.command import ActionResult, Command, action_name, target_of, to_json
-from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.driver import DATABASE_ERRORS
 from tui_crawler.storage.faults import is_busy, storage_failure
 from tui_crawler.storage.file_place import FilePlace
-from tui_crawler.storage.models import OperatorAction
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import open_holds, this_process
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.command import ActionResult, Command
 
 T = TypeVar("T")
 
@@ -53,6 +53,9 @@ class Journal:
     def send(self, command: Command, who: str, undoes: int = 0) -> int:
         """Writes a command; answers its action id. `undoes` names the action that it takes back, which is
         marked once that is carried out."""
+        from tui_crawler.domain.command import action_name, target_of, to_json  # noqa: PLC0415  see `live_owner`
+        from tui_crawler.storage.clean_text import clean  # noqa: PLC0415  the same
+        from tui_crawler.storage.models import OperatorAction  # noqa: PLC0415  the same
 
         def write() -> int:
             with self._database.atomic("IMMEDIATE"):
@@ -70,6 +73,9 @@ class Journal:
 
     def result(self, action_id: int) -> ActionResult | None:
         """What became of an action, None while nobody has carried it out."""
+        from tui_crawler.domain.command import ActionResult  # noqa: PLC0415  see `live_owner`
+        from tui_crawler.storage.models import OperatorAction  # noqa: PLC0415  the same
+
         columns = (OperatorAction.before, OperatorAction.after, OperatorAction.error)
         done = (OperatorAction.id == action_id) & (OperatorAction.applied_at > 0)
         query = OperatorAction.select(*columns).where(done).tuples()
@@ -77,10 +83,12 @@ class Journal:
         return ActionResult(action_id, *rows[0]) if rows else None
 
     def live_owner(self) -> str | None:
-        """The process whose run holds the database ("process 4711 on host h"), None when nobody runs."""
-        here, now = this_process(), self._now()
+        """The process whose run holds the database ("process 4711 on host h"), None when nobody runs.
+
+        A console asks before its first paint: what this does not need is loaded by the other methods.
+        """
         for hold in self._patiently(lambda: open_holds(self._database)):
-            if not hold.rest and hold.is_live(here, now):
+            if not hold.rest and hold.is_live(this_process(), self._now()):
                 return hold.owner.describe()
         return None
 

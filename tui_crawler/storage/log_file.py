@@ -1,13 +1,17 @@
-"""The write-ahead log beside a database: whether it is there, and having SQLite put it away."""
+"""The write-ahead log beside a database: whether it is there, reading with or without one, and having SQLite put it
+away."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
+
+T = TypeVar("T")
 
 
 def has_log_file(path: Path) -> bool:
@@ -15,13 +19,18 @@ def has_log_file(path: Path) -> bool:
     return _log_of(path).exists()
 
 
-def readonly_locations(path: Path) -> Iterator[str]:
-    """Where SQLite is to look for a database that is only read. In a read-only folder without a write-ahead log the
-    file is taken as it is, when it cannot be opened otherwise."""
+def open_to_read(path: Path, attempt: Callable[[str], T], errors: tuple[type[Exception], ...]) -> T:
+    """What `attempt` answers, which opens a database only to read it where it is told to look for it (a URI). In a
+    read-only folder without a write-ahead log it is tried again with the file taken as it is, when the first try ended
+    in one of the errors. Raises what the last try does."""
     location = f"file:{quote(str(path.absolute()))}"
-    yield f"{location}?mode=ro"
-    if not _has_log(path) and not os.access(path.parent, os.W_OK):
-        yield f"{location}?immutable=1"
+    as_it_is = not _has_log(path) and not os.access(path.parent, os.W_OK)
+    try:
+        return attempt(f"{location}?mode=ro")
+    except errors:
+        if not as_it_is:
+            raise
+        return attempt(f"{location}?immutable=1")
 
 
 def put_log_away(path: Path, *, only_empty: bool = False) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tui_crawler.domain.desk_view import ActionView
 from tui_crawler.domain.page_view import ExitCountView, RefusedView, TodoView
-from tui_crawler.domain.policy import Exclusion
 from tui_crawler.storage.exit_keys import ALL_ORIGINS, MINUTE_MS, RECENT_MINUTES
 from tui_crawler.storage.id_span import Span
 from tui_crawler.storage.overview_reports import EXITS_OF_RUN, exit_name
 from tui_crawler.storage.reader import Reader
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.policy import Exclusion
 
 _TODO = """SELECT u.href, p.depth, p.nice, p.attempts, p.attempts_remaining, p.not_before, p.seed,
     COALESCE(d.title, ''), COALESCE(fu.href, '')
@@ -66,5 +70,7 @@ def actions(reader: Reader, span: Span) -> tuple[ActionView, ...]:
 
 def exclusions(reader: Reader) -> tuple[Exclusion, ...]:
     """The exclusion list as operators have extended it."""
+    from tui_crawler.domain.policy import Exclusion  # noqa: PLC0415  large, and the first rows of a crawl need none of it
+
     rows = reader.all("SELECT kind, value, reason, who, source FROM exclusion ORDER BY id")
     return tuple(Exclusion(*row) for row in rows)

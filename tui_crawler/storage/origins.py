@@ -9,14 +9,15 @@ from typing import Any
 import peewee
 import zstandard
 
-from tui_crawler.domain.attempt import AttemptRecord, OriginRecord, RobotsRecord
-from tui_crawler.domain.command import BadCommand, PauseOrigins, from_json
+from tui_crawler.domain.attempt import AttemptKind, AttemptRecord, OriginRecord, RobotsRecord
+from tui_crawler.domain.exit_code import is_problem
 from tui_crawler.domain.page import Tally
 from tui_crawler.storage.activity import note, note_finish
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import Moves
-from tui_crawler.storage.models import OperatorAction, Origin, Page, RobotsText
+from tui_crawler.storage.models import Origin, Page, RobotsText
+from tui_crawler.storage.pauses import Pauses
 from tui_crawler.storage.statements import slot, slots
 from tui_crawler.storage.transaction import Row, Transaction
 
@@ -123,10 +124,12 @@ def write(
     change: Tally,
     counted: Counted,
     last: AttemptRecord | None = None,
+    pauses: Pauses | None = None,
 ) -> Tally:
     """Writes the state and adds to the counters; answers where the counters of its pages stand.
 
-    `last` is the attempt that the overview shows as its last one; without one, what is in flight stays so.
+    `last` is the attempt that the overview shows as its last one; without one, what is in flight stays so. A robots.txt
+    that was answered does not take the place of a page there. `pauses` is for those who write many.
     robots.txt is written apart, but for when it is due again, which an operator may change.
     """
     values: dict[str, Any] = {
@@ -164,9 +167,10 @@ def write(
         values["last_exit_code"] = last.exit_code.value
         values["last_http_status"] = last.http_status
         values["last_attempt_at"] = last.ended_at
+        values["stands"] = last.kind is not AttemptKind.robots or is_problem(last.exit_code, last.kind.value)
     counters = transaction.one(_write if last is None else _write_with_attempt, values)
     if record.paused != row.paused:
-        _note_pause(transaction, row.id, record)
+        (pauses or Pauses(transaction)).note(row.id, record.origin, paused=record.paused)
     if record.finish_reason and not row.finish_reason:
         note_finish(transaction, row.id, record.finish_reason)
     return Tally(*counters) if counters else Tally()
@@ -174,6 +178,7 @@ def write(
 
 def move(transaction: Transaction, moves: Moves) -> None:
     """Adds to the counters of origins whose state stays as it is."""
+    rows = []
     for origin_id in sorted(moves.changes.keys() | moves.added.keys() | moves.unlisted.keys()):
         change = moves.changes.get(origin_id, Tally())
         values = {
@@ -186,7 +191,8 @@ def move(transaction: Transaction, moves: Moves) -> None:
             "add_todo": -moves.unlisted.get(origin_id, 0),
             "add_pages": moves.added.get(origin_id, 0),
         }
-        transaction.run(_add, values)
+        rows.append(values)
+    transaction.run_many(_add, rows)
 
 
 def write_robots(transaction: Transaction, origin_id: int, robots: RobotsRecord | None) -> None:
@@ -246,22 +252,6 @@ def record_of(row: Row) -> OriginRecord:
     )
 
 
-def _note_pause(transaction: Transaction, origin_id: int, record: OriginRecord) -> None:
-    """When the origin was paused, and by whom: the latest pause in the journal that waits to be finished."""
-    who = ""
-    if record.paused:
-        for asked_by, command in transaction.all(_waiting_pauses, {"action": "pause"}):
-            try:
-                asked = from_json("pause", command)
-            except BadCommand:
-                continue
-            if isinstance(asked, PauseOrigins) and (not asked.origins or record.origin in asked.origins):
-                who = asked_by
-                break
-    at = transaction.now if record.paused else 0
-    transaction.run(_set_paused, {"origin_id": origin_id, "paused_at": at, "paused_by": who})
-
-
 def _find() -> Any:
     columns = (Origin.id, Origin.delay_ms, Origin.paused, Origin.participates, Origin.finish_reason)
     return Origin.select(*columns).where(Origin.origin == slot("origin"))
@@ -311,8 +301,10 @@ def _write() -> Any:
 
 
 def _write_with_attempt() -> Any:
-    last = (Origin.last_url, Origin.last_exit_code, Origin.last_http_status, Origin.last_attempt_at)
-    return _update_state(slots(last))
+    last = slots((Origin.last_url, Origin.last_exit_code, Origin.last_http_status, Origin.last_attempt_at))
+    no_other = Origin.last_url.in_([peewee.SQL("''"), slot("last_url")])
+    taken = (slot("stands") == ONE) | no_other
+    return _update_state({column: peewee.Case(None, [(taken, value)], column) for column, value in last.items()})
 
 
 def _update_state(more: dict[Any, Any]) -> Any:
@@ -367,17 +359,6 @@ def _mark_in_flight() -> Any:
     return Origin.update(changes).where(Origin.origin == slot("origin"))
 
 
-def _set_paused() -> Any:
-    changes = slots([Origin.paused_at, Origin.paused_by])
-    return Origin.update(changes).where(Origin.id == slot("origin_id"))
-
-
 def _set_start_path() -> Any:
     named = (Origin.id == slot("origin_id")) & (Origin.origin == slot("origin"))
     return Origin.update(slots([Origin.start_path])).where(named)
-
-
-def _waiting_pauses() -> Any:
-    waiting = (OperatorAction.applied_at == ZERO) & (OperatorAction.action == slot("action"))
-    query = OperatorAction.select(OperatorAction.who, OperatorAction.command).where(waiting)
-    return query.order_by(OperatorAction.id.desc())

@@ -6,30 +6,51 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.storage.exit_keys import ALL_ORIGINS
 from tui_crawler.storage.id_span import Span
 from tui_crawler.storage.owner import Hold, Owner, this_process
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
-from tui_crawler.storage.views import ORIGIN_STATE
+from tui_crawler.storage.views import NOW_MS, ORIGIN_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_SEVERAL = 0  # no exit code
+
+_OPEN = """EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id AND p.job_id = j.id AND p.status = 0
+        AND p.attempts_remaining > 0 AND p.beyond_depth = 0)"""
+
+_ASLEEP_UNTIL = f"""CASE
+    WHEN o.todo = 0 AND o.pending > 0 AND o.finish_reason = '' AND o.robots_expires_at > {NOW_MS}
+        AND EXISTS (SELECT 1 FROM job j WHERE j.aborted = 0 AND j.concurrency = 0 AND {_OPEN})
+        AND NOT EXISTS (SELECT 1 FROM job j WHERE j.aborted = 0 AND COALESCE(j.concurrency, 1) > 0 AND {_OPEN})
+    THEN {HELD} ELSE o.asleep_until END"""
+"""When origin `o` looks for work again. That its jobs are paused it finds out once its delay is over; this says so at
+once."""
+
 ORIGINS = f"""SELECT o.origin, o.change, {ORIGIN_STATE}, o.finish_reason, o.paused, o.patience,
     COALESCE((SELECT patience FROM run ORDER BY id DESC LIMIT 1), 0), o.politeness, o.delay_ms, o.delay_reason,
-    o.operator_delay_ms, o.next_request_at, o.asleep_until, o.robots_status, o.robots_fetched_at,
+    o.operator_delay_ms, o.next_request_at, {_ASLEEP_UNTIL}, o.robots_status, o.robots_fetched_at,
     o.robots_expires_at, o.crawl_delay_ms, o.todo, o.pending, o.done, o.failed, o.blocked, o.requests, o.bytes,
     o.in_flight_url, o.last_url, o.last_exit_code, o.last_http_status, o.last_attempt_at, o.last_response_ms,
     o.paused_at, o.paused_by, COALESCE(s.worker, ''), o.discovered, o.in_flight_since,
-    o.robots_http_status
+    o.robots_http_status,
+    CASE WHEN o.robots_status = 'unreachable' THEN COALESCE((SELECT a.message FROM attempt a
+        WHERE a.origin_id = o.id AND a.kind = 'robots' ORDER BY a.id DESC LIMIT 1), '') ELSE '' END,
+    CASE WHEN o.finish_reason = 'exhausted' AND o.blocked > 0 AND o.pending + o.done + o.failed = 0 THEN (
+        SELECT CASE WHEN MIN(r.last_exit_code) = MAX(r.last_exit_code) THEN MIN(r.last_exit_code) ELSE {_SEVERAL} END
+        FROM page r WHERE r.origin_id = o.id) END
 FROM origin o LEFT JOIN session s ON s.id = o.session_id"""
 
 _RUN = """SELECT r.id, r.started_at, r.finished_at, r.finish_reason, r.requests, r.user_agent, r.config_name,
     r.max_in_flight, r.max_requests, s.host, s.machine, s.pid, s.process_started_ms, s.started_at, s.heartbeat_at,
     s.lease_ms, s.ended_at, r.tries
 FROM run r JOIN session s ON s.run_id = r.id AND s.rest = 0 ORDER BY s.id DESC LIMIT 1"""
+
+_PAUSED_JOBS = "SELECT id FROM job WHERE concurrency = 0 AND aborted = 0 ORDER BY id"
 
 _SESSIONS = """SELECT run_id, started_at,
     CASE WHEN ended_at > 0 AND ended_by = '' THEN ended_at ELSE heartbeat_at END
@@ -61,7 +82,8 @@ def run_view(reader: Reader, now: int) -> RunView | None:
     hold = Hold(owner, *row[13:16])
     live = not row[16] and hold.is_live(this_process(), now)
     rest = rest_of_runs(reader, row[0]).get(row[0], 0)
-    values = [*row[:7], live, owner.describe(), hold.heartbeat_at, *row[7:9], row[17], rest]
+    paused = tuple(job for (job,) in reader.all(_PAUSED_JOBS))
+    values = [*row[:7], live, owner.describe(), hold.heartbeat_at, *row[7:9], row[17], rest, paused]
     return RunView(*values)
 
 
@@ -129,6 +151,7 @@ def attempt_view(row: Row) -> AttemptView:
 
 def _origin_view(row: Row) -> OriginView:
     name, change, state, finish_reason, paused, *rest = row
-    before, code, after = rest[:21], rest[21], rest[22:]
-    values = [name, change, state, finish_reason, bool(paused), *before, exit_name(code), *after]
+    before, code, after, refused = rest[:21], rest[21], rest[22:-1], rest[-1]
+    refused_as = "several" if refused == _SEVERAL else exit_name(refused)
+    values = [name, change, state, finish_reason, bool(paused), *before, exit_name(code), *after, refused_as]
     return OriginView(*values)

@@ -9,7 +9,7 @@ from heapq import nlargest
 from types import MappingProxyType
 from typing import Any
 
-from tui_crawler.domain.page_filter import PageFilter
+from tui_crawler.domain.page_filter import PageFilter, PageTally
 from tui_crawler.storage.overview_reports import exit_name
 from tui_crawler.storage.page_windows import STATES, Search, known_pages, next_edge, search_of, where_of
 from tui_crawler.storage.reader import Reader
@@ -58,6 +58,30 @@ def page_counts(reader: Reader, narrowing: PageFilter, field: str) -> ValueCount
     most_frequent = nlargest(MOST_VALUES, found.items(), key=lambda one: one[1])
     listed = [(_name(reader, field, value), times) for value, times in most_frequent]
     return ValueCounts(tuple(listed), len(found), number, max(known, number))
+
+
+def page_tally(reader: Reader, narrowing: PageFilter, after_id: int) -> PageTally:
+    """How many pages pass a filter in the next piece of the list, after a page id (0: from the beginning). Raises
+    StorageFailure."""
+    search = search_of(reader, narrowing)
+    if search.nothing:
+        return PageTally(0, 0, known_pages(reader, Search()))
+    known = known_pages(reader, search)
+    most = URLS_COUNTED if search.needs_url else ROWS_COUNTED
+    number, edge = next_edge(reader, search, after_id, most, newest_first=False)
+    matched = _matched(reader, search, after_id, edge) if number else 0
+    return PageTally(matched, number, max(known, number), edge or after_id, number < most)
+
+
+def _matched(reader: Reader, search: Search, after_id: int, edge: int) -> int:
+    joined = "JOIN url u ON u.id = p.url_id" if search.needs_url else ""
+    source = f"FROM page p {joined} WHERE {where_of(search)} AND p.id > ? AND p.id <= ?"
+    values = (*search.values, after_id, edge)
+    if not search.patterns:
+        number: int = reader.all(f"SELECT COUNT(*) {source}", values)[0][0]
+        return number
+    rows = reader.all(f"SELECT u.href {source}", values)
+    return sum(all(p.search(row[0]) is not inverted for p, inverted in search.patterns) for row in rows)
 
 
 def _counted(reader: Reader, search: Search, expression: str, edge: int) -> dict[Any, int]:

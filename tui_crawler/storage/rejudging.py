@@ -31,18 +31,18 @@ _FEW = 2_000
 _MOST_FORESEEN = 500_000
 """So many pages are judged before it: their verdicts are held in memory."""
 _CHUNK = 256
-_COLUMNS = (
+MOVED = (
     Page.id,
-    Url.href,
     Page.job,
     Page.origin,
     Page.status,
     Page.attempts_remaining,
     Page.last_exit_code,
     Page.beyond_depth,
-    Page.not_before,
-    Page.stash,
 )
+"""What the rows begin with that `Moving` moves."""
+
+_COLUMNS = (*MOVED, Url.href, Page.not_before, Page.stash)
 _READY = int(PageStatus.READY)
 _SKIPPED = int(ExitCode.skipped_by_rule)
 _CODES = {code.value: code for code in ExitCode}
@@ -50,33 +50,39 @@ _NOTHING: Mapping[int, Effect] = MappingProxyType({})
 
 
 @dataclass(slots=True)
-class _Moving:
-    """Pages on their way back into the queue, and out of it; `back` counts the former by origin."""
+class Moving:
+    """Pages on their way back into the queue, and out of it; `back` counts the former by origin (id). Their rows begin
+    with MOVED; the counters are moved at the end."""
 
     tries: int
     moves: dict[int, Moves] = field(default_factory=dict)
     back: dict[int, int] = field(default_factory=dict)
 
     def put_back(self, transaction: Transaction, rows: Sequence[Row]) -> None:
-        """Pages whose refusal was overturned."""
+        """Gives pages their tries back and takes them off the ignore list."""
         for (_, origin_id), number in self._count(rows, _READY, self.tries).items():
             self.back[origin_id] = self.back.get(origin_id, 0) + number
-        put_back(transaction, [row[0] for row in rows], self.tries)
+        _run_in_chunks(transaction, _put_back, [row[0] for row in rows], self.tries)
 
     def take_out(self, transaction: Transaction, rows: Sequence[Row]) -> None:
         """Pages that waited to be judged, and are refused as they were. A skipped page keeps its tries (B)."""
-        skipped = [row for row in rows if row[6] == _SKIPPED]
-        refused = [row for row in rows if row[6] != _SKIPPED]
+        skipped = [row for row in rows if row[5] == _SKIPPED]
+        refused = [row for row in rows if row[5] != _SKIPPED]
         self._count(skipped, PageStatus.SKIPPED, self.tries)
         self._count(refused, _READY, 0)
         _run_in_chunks(transaction, _rest_skipped, [row[0] for row in skipped])
         _run_in_chunks(transaction, _rest_refused, [row[0] for row in refused])
 
+    def move_counters(self, transaction: Transaction) -> None:
+        """Moves the counters of jobs and origins by what was moved."""
+        for job_id, of_job in self.moves.items():
+            move_counters(transaction, job_id, of_job)
+
     def _count(self, rows: Sequence[Row], status: int, remaining: int) -> Counter[tuple[int, int]]:
         """Counts how pages that get this status and number of tries move the counters; answers how many there are of
         each job and origin."""
         numbers: Counter[tuple[int, int]] = Counter()
-        for alike, number in Counter(row[2:8] for row in rows).items():
+        for alike, number in Counter(row[1:7] for row in rows).items():
             job_id, origin_id, status_before, remaining_before, code, beyond = alike
             numbers[job_id, origin_id] += number
             before = tally_of(status_before, remaining_before, code, beyond)
@@ -102,7 +108,7 @@ def foresee(transaction: Transaction, rejudgements: Mapping[int, Rejudgement]) -
     after, number = 0, 0
     while number < _MOST_FORESEEN and (rows := transaction.all(_refused, {"after": after, "limit": _WINDOW})):
         after, number = rows[-1][0], number + len(rows)
-        for page_id, href, job_id, _, _, _, code, *_ in rows:
+        for page_id, job_id, _, _, _, code, _, href, *_ in rows:
             if job_id in rejudgements:
                 found.setdefault(code, {})[page_id] = rejudgements[job_id].effect(href, _CODES[code])
     return found
@@ -123,7 +129,7 @@ def judge_again(
     in another name now. `foreseen`: what `foresee` found for the same change. Pages on a todo list, in flight or in a
     stash are left alone: they are judged before they are crawled.
     """
-    moving = _Moving(tries)
+    moving = Moving(tries)
     effects = {job_id: each.effect for job_id, each in rejudgements.items()}
     if transaction.fetch(_with_blocked(rejudgements).limit(1)):
         _look_through(transaction, moving, _refused, effects, foreseen or {})
@@ -131,19 +137,13 @@ def judge_again(
             _look_through(transaction, moving, _by_robots, dict.fromkeys(effects, _overturned))
     if whole:
         _look_through(transaction, moving, _too_long, effects)
-    for job_id, of_job in moving.moves.items():
-        move_counters(transaction, job_id, of_job)
+    moving.move_counters(transaction)
     return moving.back
-
-
-def put_back(transaction: Transaction, page_ids: Sequence[int], tries: int) -> None:
-    """Gives pages their tries back and takes them off the ignore list; the counters are the caller's."""
-    _run_in_chunks(transaction, _put_back, page_ids, tries)
 
 
 def _look_through(
     transaction: Transaction,
-    moving: _Moving,
+    moving: Moving,
     build: Callable[[], Any],
     effects: Mapping[int, Callable[[str, ExitCode], Effect]],
     foreseen: Verdicts = MappingProxyType({}),
@@ -155,7 +155,7 @@ def _look_through(
         back: list[Row] = []
         out: list[Row] = []
         for row in rows:
-            page_id, href, job_id, _, status, remaining, code, _, not_before, stash = row
+            page_id, job_id, _, status, remaining, code, _, href, not_before, stash = row
             effect = foreseen.get(code, _NOTHING).get(page_id)
             if effect is None:
                 effect = effects.get(job_id, _unconcerned)(href, _CODES[code])

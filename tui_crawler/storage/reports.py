@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.storage import overview_reports
 from tui_crawler.storage.clock import wall_clock
-from tui_crawler.storage.id_span import Span
+from tui_crawler.storage.log_reports import LogReports
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
@@ -19,7 +19,7 @@ from tui_crawler.storage.views import VIEWS
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import AttemptResult, DataValue, Validation
     from tui_crawler.domain.audit import SentRequest
-    from tui_crawler.domain.desk_view import ActionView, ActivityView, JobView, LimboView, StashView
+    from tui_crawler.domain.desk_view import JobView, LimboView, StashView
     from tui_crawler.domain.page_filter import PageFilter, PageWindow
     from tui_crawler.domain.page_view import (
         ExitCountView,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.ruleset import Ruleset
     from tui_crawler.domain.segment import SegmentRow
     from tui_crawler.domain.standing import UrlStanding
-    from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
+    from tui_crawler.domain.view import OriginChanges, OriginView, RunView, TotalsView
     from tui_crawler.storage.export_reports import Narrowing, StoredBody
     from tui_crawler.storage.failure_reports import GroupKey
     from tui_crawler.storage.page_reports import KnownUrl
@@ -48,7 +48,7 @@ LINKS = 500
 """So many links of each kind, unless more are asked for."""
 
 
-class Reports:
+class Reports(LogReports):
     """Reads a database that may be written meanwhile. Usable from one thread at a time, whichever that is.
 
     Every method raises StorageFailure when the database cannot be read; making it also raises NotOurDatabase.
@@ -95,19 +95,6 @@ class Reports:
 
         return origin_reports.todo(self._reader, origin, limit)
 
-    def attempts(
-        self,
-        origin: str = "",
-        before_id: int = 0,
-        after_id: int = 0,
-        limit: int = 200,
-        problems_only: bool = False,
-        oldest_first: bool = False,
-    ) -> tuple[AttemptView, ...]:
-        """A window of the crawl log, newest first: older than `before_id` and newer than `after_id` (0: no bound)."""
-        span = Span(before_id, after_id, limit, oldest_first)
-        return overview_reports.attempts(self._reader, origin, span, problems_only)
-
     def requests(self, attempt_id: int) -> tuple[RequestView, ...]:
         """The requests of an attempt, in their order."""
         from tui_crawler.storage import attempt_reports
@@ -132,12 +119,17 @@ class Reports:
         return failure_reports.failure_count(self._reader, by, limit, self._now()).groups
 
     def failure_count(
-        self, by: Sequence[str] = ("exit_code",), limit: int | None = 200_000, now: int | None = None
+        self,
+        by: Sequence[str] = ("exit_code",),
+        limit: int | None = 200_000,
+        now: int | None = None,
+        sought: Sequence[str] = (),
     ) -> FailureCount:
-        """The same with how many were looked at; `now` (epoch ms) ends the trend. Raises ValueError."""
+        """The same with how many were looked at, and how many of each group hold all texts `sought` in URL or message
+        (casefolded); `now` (epoch ms) ends the trend. Raises ValueError."""
         from tui_crawler.storage import failure_reports
 
-        return failure_reports.failure_count(self._reader, by, limit, self._now() if now is None else now)
+        return failure_reports.failure_count(self._reader, by, limit, self._now() if now is None else now, sought)
 
     def failure_pages(
         self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200
@@ -148,12 +140,20 @@ class Reports:
         return failure_reports.failure_pages(self._reader, exit_code, origin, after_id, limit)
 
     def failure_window(
-        self, key: GroupKey, after_id: int = 0, limit: int = 200, newest_first: bool = False
+        self,
+        key: GroupKey,
+        after_id: int = 0,
+        limit: int = 200,
+        newest_first: bool = False,
+        sought: Sequence[str] = (),
     ) -> PageWindow:
-        """Pages of one group of failures by age, after page `after_id`; one window looks at a bounded number."""
+        """Pages of one group of failures by age, after page `after_id`, that hold all texts `sought` in URL or message
+        (casefolded); one window looks at a bounded number."""
         from tui_crawler.storage import failure_reports
 
-        return failure_reports.failure_window(self._reader, key, after_id, limit, newest_first=newest_first)
+        return failure_reports.failure_window(
+            self._reader, key, after_id, limit, newest_first=newest_first, sought=sought
+        )
 
     def failure_urls(self, key: GroupKey, limit: int) -> tuple[tuple[str, str], ...]:
         """URL and origin of pages of one group of failures, at most `limit`."""
@@ -294,14 +294,6 @@ class Reports:
 
         return attempt_reports.history(self._reader, origin)
 
-    def actions(
-        self, limit: int = 200, before_id: int = 0, after_id: int = 0, oldest_first: bool = False
-    ) -> tuple[ActionView, ...]:
-        """The operator journal, newest first: before and after an entry (0: no bound)."""
-        from tui_crawler.storage import origin_reports
-
-        return origin_reports.actions(self._reader, Span(before_id, after_id, limit, oldest_first))
-
     def refused(self, origin: str = "") -> tuple[RefusedView, ...]:
         """Links that filters refused, by reason, most frequent first."""
         from tui_crawler.storage import origin_reports
@@ -331,14 +323,6 @@ class Reports:
         from tui_crawler.storage import job_reports
 
         return job_reports.stashes(self._reader)
-
-    def activity(
-        self, limit: int = 200, origin: str = "", after_id: int = 0, before_id: int = 0, oldest_first: bool = False
-    ) -> tuple[ActivityView, ...]:
-        """The activity log, newest first: between two entries (0: no bound), at one origin or anywhere."""
-        from tui_crawler.storage import job_reports
-
-        return job_reports.activity(self._reader, origin, Span(before_id, after_id, limit, oldest_first))
 
     def segments(self) -> tuple[SegmentRow, ...]:
         """Every segment of URLs that was written or loaded (M), oldest first."""

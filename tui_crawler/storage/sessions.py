@@ -18,7 +18,7 @@ from tui_crawler.domain.run import RunHeld, RunPlan, RunStart, StoredOrigin
 from tui_crawler.storage import origins, rulesets, stashes
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.candidates import todo_page, todo_query
-from tui_crawler.storage.claim import ZERO, Claim, require
+from tui_crawler.storage.claim import ONE, ZERO, Claim, require
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import forget_minutes, forget_runs
 from tui_crawler.storage.intake import Source, move_counters, queue_pages
@@ -148,15 +148,18 @@ def end_rest(transaction: Transaction, claim: Claim) -> None:
     transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
 
 
-def load_origins(transaction: Transaction, claim: Claim, origin_id: int | None = None) -> tuple[StoredOrigin, ...]:
-    """The origins that take part in the run, or one of them, each with its todo list in order."""
+def load_origins(
+    transaction: Transaction, claim: Claim, origin_ids: Sequence[int] | None = None
+) -> tuple[StoredOrigin, ...]:
+    """The origins that take part in the run, or those of them with these ids, each with its todo list in order."""
     width = origins.RECORD_WIDTH
     mine = Origin.participates == 1
     of_pages = Page.todo_order > ZERO
-    if origin_id is not None:
-        mine &= Origin.id == origin_id
-        of_pages &= Page.origin == origin_id
-    columns = [*origins.record_columns(), Origin.pages_known, Origin.done, Origin.failed]
+    if origin_ids is not None:
+        mine &= Origin.id.in_(origin_ids)
+        of_pages &= Page.origin.in_(origin_ids)
+    seed = Page.select(ONE).where((Page.origin == Origin.id) & (Page.seed == ONE))
+    columns = [*origins.record_columns(), Origin.pages_known, Origin.done, Origin.failed, peewee.fn.EXISTS(seed)]
     rows = transaction.fetch(
         Origin.select(*columns)
         .join(RobotsText, peewee.JOIN.LEFT_OUTER, on=(RobotsText.origin == Origin.id))
@@ -170,20 +173,27 @@ def load_origins(transaction: Transaction, claim: Claim, origin_id: int | None =
         StoredOrigin(
             origins.record_of(row),
             tuple(todo_page(page, claim.tries) for page in todo.get(row[0], ())),
-            *row[width:],
+            pages_known=row[width],
+            done=row[width + 1],
+            failed=row[width + 2],
+            seeded=bool(row[width + 3]),
         )
         for row in rows
     )
 
 
-def add_origin(transaction: Transaction, claim: Claim, origin: str) -> StoredOrigin:
-    """An origin joins the run by hand or by a link; it starts afresh unless it takes part already."""
+def add_origins(transaction: Transaction, claim: Claim, names: Sequence[str]) -> tuple[StoredOrigin, ...]:
+    """Origins join the run by hand or by a link; those start afresh that do not take part already."""
     require(transaction, claim)
-    row = origins.ensure(transaction, origin)
-    if not row.participates:
-        origins.join(transaction, claim, row, "added")
-        origins.start_afresh(transaction, claim, row.id)
-    return load_origins(transaction, claim, row.id)[0]
+    ids = []
+    for name in names:
+        row = origins.ensure(transaction, name)
+        if not row.participates:
+            origins.join(transaction, claim, row, "added")
+            origins.start_afresh(transaction, claim, row.id)
+        ids.append(row.id)
+    stored = {one.record.origin: one for one in load_origins(transaction, claim, ids)}
+    return tuple(stored[clean(name)] for name in names)
 
 
 def renew(transaction: Transaction, claim: Claim) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from tui_crawler.storage.crawl_log import count_refused, log_attempt
 from tui_crawler.storage.intake import Source, queue_pages
 from tui_crawler.storage.models import Attempt, Origin, Page, Session
 from tui_crawler.storage.origins import Counted, OriginRow
+from tui_crawler.storage.pauses import Pauses
 from tui_crawler.storage.statements import slot, slots
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import hashes, url_ids
@@ -164,14 +165,17 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> No
     for job_id, stash in sorted(dripping):
         stashes.drip(transaction, claim, job_id, stash)
     counted = Counted(todo=len(places) - before, attempts=len(record.refusals))
-    origins.write(transaction, row, record.origin, change, counted)
+    last = record.refusals[-1].attempt if record.refusals else None
+    origins.write(transaction, row, record.origin, change, counted, last)
 
 
-def save_origin(transaction: Transaction, claim: Claim, record: OriginRecord) -> None:
-    """Writes the state of an origin without an attempt."""
+def save_origins(transaction: Transaction, claim: Claim, records: Iterable[OriginRecord]) -> None:
+    """Writes the states of origins without an attempt."""
     require(transaction, claim)
-    row = origins.ensure(transaction, record.origin)
-    origins.write(transaction, row, record, Tally(), Counted())
+    pauses = Pauses(transaction)
+    for record in records:
+        row = origins.ensure(transaction, record.origin)
+        origins.write(transaction, row, record, Tally(), Counted(), pauses=pauses)
 
 
 def mark_in_flight(transaction: Transaction, claim: Claim, page_id: int, origin: str, url: str) -> None:

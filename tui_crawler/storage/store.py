@@ -27,7 +27,7 @@ from tui_crawler.domain.page import Candidates, NewPage, PutBack, TodoPage
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StorageFailure, StoredOrigin
-from tui_crawler.storage import crew, desk, jobs, rejudging, rulesets, segments, sessions, settle, stashes
+from tui_crawler.storage import crew, desk, jobs, rejudging, retrying, rulesets, segments, sessions, settle, stashes
 from tui_crawler.storage.candidates import awake, candidates
 from tui_crawler.storage.claim import Claim, require
 from tui_crawler.storage.clock import wall_clock
@@ -37,6 +37,7 @@ from tui_crawler.storage.foresight import foresee
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
 from tui_crawler.storage.rest import Rest
+from tui_crawler.storage.retrying import Retrying
 from tui_crawler.storage.segments import Shelf
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.writer import Writer, WriterSettings
@@ -156,7 +157,12 @@ class SqliteStore:
     async def save_origin(self, record: OriginRecord) -> None:
         """Stores the state of an origin crawler without an attempt."""
         claim = self._held()
-        await self._writer.write(lambda work: settle.save_origin(work, claim, record))
+        await self._writer.write(lambda work: settle.save_origins(work, claim, (record,)))
+
+    async def save_origins(self, records: Sequence[OriginRecord]) -> None:
+        """The same for several, in one transaction."""
+        claim = self._held()
+        await self._writer.write(lambda work: settle.save_origins(work, claim, records))
 
     async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[TodoPage, ...]:
         """Seeds that came while the run is live; answers those now to be crawled that are on no todo list.
@@ -171,31 +177,28 @@ class SqliteStore:
 
         return await self._writer.write(work)
 
-    async def add_origin(self, origin: str) -> StoredOrigin:
-        """An origin that joins the run; what is kept of it from earlier runs comes back."""
+    async def add_origins(self, names: Sequence[str]) -> tuple[StoredOrigin, ...]:
+        """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back."""
         claim = self._held()
-        return await self._writer.write(lambda work: sessions.add_origin(work, claim, origin))
+        return await self._writer.write(lambda work: sessions.add_origins(work, claim, names))
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
-        """Gives failed pages their tries back; answers how many pages of which origin."""
+        """Gives failed pages their tries back; answers how many pages of which origin. Many are put back in several
+        transactions, so that others are stored in between."""
         claim = self._held()
-
-        def work(transaction: Transaction) -> tuple[tuple[str, int], ...]:
-            require(transaction, claim)
-            return desk.retry(transaction, claim.tries, selection)
-
-        return await self._writer.write(work)
+        return await Retrying(self._writer, claim, selection).put_back()
 
     async def put_back(self, selection: RetryPages) -> PutBack:
         """Those of the pages named that wait to be crawled: RETRIED_NEXT of each origin and RETRIED_AT_ONCE over all
         at most, the first of every origin before the second of any."""
         claim = self._held()
-        return await self._writer.read(lambda work: desk.waiting(work, claim, selection))
+        return await Retrying(self._writer, claim, selection).first()
 
-    async def put_first(self, record: OriginRecord, page_ids: Sequence[int]) -> None:
-        """Puts pages before all else on the todo list of their origin, in this order, and stores its state."""
+    async def put_first(self, placed: Sequence[tuple[OriginRecord, Sequence[int]]]) -> None:
+        """Puts pages (ids) before all else on the todo lists of their origins, in this order, and stores their states,
+        in one transaction."""
         claim = self._held()
-        await self._writer.write(lambda work: desk.put_first(work, claim, record, page_ids))
+        await self._writer.write(lambda work: retrying.put_first(work, claim, placed))
 
     async def exclusions(self) -> tuple[Exclusion, ...]:
         """The exclusion list as operators have extended it."""

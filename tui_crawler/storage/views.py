@@ -13,7 +13,7 @@ from types import MappingProxyType
 import peewee
 
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import PageStatus
+from tui_crawler.domain.page_status import PageStatus
 from tui_crawler.storage.driver import execute
 
 NOW_MS = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"

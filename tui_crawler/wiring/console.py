@@ -8,6 +8,7 @@ import getpass
 import os
 import sys
 import threading
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,20 +37,36 @@ _TURN_S = 0.000_5  # a thread that reads or crawls keeps the screen's waiting so
 _ALLOCATIONS, _GENERATIONS = 20_000, 20  # between two looks for garbage; rows come and go by thousands
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How a database stands: whether it may be written, if not though it was to be, why, and whose run is live."""
+
+    writable: bool
+    hindrance: str
+    owner: str | None
+
+
 def open_console(
-    config: Config | None, database: Path, readonly: bool, options: RunOptions, *, web: DemoProcess | None = None
+    config: Config | None,
+    database: Path,
+    readonly: bool,
+    options: RunOptions,
+    *,
+    web: DemoProcess | None = None,
+    found: Found | None = None,
 ) -> int:
     """Opens the console and answers the exit status.
 
     A live run of the database is attached to. Otherwise the engine is started here: with `config`, or with the
     configuration the database keeps of its last run. A database that cannot be written is watched only. `web` is the
     demo web that is crawled, which goes along with a run that is left to itself; the crawl of one is served it again.
+    `found`: how the database stands, where that has been looked at just now.
     Raises StorageFailure before the screen is taken, when the database is none, cannot be opened, or is of an earlier
     version and only to be read.
     """
     sys.setswitchinterval(_TURN_S)
     with contextlib.closing(WebBeside(web)) as beside:
-        summary = _show(config, database, readonly, options, beside)
+        summary = _show(config, database, readonly, options, beside, found or _look(database, readonly))
     for line in summary.lines():
         print(line)
     sys.stdout.flush()
@@ -64,8 +81,9 @@ def demo_console(database: Path | None, port: int | None) -> int:
     from tui_crawler.wiring.demo import base_port_of, config_for, demo_database, free_base_port, start_web
 
     kept = demo_database(database)
-    if _goes_on(kept):
-        status = open_console(None, kept, False, RunOptions())
+    found = _look(kept, readonly=False) if kept.exists() else None
+    if found is not None and found.owner is not None:
+        status = open_console(None, kept, False, RunOptions(), found=found)
         return 0 if status == 1 else status
     base = port or base_port_of(kept) or free_base_port()
     with start_web(base, 1.0) as web:
@@ -76,17 +94,18 @@ def demo_console(database: Path | None, port: int | None) -> int:
     return 0 if status == 1 else status
 
 
-def _goes_on(database: Path) -> bool:
-    """Whether a run of the database is live."""
-    return database.exists() and _prepare(database, readonly=False)[0] and _owner_of(database) is not None
+def _look(database: Path, readonly: bool) -> Found:
+    """Makes or migrates the database where need be. Raises RunHeld, StorageFailure."""
+    writable, hindrance = _prepare(database, readonly)
+    return Found(writable, hindrance, _owner_of(database) if writable else None)
 
 
-def _show(config: Config | None, database: Path, readonly: bool, options: RunOptions, beside: WebBeside) -> ExitSummary:
+def _show(
+    config: Config | None, database: Path, readonly: bool, options: RunOptions, beside: WebBeside, found: Found
+) -> ExitSummary:
     from tui_crawler.storage.file_place import FilePlace
 
-    writable, hindrance = _prepare(database, readonly)
-    place = FilePlace(database)
-    owner = _owner_of(database) if writable else None
+    writable, place = found.writable, FilePlace(database)
     host: ThreadHost | None = None
     turn = threading.Lock()
 
@@ -94,7 +113,7 @@ def _show(config: Config | None, database: Path, readonly: bool, options: RunOpt
         with turn:  # what this console carries out on the resting database is over
             beside.serve(chosen, database)
 
-    if writable and owner is None:
+    if writable and found.owner is None:
         config, options = (config, options) if config else _kept_config(database)
         host = _host(config, database, options, begin) if config else None
 
@@ -116,7 +135,7 @@ def _show(config: Config | None, database: Path, readonly: bool, options: RunOpt
         partial(_reports, database),
         journal if writable else None,
         host,
-        watches=hindrance,
+        watches=found.hindrance,
         name=config.name if config else "",  # else that of the run
         who=_operator(),
         keymap=dict(config.keymap) if config else None,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.contract import Contract
-    from tui_crawler.domain.page_filter import PageFilter
+    from tui_crawler.domain.page_filter import PageFilter, PageTally
     from tui_crawler.storage.session_reports import SessionRow
 
 _RUN_COLUMNS = ("run_id", "started_at", "finished_at", "finish_reason", "requests", "user_agent", "config_name")
@@ -58,6 +58,12 @@ class ConsoleReports(Reports):
         if self._config is None or self._config[0] != text:
             self._config = text, stored_config(text, run)
         return contract_of(self._config[1], origin, run.user_agent if run is not None else "")
+
+    def page_tally(self, narrowing: PageFilter, after_id: int) -> PageTally:
+        """How many pages pass a filter in the next piece of the list. Raises StorageFailure."""
+        from tui_crawler.storage import page_counts
+
+        return page_counts.page_tally(self._reader, narrowing, after_id)
 
     def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
         """How often each value of a field occurs among the pages that pass a filter. Raises StorageFailure."""

@@ -45,6 +45,18 @@ class Silence:
         """Lets an event pass."""
 
 
+class SeedHosts:
+    """The hosts that seeds name, as a set that is asked for one host at a time: seeds of the configuration, and those
+    that operators have added."""
+
+    def __init__(self, config: Config, crawl: Crawl) -> None:
+        self._configured = frozenset(url.host for url in seed_urls(config))
+        self._crawl = crawl
+
+    def __contains__(self, host: object) -> bool:
+        return host in self._configured or host in self._crawl.engine.seed_hosts
+
+
 class Crawl:
     """A crawl of one configuration into one database. Made and run on one event loop."""
 
@@ -62,8 +74,7 @@ class Crawl:
         )
         self._store = SqliteStore(database, storing)
         self._place = FilePlace(database)
-        seed_hosts = {url.host for url in seed_urls(config)}
-        self._fetcher = fetcher_of(config, seed_hosts, self._excluded)
+        self._fetcher = fetcher_of(config, SeedHosts(config, self), self._excluded)
         settings = engine_settings(config, options)
         crew = self._store.crew(options.workers, sites(config)) if options.workers > 1 else None
         clock = clock or SystemClock()

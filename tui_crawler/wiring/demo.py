@@ -62,10 +62,11 @@ def base_port_of(database: Path) -> int | None:
 
 
 def free_base_port() -> int:
-    """The first of ten consecutive free ports. Raises DemoUnavailable."""
+    """The first of ten consecutive free ports, below those that systems hand out by themselves (RFC 6335: from 49152;
+    Linux: from 32768). Raises DemoUnavailable."""
     dice = random.SystemRandom()
     for _ in range(_TRIES):
-        base = dice.randrange(20_000, 55_000)
+        base = dice.randrange(20_000, 32_000)
         with contextlib.ExitStack() as opened:
             try:
                 for port in range(base, base + _SITES):
@@ -87,7 +88,7 @@ def demo_database(database: Path | None) -> Path:
 def config_for(web: DemoProcess, database: Path, *, headless: bool) -> tuple[Config, RunOptions]:
     """The configuration of the demo, read as any other; its text goes along. Raises ConfigErrors."""
     text = demo_config(web.seeds, str(database.absolute()), headless=headless)
-    return read_config(text, "demo"), RunOptions(config_text=text)
+    return read_config(text, "demo", "the demo"), RunOptions(config_text=text)
 
 
 def demo_headless(database: Path | None, port: int | None, listener: Listener) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.departure import CannotDetach, Departure
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.journal import Journal
 
 if TYPE_CHECKING:
@@ -114,7 +114,8 @@ class DetachedRun:
         self._await(process, said)
         if self._company is not None:
             self._company.leave()
-        return Departure(process.pid, str(self.log), f"tui-crawler --db {shlex.quote(str(self._database))}")
+        where = f"--db {shlex.quote(str(self._database))}"
+        return Departure(process.pid, str(self.log), f"tui-crawler {where}", f"tui-crawler stop --all {where}")
 
     def _await(self, process: subprocess.Popen[bytes], said: int) -> None:
         """Waits until the process holds the database, or has ended because nothing was left to do."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.answer import Question, RobotsKnown
+from tui_crawler.domain.attempt import AttemptKind
 from tui_crawler.domain.explanation import Explanation, explain
 from tui_crawler.domain.origin import RobotsStatus
 from tui_crawler.domain.robots import ALLOW_ALL, parse_robots, product_token
@@ -100,14 +101,20 @@ class Explainer:
         """robots.txt as it holds for this URL: a rule may give it a user agent of its own, whose group counts then."""
         if origin is None or isinstance(url, InvalidUrl):
             return RobotsKnown()
-        status, fetched_at = origin.robots_status, origin.robots_fetched_at
+        status, fetched_at, answered = origin.robots_status, origin.robots_fetched_at, origin.robots_http_status
         if status == RobotsStatus.unavailable.value:
-            return RobotsKnown(status, fetched_at, ALLOW_ALL)
+            message = self._refusal_of_robots(origin) if answered is None else ""
+            return RobotsKnown(status, fetched_at, ALLOW_ALL, answered, message)
         body = self._reports.robots_text(origin.origin) if status == RobotsStatus.parsed.value else None
         if body is None:
-            return RobotsKnown(status, fetched_at)
+            return RobotsKnown(status, fetched_at, None, answered, origin.robots_message)
         agent = admission.settings(url).ua or (run.user_agent if run else config.user_agent)
         return RobotsKnown(status, fetched_at, parse_robots(body, product_token(agent), config.robots.max_bytes))
+
+    def _refusal_of_robots(self, origin: OriginView) -> str:
+        """Why no server was asked for robots.txt the last time."""
+        attempts = self._reports.standing(f"{origin.origin}/robots.txt").attempts
+        return next((each.message for each in attempts if each.kind == AttemptKind.robots.value), "")
 
     def _refused(self, url: CrawlUrl | InvalidUrl, origins: set[str]) -> tuple[RefusedView, ...]:
         """Counters of refused links that have to do with this URL: it is their sample, or their pages name it."""

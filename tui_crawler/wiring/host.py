@@ -6,8 +6,6 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.run import RunReason
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -56,14 +54,17 @@ class ThreadHost:
 
     def stop(self, drain_ms: int) -> None:
         """Takes no more URLs, lets running requests end for `drain_ms`, then cancels them."""
+        from tui_crawler.domain.run import RunReason  # noqa: PLC0415  the screen does not wait for it
+
         with self._lock:
             self._stop_first = drain_ms
         self._call(lambda crawl: crawl.engine.stop(RunReason.interrupted, drain_ms))
 
     @property
     def running(self) -> bool:
-        """Whether the engine is at work."""
-        return self._crawl is not None
+        """Whether the engine has its run."""
+        crawl = self._crawl
+        return crawl is not None and crawl.engine.begun
 
     @property
     def resting(self) -> bool:
@@ -89,6 +90,7 @@ class ThreadHost:
         return crawl.locked_since if crawl is not None else 0
 
     async def _run(self) -> Ended:
+        from tui_crawler.domain.run import RunReason  # noqa: PLC0415  the screen does not wait for it
         from tui_crawler.wiring.crawl import Crawl, Silence  # noqa: PLC0415  the screen does not wait for the engine
 
         crawl = Crawl(self._config, self._database, self._options, Silence())

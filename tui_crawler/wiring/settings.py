@@ -22,7 +22,7 @@ from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.wiring.origin_settings import settings_by_origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
 
     from tui_crawler.config.schema import Config
     from tui_crawler.config.sections import JobConfig
@@ -154,7 +154,7 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
     )
 
 
-def fetcher_of(config: Config, seed_hosts: set[str], excluded: Callable[[str], str]) -> HttpFetcher:
+def fetcher_of(config: Config, seed_hosts: Container[str], excluded: Callable[[str], str]) -> HttpFetcher:
     """The fetcher; `seed_hosts` may grow while the crawl runs, `excluded` answers what excludes an address."""
     network = config.network
     limits = FetchLimits(

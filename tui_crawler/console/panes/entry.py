@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -27,6 +27,9 @@ _MOST_OFFERED = 40
 _GAP = "  "
 _PASSING = frozenset({"command", "filter", "table filter", "search"})
 """What is typed for these holds already, or is nothing before enter: the line makes way for whatever else is done."""
+_REPLACED = frozenset({"filter", "table filter", "search"})
+"""What stands there already when these are opened is selected: the next character takes its place, a key that moves
+the cursor keeps it."""
 _JUDGED = frozenset({"rule", "exclude"})
 """What is typed for these may be wrong: at enter the line stays, and who takes the text closes it."""
 
@@ -78,13 +81,19 @@ class EntryLine(Vertical):
         self.came_from: Widget | None = None
         self._complete: Callable[[str], Completion] | None = None
         self._choice: Choice | None = None
+        self._before: tuple[str, ...] = ()
+        self._back = 0  # so many texts back in them
+        self._draft = ""  # what stood here before one of them did
+        self._offers = Lines(id="entry-offers")
+        self._label = Static("", id="entry-label", markup=False)
+        self._box = _Box(id="entry-input", compact=True, select_on_focus=False)
 
     def compose(self) -> ComposeResult:
         """What it may become, above a label and an input of one line."""
-        yield Lines(id="entry-offers")
+        yield self._offers
         with Horizontal(id="entry-line"):
-            yield Static("", id="entry-label", markup=False)
-            yield _Box(id="entry-input", compact=True, select_on_focus=False)
+            yield self._label
+            yield self._box
 
     def on_mount(self) -> None:
         """Watches where the focus goes; not when the screen was closed before what is in here came."""
@@ -95,20 +104,30 @@ class EntryLine(Vertical):
         self.watch(self.screen, "focused", self._focus_went, init=False)
 
     def open(
-        self, purpose: str, label: str, text: str, hint: str, complete: Callable[[str], Completion] | None = None
+        self,
+        purpose: str,
+        label: str,
+        text: str,
+        hint: str,
+        complete: Callable[[str], Completion] | None = None,
+        before: Sequence[str] = (),
     ) -> None:
-        """Shows the line and puts the cursor into it. `complete` says what a text may become at its end."""
+        """Shows the line and puts the cursor into it. `complete` says what a text may become at its end; up and down go
+        through what was typed `before` (the newest last)."""
         box = self._box
         if self.screen.focused is not box:
             self.came_from = self.screen.focused
         self.purpose = purpose
         self.display = True
-        self.query_one("#entry-label", Static).update(safe(label, _LONGEST_LABEL))
+        self._label.update(safe(label, _LONGEST_LABEL))
         with box.prevent(Input.Changed):
             box.value = text
         box.placeholder = hint
         box.cursor_position = len(text)
+        if text and purpose in _REPLACED:
+            box.action_select_all()  # what is typed begins another one
         self._complete, self._choice = complete, None
+        self._before, self._back, self._draft = tuple(before), 0, text
         self._offers.display = complete is not None
         self._offer()
         self.screen.set_focus(box)  # now, not with the next message: the next key may wait already
@@ -156,24 +175,29 @@ class EntryLine(Vertical):
         self.post_message(self.Entered(self.purpose, event.value))
 
     def on_key(self, event: events.Key) -> None:
-        """Esc leaves the line; tab and shift+tab complete where something is offered."""
+        """Esc leaves the line; tab and shift+tab complete where something is offered; up and down bring back what was
+        typed before."""
         match event.key:
             case "escape":
                 self.leave()
             case "tab" | "shift+tab" if self._complete is not None:
                 self._turn(self._complete, 1 if event.key == "tab" else -1)
+            case "up" | "down" if self._before:
+                self._recall(1 if event.key == "up" else -1)
             case _:
                 return
         event.stop()
         event.prevent_default()
 
-    @property
-    def _box(self) -> Input:
-        return self.query_one("#entry-input", Input)
-
-    @property
-    def _offers(self) -> Lines:
-        return self.query_one("#entry-offers", Lines)
+    def _recall(self, step: int) -> None:
+        """Goes back (1) or on (-1) in what was typed before; beyond the newest stands what was begun."""
+        back = min(max(self._back + step, 0), len(self._before))
+        if back == self._back:
+            return
+        if self._back == 0:
+            self._draft = self.text
+        self._back = back
+        self._write(self._before[-back] if back else self._draft)
 
     @property
     def _console_screen(self) -> ConsoleScreen:

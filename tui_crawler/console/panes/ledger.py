@@ -139,7 +139,7 @@ class LedgerPane(CrawlTable):
     def titles(self, run: RunView | None) -> tuple[str, str]:
         """What stands at the top and at the bottom of its border; raw text."""
         name, words = LEDGERS[self._at]
-        value = self._value
+        value, keys = self._value, self._crawler.appearance.key_names
         if self.row_count:
             words += f" · {count(self.row_count)}"
         if name in SPANS:
@@ -148,11 +148,10 @@ class LedgerPane(CrawlTable):
             what = "counted"
             if isinstance(value, ValidationCount) and not value.totals.whole:
                 what = f"first {count(value.totals.pages)} pages"
-            words += f" · {what} at {clock(value.at, self._crawler.clock.zone)} · u again"
+            words += f" · {what} at {clock(value.at, self._crawler.clock.zone)} · {keys('stats.count')} again"
         if name == "workers" and run is not None:
             words += f" · run {run.run_id}, {run.owner}" if run.live else " · none is at work"
-        others = ", ".join(other.lower() for key, other in LEDGERS if key != name)
-        return words, f"c shows {others}"
+        return words, f"{keys('stats.ledger')}: more tables ({len(LEDGERS) - 1})"
 
     @property
     def _crawler(self) -> CrawlerApp:

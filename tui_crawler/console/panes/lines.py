@@ -14,10 +14,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui_crawler.console.format import plural
-from tui_crawler.console.present.line import Hanging, Line, Prose, Split, width_of
+from tui_crawler.console.present.line import Flow, Hanging, Line, Prose, Split, width_of
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.scrolling import reach_over
-from tui_crawler.console.table_cells import Piece, Styled, lay_out
+from tui_crawler.console.table_cells import Cell, Piece, Styled, lay_out
 from tui_crawler.console.table_paint import role_styles
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ class Lines(ScrollView):
         self._laid_out = [pieces for line in self._source for pieces in lay_out_line(line, width)]
         if self.is_mounted:
             reach_over(self, len(self._laid_out))
+            self._measure()  # a scroll bar that comes or goes leaves another width: also for the line being painted
 
     def _style(self, role: str) -> Style:
         kept = self._roles.get(role)
@@ -150,8 +151,27 @@ def lay_out_line(line: Line, width: int) -> list[list[Piece]]:
                 [*lay_out(beside, before, "left"), *lay_out(Styled(piece, role), room, "left")]
                 for beside, piece in zip(heads, wrapped, strict=True)
             ]
+        case Flow():
+            return [lay_out(row, width, "left") for row in _flow(line, width)]
         case _:
             return [lay_out(line, width, "left")]
+
+
+def _flow(line: Flow, width: int) -> list[Cell]:
+    """The pieces shared out to lines."""
+    rows: list[list[str | Styled]] = []
+    end = 0
+    for piece in line.pieces:
+        wide = width_of(piece)
+        if not rows or end + line.gap + wide > width:
+            rows.append([])
+            end = 0
+        else:
+            rows[-1].append(" " * line.gap)
+            end += line.gap
+        rows[-1] += piece if isinstance(piece, tuple) else (piece,)
+        end += wide
+    return [tuple(row) for row in rows] or [""]
 
 
 def _wrap(text: str, width: int, most: int, indent: int = 0) -> list[str]:

@@ -69,8 +69,12 @@ class NoticeBox(Lines, can_focus=False):
 
     def _lowest_pane(self) -> Widget | None:
         """Of the panes whose upper border is in view the lowest one, once they are laid out."""
-        body = self.screen.query_one("#body").region
-        panes = [one for one in self.screen.query("#body .pane") if one.region and body.y <= one.region.y < body.bottom]
+        panes = [
+            pane
+            for body in self.screen.query("#body")
+            for pane in body.query(".pane")
+            if pane.region and body.region.y <= pane.region.y < body.region.bottom
+        ]
         return max(panes, key=lambda one: one.region.y, default=None)
 
 

@@ -35,12 +35,18 @@ class SqlEditor(PlainArea):
             super().__init__()
             self.words = words
 
+    class NothingFits(Message):
+        """Tab was pressed where nothing can be completed; pressed once more it leaves."""
+
     def __init__(self, text: str, *, id: str, classes: str) -> None:  # noqa: A002, RUF100
         """Begins with a text."""
         super().__init__(plain_text(text), id=id, classes=classes, soft_wrap=True, show_line_numbers=False)
         self.cursor_blink = False
         self.schema: Schema = ()
+        self.answered = ""
+        """The text that was answered last: while it stands there, tab has nothing to do but to go on to the answer."""
         self._last: tuple[str, Choice] | None = None  # the text after the last completion, and which it was
+        self._told: tuple[str, int] | None = None  # text and place of the cursor where nothing could be completed
 
     def put(self, text: str) -> None:
         """Puts a text in place of what stands here, with the cursor at its end."""
@@ -60,7 +66,7 @@ class SqlEditor(PlainArea):
                 self.post_message(self.Asked(self.text))
             case "ctrl+j":
                 self.insert("\n")
-            case "tab" if self._complete():
+            case "tab" if self._complete() or self._stays():
                 pass
             case "up" if line == 0:
                 self.post_message(self.Recalled(-1))
@@ -76,9 +82,21 @@ class SqlEditor(PlainArea):
         words = self.offered.words
         self.post_message(self.Offered(words if self._fragment else ()))
 
-    def complete_word(self) -> bool:
-        """Completes the word under the cursor; False when nothing fits."""
-        return self._complete()
+    def complete_word(self) -> None:
+        """Completes the word under the cursor, or tells that nothing fits."""
+        if not self._complete():
+            self.post_message(self.NothingFits())
+
+    def _stays(self) -> bool:
+        """Whether tab, which completes nothing, is kept from leaving: it leaves with the second one in the same place,
+        and from a question that was answered as it stands."""
+        here = (self.text, self._at)
+        if self._told == here or self.text == self.answered:
+            self._told = None
+            return False
+        self._told = here
+        self.post_message(self.NothingFits())
+        return True
 
     @property
     def _at(self) -> int:

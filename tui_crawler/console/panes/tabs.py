@@ -76,7 +76,9 @@ class TabBar(Lines, can_focus=False):
         self.show([tuple(parts)])
 
     def places(self) -> list[tuple[str, Region]]:
-        """The action id of each tab, and where it stands on the screen."""
+        """The action id of each tab, and where it stands on the screen; nothing while the line is not shown."""
+        if not self.region.area:
+            return []
         x, y = self.content_region.offset
         return [(action_id, Region(x + start, y, end - start, 1)) for start, end, action_id in self._zones]
 

@@ -20,7 +20,7 @@ ACTION_COLUMNS: tuple[Column, ...] = (
     Column("who", "WHO", 10, 3, min_width=6),
     Column("state", "STATE", 9, 0),
     Column("action", "ACTION", 10, 0, min_width=6),
-    Column("target", "OF", None, 4, min_width=24),
+    Column("target", "OF", None, 4, min_width=24, kind="place"),
     Column("same", "COMMAND LINE", None, 0, min_width=16),
 )
 

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 EVENT_COLUMNS: tuple[Column, ...] = (
     Column("time", "TIME", 8, 1),
-    Column("origin", "ORIGIN", 22, 2, min_width=14),
-    Column("exit", "EXIT", 29, 0, min_width=14),
+    Column("origin", "ORIGIN", 22, 2, min_width=14, kind="place"),
+    Column("exit", "EXIT", 29, 0, min_width=14, kind="name"),
     Column("status", "ST", 3, 5, "right"),
     Column("took", "TOOK", 6, 6, "right"),
-    Column("url", "URL", None, 0, min_width=16),
+    Column("url", "URL", None, 0, min_width=16, kind="place"),
     Column("note", "NOTE", None, 4, min_width=20),
 )
 LOG_COLUMNS: tuple[Column, ...] = (
     Column("time", "TIME", 8, 1),
-    Column("exit", "EXIT", 29, 0, min_width=14),
+    Column("exit", "EXIT", 29, 0, min_width=14, kind="name"),
     Column("status", "ST", 3, 4, "right"),
     Column("took", "TOOK", 6, 3, "right"),
     Column("bytes", "BYTES", 7, 6, "right"),
     Column("new", "NEW", 4, 7, "right"),
-    Column("url", "URL", None, 0, min_width=16),
+    Column("url", "URL", None, 0, min_width=16, kind="place"),
     Column("note", "NOTE", None, 2, min_width=18),
 )
 

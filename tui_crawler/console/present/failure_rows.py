@@ -10,18 +10,18 @@ from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.console.uptake import Uptake, held_word
-from tui_crawler.domain.recovery import NextTry, next_try_of
+from tui_crawler.domain.recovery import NextTry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tui_crawler.console.failure_parts import CountedFailures
+    from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.page_book import GroupBook
     from tui_crawler.console.present.line import Line
     from tui_crawler.console.rule_pattern import Cluster
+    from tui_crawler.console.uptake import Outlook
     from tui_crawler.domain.page_view import FailureGroup, PageView
-    from tui_crawler.domain.view import OriginView
 
 GROUPINGS: tuple[tuple[str, ...], ...] = (
     ("exit_code",),
@@ -33,6 +33,10 @@ GROUPINGS: tuple[tuple[str, ...], ...] = (
 )
 """What `c` goes through, and `C` lists."""
 
+GROUP_HINT = "part of a group, or of a URL or message in it  ~fuzzy  re:pattern  =whole  exit: origin:  ! inverts"
+PAGE_HINT = "of the rows held: text  ~fuzzy  re:pattern  =whole  exit: status: origin:  ! inverts"
+"""What can be typed for the filter of the groups, and of the pages of one."""
+
 _WORDS = {
     "exit_code": "exit code",
     "origin": "origin",
@@ -42,18 +46,18 @@ _WORDS = {
 }
 _NONE = {"http_status": "no status", "message": "no message"}
 _KEYS = {
-    "exit_code": Column("exit_code", "EXIT", None, 0, min_width=14),
-    "origin": Column("origin", "ORIGIN", None, 0, min_width=12),
+    "exit_code": Column("exit_code", "EXIT", None, 0, min_width=14, kind="name"),
+    "origin": Column("origin", "ORIGIN", None, 0, min_width=12, kind="place"),
     "http_status": Column("http_status", "STATUS", None, 0, min_width=9),
-    "pattern": Column("pattern", "PATH PATTERN", None, 0, min_width=14),
+    "pattern": Column("pattern", "PATH PATTERN", None, 0, min_width=14, kind="place"),
     "message": Column("message", "MESSAGE", None, 0, min_width=16),
 }
 _TREND = 12
-_ORIGIN_COLUMN = Column("origin", "ORIGIN", 20, 2, min_width=14)
-_EXIT_COLUMN = Column("exit", "EXIT", 25, 5, min_width=14)
+_ORIGIN_COLUMN = Column("origin", "ORIGIN", 20, 2, min_width=14, kind="place")
+_EXIT_COLUMN = Column("exit", "EXIT", 25, 5, min_width=14, kind="name")
 _STATUS_COLUMN = Column("status", "ST", 3, 7, "right")
 _MESSAGE_COLUMN = Column("message", "MESSAGE", None, 8, min_width=20)
-_URL_COLUMN = Column("url", "URL", None, 0, min_width=18)
+_URL_COLUMN = Column("url", "URL", None, 0, min_width=18, kind="place")
 _PAGE_COLUMNS: tuple[Column, ...] = (
     Column("tries", "TRIES", 5, 1, "right"),
     Column("took", "TOOK", 6, 4, "right"),
@@ -107,9 +111,9 @@ def counted_words(counted: CountedFailures) -> str:
     return f"{plural(total, 'page')}, {count(hope)} recoverable" if total else ""
 
 
-def counted_at(at: str) -> str:
+def counted_at(at: str, keys: KeyNames) -> str:
     """When it was counted, where that is not done again by itself; `at` is the time of day."""
-    return f"as of {at} · u counts again"
+    return f"as of {at} · {keys('failures.count')} counts again"
 
 
 def group_row(group: FailureGroup, now: int) -> Row:
@@ -144,14 +148,11 @@ def _recovers(group: FailureGroup) -> Styled:
     return Styled(f"{compact(group.recoverable)} yes", "ok")
 
 
-def retry_cell(page: PageView, now: int, origin: OriginView | None, uptake: Uptake, run_id: int = 0) -> Styled:
-    """When a failed page is asked again at its `origin` (None: not known), `now` in epoch ms; `run_id` is the newest
-    run (0: there is none)."""
-    when = next_try_of(page, now, run_id, over=uptake is not Uptake.this_run)
-    if when in {NextTry.now, NextTry.later, NextTry.next_run}:
-        held = held_word(origin, Uptake.next_run if when is NextTry.next_run else uptake)
-        if held:
-            return Styled(f"origin {held}", "warning", short=held)
+def retry_cell(page: PageView, now: int, outlook: Outlook) -> Styled:
+    """When a failed page is asked again, `now` in epoch ms."""
+    if outlook.held:
+        return Styled(f"origin {outlook.held}", "warning", short=outlook.held)
+    when = outlook.when
     match when:
         case NextTry.now:
             return Styled(when.value, "ok")
@@ -169,14 +170,7 @@ def retry_cell(page: PageView, now: int, origin: OriginView | None, uptake: Upta
             assert_never(when)
 
 
-def page_row(
-    page: PageView,
-    now: int,
-    by: Sequence[str],
-    origin: OriginView | None = None,
-    uptake: Uptake = Uptake.this_run,
-    run_id: int = 0,
-) -> Row:
+def page_row(page: PageView, now: int, by: Sequence[str], outlook: Outlook) -> Row:
     """A failed page as a row of `page_columns(by)`; its key is the page id."""
     left = page.attempts_remaining
     cells: list[Cell] = []
@@ -190,7 +184,7 @@ def page_row(
     cells += [
         (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
         Styled(seconds(page.took_ms), "muted" if page.took_ms is not None else "faint"),
-        retry_cell(page, now, origin, uptake, run_id),
+        retry_cell(page, now, outlook),
         Styled(ago(now - page.last_crawled_at), "muted"),
     ]
     if "message" not in by:
@@ -199,14 +193,13 @@ def page_row(
 
 
 def page_lines(page: PageView | None) -> list[Line]:
-    """The page under the cursor: whole URL, title, message, and what its exit code means."""
+    """The page under the cursor: whole URL, title, and its message; without one, what its exit code means."""
     if page is None:
         return []
-    words = meaning(page.last_exit_code)
-    message = f"{page.message}  " if page.message else ""
+    words = Styled(f"  {page.message}") if page.message else Styled(f"  {meaning(page.last_exit_code)}", "muted")
     return [
         (Styled(page.url, "strong"), Styled(f"  {page.title}" if page.title else "", "muted")),
-        (exit_cell(page.last_exit_code), Styled(f"  {message}", ""), Styled(words, "muted")),
+        (exit_cell(page.last_exit_code), words),
     ]
 
 
@@ -217,6 +210,9 @@ def place_words(book: GroupBook, index: int, *, whole: bool) -> str:
         ended = book.at_first and book.at_last
         return "none" if ended else f"none among {count(book.looked_at)} failed pages yet, looking on"
     first = f"row {'' if book.exact else '~'}{count((book.first or 1) + index)}"
+    if book.sought:
+        among = "" if book.at_first and book.at_last else " so far"
+        return f"{first} of {count(held)}{among} with {' '.join(book.sought)}"
     return f"{first} of {count(book.total)}{'' if whole or book.at_last else '+'}"
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tui_crawler.console.action import Need
+from tui_crawler.console.action import OVERLAY, Need
 from tui_crawler.console.format import count
-from tui_crawler.console.safe_text import clip, safe
+from tui_crawler.console.safe_text import ELLIPSIS, clip, clip_left, safe
 from tui_crawler.console.table_cells import Styled
 
 if TYPE_CHECKING:
@@ -23,8 +23,11 @@ _COPIES = frozenset({"copy.pick"})
 _KEPT = ("help.keys", "app.quit")
 """Actions that are always named."""
 
-
 _STEP = " › "
+_WIDE = 81
+"""Cells of a line below which keys are more than the places above this one."""
+_GAP = 3
+"""Cells between the place and the keys at least, so that they are not read as one phrase."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +46,16 @@ def footer_line(
 ) -> tuple[Line, tuple[Zone, ...]]:
     """The line in `width` cells, and where each key (action id, key, label) and each place above this one stand in it.
     Keys stand at the right, the first matters most. One that has no room is left out, those after it are not."""
-    least = min(width // 3, cell_len(safe(_STEP.join(crumbs))) + 2)
+    place = crumbs if width >= _WIDE or len(crumbs) < 2 else (ELLIPSIS, crumbs[-1])
+    least = min(width // 3, cell_len(safe(_STEP.join(place))) + _GAP)
     kept = {at for at, (action_id, _, _) in enumerate(keys) if action_id in _KEPT}
     for at in range(len(keys)):
         if _needed([keys[one] for one in {*kept, at}]) <= width - least:
             kept.add(at)
     shown = [keys[at] for at in sorted(kept)]
-    room = max(0, width - _needed(shown) - 1)
-    where = clip(safe(_STEP.join(crumbs)), room)
-    parts: list[Styled] = [Styled(where, "strong"), Styled(" " * (room + 1 - cell_len(where)))]
-    zones = _places(crumbs, room)
-    x = room + 1
+    x = max(0, width - _needed(shown))
+    where, zones = _place(crumbs, max(0, x - _GAP))
+    parts: list[Styled] = [Styled(where, "strong"), Styled(" " * (x - cell_len(where)))]
     for action_id, key, label in shown:
         end = x + cell_len(key) + 1 + cell_len(label)
         zones.append(Zone(x, end, action_id))
@@ -62,20 +64,31 @@ def footer_line(
     return tuple(parts[:-1]) if shown else tuple(parts), tuple(zones)
 
 
-def _places(crumbs: Sequence[str], room: int) -> list[Zone]:
-    """Where the crumbs before the last stand, as far as they are seen."""
-    zones, x = [], 0
-    for depth, crumb in enumerate(crumbs[:-1], 1):
-        end = x + cell_len(safe(crumb))
-        if x < room:
-            zones.append(Zone(x, min(end, room), "", depth))
-        x = end + len(_STEP)
-    return zones
+def _place(crumbs: Sequence[str], room: int) -> tuple[str, list[Zone]]:
+    """Where one is, in `room` cells, and where the crumbs before the last stand in it. It is cut at the left: the last
+    crumb says most."""
+    names = [safe(crumb) for crumb in crumbs]
+    for first in range(len(names)):
+        before = ELLIPSIS + _STEP if first else ""
+        where = before + _STEP.join(names[first:])
+        if cell_len(where) > room:
+            continue
+        zones, x = [], cell_len(before)
+        for depth in range(first, len(names) - 1):
+            end = x + cell_len(names[depth])
+            zones.append(Zone(x, end, "", depth + 1))
+            x = end + len(_STEP)
+        return where, zones
+    if len(names) == 1:
+        return clip(names[0], room), []
+    return clip_left(names[-1], room) if names else "", []
 
 
 def label_of(action: Action, now: Situation) -> str:
     """What the footer says of an action: what it does to what is selected, and to how many of the marked rows."""
     label, number = action.label, 0
+    if action.id == OVERLAY:
+        return "views"
     if action.id == "origin.toggle_pause":
         unfinished = [view for view in now.origins if view.state != "FINISHED"]
         running = [view for view in unfinished if not view.paused]
@@ -91,6 +104,9 @@ def label_of(action: Action, now: Situation) -> str:
             number = sum(view.patience < view.patience_max for view in now.origins)
     elif Need.url in action.needs:
         number = len(now.urls)
+        if action.id == "url.retry" and number > 1 and now.failing is not None:
+            number = len(now.failing or now.barred)
+        label = "rule from" if action.id == "rule.from_selection" and now.marked and number else label
     elif Need.job in action.needs:
         number = len(now.jobs)
     return f"{label} {count(number)}" if now.marked and number else label

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import compact, count, elapsed, percent, plural, rate, seconds, size, span
+from tui_crawler.console.format import ABSENT, compact, count, elapsed, percent, plural, rate, seconds, size, span
 from tui_crawler.console.glyphs import Mark, state_mark
 from tui_crawler.console.present.chips import COMPACT, Chip, chip, fit_chips, pair
 from tui_crawler.console.present.line import Line, Split
@@ -21,12 +21,11 @@ from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Group
 from tui_crawler.domain.idle_reason import worked_ms
-from tui_crawler.domain.view import TotalsView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tui_crawler.domain.view import RunView
+    from tui_crawler.domain.view import RunView, TotalsView
 
 _LINE, _SHORT_LINE = 24, 12
 _COUNT = 7
@@ -35,16 +34,17 @@ _NAME, _SHORT_NAME, _SHORTEST_NAME = 32, 16, 12
 """Cells of the crawl's name at most: where there is room, where there is little, and in a header of one line."""
 _SHARE = 5
 _REFRESH = 12
-_NO_TOTALS = TotalsView(0, 0, 0, 0, 0, 0, 0, 0)
 _LIMITS = frozenset({Limit.delay, Limit.server, Limit.patience, Limit.slots})
 _SHARES = (
     ("ok", (Group.ok, Group.unchanged), "ok", 1),
-    ("3xx", (Group.redirect,), "redirect", 12),
-    ("4xx", (Group.client,), "client", 13),
-    ("5xx", (Group.server,), "server", 5),
+    ("redirect", (Group.redirect,), "redirect", 12),
+    ("client", (Group.client,), "client", 13),
+    ("server", (Group.server,), "server", 5),
     ("network", (Group.network,), "network", 6),
 )
-"""What the shares of a run are called, what they count, their role and how soon they go."""
+"""What the shares of a run are called: classes of exit codes, not of HTTP status (a 200 that makes no sense is one of
+the server); what they count, their role and how soon they go."""
+_SHORT_LABELS = {"redirect": "redir", "network": "net"}
 UNREAD = "-"
 """What stands for a number as long as nothing was read: the rows below are empty, too."""
 FULL_HZ = 10
@@ -84,7 +84,7 @@ def header_lines(state: HeaderState, width: int, *, tall: bool) -> list[Line]:
     if tall:
         return [
             Split(*fit_chips(_who(state), _pace(state), width)),
-            Split(*fit_chips(_health(state), _refresh(state), width)),
+            Split(*fit_chips(_health(state), _refresh(state, watching=""), width)),
         ]
     failed = state.engine.role == "error"
     engine = chip(state.engine.label if failed else state.engine.glyph, state.engine.role, 0 if failed else 15)
@@ -135,16 +135,15 @@ def _who(state: HeaderState, least: int = _SHORT_NAME) -> list[Chip]:
 
 
 def _pace(state: HeaderState) -> list[Chip]:
-    totals = state.totals or _NO_TOTALS
-    failed = Styled(_share(totals.failed, totals.done + totals.failed), "warning" if totals.failed else "")
-    todo, pending = totals.todo, totals.pending
+    totals = state.totals
+    todo, pending = (None, None) if totals is None else (totals.todo, totals.pending)
     ended = pending and state.eta is not None and state.eta.limit is Limit.none  # what is left is not of this run
     return [
         Chip((Styled(rate(state.requests_per_s).rjust(5), "strong"), Styled(" url/s", "muted", short="/s")), 4),
         Chip((Styled(size(state.bytes_per_s).rjust(6)), Styled("/s", "muted")), 37),
-        pair("failed pages", failed, 30, _SHARE, short="fail"),
-        pair("todo", _number(state, todo), 57, _COUNT),
-        pair("pending", _number(state, pending, "strong"), 6, _COUNT),
+        pair("failed pages", _failed(state), 30, _COUNT + _SHARE + 3, short="fail"),
+        pair("todo", _number(todo), 57, _COUNT),
+        pair("pending", _number(pending, "strong"), 6, _COUNT),
         pair("ETA", Styled(eta_words(None if ended else state.eta)), 8, 7),
     ]
 
@@ -154,17 +153,17 @@ def _health(state: HeaderState) -> list[Chip]:
     if state.idle:
         droppable = 0 if state.engine.role == "error" else 10
         return [*_engine(state, droppable), chip(state.idle, "warning")]
-    totals = state.totals or _NO_TOTALS
     line = Styled(sparkline(state.line, _LINE), "active", short=sparkline(state.line, _SHORT_LINE))
     chips = [*_engine(state, 10), Chip((line,), 20)]
-    sums = share(totals)
+    sums = {} if state.totals is None else share(state.totals)
     numbers = [sum(sums.get(group, 0) for group in members) for _, members, _, _ in _SHARES]
     asked = max(state.run.requests if state.run is not None else 0, sum(numbers))
     for (label, _, role, priority), number in zip(_SHARES, numbers, strict=True):
         shown = Styled(_share(number, asked), role if number else "faint")
-        chips.append(pair(label, shown, priority, _SHARE))
+        chips.append(pair(label, shown, priority, _SHARE, short=_SHORT_LABELS.get(label, "")))
     chips.append(chip(f"of {plural(asked, 'turn')} with a request", "faint", 54, width=24 + _COUNT))
-    blocked = _number(state, totals.blocked, "blocked" if totals.blocked else "faint")
+    pages = None if state.totals is None else state.totals.blocked
+    blocked = _number(pages, "blocked" if pages else "faint")
     return [*chips, pair("blocked pages", blocked, 14, _COUNT, short="blocked")]
 
 
@@ -176,9 +175,20 @@ def _engine(state: HeaderState, priority: int) -> list[Chip]:
     return chips
 
 
-def _number(state: HeaderState, number: int, role: str = "") -> Styled:
-    """A number of the totals; before they are read nothing is said to be zero."""
-    return Styled(UNREAD, role) if state.totals is None else Styled(count(number), role, short=compact(number))
+def _number(number: int | None, role: str = "") -> Styled:
+    """A number of the totals; None, before they are read: nothing is said to be zero."""
+    return Styled(UNREAD, role) if number is None else Styled(count(number), role, short=compact(number))
+
+
+def _failed(state: HeaderState) -> Styled:
+    """The failed pages, the sum of the column FAIL; their share of all pages only where it is called that of pages:
+    beside it shares are those of turns."""
+    totals = state.totals
+    if totals is None:
+        return _number(None)
+    number = _number(totals.failed, "warning" if totals.failed else "")
+    share = _share(totals.failed, totals.done + totals.failed)
+    return Styled(f"{number.text} ({share})" if share != ABSENT else number.text, number.role, short=number.short)
 
 
 def _share(part: int, whole: int) -> str:
@@ -186,10 +196,11 @@ def _share(part: int, whole: int) -> str:
     return "100%" if part == whole > 0 else percent(part, whole)
 
 
-def _refresh(state: HeaderState) -> list[Chip]:
+def _refresh(state: HeaderState, watching: str = "watching") -> list[Chip]:
+    """How fresh the picture is, and whether this console only watches: `watching` where there is little room."""
     chips: list[Chip] = []
     if state.readonly:
-        chips.append(Chip((Styled("watching only", "paused", short="watching"),), 3))
+        chips.append(Chip((Styled("watching only", "paused", short=watching),), 3))
     if state.frozen:
         chips.append(chip("frozen", "paused bold"))
     if state.stale_ms:

@@ -46,7 +46,15 @@ class Hanging:
     tail: str = ""
 
 
-Line = Cell | Split | Prose | Hanging
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Pieces beside each other, as many in a line as fit whole; what follows stands in the next line."""
+
+    pieces: tuple[Cell, ...]
+    gap: int = 2
+
+
+Line = Cell | Split | Prose | Hanging | Flow
 
 
 def width_of(cell: Cell) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.format import ago, clock, date_time, seconds, size
 from tui_crawler.console.present.attempt_row import is_problem, note
 from tui_crawler.console.present.event_rows import action_mark
-from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
+from tui_crawler.console.present.exits import exit_cell, mark_of, meaning, status_cell
 from tui_crawler.console.present.line import Line, Prose, fact
 from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
@@ -19,17 +19,19 @@ from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.desk_view import ActionView, ActivityView
 from tui_crawler.domain.endings import what_happened
+from tui_crawler.domain.exit_code import FAILURES
+from tui_crawler.domain.log_window import LogTerms
 from tui_crawler.domain.view import AttemptView
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import tzinfo
 
 LOG_COLUMNS: tuple[Column, ...] = (
     Column("time", "TIME", 12, 0, min_width=8),
-    Column("what", "WHAT", 29, 0, min_width=14),
-    Column("origin", "ORIGIN", 22, 2, min_width=14),
-    Column("text", "WHAT HAPPENED", None, 0, min_width=18),
+    Column("what", "EVENT", 29, 0, min_width=14, kind="name"),
+    Column("origin", "ORIGIN", 22, 2, min_width=14, kind="place"),
+    Column("text", "DETAILS", None, 0, min_width=18, kind="place"),
 )
 NARROW_LOG_COLUMNS: tuple[Column, ...] = (
     replace(LOG_COLUMNS[0], width=8),
@@ -65,9 +67,13 @@ _MARKS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "ruleset_applied": ("✎", "accent"),
     }
 )
-_PROBLEM_EVENTS = frozenset({"session_taken_over", "pages_reclaimed", "job_aborted"})
-_GAVE_UP = "patience"
+_ERROR = "✗"
+_GAVE_UP = ("origin_finished", "patience")
+_PROBLEM_EVENTS = (_GAVE_UP, ("session_taken_over", ""), ("pages_reclaimed", ""), ("job_aborted", ""))
+"""Activity that is a problem: by its name and, where one is given, its message."""
 _HIT = "accent bold underline"
+_BLANK = " "
+"""The short form of a piece of text whose first piece has it for all."""
 
 
 class Level(IntEnum):
@@ -102,12 +108,21 @@ class LogLine:
         """Problems are warnings, those that are shown with ✗ are errors."""
         if not self.problem:
             return Level.info
-        return Level.error if _what(self).text.startswith("✗") else Level.warning
+        return _level(_what(self).text)
 
     @property
     def order(self) -> tuple[int, str, int]:
         """Its place: by time; at the same moment what was asked stands before what followed."""
         return (self.at, *self.key)
+
+
+def terms_of(levels: Collection[Level], origin: str, text: str = "") -> LogTerms:
+    """How the database is asked for the attempts and the activity of these levels, at one origin or (empty) at all."""
+    if Level.info in levels:
+        return LogTerms(origin, text=text)
+    exits = frozenset(code.name for code in FAILURES if _level(mark_of(code.name).glyph) in levels)
+    events = tuple((event, message) for event, message in _PROBLEM_EVENTS if _level_of_event(event) in levels)
+    return LogTerms(origin, problems=True, exits=frozenset() if len(levels) > 1 else exits, events=events, text=text)
 
 
 def attempt_line(attempt: AttemptView) -> LogLine:
@@ -125,12 +140,11 @@ def attempt_line(attempt: AttemptView) -> LogLine:
 
 def activity_line(activity: ActivityView) -> LogLine:
     """What happened beside the attempts. Giving up, a lost worker and aborted jobs are problems."""
-    gave_up = activity.event == "origin_finished" and activity.message == _GAVE_UP
     return LogLine(
         ("activity", activity.activity_id),
         activity.at,
         activity.origin,
-        gave_up or activity.event in _PROBLEM_EVENTS,
+        (activity.event, activity.message) in _PROBLEM_EVENTS or (activity.event, "") in _PROBLEM_EVENTS,
         _searched(
             activity.event,
             activity.event.replace("_", " "),
@@ -207,12 +221,16 @@ def underlined(pieces: Sequence[Styled], needle: str) -> tuple[Styled, ...]:
             made.append(piece)
             continue
         at = 0
+        parts: list[Styled] = []
         while found >= 0:
-            made.append(Styled(piece.text[at:found], piece.role))
+            parts.append(Styled(piece.text[at:found], piece.role))
             at = found + len(needle)
-            made.append(Styled(piece.text[found:at], _HIT))
+            parts.append(Styled(piece.text[found:at], _HIT))
             found = lower.find(needle, at)
-        made.append(Styled(piece.text[at:], piece.role))
+        parts = [part for part in (*parts, Styled(piece.text[at:], piece.role)) if part.text]
+        if piece.short:
+            parts = [replace(part, short=_BLANK if number else piece.short) for number, part in enumerate(parts)]
+        made += parts
     return tuple(piece for piece in made if piece.text)
 
 
@@ -225,18 +243,16 @@ def log_lines(line: LogLine | None, zone: tzinfo) -> list[Line]:
         case AttemptView() as attempt:
             title = Styled(f"  {attempt.title}" if attempt.title else "", "muted")
             words = attempt.message or attempt.decided_by or meaning(attempt.exit_code)
-            ids = f"attempt {attempt.attempt_id} · run {attempt.run_id} · ruleset {attempt.ruleset_id or '-'}"
-            cost = f" · {seconds(attempt.response_ms)} · {size(attempt.bytes)} · worker {attempt.worker or '-'}"
             return [
                 (Styled(attempt.url, "strong"), title),
                 (exit_cell(attempt.exit_code), Styled(f"  {words}")),
-                (when, Styled(ids + cost, "muted")),
+                (when, Styled(" · ".join(_circumstances(attempt)), "muted")),
             ]
         case ActivityView() as activity:
             run = f" · run {activity.run_id}" if activity.run_id else ""
             return [
                 (_what(line), Styled(f"  {activity.origin}" if activity.origin else "", "strong")),
-                Prose(activity.message, most=2),
+                Prose(what_happened(activity), most=2),
                 (when, Styled(f"activity {activity.activity_id}{run}", "muted")),
             ]
         case ActionView() as action:
@@ -247,6 +263,25 @@ def log_lines(line: LogLine | None, zone: tzinfo) -> list[Line]:
                 fact("changed", *said) if isinstance(said, tuple) else said,
                 (when, Styled(f"asked by {action.who} · {_fate(action)}", "muted")),
             ]
+
+
+def _circumstances(attempt: AttemptView) -> list[str]:
+    """What else is known of an attempt: under what it was made, what it took and brought, and by whom."""
+    known = [f"attempt {attempt.attempt_id}", f"run {attempt.run_id}"]
+    known += [f"ruleset {attempt.ruleset_id}"] if attempt.ruleset_id else []
+    known += [seconds(attempt.response_ms)] if attempt.response_ms is not None else []
+    known += [size(attempt.bytes)] if attempt.bytes else []
+    return known + ([f"worker {attempt.worker}"] if attempt.worker else [])
+
+
+def _level(shown: str) -> Level:
+    """The level of a problem that is shown so."""
+    return Level.error if shown.startswith(_ERROR) else Level.warning
+
+
+def _level_of_event(event: str) -> Level:
+    """The level of activity that is a problem."""
+    return _level(_ERROR if event == _GAVE_UP[0] else _MARKS[event][0])
 
 
 def _searched(*words: str) -> str:
@@ -260,7 +295,7 @@ def _what(line: LogLine) -> Styled:
         case ActivityView() as activity:
             glyph, role = _MARKS.get(activity.event, ("·", "muted"))
             if line.problem and activity.event == "origin_finished":
-                glyph, role = "✗", "error"
+                glyph, role = _ERROR, "error"
             return Styled(f"{glyph} {activity.event.replace('_', ' ')}", role)
         case ActionView() as action:
             mark = action_mark(action)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    from collections.abc import Iterable, Mapping, Set
 
     from tui_crawler.domain.pattern import Pattern
 
@@ -60,10 +60,17 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """A filter that was read. `problem` says what is wrong with a pattern, which is then left out."""
+    """A filter that was read. `problem` says what is wrong with a pattern, which is then left out, or which
+    field there is not: its word is looked for as a text."""
 
     terms: tuple[Term, ...] = ()
     problem: str = ""
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """Its words (casefolded) where they are mere text, to be looked for elsewhere too; else none."""
+        mere = all(term.kind == "text" and not term.field and not term.inverted for term in self.terms)
+        return tuple(term.text for term in self.terms) if mere else ()
 
     def keeps(self, fields: Mapping[str, str]) -> bool:
         """Whether a row with these texts by field passes."""
@@ -78,6 +85,8 @@ def read_needle(text: str, columns: Set[str] = frozenset()) -> Needle:
         rest = word.removeprefix("!")
         field, colon, value = rest.partition(":")
         if not (colon and (field in FIELDS or field in columns)):
+            if colon and field.isalpha() and field != "re" and not value.startswith("//") and not value[:1].isdigit():
+                problem = f"no such field: {field}; there are {' '.join(f'{one}:' for one in sorted(FIELDS | columns))}"
             field, value = "", rest
         sign, kind = next((one for one in _KINDS if value.startswith(one[0])), ("", "text"))
         value = _unquoted(value.removeprefix(sign))
@@ -91,6 +100,12 @@ def read_needle(text: str, columns: Set[str] = frozenset()) -> Needle:
                 continue
         terms.append(Term(value.casefold(), field, kind, rest != word, pattern))
     return Needle(tuple(terms), problem)
+
+
+def field_named(text: str, columns: Iterable[str]) -> str:
+    """The field that a text begins with, where it is one; empty where it is a mere text."""
+    field, colon, _ = text.removeprefix("!").partition(":")
+    return field if colon and field in FIELDS.union(columns) else ""
 
 
 def needle_for(field: str, value: str, *, start: bool = False) -> str:

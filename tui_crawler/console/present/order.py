@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.present.needle import Needle, read_needle
 from tui_crawler.console.present.standing import is_problem, severity, standing
+from tui_crawler.domain.idle_reason import lost_to_robots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
     SortKey = Callable[[OriginView], object]
 
+
+def _failures(view: OriginView) -> int:
+    """The failed pages; an origin that gave up over its robots.txt has failed as a whole."""
+    return max(view.failed, int(lost_to_robots(view)))
+
+
 _KEYS: Mapping[str, tuple[SortKey, bool]] = MappingProxyType(
     {
         "state": (severity, False),
@@ -23,7 +30,7 @@ _KEYS: Mapping[str, tuple[SortKey, bool]] = MappingProxyType(
         "todo": (lambda view: view.todo, True),
         "pending": (lambda view: view.pending, True),
         "done": (lambda view: view.done, True),
-        "fail": (lambda view: view.failed, True),
+        "fail": (_failures, True),
         "blocked": (lambda view: view.blocked, True),
         "patience": (lambda view: view.patience - view.patience_max, False),
         "delay": (lambda view: view.delay_ms, True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import compact, count, due, seconds, size
+from tui_crawler.console.format import compact, count, seconds, size
 from tui_crawler.console.present.contract_card import contract_lines
 from tui_crawler.console.present.exits import exit_cell, mark_of
 from tui_crawler.console.present.line import LABEL, Line, Prose, fact, heading
@@ -14,16 +14,20 @@ from tui_crawler.console.present.origin_past import delay_past, delay_source, pa
 from tui_crawler.console.present.origin_row import patience_parts
 from tui_crawler.console.present.summary import eta_line, rate_line, robots_line
 from tui_crawler.console.present.trap_lines import trap_lines
+from tui_crawler.console.present.url_rows import due_cell
 from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.sparkline import bar
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
+from tui_crawler.domain.contract import least_delay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
+    from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.origin_parts import TopUp
+    from tui_crawler.console.uptake import Outlook
     from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.page_view import ExitCountView, OriginHistory, RefusedView, TodoView
     from tui_crawler.domain.trap import TrapSuspicion
@@ -31,23 +35,23 @@ if TYPE_CHECKING:
 
 TODO_COLUMNS: tuple[Column, ...] = (
     Column("number", "#", 3, 2, "right"),
-    Column("url", "URL", None, 0, min_width=18),
+    Column("url", "URL", None, 0, min_width=18, kind="place"),
     Column("depth", "DEPTH", 5, 3, "right"),
     Column("nice", "NICE", 4, 8, "right"),
-    Column("due", "DUE", 5, 4, "right"),
-    Column("from", "FROM", 20, 1, min_width=12),
+    Column("due", "DUE", 8, 4, "right"),
+    Column("from", "FROM", 20, 1, min_width=12, kind="place"),
     Column("title", "TITLE", None, 7, min_width=20),
 )
 EXIT_COLUMNS: tuple[Column, ...] = (
-    Column("exit", "EXIT", 29, 0),
+    Column("exit", "EXIT", 29, 0, min_width=20, kind="name"),
     Column("run", "RUN", 7, 0, "right", min_width=4),
     Column("recent", "5 MIN", 5, 0, "right"),
-    Column("bar", "", None, 2, min_width=8),
+    Column("bar", "", None, 2, min_width=8, kind="name"),
 )
 NARROW_EXIT_COLUMNS: tuple[Column, ...] = (replace(EXIT_COLUMNS[0], min_width=14), *EXIT_COLUMNS[1:])
 """The same where there is no room for whole names."""
 _REFUSED_SHOWN = 8
-_TRAP_HINT = "m on one of these URLs drafts a rule that skips them; nothing is refused by itself"
+_TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them; nothing is refused by itself"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +65,22 @@ class Past:
     suspicion: TrapSuspicion | None = None
 
 
-def state_lines(view: OriginView, past: Past, now: int, zone: tzinfo, line: Sequence[float | None]) -> list[Line]:
+def state_lines(
+    view: OriginView, past: Past, now: int, zone: tzinfo, line: Sequence[float | None], keys: KeyNames
+) -> list[Line]:
     """The state of an origin at `now` (epoch ms), newest changes first; `line` is its recent rate."""
     history = past.history
     lines: list[Line] = [
         fact("patience", *patience_parts(view)),
-        *patience_past(history.patience, past.given, past.run, now, zone),
+        *patience_past(history.patience, past.given, past.run, zone),
         fact("delay", seconds(view.delay_ms), Styled(f" {delay_source(view)}", "muted"), *_own_delay(view)),
-        fact("", Styled(f"politeness {view.politeness}", "muted")),
-        *delay_past(view, history.delays, past.run, zone),
-        clock_line(view, now, past.contract),
+        *delay_past(view, history.delays, past.run),
+        fact("", Styled(f"{_floor_words(view, past.contract)}politeness {view.politeness}", "muted")),
+        *([] if view.in_flight_url else [clock_line(view, now, past.contract)]),
         robots_line(view, now),
         rate_line(line),
         eta_line(view, now),
-        *trap_lines(past.suspicion, hint=_TRAP_HINT),
+        *trap_lines(past.suspicion, hint=keys.said(_TRAP_HINT)),
         "",
         fact("todo", count(view.todo)),
         fact("pending", count(view.pending)),
@@ -88,7 +94,7 @@ def state_lines(view: OriginView, past: Past, now: int, zone: tzinfo, line: Sequ
     if history.refused:
         lines += ["", heading("Links refused"), *map(_refused_line, history.refused[:_REFUSED_SHOWN])]
     if past.contract is not None:
-        lines += ["", *contract_lines(past.contract, view, now, zone)]
+        lines += ["", *contract_lines(past.contract, view, now, zone, keys)]
     return lines
 
 
@@ -97,6 +103,11 @@ def _own_delay(view: OriginView) -> tuple[Styled, ...]:
     if not view.operator_delay_ms or view.delay_reason == "operator":
         return ()
     return (Styled(f"  yours {seconds(view.operator_delay_ms)}", "accent"),)
+
+
+def _floor_words(view: OriginView, contract: Contract | None) -> str:
+    """What the delay never falls below, once the configuration was read."""
+    return "" if contract is None else f"floor {seconds(least_delay(contract, view).ms)}  "
 
 
 def unknown_lines(origin: str) -> list[Line]:
@@ -110,9 +121,8 @@ def _refused_line(refused: RefusedView) -> Line:
     return (number, Styled(reason), Styled(f"  {refused.sample_url}", "faint"))
 
 
-def todo_row(number: int, item: TodoView, origin: str, now: int) -> Row:
-    """A page of the todo list as a row; its key is the URL."""
-    wait = item.not_before - now
+def todo_row(number: int, item: TodoView, origin: str, now: int, outlook: Outlook) -> Row:
+    """A page of the todo list as a row at `now` (epoch ms); its key is the URL."""
     if item.attempts:
         source = Styled(f"↻ try {item.attempts + 1}", "warning")
     elif item.seed:
@@ -126,7 +136,7 @@ def todo_row(number: int, item: TodoView, origin: str, now: int) -> Row:
             path_of(item.url, origin),
             str(item.depth),
             Styled(str(item.nice), "" if item.nice else "faint"),
-            Styled(due(wait) if wait > 0 else "now", "waiting" if wait > 0 else "muted"),
+            due_cell(outlook, item.not_before - now),
             source,
             Styled(item.title, "muted"),
         ),

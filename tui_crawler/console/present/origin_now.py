@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.format import due, seconds
 from tui_crawler.console.present.line import fact
 from tui_crawler.console.present.standing import standing
-from tui_crawler.console.present.urls import path_of
+from tui_crawler.console.present.urls import host_of, path_of
 from tui_crawler.console.table_cells import Cell, Styled
 from tui_crawler.domain.idle_reason import RESTING, idle_reason
 from tui_crawler.domain.moment import HELD
@@ -39,13 +39,13 @@ def turn_of(view: OriginView, now: int) -> str:
 def head_line(
     view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, contract: Contract | None
 ) -> Cell:
-    """The first line of an origin: state, turn, and what is in flight, or why nothing is."""
+    """The first line of an origin: its name, state, turn, and what is in flight, or why nothing is."""
     mark = standing(view)
-    parts = [Styled(mark.label, f"{mark.role} bold")]
+    parts = [Styled(f"{host_of(view.origin)}  ", "strong bold"), Styled(mark.label, f"{mark.role} bold")]
     idle = idle_reason(view, now, run, zone=zone, you=you)
     turn = turn_of(view, now)
     if not idle:
-        parts += [Styled(f"  turn: {turn}  ", "muted"), Styled("in flight ", "active")]
+        parts += [Styled(f"  turn: {turn}  ", "muted"), Styled("▶ ", "active")]
         parts += [Styled(path_of(view.in_flight_url, view.origin), "strong")]
         return (*parts, Styled(f"  {flight_words(view, now, contract)}", "muted"))
     resting = f"  turn: rest, then {turn}  " if turn else "  "

@@ -9,10 +9,12 @@ from tui_crawler.console.format import compact, count, due, seconds, size
 from tui_crawler.console.present.exits import exit_cell
 from tui_crawler.console.present.standing import standing
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
+from tui_crawler.console.safe_text import safe
 from tui_crawler.console.sparkline import patience_dots
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.idle_reason import RESTING, idle_reason
+from tui_crawler.console.table_cuts import clip_host
+from tui_crawler.domain.idle_reason import RESTING, delay_why, idle_reason
 from tui_crawler.domain.moment import HELD
 
 if TYPE_CHECKING:
@@ -24,16 +26,17 @@ if TYPE_CHECKING:
 CLOCK_MS = 10_000
 """Below this a wait is shown in tenths of a second and counts down."""
 
+_LEAST_ORIGIN = 16
 COLUMNS: tuple[Column, ...] = (
     Column("state", "STATE", 14, 0, min_width=11),
-    Column("origin", "ORIGIN", None, 0, min_width=16),
+    Column("origin", "ORIGIN", None, 0, min_width=_LEAST_ORIGIN, kind="place"),
     Column("todo", "TODO", 7, 4, "right", min_width=5),
     Column("done", "DONE", 8, 3, "right", min_width=6),
     Column("fail", "FAIL", 5, 1, "right"),
     Column("patience", "PAT", 5, 2),
     Column("delay", "DELAY", 7, 6, "right", min_width=6),
     Column("next", "NEXT", 6, 5, "right"),
-    Column("exit", "LAST EXIT", 24, 7, min_width=14),
+    Column("exit", "LAST EXIT", 24, 7, min_width=14, kind="name"),
     Column("took", "TOOK", 6, 9, "right"),
     Column("blocked", "BLOCKED", 7, 10, "right"),
     Column("pending", "PENDING", 9, 11, "right", min_width=7),
@@ -42,12 +45,12 @@ COLUMNS: tuple[Column, ...] = (
 )
 NARROW_COLUMNS: tuple[Column, ...] = (
     Column("state", "", 2, 0),
-    Column("origin", "ORIGIN", None, 0, min_width=20),
+    Column("origin", "ORIGIN", None, 0, min_width=20, kind="place"),
     Column("todo", "TODO", 6, 3, "right", min_width=4),
     Column("fail", "FAIL", 5, 1, "right"),
     Column("patience", "PAT", 5, 2, min_width=3),
     Column("next", "NEXT", 6, 4, "right"),
-    Column("exit", "LAST EXIT", 14, 5),
+    Column("exit", "LAST EXIT", 14, 5, kind="name"),
 )
 """The columns below 81 cells; the state is its glyph alone, the word stands under the table."""
 
@@ -87,14 +90,17 @@ def origin_row(
     you: str = "",
     suspected: bool = False,
     in_flight: int | None = None,
+    twin: bool = False,
 ) -> Row:
     """An origin as a row of the overview at `now` (epoch ms), perhaps `suspected` as a trap; its key is the origin.
 
-    `in_flight` as `idle_reason` has it.
+    `in_flight` as `idle_reason` has it. A `twin` differs from another origin by its scheme alone, which is shown then.
     """
     mark = standing(view)
     done = view.state == "FINISHED"
     name = Styled(host_of(view.origin), "muted" if done else "strong", short=bare_host(view.origin))
+    if twin:
+        name = _with_scheme(view.origin, name.role)
     short = _SHORT_STATES.get(mark.word, mark.word)
     gap = "" if suspected and len(short) > _ROOM_BESIDE else " "
     state = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
@@ -130,10 +136,24 @@ def origin_row(
         size(view.bytes),
         (
             *((Styled(f"{SUSPECTED} trap suspected  ", "warning"),) if suspected else ()),
-            Styled(idle or requesting(view), "muted"),
+            Styled(_why(view, idle, now) or requesting(view), "muted"),
         ),
     )
     return Row(view.origin, cells)
+
+
+def _why(view: OriginView, idle: str, now: int) -> str:
+    """Why an origin does nothing: of one that waits for its delay what decided that, for DELAY and NEXT have its
+    numbers; else its reason in words."""
+    waits = idle.startswith("delay ") and view.next_request_at > now
+    return (delay_why(view) if waits else "") or idle
+
+
+def _with_scheme(origin: str, role: str) -> Styled:
+    """An origin with its scheme, however narrow the column is."""
+    scheme = origin.partition("://")[0]
+    host = clip_host(safe(bare_host(origin)), _LEAST_ORIGIN - len(scheme) - 1)
+    return Styled(origin, role, short=f"{scheme} {host}")
 
 
 def requesting(view: OriginView) -> str:

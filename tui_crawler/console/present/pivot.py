@@ -10,6 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import ABSENT, compact, count, percent, plural
+from tui_crawler.console.present.exits import exit_cell, exit_code_of
 from tui_crawler.console.sparkline import bar
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
@@ -21,7 +22,7 @@ PIVOT_COLUMNS: tuple[Column, ...] = (
     Column("value", "VALUE", None, 0, min_width=14),
     Column("count", "COUNT", 9, 0, "right", min_width=5),
     Column("share", "SHARE", 6, 1, "right"),
-    Column("bar", "", 24, 2, min_width=8),
+    Column("bar", "", 24, 2, min_width=8, kind="name"),
 )
 MOST_VALUES = 1_000
 """So many different values are listed; the rarer ones are only counted."""
@@ -91,12 +92,19 @@ def _row(value: str, number: int, pivot: Pivot, most: int) -> Row:
     return Row(
         value,
         (
-            Styled(value + minutes) if value else Styled("∅ nothing", "faint"),
+            _value_cell(value, minutes),
             Styled(count(number), "strong", short=compact(number)),
             Styled(percent(number, pivot.rows), "muted"),
             Styled(bar(share, 24), "accent", short=bar(share, 8)),
         ),
     )
+
+
+def _value_cell(value: str, minutes: str) -> Styled:
+    """A value; an exit code with its glyph and colour."""
+    if exit_code_of(value) is not None:
+        return exit_cell(value)
+    return Styled(value + minutes) if value else Styled("∅ nothing", "faint")
 
 
 def pivot_words(pivot: Pivot) -> str:

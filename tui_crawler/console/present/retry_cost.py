@@ -26,7 +26,8 @@ class RetryCost:
     `origin` takes longest, with so many `pages` and a turn of `turn_ms`. `origins` take turns, for so many `asked`
     pages; `held` ones are of origins that take none and are in no range: they are paused, or (while a run is live) have
     ended in it. `patience` is what that origin has left, where that may end before all pages were asked (0: it may
-    not). `late`: it has more pages than are sure to come next (`first` of them), so that others may come between them.
+    not). A page gets up to `tries` turns. `late`: it has more pages than are sure to come next (`first` of them), so
+    that others may come between them.
     """
 
     low_ms: int
@@ -41,6 +42,7 @@ class RetryCost:
     patience: int = 0
     late: bool = False
     first: int = 0
+    tries: int = 1
 
 
 def pages_by_origin(urls: Iterable[str]) -> dict[str, int]:
@@ -85,7 +87,8 @@ def retry_cost(
         if not cost.origin or low >= cost.low_ms:
             ends = patience if patience < number else 0
             cost = RetryCost(low, 0, name, number, turn, patience=ends, late=number > first, first=first)
-    return replace(cost, high_ms=high, origins=busy, asked=asked, held=held, uptake=uptake)
+    tried = max(1, tries)
+    return replace(cost, high_ms=high, origins=busy, asked=asked, held=held, uptake=uptake, tries=tried)
 
 
 def _patience(view: OriginView, uptake: Uptake) -> int:
@@ -170,4 +173,7 @@ def _turns(cost: RetryCost) -> str:
     """What takes longest."""
     most = "up to " if cost.patience else ""
     longest = f", the longest of {count(cost.origins)} origins" if cost.origins > 1 else ""
-    return f"{host_of(cost.origin)}, {most}{plural(cost.pages, 'turn')} of {seconds(cost.turn_ms)}{longest}"
+    turns = f"{most}{plural(cost.pages, 'turn')} of {seconds(cost.turn_ms)}"
+    if cost.tries > 1 and not cost.late:  # else no range is told
+        turns = f"{plural(cost.pages, 'page')}, 1–{count(cost.tries)} turns of {seconds(cost.turn_ms)} each"
+    return f"{host_of(cost.origin)}, {turns}{longest}"

@@ -9,11 +9,13 @@ from tui_crawler.console.glyphs import CURSOR
 from tui_crawler.console.present.line import LABEL, Hanging, Line, fact
 from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.table_cells import Styled
+from tui_crawler.domain.robots_words import unavailable_words, unreachable_words
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
+    from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.origin_parts import RobotsSheet
     from tui_crawler.domain.robots import RobotsDecision
     from tui_crawler.domain.view import OriginView
@@ -49,15 +51,24 @@ def text_line(sheet: RobotsSheet, number: int, decided: int | None, *, obeyed: b
 
 
 def robots_lines(
-    view: OriginView, sheet: RobotsSheet | None, url: str, decision: RobotsDecision | None, now: int, zone: tzinfo
+    view: OriginView,
+    sheet: RobotsSheet | None,
+    url: str,
+    decision: RobotsDecision | None,
+    now: int,
+    zone: tzinfo,
+    keys: KeyNames,
 ) -> list[Line]:
     """What is known of robots.txt of an origin at `now` (epoch ms), and what it says of a URL (empty: of none)."""
-    lines: list[Line] = [*_verdict_lines(view, url, decision, known=sheet is not None), "", _status_line(view)]
-    if view.robots_fetched_at:
+    lines: list[Line] = [Styled(f"{keys('robots.test')} tries a URL or a path on it", "muted")]
+    if url:
+        lines = _verdict_lines(view, url, decision, known=sheet is not None)
+    lines += ["", _status_line(view)]
+    if view.robots_fetched_at and not _unanswered(view):
         moment = Styled(f"  {clock(view.robots_fetched_at, zone)}", "muted")
         lines.append(fact("fetched", ago(now - view.robots_fetched_at), moment))
     lines.append(fact("again", *_again(view, now, zone)))
-    if sheet is not None:
+    if sheet is not None and (sheet.size or view.robots_status == "parsed"):
         lines += _file_lines(view, sheet)
     return lines
 
@@ -67,12 +78,20 @@ def _status_line(view: OriginView) -> Line:
     match view.robots_status:
         case "parsed":
             return fact("state", Styled("✓ in force", "ok"), Styled(status, "muted"))
+        case "unavailable" if _unanswered(view):
+            return _term("state", f"⚠ {unavailable_words(None)}", "warning")
         case "unavailable":
-            return _term("state", f"○ there is none: everything is allowed{status}", "muted")
+            return _term("state", f"○ {unavailable_words(view.robots_http_status)}", "muted")
         case "unreachable":
-            return _term("state", f"⚠ unreachable: nothing is crawled{status}", "warning")
+            words = unreachable_words(view.robots_http_status, view.robots_message)
+            return _term("state", f"⚠ {words}: nothing is crawled", "warning")
         case _:
             return fact("state", Styled("○ not fetched yet", "muted"))
+
+
+def _unanswered(view: OriginView) -> bool:
+    """Whether no server said that there is none: its address, or that of a redirect, is refused."""
+    return view.robots_status == "unavailable" and view.robots_http_status is None
 
 
 def _term(label: str, text: str, role: str) -> Line:
@@ -81,6 +100,8 @@ def _term(label: str, text: str, role: str) -> Line:
 
 def _again(view: OriginView, now: int, zone: tzinfo) -> tuple[str | Styled, ...]:
     left = view.robots_expires_at - now
+    if view.state == "FINISHED":
+        return (Styled("not in this run" if left > 0 else "in the next run", "muted"),)
     if left <= 0:
         return (Styled("due now, after the delay", "waiting"),)
     return (f"in {due(left).lstrip('+')}", Styled(f"  {clock(view.robots_expires_at, zone)}", "muted"))
@@ -100,7 +121,7 @@ def _file_lines(view: OriginView, sheet: RobotsSheet) -> list[Line]:
     said = f"{plural(rules.rule_count, 'rule')} in force" if rules.rule_count else "none: everything is allowed"
     lines.append(fact("rules", Styled(f"{IN_FORCE} ", "ok"), said))
     if rules.crawl_delay_ms is not None:
-        lines.append(fact("wishes", f"{seconds(rules.crawl_delay_ms)} between requests"))
+        lines.append(fact("asks for", f"{seconds(rules.crawl_delay_ms)} between requests"))
     if rules.truncated:
         lines.append(fact("cut", Styled(f"after {count(sheet.max_bytes)} B; the rest is not read", "warning")))
     if rules.widened:
@@ -112,10 +133,8 @@ def _file_lines(view: OriginView, sheet: RobotsSheet) -> list[Line]:
 
 
 def _verdict_lines(view: OriginView, url: str, decision: RobotsDecision | None, *, known: bool) -> list[Line]:
-    if not url:
-        return [Styled("ctrl+t tries a URL or a path on it", "muted")]
     path: Line = Styled(path_of(url, view.origin), "strong")
-    if view.robots_status == "unavailable":
+    if view.robots_status == "unavailable" and not _unanswered(view):
         return [path, Styled("✓ allowed: there is no robots.txt", "ok")]
     if not known or decision is None or view.robots_status != "parsed":
         return [path, Styled("○ not known: there are no rules", "muted")]

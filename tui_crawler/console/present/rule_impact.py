@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import ago, clock, count, plural
 from tui_crawler.console.intent import Intent, Question
-from tui_crawler.console.present.line import Line, Prose, Split
+from tui_crawler.console.present.line import Hanging, Line, Prose, Split
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.policy import BadPattern, CompiledPolicies, PolicySet
@@ -15,9 +15,12 @@ from tui_crawler.domain.preview import ALLOWED, Preview, RuleSide
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import tzinfo
 
     from tui_crawler.console.impact_room import ImpactNews
+    from tui_crawler.console.keys import KeyNames
+    from tui_crawler.domain.preview import OriginImpact, Sample
 
 ASKED_FROM = 1_000
 """More URLs newly blocked than this: the number has to be typed before it is applied."""
@@ -56,13 +59,16 @@ def age_words(age_ms: int, more: int) -> str:
     return f"counted {'just now' if age_ms < _JUST_NOW_MS else ago(age_ms)}{since}"
 
 
-def impact_lines(dirty: bool, news: ImpactNews | None) -> list[Line]:
+def impact_lines(dirty: bool, news: ImpactNews | None, keys: KeyNames) -> list[Line]:
     """What is known so far of the impact of a draft (`dirty`: of one that changes something)."""
     if not dirty:
         return [
             Prose(
-                "Nothing is drafted. e writes a new entry, E edits the selected one, D deletes it, K and J move it; "
-                "what that would block and allow is counted here. Nothing is saved until A applies it.",
+                keys.said(
+                    "Nothing is drafted. {rule.add} writes a new entry, {rule.edit} edits the selected one, "
+                    "{rule.delete} deletes it, {rule.up} and {rule.down} move it; what that would block and allow is "
+                    "counted here. Nothing is saved until {rules.apply} applies it."
+                ),
                 "muted",
                 most=8,
             ),
@@ -85,30 +91,54 @@ def _preview_lines(preview: Preview) -> list[Line]:
         lines += [*_more(len(seeds) - _SEEDS, "seed"), ""]
     numbers = dict(preview.blocked_by_state)
     lines += [
-        Split(Styled("⊘ newly blocked", "blocked"), Styled(count(blocked), "strong" if blocked else "faint")),
+        _numbered(Styled("⊘ newly blocked", "blocked"), blocked, "strong" if blocked else "faint"),
         *(
-            Split(Styled(f"  {words}", "muted"), Styled(count(numbers[name]), "muted"))
+            _numbered(Styled(f"  {words}", "muted"), numbers[name], "muted")
             for name, words in _STATES.items()
             if name in numbers
         ),
-        Split(Styled("✓ newly allowed", "ok"), Styled(count(allowed), "strong" if allowed else "faint")),
-        Split(Styled("  unchanged", "muted"), Styled(count(preview.unchanged), "muted")),
+        _numbered(Styled("✓ newly allowed", "ok"), allowed, "strong" if allowed else "faint"),
+        _numbered(Styled("  unchanged", "muted"), preview.unchanged, "muted"),
     ]
     if preview.by_origin:
-        lines += ["", Styled("By origin", "accent bold")]
-        for one in preview.by_origin[:_ORIGINS]:
-            changed = [f"⊘ {count(one.newly_blocked)}"] if one.newly_blocked else []
-            changed += [f"✓ {count(one.newly_allowed)}"] if one.newly_allowed else []
-            known = one.newly_blocked + one.newly_allowed + one.unchanged
-            right = Styled(f"{'  '.join(changed)}  of {count(known)}", "muted")
-            lines.append(Split(host_of(one.origin), right))
+        lines += ["", Styled("By origin", "accent bold"), *_origin_lines(preview.by_origin[:_ORIGINS])]
         lines += _more(len(preview.by_origin) - _ORIGINS, "origin")
-    if preview.samples:
-        lines += ["", Styled("Samples", "accent bold")]
-    for sample in preview.samples:
-        blocks = sample.before == ALLOWED
-        lines.append((Styled("⊘ " if blocks else "✓ ", "blocked" if blocks else "ok"), sample.url))
-        lines.append(Styled(f"  {sample.before} → {sample.after}: {sample.decided_by}", "muted"))
+    return [*lines, *_sample_lines(preview.samples)]
+
+
+def _numbered(words: Styled, number: int, role: str) -> Line:
+    """Words at the left, a number at the right, with room before the scroll bar."""
+    return Split(words, Styled(f"{count(number)} ", role))
+
+
+def _origin_lines(impacts: Sequence[OriginImpact]) -> list[Line]:
+    """How much of each origin changes, the numbers in columns."""
+    numbers = [
+        (
+            f"⊘ {count(one.newly_blocked)}" if one.newly_blocked else "",
+            f"✓ {count(one.newly_allowed)}" if one.newly_allowed else "",
+            f"of {count(one.newly_blocked + one.newly_allowed + one.unchanged)}",
+        )
+        for one in impacts
+    ]
+    widths = [max(map(len, column)) for column in zip(*numbers, strict=True)]
+    lines: list[Line] = []
+    for one, row in zip(impacts, numbers, strict=True):
+        cells = [text.rjust(width) for text, width in zip(row, widths, strict=True) if width]
+        lines.append(Split(host_of(one.origin), Styled(f"{'  '.join(cells)} ", "muted")))
+    return lines
+
+
+def _sample_lines(samples: Sequence[Sample]) -> list[Line]:
+    """Samples below what decides of them, which is said once."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for one in samples:
+        groups.setdefault((one.before, one.after, one.decided_by), []).append(one.url)
+    lines: list[Line] = ["", Styled("Samples", "accent bold")] if groups else []
+    for (before, after, decided_by), urls in groups.items():
+        head = Styled("⊘ ", "blocked") if before == ALLOWED else Styled("✓ ", "ok")
+        lines.append(Hanging(head, 2, f"{before} → {after}: {decided_by}", "muted", most=3))
+        lines += [("  ", url) for url in urls]
     return lines
 
 
@@ -123,7 +153,7 @@ def apply_question(intent: Intent, news: ImpactNews, zone: tzinfo) -> Question |
     preview = news.preview
     if preview is None:
         text = f"Its impact could not be counted: {news.error}"
-        return Question("Apply the draft?", text, (("Apply", intent),), "undo: z")
+        return Question("Apply the draft?", text, (("Apply", intent),), "undo: {journal.undo}")
     if not preview.seeds_hit and not must_type(news):
         return None
     text = f"It blocks {plural(preview.newly_blocked, 'URL')} of {count(preview.known)} that are known"
@@ -133,7 +163,8 @@ def apply_question(intent: Intent, news: ImpactNews, zone: tzinfo) -> Question |
         named = ", ".join(seeds[:_SEEDS]) + (" …" if len(seeds) > _SEEDS else "")
         text += f" Among them {'is' if len(seeds) == 1 else 'are'} {plural(len(seeds), 'seed')}: {named}"
     note = f"Counted at {clock(news.timing.at, zone)}; asked again if that grows by a tenth, or by a seed, meanwhile."
-    return Question("Apply the draft?", text, (("Apply", intent),), f"{note} Pages that were crawled stay. undo: z")
+    note += " Pages that were crawled stay. undo: {journal.undo}"
+    return Question("Apply the draft?", text, (("Apply", intent),), note)
 
 
 def impact_words(news: ImpactNews) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
     from datetime import tzinfo
 
+    from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.rule_parts import CountedRefusals
     from tui_crawler.domain.refusal_view import RefusalCounts
     from tui_crawler.domain.ruleset_change import EntryChange
@@ -37,7 +38,7 @@ RULE_COLUMNS: tuple[Column, ...] = (
 """With how often each entry has refused a URL."""
 
 VERSION_COLUMNS: tuple[Column, ...] = (
-    Column("version", "VER", 4, 0, "right"),
+    Column("version", "RULESET", 7, 0, "right"),
     Column("state", "", 10, 2),
     Column("at", "WHEN", 16, 1),
     Column("who", "WHO", 13, 4, min_width=8),
@@ -47,7 +48,7 @@ VERSION_COLUMNS: tuple[Column, ...] = (
 EXAMPLES = "skip: /calendar/   rule: match: /feed/, ua: special   exclusion: host: a.example, reason: they asked"
 
 _MEANINGS: dict[Section, str] = {
-    "do_not_crawl": "Never requested.",
+    "do_not_crawl": "Matching URLs are never requested.",
     "url_query_parameters": "Which parameters a URL with a query may have; what no query policy allows is refused.",
     "rules": "Settings for the URLs in which the pattern is found; of several that match the last one wins.",
     "exclusions": "Overrides everything, also for redirects and robots.txt.",
@@ -153,7 +154,7 @@ def firing_line(fired: Firing | None, counted: RefusalCounts | None, zone: tzinf
     if not fired.count:
         return (Styled("∅ never fired", "warning"), Styled(f"{of}{beside}", "muted"))
     first, last = fired.first_ruleset, fired.last_ruleset
-    by = f"version {last}" if first == last else f"versions {first}–{last}"
+    by = f"ruleset {last}" if first == last else f"rulesets {first}–{last}"
     return (
         Styled(f"fired {plural(fired.count, 'time')}", "strong"),
         Styled(f"{of}, last {date_time(fired.last_at, zone)} by {by}{beside}: ", "muted"),
@@ -161,13 +162,14 @@ def firing_line(fired: Firing | None, counted: RefusalCounts | None, zone: tzinf
     )
 
 
-def counted_words(counted: CountedRefusals | None, zone: tzinfo) -> str:
+def counted_words(counted: CountedRefusals | None, zone: tzinfo, keys: KeyNames) -> str:
     """When and in how many attempts it was counted what fired; raw text."""
     if counted is None:
         return ""
     counts = counted.counts
     of = "" if counts.looked_at >= counts.known else f" of {count(counts.known)}"
-    return f"fired in {count(counts.looked_at)}{of} attempts, {clock(counted.at, zone)} · c counts again"
+    at = f"{count(counts.looked_at)}{of} attempts, {clock(counted.at, zone)}"
+    return f"fired in {at} · {keys('rules.count')} counts again"
 
 
 def selected_exclusion(key: Hashable, added: Sequence[Exclusion]) -> Exclusion | None:
@@ -229,20 +231,20 @@ def difference_lines(one: Ruleset | None, before: Ruleset | None, changes: Seque
         return []
     head: list[Line] = [fact("by", Styled(one.who, "strong")), fact("note", one.note), ""]
     if before is None and one.parent_id:
-        return [*head, Styled(f"made from version {one.parent_id}, which is not in this list", "muted")]
+        return [*head, Styled(f"made from ruleset {one.parent_id}, which is not in this list", "muted")]
     if before is None:
-        first = f"The first version: {plural(len(changes), 'entry', 'entries')}."
+        first = f"The first ruleset: {plural(len(changes), 'entry', 'entries')}."
         return [*head, Styled(first, "muted"), *map(change_line, changes)]
     if not changes:
-        return [*head, Styled(f"The same as version {before.ruleset_id}.", "muted")]
+        return [*head, Styled(f"The same as ruleset {before.ruleset_id}.", "muted")]
     return [*head, Styled(counted_changes(changes), "muted"), *map(change_line, changes)]
 
 
 def comparison_lines(older: Ruleset, newer: Ruleset, changes: Sequence[EntryChange]) -> list[Line]:
     """What two versions differ in, whatever lies between them."""
     head: list[Line] = [
-        fact("from", Styled(f"version {older.ruleset_id}", "strong"), Styled(f"  {older.who}", "muted")),
-        fact("to", Styled(f"version {newer.ruleset_id}", "strong"), Styled(f"  {newer.who}", "muted")),
+        fact("from", Styled(f"ruleset {older.ruleset_id}", "strong"), Styled(f"  {older.who}", "muted")),
+        fact("to", Styled(f"ruleset {newer.ruleset_id}", "strong"), Styled(f"  {newer.who}", "muted")),
         "",
     ]
     if not changes:
@@ -268,7 +270,7 @@ def heading_of(one: Ruleset | None, entries: int) -> str:
     """The title of the entries; raw text."""
     if one is None:
         return "Rules"
-    return f"Rules · job {one.job} · version {one.ruleset_id} · {count(entries)} in force"
+    return f"Rules · job {one.job} · ruleset {one.ruleset_id} · {count(entries)} in force"
 
 
 def draft_heading(draft: RuleDraft | None) -> str:
@@ -276,7 +278,7 @@ def draft_heading(draft: RuleDraft | None) -> str:
     if draft is None:
         return "Draft"
     drafted = counted_changes(draft.changes) or "nothing changed yet"
-    return f"Draft · job {draft.base.job} · from version {draft.base.ruleset_id} · {drafted}"
+    return f"Draft · job {draft.base.job} · from ruleset {draft.base.ruleset_id} · {drafted}"
 
 
 def typed_lines(text: str, read: RulesetChange | str | None, edited: Entry | None = None) -> list[Line]:
@@ -299,15 +301,16 @@ def typed_lines(text: str, read: RulesetChange | str | None, edited: Entry | Non
     ]
 
 
-def overtaken_lines(newer: Ruleset, rebased: Rebased) -> list[Line]:
+def overtaken_lines(newer: Ruleset, rebased: Rebased, keys: KeyNames) -> list[Line]:
     """Another version is in force than the one the draft began with: what becomes of the change there."""
-    head = Styled(f"⚠ version {newer.ruleset_id} by {newer.who} is in force now", "warning")
+    head = Styled(f"⚠ ruleset {newer.ruleset_id} by {newer.who} is in force now", "warning")
     rest = counted_changes(rebased.draft.changes)
     lost = f"no longer makes sense: {lost_words(rebased)}" if rebased.lost else ""
     if rest:
-        words = f"A carries the change over to it: {rest}" + (f"; {lost}" if lost else "")
+        words = f"{keys('rules.apply')} carries the change over to it: {rest}" + (f"; {lost}" if lost else "")
     else:
-        words = f"{lost}; esc discards the draft" if lost else "it says what the draft says; esc leaves"
+        leaves = keys("nav.back")
+        words = f"{lost}; {leaves} discards the draft" if lost else f"it says what the draft says; {leaves} leaves"
     return [head, Styled(f"  {words}", "muted")]
 
 
@@ -315,7 +318,7 @@ def carry_text(newer: Ruleset, rebased: Rebased) -> str:
     """What is asked before a draft is carried over; raw text."""
     changes = rebased.draft.changes
     some = "; ".join(change_words(one) for one in changes[:_SHOWN]) + ("; …" if len(changes) > _SHOWN else "")
-    text = f"On version {newer.ruleset_id} it would be: {counted_changes(changes)}. {some}"
+    text = f"On ruleset {newer.ruleset_id} it would be: {counted_changes(changes)}. {some}"
     return f"{text} No longer makes sense and would be lost: {lost_words(rebased)}." if rebased.lost else text
 
 

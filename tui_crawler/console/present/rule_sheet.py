@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.impact_room import ImpactNews
+    from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.rule_draft import Entry
     from tui_crawler.console.rule_firing import Firing
     from tui_crawler.domain.refusal_view import RefusalCounts
@@ -44,7 +45,7 @@ def sheet_lines(
         words, why, written = entry_words(entry), [reason_of(entry)], entry.line.source
         held = "longer than the versions that are shown"
         if since is not None:
-            held = f"version {since.ruleset_id} by {since.who}, {date_time(since.at, zone)[:16]}"
+            held = f"ruleset {since.ruleset_id} by {since.who}, {date_time(since.at, zone)[:16]}"
     query = not isinstance(entry, Exclusion) and isinstance(entry.value, QueryPolicy)
     reasons = " · ".join(filter(None, why))
     return [
@@ -68,9 +69,9 @@ def _fired_lines(line: Line) -> list[Line]:
     return [Prose(said, ""), *([("  ", url)] if url else [])]
 
 
-def without_lines(news: ImpactNews | None) -> list[Line]:
+def without_lines(news: ImpactNews | None, keys: KeyNames) -> list[Line]:
     """What would be otherwise among the known URLs if the entry were taken out."""
-    return ["", heading("Without it"), *impact_lines(True, news)]
+    return ["", heading("Without it"), *impact_lines(True, news, keys)]
 
 
 def since_of(entry: Entry, line: Sequence[Ruleset]) -> Ruleset | None:

@@ -19,13 +19,15 @@ _REFUSED_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """`urls` are normalised and each once; `refused` are line number, raw text and reason."""
+    """`urls` are normalised and each once; `refused` are line number, raw text and reason. `schemes` are those that
+    were taken where none was written."""
 
     urls: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     new_origins: tuple[str, ...] = ()
     repeated: int = 0
     refused: tuple[tuple[int, str, str], ...] = ()
+    schemes: tuple[str, ...] = ()
 
 
 def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
@@ -36,6 +38,7 @@ def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
     known = set(known_origins)
     found: dict[str, CrawlUrl] = {}
     refused = []
+    taken: dict[str, None] = {}
     repeated = 0
     for number, line in enumerate(text.splitlines(), 1):
         raw = line.strip()
@@ -48,8 +51,28 @@ def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
             repeated += 1
         else:
             found[url.href] = url
+            if _has_no_scheme(raw):
+                taken[url.scheme] = None
     origins = tuple(dict.fromkeys(url.origin for url in found.values()))
-    return Seeds(tuple(found), origins, tuple(one for one in origins if one not in known), repeated, tuple(refused))
+    new = tuple(one for one in origins if one not in known)
+    return Seeds(tuple(found), origins, new, repeated, tuple(refused), tuple(taken))
+
+
+def scheme_words(seeds: Seeds) -> str:
+    """Which scheme was taken where none was written; empty where each had its own."""
+    match seeds.schemes:
+        case ():
+            return ""
+        case ("https",):
+            return "https was taken; write http:// for the other"
+        case ("http",):
+            return "http was taken, as that origin is known; write https:// for the other"
+        case _:
+            return "https was taken, http where only that is known; write the scheme for the other"
+
+
+def _has_no_scheme(raw: str) -> bool:
+    return "://" not in raw and isinstance(normalise(raw), InvalidUrl)
 
 
 def _read(raw: str, known: Set[str]) -> CrawlUrl | InvalidUrl:
@@ -69,12 +92,14 @@ def seeds_lines(seeds: Seeds) -> list[Line]:
         words = "no seed yet"
     notes = []
     if seeds.new_origins:
-        notes.append(f"{len(seeds.new_origins)} new")
+        notes.append(plural(len(seeds.new_origins), "new origin"))
     if seeds.repeated:
         notes.append(f"{seeds.repeated} repeated")
     lines: list[Line] = [
         (Styled(words, "ok" if seeds.urls else "muted"), Styled(f"  {', '.join(notes)}" if notes else "", "muted"))
     ]
+    if words := scheme_words(seeds):
+        lines.append(Styled(words, "muted"))
     lines += [
         (Styled(f"✗ line {number}: ", "error"), Styled(f"{raw} ", ""), Styled(reason, "muted"))
         for number, raw, reason in seeds.refused[:_REFUSED_SHOWN]

@@ -51,7 +51,8 @@ def _column(title: str, at: int, values: Sequence[object]) -> Column:
     numbers = bool(values) and all(value is None or isinstance(value, int | float) for value in values)
     width = min(max(wide, cell_len(safe(title, WIDEST)), 1), WIDEST)
     least = width if numbers else min(width, 16 if wide >= _LONG else _LEAST)
-    return Column(title, title, width, at, "right" if numbers else "left", least)
+    places = any(isinstance(value, str) and "://" in value for value in values)
+    return Column(title, title, width, at, "right" if numbers else "left", least, kind="place" if places else "")
 
 
 def answer_rows(answer: QueryAnswer) -> list[Row]:

@@ -6,24 +6,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.glyphs import Mark, state_mark
+from tui_crawler.domain.endings import origin_end
 from tui_crawler.domain.idle_reason import RESTING
+from tui_crawler.domain.moment import HELD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tui_crawler.domain.view import OriginView
 
-_FINISHED: Mapping[str, str] = MappingProxyType(
-    {
-        "exhausted": "finished",
-        "patience": "gave up",
-        "database_error": "database error",
-        "excluded": "excluded",
-        "rate_limited": "rate limited",
-        "max_requests": "limit reached",
-        "operator": "stopped",
-    }
-)
 _PROBLEMS = frozenset({"impatient", "gave up", "database error", "rate limited"})
 _SEVERITY: Mapping[str, int] = MappingProxyType(
     {
@@ -75,7 +66,7 @@ _COUNTED_AS: Mapping[str, str] = MappingProxyType(
 
 def end_mark(finish_reason: str) -> Mark:
     """How an origin crawler ended its run, as a person reads it. `finish_reason` as in `v_origin`."""
-    return state_mark(_FINISHED.get(finish_reason, "finished"))
+    return state_mark(origin_end(finish_reason))
 
 
 def standing(origin: OriginView) -> Mark:
@@ -90,6 +81,8 @@ def standing(origin: OriginView) -> Mark:
         return state_mark("paused")
     if origin.state == RESTING:
         return state_mark("resting")
+    if origin.asleep_until == HELD and not origin.in_flight_url:  # its jobs are paused
+        return state_mark("paused")
     if origin.patience_max and 2 * origin.patience <= origin.patience_max:
         return state_mark("impatient")
     if origin.in_flight_url or origin.state == "BUSY":

@@ -29,10 +29,10 @@ SHOWN = 100
 """How many origins a top list names."""
 
 EXIT_COLUMNS: tuple[Column, ...] = (
-    Column("exit", "EXIT", 29, 0, min_width=12),
+    Column("exit", "EXIT", 29, 0, min_width=12, kind="name"),
     Column("run", "RUN", 7, 0, "right", min_width=4),
     Column("recent", "5 MIN", 5, 0, "right"),
-    Column("bar", "", None, 2, min_width=8),
+    Column("bar", "", None, 2, min_width=8, kind="name"),
 )
 ORDERS: tuple[tuple[str, str], ...] = (("requests", "requests"), ("bytes", "bytes"), ("failed", "failed pages"))
 """What the origins are ordered by, field and word."""
@@ -45,22 +45,22 @@ SPANS: dict[str, str] = {
 }
 """What is counted: by the field of an order of origins, or the word of a ledger that does not say it itself."""
 ORIGIN_COLUMNS: tuple[Column, ...] = (
-    Column("origin", "ORIGIN", None, 0, min_width=14),
+    Column("origin", "ORIGIN", None, 0, min_width=14, kind="place"),
     Column("requests", "REQUESTS", 8, 1, "right", min_width=5, short="REQ"),
     Column("bytes", "BYTES", 7, 2, "right"),
     Column("failed", "FAILED", 6, 1, "right", min_width=4, short="FAIL"),
-    Column("bar", "", 12, 3, min_width=6),
+    Column("bar", "", 12, 3, min_width=6, kind="name"),
 )
 JOB_COLUMNS: tuple[Column, ...] = (
     Column("job", "JOB", None, 0, min_width=10),
     Column("status", "STATUS", 10, 0),
     Column("nice", "NICE", 5, 1, "right", min_width=4),
     Column("depth", "DEPTH", 5, 3, "right"),
-    Column("concurrency", "AT ONCE", 7, 4, "right", min_width=4, short="CONC"),
+    Column("concurrency", "CONC", 5, 4, "right", min_width=4),
     Column("pending", "PENDING", 7, 1, "right", min_width=5, short="PEND"),
-    Column("claimed", "CLAIMED", 7, 5, "right", min_width=3, short="CLM"),
+    Column("claimed", "CLAIMED", 7, 5, "right", min_width=5, short="CLAIM"),
     Column("done", "DONE", 7, 2, "right", min_width=5),
-    Column("ruleset", "RULES", 5, 6, "right"),
+    Column("ruleset", "RULESET", 7, 6, "right", min_width=5, short="RULES"),
     Column("tag", "TAG", 8, 7),
 )
 LEDGERS: tuple[tuple[str, str], ...] = (
@@ -79,13 +79,13 @@ LEDGER_COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("reason", "REASON", 22, 0, min_width=14),
         Column("count", "LINKS", 7, 0, "right", min_width=5),
         Column("origins", "ORIGINS", 7, 3, "right", min_width=4, short="ORIG"),
-        Column("sample", "FOR EXAMPLE", None, 0, min_width=16),
+        Column("sample", "FOR EXAMPLE", None, 0, min_width=16, kind="place"),
     ),
     "limbo": (
         Column("age", "CLAIMED FOR", 11, 0, "right", min_width=6, short="FOR"),
         Column("worker", "WORKER", 10, 2, min_width=6),
         Column("job", "JOB", 10, 3),
-        Column("url", "URL", None, 0, min_width=20),
+        Column("url", "URL", None, 0, min_width=20, kind="place"),
     ),
     "stashes": (
         Column("stash", "STASH", None, 0, min_width=10),
@@ -99,7 +99,7 @@ LEDGER_COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("valid", "VALID", 8, 0, "right", min_width=5),
         Column("invalid", "NOT VALID", 9, 0, "right", min_width=5, short="NOT"),
         Column("share", "SHARE", 6, 1, "right"),
-        Column("bar", "", 12, 2, min_width=8),
+        Column("bar", "", 12, 2, min_width=8, kind="name"),
     ),
     "runs": (
         Column("run", "RUN", 4, 0, "right"),
@@ -232,7 +232,7 @@ def job_row(job: JobView) -> Row:
 
 
 def _limit(number: int | None) -> Styled:
-    return Styled("none", "faint") if number is None else Styled(count(number))
+    return Styled("any", "faint") if number is None else Styled(count(number))
 
 
 def refused_row(one: RefusedReason) -> Row:

@@ -14,12 +14,13 @@ from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Cell, Styled
 from tui_crawler.domain.eta import Limit, estimate
-from tui_crawler.domain.idle_reason import delay_words, idle_reason
+from tui_crawler.domain.idle_reason import delay_why, idle_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
+    from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.overview_parts import Card
     from tui_crawler.domain.view import OriginView, RunView
 
@@ -78,11 +79,16 @@ def summary_lines(
     return lines
 
 
-def card_lines(view: OriginView, card: Card) -> list[Line]:
-    """What comes next at the selected origin, and how its attempts ended in the newest run, worst first."""
+def next_lines(view: OriginView, next_url: str) -> list[Line]:
+    """The page that comes next at the selected origin (empty: none is on the todo list)."""
+    if not next_url or view.state == "FINISHED":
+        return []
+    return ["", Hanging(Styled("next".ljust(LABEL), "muted"), LABEL, path_of(next_url, view.origin), most=2)]
+
+
+def card_lines(card: Card) -> list[Line]:
+    """How the attempts of the selected origin ended in the newest run, worst first."""
     lines: list[Line] = []
-    if card.next_url:
-        lines += ["", Hanging(Styled("next".ljust(LABEL), "muted"), LABEL, path_of(card.next_url, view.origin), most=2)]
     worst = sorted(card.exits, key=lambda one: (not is_failure(one.exit_code), -one.run))
     shown = [one for one in worst if one.run][:_EXITS]
     if shown:
@@ -97,7 +103,7 @@ def _last_line(view: OriginView, now: int) -> Cell:
 
 def delay_line(view: OriginView) -> tuple[str | Styled, ...]:
     """The delay and what decided it."""
-    words = delay_words(view.delay_reason)
+    words = delay_why(view)
     return fact("delay", seconds(view.delay_ms), Styled(f" {words}" if words else "", "muted"))
 
 
@@ -113,7 +119,8 @@ def robots_line(view: OriginView, now: int) -> Cell:
         case "parsed":
             state = Styled("✓ read", "ok")
         case "unavailable":
-            state = Styled("○ none, all allowed", "muted")
+            unanswered = view.robots_http_status is None
+            state = Styled("⚠ not answered", "warning") if unanswered else Styled("○ none, all allowed", "muted")
         case "unreachable":
             state = Styled("⚠ unreachable", "warning")
         case _:
@@ -121,6 +128,8 @@ def robots_line(view: OriginView, now: int) -> Cell:
     left = view.robots_expires_at - now
     if view.robots_http_status is not None and view.robots_status != "parsed":
         state = Styled(f"{state.text} ({view.robots_http_status})", state.role)
+    if view.state == "FINISHED" and left <= 0:
+        return fact("robots", state)
     return fact("robots", state, Styled(f", {due(left).lstrip('+')} left" if left > 0 else ", due again", "muted"))
 
 
@@ -131,10 +140,10 @@ def eta_line(view: OriginView, now: int) -> Cell:
     return fact("ETA", eta_words(eta), Styled(limit, "muted"))
 
 
-def no_origin_lines(was_read: bool, known: int, narrowed: bool) -> list[Line]:
+def no_origin_lines(was_read: bool, known: int, narrowed: bool, keys: KeyNames) -> list[Line]:
     """What stands there while nothing is selected. Where no filter leaves origins out, their rows are about to come."""
     if not was_read:
         return []
     if known:
         return [Prose(f"{plural(known, 'origin')} known, none passes the filter.", "muted")] if narrowed else []
-    return [Prose("No origins yet. Press a to add seeds.", "muted")]
+    return [Prose(f"No origins yet. Press {keys('origin.add')} to add seeds.", "muted")]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 ATTEMPT_COLUMNS: tuple[Column, ...] = (
     Column("number", "#", 3, 6, "right"),
     Column("time", "TIME", 19, 0, min_width=8),
-    Column("rules", "RULES", 5, 8, "right"),
-    Column("exit", "EXIT", 27, 0, min_width=14),
+    Column("rules", "RULESET", 7, 8, "right", min_width=5, short="RULES"),
+    Column("exit", "EXIT", 27, 0, min_width=14, kind="name"),
     Column("status", "ST", 3, 1, "right"),
     Column("dns", "DNS", 5, 11, "right"),
     Column("connect", "CONN", 5, 9, "right"),
@@ -50,10 +50,10 @@ REQUEST_COLUMNS: tuple[Column, ...] = (
 )
 LINK_COLUMNS: tuple[Column, ...] = (
     Column("kind", "KIND", 6, 3, min_width=4),
-    Column("url", "URL", None, 0, min_width=18),
+    Column("url", "URL", None, 0, min_width=18, kind="place"),
     Column("title", "TITLE", None, 2, min_width=14),
     Column("text", "TEXT", 20, 4, min_width=12),
-    Column("exit", "EXIT", 16, 1, min_width=12),
+    Column("exit", "EXIT", 16, 1, min_width=12, kind="name"),
     Column("seen", "SEEN", 16, 6, min_width=8),
     Column("note", "", 8, 5),
 )
@@ -71,13 +71,12 @@ def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
         *([fact("host", letters, Styled("  as it is written", "muted"))] if (letters := idn_of(page.url)) else []),
         Prose(page.title, "", most=2) if page.title else Styled("no title known", "faint"),
         "",
-        fact("last", exit_cell(page.last_exit_code), " ", status_cell(page.last_http_status)),
+        fact("last", exit_cell(page.last_exit_code), *_status(page.last_http_status)),
     ]
-    words = meaning(page.last_exit_code)
-    if words:
-        lines.append(Prose(" " * LABEL + words, "muted", indent=LABEL, most=2))
     if page.message:
         lines.append(Prose("message".ljust(LABEL) + page.message, "warning", indent=LABEL, most=4))
+    elif words := meaning(page.last_exit_code):
+        lines.append(Prose(" " * LABEL + words, "muted", indent=LABEL, most=2))
     lines += [
         fact("when", date_time(page.last_crawled_at, zone) if page.last_crawled_at else "never"),
         fact("tries", f"{page.attempts} done, {page.attempts_remaining} left"),
@@ -86,12 +85,18 @@ def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
     if page.due_at and not page.attempts_remaining:
         lines.append(fact("due", date_time(page.due_at, zone)))
     if page.content_type or page.size:
-        lines.append(fact("content", f"{size(page.size)}  {page.content_type}"))
+        known = (size(page.size) if page.size else "", page.content_type)
+        lines.append(fact("content", "  ".join(one for one in known if one)))
     if page.etag:
         lines.append(fact("etag", page.etag))
     if page.sha256:
         lines.append(fact("sha256", Styled(page.sha256[:16], "muted")))
     return lines
+
+
+def _status(http_status: int | None) -> tuple[str | Styled, ...]:
+    """An HTTP status after a space; nothing where there was none."""
+    return () if http_status is None else (" ", status_cell(http_status))
 
 
 def idn_of(url: str) -> str:

@@ -2,52 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from tui_crawler.console.format import ABSENT, READING, ago, coarse, count, date_time, due, plural, size
 from tui_crawler.console.glyphs import state_mark
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.console.uptake import Uptake, held_word
 from tui_crawler.domain.page_filter import PageState, TextTerm, state_of
-from tui_crawler.domain.recovery import NextTry, next_try_of
+from tui_crawler.domain.recovery import NextTry
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
+    from tui_crawler.console.keys import KeyNames
+    from tui_crawler.console.match_count import Matches
     from tui_crawler.console.page_book import PageBook
     from tui_crawler.console.present.line import Line
+    from tui_crawler.console.uptake import Outlook
     from tui_crawler.domain.page_filter import PageFilter
     from tui_crawler.domain.page_view import PageView
-    from tui_crawler.domain.view import OriginView
 
 URL_COLUMNS: tuple[Column, ...] = (
     Column("state", "STATE", 9, 6),
-    Column("exit", "EXIT", 29, 0, min_width=14),
+    Column("exit", "EXIT", 29, 0, min_width=14, kind="name"),
     Column("status", "ST", 3, 4, "right"),
-    Column("url", "URL", None, 0, min_width=38),
+    Column("url", "URL", None, 0, min_width=34, kind="place"),
     Column("title", "TITLE", None, 5, min_width=16),
     Column("depth", "DEPTH", 5, 7, "right"),
     Column("tries", "TRIES", 5, 3, "right"),
-    Column("due", "DUE", 7, 2, "right", 5),
+    Column("due", "DUE", 8, 2, "right"),
     Column("last", "LAST", 7, 1, "right", 4),
     Column("size", "SIZE", 6, 8, "right"),
 )
 FILTER_HINT = "part of a URL · ~fuzzy · exit: status: depth: origin: state: re: · ! inverts"
 
 
-def origin_holds(page: PageView, now: int, origin: OriginView | None, uptake: Uptake, run_id: int = 0) -> str:
-    """What keeps `origin` (None: not known) from asking for a page that is to be asked, in a word, as among the failed
-    pages; empty: nothing does. `run_id` is the newest run (0: there is none)."""
-    when = next_try_of(page, now, run_id, over=uptake is not Uptake.this_run)
-    if when not in {NextTry.now, NextTry.later, NextTry.next_run}:
-        return ""
-    return held_word(origin, Uptake.next_run if when is NextTry.next_run else uptake)
-
-
-def url_row(page: PageView, now: int, held: str = "") -> Row:
-    """A page as a row at `now` (epoch ms); its key is the page id. `held`: why its origin does not ask for it."""
+def url_row(page: PageView, now: int, outlook: Outlook) -> Row:
+    """A page as a row at `now` (epoch ms); its key is the page id."""
     state = state_of(page)
     mark = state_mark(state.value)
     left = page.attempts_remaining
@@ -61,7 +53,7 @@ def url_row(page: PageView, now: int, held: str = "") -> Row:
             Styled(page.title, "muted"),
             Styled(str(page.depth), "muted"),
             (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
-            _due(page, state, now, held),
+            due_cell(outlook, page.not_before - now, page.due_at - now if page.due_at else None),
             _last(page, now),
             Styled(size(page.size) if page.size else ABSENT, "muted"),
         ),
@@ -83,25 +75,49 @@ def _last(page: PageView, now: int) -> Styled:
     return Styled(ago(since), "muted", short=coarse(max(0, since)))
 
 
-def _due(page: PageView, state: PageState, now: int, held: str) -> Styled:
-    if held:
-        return Styled(held, "warning", short="held")
-    if not page.due_at or state in {PageState.skipped, PageState.stashed, PageState.claimed}:
-        return Styled(ABSENT, "faint")
-    waits = page.due_at > now
-    return Styled(due(page.due_at - now), "muted" if waits else "ok")
+def due_cell(outlook: Outlook, wait: int, recrawl: int | None = None) -> Styled:
+    """When a page is asked for next; `wait` is the time it is put off for, `recrawl` that to its recrawl (ms; None: not
+    known). What is in flight, put aside or skipped says so as its state."""
+    if outlook.held:
+        return Styled(outlook.held, "warning", short="held")
+    when = outlook.when
+    match when:
+        case NextTry.now:
+            return Styled(when.value, "ok")
+        case NextTry.later:
+            return Styled(due(wait), "muted")
+        case NextTry.next_run:
+            return Styled(when.value, "muted")
+        case NextTry.used_up | NextTry.final:
+            return Styled(due(recrawl), "muted" if recrawl is not None else "faint")
+        case NextTry.in_flight | NextTry.stashed | NextTry.skipped:
+            return Styled(ABSENT, "faint")
+        case _:
+            assert_never(when)
 
 
-def url_lines(page: PageView | None, now: int, zone: tzinfo, held: str = "") -> list[Line]:
+def _due_words(page: PageView, outlook: Outlook, zone: tzinfo) -> str:
+    """The same after a comma, with a date where there is one; empty where there is nothing to be said."""
+    match outlook.when:
+        case NextTry.now:
+            return ", due now"
+        case NextTry.next_run:
+            return ", due in the next run"
+        case NextTry.later:
+            return f", due {date_time(page.not_before, zone)}"
+        case NextTry.used_up | NextTry.final if page.due_at:
+            return f", due {date_time(page.due_at, zone)}"
+        case _:
+            return ""
+
+
+def url_lines(page: PageView, outlook: Outlook, zone: tzinfo) -> list[Line]:
     """The page under the cursor: whole URL and title; how it ended; when it is due, what keeps its origin from asking
-    for it (`held`), and where it belongs."""
-    if page is None:
-        return []
+    for it, and where it belongs."""
     mark = state_mark(state_of(page).value)
     words = page.message or meaning(page.last_exit_code)
     place = f"depth {page.depth}, nice {page.nice}, job {page.job}"
     when = f"last {date_time(page.last_crawled_at, zone)}" if page.last_crawled_at else "never crawled"
-    then = f", due {date_time(page.due_at, zone)}" if page.due_at else ""
     return [
         (Styled(page.url, "strong"), Styled(f"  {page.title}" if page.title else "", "muted")),
         (
@@ -109,17 +125,23 @@ def url_lines(page: PageView | None, now: int, zone: tzinfo, held: str = "") -> 
             *((exit_cell(page.last_exit_code), Styled(f"  {words}")) if page.last_exit_code else ("not tried yet",)),
         ),
         (
-            Styled(f"{when}{then}", "muted"),
-            Styled(f" · origin {held}" if held else "", "warning"),
+            Styled(f"{when}{_due_words(page, outlook, zone)}", "muted"),
+            Styled(f" · origin {outlook.held}" if outlook.held else "", "warning"),
             Styled(f" · {place}", "muted"),
         ),
     ]
 
 
-def position_words(book: PageBook, index: int) -> str:
-    """Which row of all the one at `index` of those held is, and how far was looked."""
+def position_words(book: PageBook, index: int, matches: Matches | None = None) -> str:
+    """Which row of all the one at `index` of those held is; of a filtered list how many pages match, or how far was
+    looked. `matches`: how many were counted."""
     held, total = len(book.pages), book.total
-    looked = "" if total is not None else f" · looked at {count(book.looked_at)} of {plural(book.known, 'row')}"
+    if total is None and matches is not None and matches.whole:
+        number = max(matches.number, (book.first or 1) - 1 + held)
+        if book.first is None:
+            return f"row {count(held - index)} from the end of {count(number)} that match"
+        return f"row {count(book.first + index)} of {count(number)} that match"
+    looked = "" if total is not None else f" · {_looked_words(book, matches)}"
     if not held:
         return "none" + looked
     if book.first is None:
@@ -131,17 +153,25 @@ def position_words(book: PageBook, index: int) -> str:
     return f"{row} of {count(total)}"
 
 
-def nothing_words(book: PageBook) -> str:
+def _looked_words(book: PageBook, matches: Matches | None) -> str:
+    if matches is None:
+        return f"looked at {count(book.looked_at)} of {plural(book.known, 'row')}"
+    return f"{count(matches.number)} match of {count(matches.looked_at)} looked at, {count(matches.known)} in all"
+
+
+def nothing_words(book: PageBook, keys: KeyNames) -> str:
     """What stands where there are no rows."""
     if not book.started:
         return READING
     if not book.narrowing.terms:
-        return "No URLs yet.\n\na  add seeds      ?  keys"
+        return keys.said("No URLs yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
     if book.at_first and book.at_last:
         states = _state_words(book.narrowing)
         hint = f"Nothing has this in its URL or title · {states} narrows by state." if states else ""
-        return f"{hint or 'No URL passes the filter.'}\n\n/  change it      ctrl+l  show all"
-    return f"Nothing among {count(book.looked_at)} of {plural(book.known, 'row')} yet; looking on.\n\nctrl+l  stops it"
+        change, clear = keys("filter.open"), keys("filter.clear")
+        return f"{hint or 'No URL passes the filter.'}\n\n{change}  change it      {clear}  show all"
+    looked = f"Nothing among {count(book.looked_at)} of {plural(book.known, 'row')} yet; looking on."
+    return f"{looked}\n\n{keys('filter.clear')}  stops it"
 
 
 def _state_words(narrowing: PageFilter) -> str:

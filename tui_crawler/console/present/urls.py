@@ -32,6 +32,12 @@ def bare_host(origin: str) -> str:
     return origin.partition("://")[2] or origin
 
 
+def twin_of(origin: str) -> str:
+    """The origin that differs from this one by its scheme alone."""
+    other = "http" if origin.startswith("https://") else "https"
+    return f"{other}://{bare_host(origin)}"
+
+
 def host_of(origin: str) -> str:
     """An origin without the scheme https; any other scheme stays, so that it is seen."""
     return origin.removeprefix("https://")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import count, date_time
+from tui_crawler.console.format import clock, coarse, count, date_time, plural
 from tui_crawler.console.glyphs import Mark
 from tui_crawler.console.present.exits import exit_cell, status_cell
 from tui_crawler.console.present.line import LABEL, Hanging, Line, Prose, fact, heading
 from tui_crawler.console.table_cells import Cell, Styled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import tzinfo
 
+    from tui_crawler.console.keys import KeyNames
     from tui_crawler.domain.explanation import Explanation
     from tui_crawler.domain.standing import Hop
     from tui_crawler.domain.verdict import Step
@@ -26,48 +28,83 @@ _MARKS = {
     "refuse": Mark("✗", "refuse", "error"),
     "unknown": Mark("?", "open", "muted"),
 }
+_WAITS = Mark("◷", "waits", "waiting")
+_ANSWERS: Mapping[str, Mark] = MappingProxyType(
+    {
+        "retry_pending": _WAITS,
+        "not_due": _WAITS,
+        "waiting": _WAITS,
+        "in_flight": Mark("▶", "in flight", "active"),
+        "held": Mark("‖", "held", "paused"),
+    }
+)
+"""The marks of answers that are no refusal: nothing is wrong with a page that waits."""
+_DAY_MS = 86_400_000
 _PATH = 12
 
 
-def verdict_lines(explanation: Explanation) -> list[Line]:
-    """The answer in a word, in a sentence, and what could be done about it."""
-    mark = _mark(explanation.steps[-1] if explanation.steps else None)
-    word = explanation.answer.value.replace("_", " ")
-    lines: list[Line] = [
-        (Styled(f"{mark.glyph} {word.upper()}", f"{mark.role} bold"), "  ", exit_cell(explanation.exit_code))
-        if explanation.exit_code
-        else Styled(f"{mark.glyph} {word.upper()}", f"{mark.role} bold"),
-        Prose(explanation.sentence, "strong", most=5),
-    ]
+def verdict_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line]:
+    """The answer in a word at `now` (epoch ms), in a sentence, and what could be done about it."""
+    mark = _ANSWERS.get(explanation.answer) or _mark(explanation.steps[-1] if explanation.steps else None)
+    word = Styled(f"{mark.glyph} {_answer_words(explanation, now, zone)}", f"{mark.role} bold")
+    lines: list[Line] = [word]
+    if explanation.exit_code:
+        after = Styled("  after " if explanation.answer == "retry_pending" else "  ", "muted")
+        lines = [(word, after, exit_cell(explanation.exit_code))]
+    lines.append(Prose(explanation.sentence, "strong", most=5))
     if explanation.advice:
         lines.append(Hanging(Styled("→", "accent"), 2, explanation.advice, "accent", most=4))
     return lines
 
 
-def trace_lines(explanation: Explanation) -> list[Line]:
-    """The verdict, and every stage in its order, in full."""
-    lines = [*verdict_lines(explanation), ""]
-    for step in explanation.steps:
-        if step.stage != "verdict":
-            lines += _step_lines(step)
+def _answer_words(explanation: Explanation, now: int, zone: tzinfo) -> str:
+    """The answer in capital letters; of a page that is tried again later, when that is."""
+    at = explanation.due_at or 0
+    if explanation.answer != "retry_pending" or at <= now:
+        return explanation.answer.value.replace("_", " ").upper()
+    when = clock(at, zone) if at - now < _DAY_MS else date_time(at, zone)
+    return f"RETRY AT {when} (in {coarse(at - now)})"
+
+
+def trace_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line]:
+    """The verdict, the stages that decide, then all in their order: in full, but those that stand above already."""
+    lines = verdict_lines(explanation, now, zone)
+    return [*lines, *_trace(explanation, _step_lines)]
+
+
+def short_trace_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line]:
+    """The verdict, the stages that decide, then all in their order, a line each."""
+    lines = verdict_lines(explanation, now, zone)
+    return [*lines, *_trace(explanation, lambda step, mark: [_short_step(step, mark)])]
+
+
+def _trace(explanation: Explanation, lines_in_list: Callable[[Step, Mark], list[Line]]) -> list[Line]:
+    steps = [(step, _mark_in(explanation, step)) for step in explanation.steps if step.stage != "verdict"]
+    deciding = [line for step, mark in steps if step.verdict == "refuse" for line in _step_lines(step, mark)]
+    lines: list[Line] = ["", *deciding, *([""] if deciding else [])]
+    if steps:
+        lines.append(Styled(f"all {plural(len(steps), 'stage')}:", "muted"))
+    for step, mark in steps:
+        lines += [_short_step(step, mark)] if step.verdict == "refuse" else lines_in_list(step, mark)
     return lines
 
 
-def short_trace_lines(explanation: Explanation) -> list[Line]:
-    """The verdict, the stages that refuse, then the others in their order, a line each."""
-    steps = [step for step in explanation.steps if step.stage != "verdict"]
-    refusing = [line for step in steps if step.verdict == "refuse" for line in _step_lines(step)]
-    others = [_short_step(step) for step in steps if step.verdict != "refuse"]
-    return [*verdict_lines(explanation), "", *refusing, *([""] if refusing else []), *others]
+def _mark_in(explanation: Explanation, step: Step) -> Mark:
+    """The mark of a stage: what has a time at which it is due is not refused, it waits."""
+    waits = step.stage == "due" and step.verdict == "refuse" and explanation.due_at
+    return _WAITS if waits else _mark(step)
 
 
-def _short_step(step: Step) -> Line:
-    role = "" if step.verdict == "pass" else "muted"
-    return Hanging(_head(step), _STAGE, step.reason, role, most=1, tail=_source(step))
+def _role(step: Step, mark: Mark) -> str:
+    """The colour of what a stage says."""
+    return mark.role if step.verdict == "refuse" else "" if step.verdict == "pass" else "muted"
 
 
-def _head(step: Step) -> Cell:
-    mark = _mark(step)
+def _short_step(step: Step, mark: Mark) -> Line:
+    return Hanging(_head(step, mark), _STAGE, step.reason, _role(step, mark), most=1, tail=_source(step))
+
+
+def _head(step: Step, mark: Mark) -> Cell:
     decides = step.verdict == "refuse"
     return Styled(f"{mark.glyph} ", mark.role), Styled(str(step.stage), "strong" if decides else "muted")
 
@@ -77,26 +114,26 @@ def _source(step: Step) -> str:
     return step.source if step.source not in step.reason else ""
 
 
-def _step_lines(step: Step) -> list[Line]:
-    decides, head, source = step.verdict == "refuse", _head(step), _source(step)
-    if decides and source:
-        reason = Hanging(head, _STAGE, step.reason, "error", most=6)
+def _step_lines(step: Step, mark: Mark) -> list[Line]:
+    head, source = _head(step, mark), _source(step)
+    if step.verdict == "refuse" and source:
+        reason = Hanging(head, _STAGE, step.reason, mark.role, most=6)
         return [reason, Hanging("", _STAGE, f"decided by {source}", "accent", most=3)]
     text = f"{step.reason} ({source})" if source else step.reason
-    return [Hanging(head, _STAGE, text, "error" if decides else "" if step.verdict == "pass" else "muted", most=3)]
+    return [Hanging(head, _STAGE, text, _role(step, mark), most=3)]
 
 
 def _mark(step: Step | None) -> Mark:
     return _MARKS["unknown"] if step is None else _MARKS.get(step.verdict, _MARKS["unknown"])
 
 
-def standing_lines(explanation: Explanation, zone: tzinfo) -> list[Line]:
+def standing_lines(explanation: Explanation, zone: tzinfo, keys: KeyNames) -> list[Line]:
     """What was asked, where it stands, how it was found, what was tried."""
     lines: list[Line] = [Prose(explanation.url, "strong", most=3)]
     if explanation.normalized and explanation.normalized != explanation.url:
         lines.append(Hanging(Styled("becomes", "muted"), LABEL, explanation.normalized, most=3))
     known = Styled("✓ a known page", "ok") if explanation.known else Styled("∅ no page of this crawl", "muted")
-    lines.append(fact("known", known, Styled("  enter opens it" if explanation.known else "", "faint")))
+    lines.append(fact("known", known, Styled(f"  {keys('nav.open')} opens it" if explanation.known else "", "faint")))
     if explanation.job:
         lines.append(fact("job", explanation.job))
     if explanation.ruleset_id:

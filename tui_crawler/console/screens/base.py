@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,14 +14,18 @@ from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where, footer_at, why_not
+from tui_crawler.console.actions import Situation, Where, why_not
 from tui_crawler.console.border import write_subtitle, write_title
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.keys import keys_of
+from tui_crawler.console.footer_order import footer_at, named_key
+from tui_crawler.console.format import plural
+from tui_crawler.console.in_view import bring_into_view, main_pane
 from tui_crawler.console.panes.bars import FooterBar, HeaderBar, TooSmall
 from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.present.footer import label_of
+from tui_crawler.console.screens.lifetime import is_for_nobody, stands
 from tui_crawler.console.screens.table_filter import PURPOSE, TableFilter
 from tui_crawler.console.screens.table_marks import TableMarks
 from tui_crawler.console.zoom import Zoom, panes_of, zoom_words
@@ -30,7 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.refresh import Snapshot, Wants
+    from tui_crawler.console.screens.page_export import PageExport
     from tui_crawler.console.terminal_app import TerminalApp
     from tui_crawler.domain.page_view import PageView
 
@@ -39,7 +45,6 @@ LOW_BELOW = 24
 STILL_MS = 1_000
 """So long after the last key rows stay where they are (CONSOLE.md, refresh policy)."""
 LEAST = Size(40, 10)
-_ABOUT_WIDGETS = (events.Mount, events.Resize, events.ScreenResume, events.ScreenSuspend)
 
 
 def size_classes(size: Size) -> dict[str, bool]:
@@ -61,11 +66,6 @@ def title(widget: Widget, text: str, subtitle: str = "") -> None:
         write_title(widget, f"{text} · {words}" if words else text)
     words = widget.filter_words if isinstance(widget, CrawlTable) else ""
     write_subtitle(widget, subtitle or words)
-
-
-def is_for_nobody(event: events.Event, screen: Screen[Any]) -> bool:
-    """Whether an event finds nothing to be about: the screen is being taken away, perhaps before its widgets came."""
-    return isinstance(event, _ABOUT_WIDGETS) and not screen.display
 
 
 class ConsoleScreen(Screen[None], inherit_bindings=False):
@@ -164,6 +164,14 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """The row as it was read, for copies and exports; None: what the table shows has to do."""
         return None
 
+    def exporter(self, table: CrawlTable) -> PageExport | None:
+        """What writes a list of which the table holds a part only; None: the rows shown are written."""
+        return None
+
+    def export_heading(self, table: CrawlTable) -> str:
+        """How many rows of a table are written, in words."""
+        return f"Export {plural(table.row_count, 'row')}"
+
     def page_of(self, url: str) -> PageView | None:
         """What is known of a URL that this screen is about; None when it is about others."""
         return None
@@ -188,8 +196,11 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Shows what came while the picture was held still."""
 
     def focus_main(self) -> None:
-        """Puts the focus where it was at first."""
-        self.query(str(self.AUTO_FOCUS)).first().focus()
+        """Puts the focus where it was at first, of what is displayed."""
+        panes = panes_of(self)
+        for pane in (main_pane(self, panes),) if panes else self.query(str(self.AUTO_FOCUS)).results(Widget):
+            pane.focus()
+            return
 
     @property
     def focused_pane(self) -> Widget | None:
@@ -208,20 +219,33 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Chooses the layout for a size."""
         self.update_classes(size_classes(size), animate=False)
 
+    @property
+    def key_names(self) -> KeyNames:
+        """The operator's keys, to be named in words."""
+        return self.console.appearance.key_names
+
     def footer_keys(self) -> Sequence[tuple[str, str, str]]:
         """What the footer names, the most important first: action id, key and label."""
         situation = self.console.situation(self)
         keymap = self.console.own_keys
         return [
-            (action.id, shown[0], label_of(action, situation))
+            (action.id, key, label_of(action, situation))
             for action in footer_at(self.WHERE)
             if action.id not in self.HERE
+            and (action.id != "nav.open" or self._opens)
             and not why_not(action, situation)
-            and (shown := keys_of(action.id, action.keys, keymap))
+            and (key := named_key(action, keymap))
         ]
 
+    @property
+    def _opens(self) -> bool:
+        """Whether enter opens anything where the focus is."""
+        return not isinstance(self.focused, Lines) or "enter" in self._bindings.key_to_bindings
+
     def tell_footer(self) -> None:
-        """Brings the footer up to date."""
+        """Brings the footer up to date, if it is there."""
+        if not stands(self):
+            return
         filtered = self.table_filter.filtered if self.has_class("-narrow") else None  # else the border tells it
         crumbs = self.crumbs() if filtered is None else (f"/ {filtered.needle}",)
         self.query_one(FooterBar).tell(crumbs, self.footer_keys())
@@ -236,22 +260,29 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
         """Fits the first size; filters and orders are what they were when this view was shown last."""
         self.fit(self.app.size)
         self.console.looks.restore(self)
+        if self.has_class("-narrow"):
+            self.focus_main()
 
     def on_resize(self, event: events.Resize) -> None:
         """Fits another size."""
         self.fit(event.size)
         self.query_one(NoticeBox).place(event.size)
+        self.call_after_refresh(bring_into_view, self)
 
     def on_screen_resume(self) -> None:
         """Comes to the top: the size may be another one, the rows older."""
         self.fit(self.app.size)
         self.console.screen_came_up(self)
         self.call_after_refresh(self.zoom.as_last_time)
+        self.call_after_refresh(bring_into_view, self)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The zoom goes with the focus; messages make room for the entry line."""
         self.zoom.follow(event.widget)
         self.query_one(NoticeBox).place(self.size)
+        if self.has_read:
+            self.tell_footer()
+        self.call_after_refresh(bring_into_view, self)
 
     def on_click(self, event: events.Click) -> None:
         """Twice on the title of a pane: it grows by a step; at its largest everything goes back to its place."""
@@ -334,6 +365,11 @@ class Dialog(ModalScreen[object], inherit_bindings=False):
     def dismiss(self, result: object = None) -> AwaitComplete:
         """Closes it with its answer. Only once: a second click or key that was on its way would close what is below."""
         return super().dismiss(result) if self.is_active else AwaitComplete()
+
+    @property
+    def key_names(self) -> KeyNames:
+        """The operator's keys, to be named in words."""
+        return self.console.appearance.key_names
 
     @property
     def console(self) -> CrawlerApp:

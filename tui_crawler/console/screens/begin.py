@@ -21,14 +21,17 @@ from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.present.first_step import problem_lines
 from tui_crawler.console.screens.add import AddScreen
 from tui_crawler.console.screens.base import Dialog
+from tui_crawler.console.screens.lifetime import stands
 from tui_crawler.console.table_cells import Styled
+from tui_crawler.domain.user_agent import UNCONFIGURED_USER_AGENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 _MOST_ROWS = 8
 _WHO = "Who crawls? Server owners see this name in their logs (User-Agent):"
-_WHO_HINT = "my-project-crawler (for https://example.net/why-we-crawl)"
+_WHO_HINT = "e.g. my-project-crawler (for https://example.net/why)"
+_NAMELESS = f"⚠ empty: it goes out as {UNCONFIGURED_USER_AGENT}"
 _COLUMNS = (Column("name", "", 30, min_width=12), Column("about", "", None, priority=1))
 
 
@@ -57,7 +60,7 @@ class StepCheck:
                 problems = (failure_words(error),)
             if not problems:
                 self._dialog.dismiss(step)
-            elif self._dialog.is_mounted:
+            elif stands(self._dialog):
                 show(problems)
 
         self._dialog.run_worker(run(), group="check", exclusive=True, exit_on_error=False)
@@ -76,6 +79,9 @@ class FirstSeedsScreen(AddScreen):
         """Who crawls, and what is wrong."""
         yield Static(_WHO, id="who-label", markup=False)
         yield PlainInput(self._user_agent, placeholder=_WHO_HINT, id="who", compact=True, select_on_focus=False)
+        nameless = Lines(id="who-nameless")
+        nameless.can_focus = False
+        yield nameless
         problems = Lines(id="step-problems")
         problems.can_focus = problems.display = False
         yield problems
@@ -84,6 +90,7 @@ class FirstSeedsScreen(AddScreen):
         """Names what the button does."""
         box = self.query_one(".dialog")
         box.add_class("begin")
+        self._warn(self._user_agent)
         box.border_title = Content("Begin with seeds")
         box.border_subtitle = Content("ctrl+s begins · tab next field · esc leaves")
 
@@ -92,10 +99,19 @@ class FirstSeedsScreen(AddScreen):
         super().on_text_area_changed(event)
         self._show([])
 
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Somebody says who crawls, or nobody does."""
+        event.stop()
+        self._warn(event.value)
+
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Begins."""
         event.stop()
         self.action_add()
+
+    def _warn(self, user_agent: str) -> None:
+        """Says what an empty name means; its line stays where it is not."""
+        self.query_one("#who-nameless", Lines).show([Styled("" if user_agent.strip() else _NAMELESS, "warning")])
 
     def action_add(self) -> None:
         """Gives the step, if it can be done."""

@@ -39,7 +39,7 @@ class ConfirmScreen(Dialog):
             box.border_title = Content(safe(question.title, 120))
             yield Static(Content(safe(question.text, 600)), classes="dialog-text")
             if question.note:
-                yield Static(Content(safe(question.note, 300)), classes="dialog-note")
+                yield Static(Content(safe(self.key_names.said(question.note), 300)), classes="dialog-note")
             with Horizontal(classes="dialog-buttons"):
                 for index, (label, _) in enumerate(question.options):
                     yield Button(Content(safe(label)), id=f"option-{index}", compact=True, variant="primary")

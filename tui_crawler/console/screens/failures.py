@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
@@ -18,6 +19,7 @@ from tui_crawler.console.page_book import GroupBook
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.failure_rows import (
     GROUPINGS,
+    PAGE_HINT,
     cluster_words,
     group_columns,
     group_name,
@@ -36,14 +38,13 @@ from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.screens.group_list import GroupList
 from tui_crawler.console.screens.page_list import PageList
 from tui_crawler.console.screens.waiting import RowsScreen
-from tui_crawler.console.uptake import Uptake
+from tui_crawler.console.shared_room import FRAME, SharedRoom
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
     from tui_crawler.console.crawl_table import Row
     from tui_crawler.domain.page_view import FailureGroup, PageView
-    from tui_crawler.domain.view import OriginView
 
 _PENDING = frozenset({"READY", "CLAIMED"})
 _AROUND = 200
@@ -54,7 +55,7 @@ class FailuresScreen(RowsScreen):
     """Groups at the left, pages at the right."""
 
     WHERE = Where.failures
-    HERE = frozenset({"view.failures", "origin.add"})
+    HERE = frozenset({"origin.add"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.failures)]
     AUTO_FOCUS = "#groups"
     MARKS = "#pages"
@@ -74,7 +75,9 @@ class FailuresScreen(RowsScreen):
         columns = group_columns(GROUPINGS[0])
         self._group_table = CrawlTable(columns, placeholder=READING, id="groups", classes="pane")
         self._groups = GroupList(self, self._group_table)
+        self._room = SharedRoom(self._group_table)
         self._page_table = CrawlTable(page_columns(GROUPINGS[0]), placeholder="no pages", id="pages", classes="pane")
+        self._page_table.filter_hint = PAGE_HINT
         self._list = PageList(self._page_table, self._book, self._page_row)
         self._info = Lines(id="page-info", classes="pane")
         self._info.can_focus = False
@@ -84,6 +87,16 @@ class FailuresScreen(RowsScreen):
         """Names the panes."""
         self._show_titles()
         title(self._info, "Page")
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """The groups are as tall as they need to be at this size."""
+        self._room.begin()
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """What the groups do not need is for the pages, where these stand below."""
+        if self.has_read:
+            self._room.take(self._group_table.row_count + FRAME - 1, all_of_it=not self.has_class("-narrow"))
 
     # what is shown
 
@@ -103,6 +116,7 @@ class FailuresScreen(RowsScreen):
         counted, another = self._groups.take(shot.parts, frozen=self.frozen)
         if counted:
             self._point_at_group()
+            self._make_room()
         self.missed += waits or another
         if self._fates != self._fates_now() and not self.frozen:  # the run has ended or begun, or an origin goes on
             self.tick()
@@ -171,17 +185,12 @@ class FailuresScreen(RowsScreen):
         self._show_page()
 
     def _page_row(self, page: PageView) -> Row:
-        return page_row(page, self.console.clock.wall_ms(), self._groups.by, *self._fate_of(page))
+        return page_row(page, self.console.clock.wall_ms(), self._groups.by, self.console.wishes.outlook_of(page))
 
     def _fates_now(self) -> tuple[str, ...]:
         pages = [page for page in map(self._book.page, self._page_table.visible_keys) if page is not None]
-        return tuple(retry_cell(page, self.console.clock.wall_ms(), *self._fate_of(page)).text for page in pages)
-
-    def _fate_of(self, page: PageView) -> tuple[OriginView | None, Uptake, int]:
-        """What decides when a page is asked again: its origin, who takes pages up, and the newest run."""
-        picture = self.console.picture
-        run_id = picture.run.run_id if picture.run is not None else 0
-        return picture.origins.get(page.origin), self.console.wishes.uptake, run_id
+        now, wishes = self.console.clock.wall_ms(), self.console.wishes
+        return tuple(retry_cell(page, now, wishes.outlook_of(page)).text for page in pages)
 
     def _cluster_words(self) -> str:
         return cluster_words(self._cluster(), len(self._clustered))
@@ -199,7 +208,7 @@ class FailuresScreen(RowsScreen):
         self._find_clusters()
         words = self._cluster_words()
         self._info.show(page_lines(self._page()))
-        title(self._info, "Page", f"{words} · m makes a rule" if words else "")
+        title(self._info, "Page", f"{words} · {self.key_names('rule.from_selection')} makes a rule" if words else "")
 
     def _show_titles(self) -> None:
         words, held = self._groups.title_words()
@@ -324,9 +333,9 @@ class FailuresScreen(RowsScreen):
         group = self._groups.current
         key: GroupKey = group.key if group is not None else ()
         number = group.count if group is not None else 0
-        if key != self._book.key:
+        if (key, self._groups.sought) != (self._book.key, self._book.sought):
             self._page_table.clear_marks()
-            self._book = GroupBook(key, number)
+            self._book = GroupBook(key, number, sought=self._groups.sought)
             self._list.look(self._book)
         self._book.count = number
         if not self._book.started:
@@ -344,7 +353,7 @@ class FailuresScreen(RowsScreen):
 
     def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
         """The first or the last page of the group, not only of those held."""
-        book = GroupBook(self._book.key, self._book.count, from_end=event.bottom)
+        book = GroupBook(self._book.key, self._book.count, from_end=event.bottom, sought=self._book.sought)
         if event.table is self._page_table and self._list.go_to_end(book):
             self._book = book
             self.console.read_soon()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.failure_parts import MANY, CountedFailures, FailureGroups
 from tui_crawler.console.format import READING, clock
 from tui_crawler.console.present.failure_rows import (
+    GROUP_HINT,
     GROUPINGS,
     counted_at,
     counted_words,
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from tui_crawler.domain.page_view import FailureGroup
 
 
+def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
+    """The keys of the groups that hold what is looked for."""
+    return frozenset(group.key for group in counted.count.groups if group.found)
+
+
 class GroupList:
     """What a screen shows of the counted groups in its table."""
 
@@ -33,6 +39,8 @@ class GroupList:
         self._screen = screen
         self._table = table
         table.stands_while_marked = True
+        table.seeks_elsewhere = True
+        table.filter_hint = GROUP_HINT
         self.by = GROUPINGS[0]
         self._asked = 0
         self._counted: CountedFailures | None = None
@@ -41,7 +49,8 @@ class GroupList:
     @property
     def part(self) -> FailureGroups:
         """What is read for it: the more was counted last, the less often."""
-        return FailureGroups(self.by, self._asked, self._counted.count.looked_at if self._counted is not None else 0)
+        looked_at = self._counted.count.looked_at if self._counted is not None else 0
+        return FailureGroups(self.by, self._asked, looked_at, self._table.plain_words)
 
     def take(self, read: Mapping[Part, object], *, frozen: bool) -> tuple[bool, bool]:
         """Takes what was counted: whether it is shown and new, and whether it waits for a thaw and is another one."""
@@ -51,6 +60,7 @@ class GroupList:
         if frozen and self._counted is not None:
             waits = counted.count != (self._held or self._counted).count
             self._held = counted
+            self._table.keep_besides(_with_found(counted))
             return False, waits
         self._show(counted)
         return True, False
@@ -67,6 +77,7 @@ class GroupList:
         self._counted = counted
         now, still = self._screen.console.clock.wall_ms(), self._screen.console.idle_ms() < STILL_MS
         self._table.placeholder = "nothing has failed"
+        self._table.kept_besides, self._table.looks_elsewhere = _with_found(counted), False
         self._table.set_rows([group_row(group, now) for group in counted.count.groups], still=still)
 
     def count_again(self) -> None:
@@ -102,11 +113,20 @@ class GroupList:
         """The group under the cursor."""
         return self.at(self._table.cursor_key)
 
+    @property
+    def sought(self) -> tuple[str, ...]:
+        """What is looked for among the pages of the group under the cursor: the filter's words, where the group is kept
+        only because it holds such pages."""
+        group = self.current
+        row = self._table.row(group.key) if group is not None else None
+        by_pages = group is not None and group.found > 0 and row is not None and not self._table.says(row)
+        return self._table.plain_words if by_pages else ()
+
     def title_words(self) -> tuple[str, str]:
         """What was counted by what; and of when it is, where that is not done again by itself."""
         words, held = [f"By {grouping_words(self.by)}"], ""
         if self._counted is not None:
             words.append(counted_words(self._counted))
             if self._counted.count.looked_at > MANY:
-                held = counted_at(clock(self._counted.at, self._screen.console.clock.zone))
+                held = counted_at(clock(self._counted.at, self._screen.console.clock.zone), self._screen.key_names)
         return " · ".join(word for word in words if word), held

@@ -11,8 +11,9 @@ from tui_crawler.console.crawl_table import Column
 from tui_crawler.console.format import plural
 from tui_crawler.console.glyphs import state_mark
 from tui_crawler.console.keys import keys_of, table_keys
+from tui_crawler.console.present.line import Flow, Prose, width_of
 from tui_crawler.console.screens.search import Entry, SearchDialog
-from tui_crawler.console.table_cells import Styled
+from tui_crawler.console.table_cells import Cell, Styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,11 +21,9 @@ if TYPE_CHECKING:
     from tui_crawler.console.key_presets import KeyMap
     from tui_crawler.console.present.line import Line
 
-_COLUMNS = (
-    Column("key", "", 11, 0, min_width=8),
-    Column("label", "", 14, 1),
-    Column("help", "", None, 0, min_width=24),
-)
+_COLUMNS = (Column("line", "", None),)
+_KEY, _BEFORE_TEXT = 8, 24
+"""Cells of a key, and of key and label before the text; a longer one takes more."""
 _ABOUT: Mapping[Where, str] = {
     Where.overview: "All origins of the crawl, the selected one in short, and every attempt as it ends.",
     Where.origin: "One origin: its state with what led to it, the pages of its next turns, and its attempts.",
@@ -106,9 +105,9 @@ def help_entries(situation: Situation, keymap: KeyMap | None) -> list[Entry]:
     """The lines of the help sheet, in the order of the groups."""
     keys: Mapping[str, str] = keymap.keys if keymap is not None else {}
     own = _changed(keymap)
-    entries = []
+    entries: list[Entry] = []
     for group in Group:
-        entries.append(Entry(f"group {group.name}", ("", Styled(group.value, "muted"), ""), "", possible=False))
+        entries += _heading(group.value, first=not entries)
         entries += [
             _entry(action, why_not(action, situation), keys, changed=action.id in own)
             for action in actions_at(situation.where)
@@ -128,56 +127,74 @@ def _problem_entries(keymap: KeyMap | None) -> list[Entry]:
     """What is wrong with the keys of the configuration."""
     if keymap is None or not keymap.problems:
         return []
-    entries = [Entry("group problems", ("", Styled("Problems in keymap", "muted"), ""), "", possible=False)]
+    entries = _heading("Problems in keymap")
     for number, (name, words) in enumerate(keymap.problems):
-        cells = (Styled("⚠", "warning"), Styled(name, "strong"), Styled(words, "warning"))
-        entries.append(Entry(f"problem {number}", cells, f"problem {name} {words}", possible=False))
+        cells = _cells(Styled("⚠", "warning"), Styled(name, "strong"), Styled(words, "warning"))
+        entries.append(Entry(f"problem {number}", cells, f"problem {name} {words}", possible=False, text=words))
     return entries
 
 
 def _legend_entries() -> list[Entry]:
     """The glyphs, also for a screen where there is no room for them under the list."""
-    entries = [Entry("group signs", ("", Styled("Signs, words", "muted"), ""), "", possible=False)]
+    entries = _heading("Signs, words")
     for states in _LEGEND:
         for word, meaning in states.items():
             mark = state_mark(word)
-            cells = (Styled(mark.glyph, mark.role), Styled(word, mark.role), meaning)
+            cells = _cells(Styled(mark.glyph, mark.role), Styled(word, mark.role), meaning)
             words = f"sign {mark.glyph} {word} {meaning}"
-            entries.append(Entry(f"sign {word}", cells, words, possible=False, about=Styled(meaning, "muted")))
+            entries.append(Entry(f"sign {word}", cells, words, possible=False, text=meaning))
     for sign, meaning in _SIGNS:
-        cells = (Styled(sign, "accent"), Styled("sign", "muted"), meaning)
-        entries.append(Entry(f"sign {sign}", cells, f"sign {sign} {meaning}", possible=False))
+        cells = _cells(Styled(sign, "accent"), Styled("sign", "muted"), meaning)
+        entries.append(Entry(f"sign {sign}", cells, f"sign {sign} {meaning}", possible=False, text=meaning))
     for word, meaning in _WORDS:
-        cells = (Styled(""), Styled(word, "strong"), meaning)
-        about = Styled(meaning, "muted")
-        entries.append(Entry(f"word {word}", cells, f"word {word} {meaning}", possible=False, about=about))
+        cells = _cells(Styled(""), Styled(word, "strong"), meaning)
+        entries.append(Entry(f"word {word}", cells, f"word {word} {meaning}", possible=False, text=meaning))
     return entries
 
 
 def _entry(action: Action, reason: str, keymap: Mapping[str, str], *, changed: bool) -> Entry:
-    keys = _key_words(keys_of(action.id, action.keys, keymap), changed=changed)
+    typed = () if action.keys else (f":{action.word}",)
+    keys = _key_words(keys_of(action.id, action.keys, keymap) or typed, changed=changed)
     words = f"{keys} {action.label} {action.help} {action.id} {action.command}"
-    about = [Styled(action.id, "accent")]
+    about: list[Cell] = [Styled(action.id, "accent")]
     if action.command:
-        about += [Styled("   same as  ", "muted"), Styled(action.command)]
+        about.append((Styled("same as  ", "muted"), Styled(action.command)))
     if action.undo:
         undo = BY_ID["journal.undo"]
         key = next(iter(keys_of(undo.id, undo.keys, keymap)), undo.label)
-        about += [Styled(f"   {key}  ", "muted"), Styled(action.undo)]
-    cells = (
+        about.append((Styled(f"{key}  ", "muted"), Styled(action.undo)))
+    cells = _cells(
         Styled(keys, "faint" if reason else "accent bold"),
         Styled(action.label, "faint" if reason else "strong"),
-        (Styled(f"— {reason}  " if reason else "", "warning"), Styled(action.help, "faint" if reason else "")),
+        Styled(f"— {reason}  " if reason else "", "warning"),
+        Styled(action.help, "faint" if reason else ""),
     )
-    return Entry(action.id, cells, words, not reason, tuple(about), f"{action.label}: {reason}" if reason else "")
+    text = f"— {reason}. {action.help}" if reason else action.help
+    refusal = f"{action.label}: {reason}" if reason else ""
+    return Entry(action.id, cells, words, not reason, Flow(tuple(about), gap=3), refusal, text)
 
 
 def _table_entry(binding: Binding, keymap: Mapping[str, str], *, changed: bool) -> Entry:
     name = binding.id or binding.key
     keys = _key_words(keys_of(name, binding.key, keymap), changed=changed)
-    cells = (Styled(keys, "accent bold"), Styled("in lists", "strong"), binding.description)
-    words = f"{keys} {binding.description} {name}"
-    return Entry(name, cells, words, possible=False, about=Styled(name, "accent"), refusal="this key acts in a list")
+    text = binding.description
+    cells = _cells(Styled(keys, "accent bold"), Styled("in lists", "strong"), text)
+    words, about = f"{keys} {text} {name}", Styled(name, "accent")
+    return Entry(name, cells, words, possible=False, about=about, refusal="this key acts in a list", text=text)
+
+
+def _heading(text: str, *, first: bool = False) -> list[Entry]:
+    """What begins a group, with a blank line before it but for the first one."""
+    heading = Entry(f"group {text}", (Styled(text, "accent bold"),), "", possible=False)
+    return [heading] if first else [Entry(f"before {text}", ("",), "", possible=False), heading]
+
+
+def _cells(key: Styled, label: Styled, *text: str | Styled) -> tuple[Cell, ...]:
+    """A line of the sheet: key, label and text; text stands below text as long as what is before it is not longer."""
+    label_at = max(_KEY, width_of(key) + 1)
+    text_at = max(_BEFORE_TEXT, label_at + width_of(label) + 1)
+    gaps = Styled(" " * (label_at - width_of(key))), Styled(" " * (text_at - label_at - width_of(label)))
+    return ((key, gaps[0], label, gaps[1], *text),)
 
 
 def _key_words(keys: Sequence[str], *, changed: bool) -> str:
@@ -186,14 +203,12 @@ def _key_words(keys: Sequence[str], *, changed: bool) -> str:
 
 
 def _notes(where: Where, keymap: KeyMap | None) -> list[Line]:
-    legend = []
-    for states in _LEGEND:
-        line: list[Styled] = []
-        for word in states:
-            mark = state_mark(word)
-            line += [Styled(mark.glyph, mark.role), Styled(f" {word}  ", "muted")]
-        legend.append(tuple(line))
-    signs = tuple(piece for sign, word in _SIGNS for piece in (Styled(sign, "accent"), Styled(f" {word}  ", "muted")))
+    marks = [[(word, state_mark(word)) for word in states] for states in _LEGEND]
+    legend = [
+        Flow(tuple((Styled(mark.glyph, mark.role), Styled(f" {word}", "muted")) for word, mark in states))
+        for states in marks
+    ]
+    signs = Flow(tuple((Styled(sign, "accent"), Styled(f" {word}", "muted")) for sign, word in _SIGNS))
     below: list[Styled] = [Styled("f1", "accent"), Styled(" explains the pane", "muted")]
     if changed := _changed(keymap):
         below.append(Styled(f"   changed keys: ✎ {len(changed)}", "accent"))
@@ -201,4 +216,4 @@ def _notes(where: Where, keymap: KeyMap | None) -> list[Line]:
         below.append(Styled(f"   keys of {keymap.preset}", "muted"))
     if keymap is not None and keymap.problems:
         below.append(Styled(f"   ⚠ {plural(len(keymap.problems), 'problem')} in keymap", "warning"))
-    return [Styled(_ABOUT.get(where, ""), ""), *legend, signs, tuple(below)]
+    return [Prose(_ABOUT.get(where, "")), *legend, signs, tuple(below)]

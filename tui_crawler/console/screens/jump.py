@@ -17,12 +17,14 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import actions_at
 from tui_crawler.console.border import title_of
+from tui_crawler.console.glyphs import ASCENDING, DESCENDING
 from tui_crawler.console.keys import canonical, key_name
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.present.line import Line, width_of
 from tui_crawler.console.safe_text import clip, safe
 from tui_crawler.console.screens.base import ConsoleScreen, Dialog
+from tui_crawler.console.screens.lifetime import stays
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.console.zoom import panes_of
 
@@ -59,7 +61,8 @@ def targets_of(screen: ConsoleScreen, own_keys: Mapping[str, str]) -> list[Targe
     for letter, pane in zip(LETTERS, panes_of(screen), strict=False):
         short = pane_name(pane)
         name = short if names[short] == 1 else pane_name(pane, whole=True)
-        panes.append(Target(letter, name, pane, _visible(screen, pane)))
+        region = _visible(screen, pane)
+        panes.append(Target(letter, name if region else f"{name}{_way(screen, pane)}", pane, region))
     tabs = [
         Target(key, "", action_id, region)
         for bar in screen.query(TabBar)
@@ -86,6 +89,16 @@ def _visible(screen: ConsoleScreen, pane: Widget) -> Region | None:
     except NoWidget:
         return None
     return region if region.area and region.y < screen.size.height - _BOX_LINES else None
+
+
+def _way(screen: ConsoleScreen, pane: Widget) -> str:
+    """Which way a pane is that is scrolled out of view, as an arrow."""
+    try:
+        y = screen.find_widget(pane).region.y
+    except NoWidget:
+        return ""
+    body = screen.query_one("#body").region
+    return f" {DESCENDING}" if y >= body.bottom - 1 else f" {ASCENDING}" if y < body.y else ""
 
 
 def _first_key(action_id: str, screen: ConsoleScreen, own_keys: Mapping[str, str]) -> tuple[str, ...]:
@@ -131,16 +144,18 @@ class JumpLabel(Lines, can_focus=False):
 class JumpBox(Lines, can_focus=False):
     """The targets that have no place of their own, in a few lines. A click jumps."""
 
-    def __init__(self, targets: Sequence[Target]) -> None:
-        """Makes it with these targets."""
+    def __init__(self) -> None:
+        """Makes it empty; it is not shown before it has its place."""
         super().__init__(id="jump-box", classes="dialog")
+        self.display = False
         self.border_title = Content("Jump")
         self.border_subtitle = Content(_HINT)
-        self._targets = tuple(targets)
+        self._targets: tuple[Target, ...] = ()
         self._zones: list[tuple[int, int, int, Target]] = []
 
-    def place(self, screen: Size) -> Region:
-        """Takes its place above the footer, and chooses how many stand in a line. Gives that place."""
+    def place(self, screen: Size, targets: Sequence[Target]) -> Region:
+        """Takes its place above the footer, and chooses how many of the targets stand in a line. Gives that place."""
+        self._targets = tuple(targets)
         room = max(10, screen.width - 6)
         lines: list[Line] = []
         self._zones = []
@@ -166,6 +181,7 @@ class JumpBox(Lines, can_focus=False):
         self.styles.width, self.styles.height = width, height
         region = Region((screen.width - width) // 2, max(0, screen.height - height - 1), width, height)
         self.styles.offset = region.offset
+        self.display = True
         return region
 
     def on_click(self, event: events.Click) -> None:
@@ -184,31 +200,42 @@ class JumpScreen(Dialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Leave", show=False)]
 
-    def __init__(self, targets: Sequence[Target]) -> None:
-        """Takes what can be jumped to."""
+    def __init__(self, below: ConsoleScreen, own_keys: Mapping[str, str]) -> None:
+        """Takes the screen on which one jumps, and the keys that differ from the table's."""
         super().__init__()
-        self._targets = tuple(targets)
+        self._below = below
+        self._own_keys = own_keys
+        self._targets = tuple(targets_of(below, own_keys))
+        self._size = Size(0, 0)
 
     def compose(self) -> ComposeResult:
-        """Letters where the targets are, the others in a box."""
-        yield JumpBox([target for target in self._targets if target.region is None])
-        for target in self._targets:
-            if target.region is not None:
-                yield JumpLabel(target)
+        """The box; the letters come when it is known where the panes are."""
+        yield JumpBox()
 
     def on_mount(self) -> None:
         """Puts everything in its place."""
-        self._place(self.app.size)
+        self._size = self.app.size
+        self.call_later(self._place)
 
     def on_resize(self, event: events.Resize) -> None:
-        """What was measured does not hold on a screen of another size."""
-        if event.size != self.app.size or not self.is_mounted:
-            return
-        self._place(event.size)
+        """On a screen of another size the panes are elsewhere, as soon as that is laid out anew."""
+        if event.size != self._size:
+            self._size = event.size
+            self._below.call_after_refresh(self.call_after_refresh, self._place)
 
-    def _place(self, size: Size) -> None:
-        box = self.query_one(JumpBox).place(size)
-        for label in self.query(JumpLabel):
+    async def _place(self) -> None:
+        """A letter on every pane and tab that is seen; all others in the box."""
+        if not stays(self):
+            return
+        self._targets = tuple(targets_of(self._below, self._own_keys))
+        size = self.app.size
+        box = self.query_one(JumpBox).place(size, [target for target in self._targets if target.region is None])
+        await self.query(JumpLabel).remove()
+        if not stays(self):
+            return
+        labels = [JumpLabel(target) for target in self._targets if target.region is not None]
+        await self.mount(*labels)
+        for label in labels:
             label.place(size, box)
 
     def on_key(self, event: events.Key) -> None:

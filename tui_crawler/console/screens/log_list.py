@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.log_parts import LogAfter, LogBefore, LogEntries
+from tui_crawler.console.log_parts import END, LogAfter, LogBefore, LogEntries, LogWindow
 from tui_crawler.console.screens.long_list import AHEAD, LongList
 from tui_crawler.console.table_cells import LateRow
 
@@ -27,15 +29,17 @@ class LogList(LongList):
         self.book = book
         self._row = row
         self._edge: LogBefore | LogAfter | None = None  # the neighbours that are awaited
+        self._goal: LogLine | None = None  # the entry that gets the cursor with the first rows of a book
         self._parts: tuple[Part, ...] = ()
         self._rows: dict[Hashable, tuple[LogLine, Row]] = {}
         self.fell_behind = False
         """Whether so much has come in while it followed that it is not at the end any more."""
 
-    def look(self, book: LogBook, *, keep: bool = False) -> None:
-        """Goes elsewhere, which is read with the next beat; `keep`: until then the rows stay."""
+    def look(self, book: LogBook, *, keep: bool = False, goal: LogLine | None = None) -> None:
+        """Goes elsewhere, to the entry `goal` if there is one, which is read with the next beat; `keep`: until then the
+        rows stay."""
         self.book, self._edge, self._parts, self._rows, self._turned = book, None, (), {}, True
-        self.fell_behind = False
+        self._goal, self.fell_behind = goal, False
         if not keep:
             self.table.set_rows([])
 
@@ -44,7 +48,7 @@ class LogList(LongList):
         """Whether the last row, where the newest entry goes, has the cursor and is in view."""
         table, book = self.table, self.book
         if self._turned:
-            return not book.from_start
+            return book.start == END
         visible = table.visible_keys
         in_view = not visible or table.cursor_key in visible
         return book.at_end and in_view and table.cursor_index >= table.row_count - 1
@@ -90,7 +94,7 @@ class LogList(LongList):
         changed = False
         for part in self._parts:
             found = read.get(part)
-            if isinstance(found, LogEntries) and isinstance(part, LogBefore | LogAfter):
+            if isinstance(found, LogEntries) and isinstance(part, LogWindow):
                 self._edge = None if part == self._edge else self._edge
                 changed |= book.take(part, found)
             elif isinstance(found, tuple):
@@ -119,6 +123,16 @@ class LogList(LongList):
         rule: CursorRule = "last" if following else "first" if self._turned else "pin"
         self._turned = False
         table.set_rows([row for _, row in self._rows.values()], cursor=rule)
+        if self._goal is not None:
+            self._go_to(self._goal)
+            self._goal = None
+
+    def _go_to(self, goal: LogLine) -> None:
+        """Puts the cursor on an entry, in the middle of the view; where that is not held, on the one after it."""
+        table = self.table
+        if not table.move_cursor(key=goal.key):
+            table.move_cursor(index=bisect_left(self.book.lines, goal.order, key=lambda line: line.order))
+        table.scroll_to(y=max(0, table.cursor_index - table.size.height // 2), animate=False, force=True)
 
     def remake(self) -> None:
         """Makes all rows anew: what is underlined or how time is shown has changed."""
@@ -136,3 +150,8 @@ class LogList(LongList):
         keys = self.table.row_order
         there = reversed(keys[: max(here, 0)]) if older else iter(keys[here + 1 :])
         return (line for line in map(self.book.line, there) if line is not None)
+
+    def nearest(self, text: str) -> Hashable | None:
+        """The key of the nearest entry above the cursor that has a text (lower case), else of the one below."""
+        both_ways = chain(self.ahead(older=True), self.ahead(older=False))
+        return next((line.key for line in both_ways if text in line.text), None)

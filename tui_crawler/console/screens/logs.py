@@ -12,14 +12,14 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable, Row
-from tui_crawler.console.format import READING, count, plural
+from tui_crawler.console.format import READING
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.log_book import LogBook
+from tui_crawler.console.log_parts import BEGINNING
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.log_histogram import histogram
 from tui_crawler.console.present.log_lines import (
-    LEVEL_WORDS,
     LOG_COLUMNS,
     NARROW_LOG_COLUMNS,
     Level,
@@ -29,14 +29,17 @@ from tui_crawler.console.present.log_lines import (
     log_row,
     url_of,
 )
-from tui_crawler.console.present.urls import host_of
+from tui_crawler.console.present.log_title import LogStanding, log_title
+from tui_crawler.console.present.needle import field_named
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.log_list import LogList
+from tui_crawler.console.screens.log_origin import origin_meant
+from tui_crawler.console.screens.log_seeking import LogSeeking
 from tui_crawler.console.screens.waiting import RowsScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 SEARCH_S = 0.15
 
@@ -53,7 +56,7 @@ class LogsScreen(RowsScreen):
         """Makes it with nothing read yet."""
         super().__init__()
         self._book = LogBook()
-        self._needle = ""
+        self._needle = self._filtered = ""  # what is searched for, and the filter that was counted for
         self._hits = self._problems = 0
         self._relative = False
         self._search_timer: Timer | None = None
@@ -62,6 +65,11 @@ class LogsScreen(RowsScreen):
         """The list, and the entry under the cursor."""
         self._table = CrawlTable(LOG_COLUMNS, placeholder=READING, id="log", classes="pane")
         self._list = LogList(self._table, self._book, self._row)
+        self._seeking = LogSeeking(
+            self._list,
+            lambda book, line: self._look_at(book, keep=True, goal=line),
+            lambda words: self.console.tell("no", words, "muted"),
+        )
         self._info = Lines(id="log-info", classes="pane")
         self._info.can_focus = False
         self._graph = Lines(id="log-graph")
@@ -76,8 +84,8 @@ class LogsScreen(RowsScreen):
     # what is shown
 
     def wants(self) -> Wants:
-        """What comes in at the end, unless the picture is held still, and what one scrolls to."""
-        return Wants(parts=self._list.parts(frozen=self.frozen))
+        """What comes in at the end, unless the picture is held still, what one scrolls to, and what is looked for."""
+        return Wants(parts=(*self._list.parts(frozen=self.frozen), *self._seeking.parts))
 
     def take(self, shot: Snapshot) -> None:
         """Takes what is new."""
@@ -89,7 +97,10 @@ class LogsScreen(RowsScreen):
         if reads_on:
             self.console.read_soon()
         if self._list.fell_behind:
-            self._begin(LogBook(self._book.origin, level=self._book.level), keep=True)
+            self._look_at(self._book.anew(), keep=True)
+        if self._seeking.take(shot.parts, shot.took_ms):
+            self._show_titles()
+            self.call_later(self.console.read_soon)  # once the time of the next reading is set
 
     def tick(self) -> None:
         """How long ago, in the rows in view; and whether it follows, which the wheel changes."""
@@ -118,15 +129,28 @@ class LogsScreen(RowsScreen):
     def _show(self) -> None:
         nothing = empty_words(problems=self._book.problems_only, origin=self._book.origin)
         self._table.placeholder = nothing if self._book.whole else "looking further…"
+        self._filtered = self._table.needle
         self._show_graph()
-        self._count_hits()
-        self._problems = sum(line.problem for line in self._book.lines)
+        lines = self._lines()
+        self._problems = sum(line.problem for line in lines)
+        self._hits = sum(self._needle in line.text for line in lines) if self._needle else 0
         self._show_entry()
         self._show_titles()
 
+    def tell_footer(self) -> None:
+        """Counts anew what a filter keeps, too."""
+        super().tell_footer()
+        if self.is_mounted and self._filtered != self._table.needle:
+            self._show()
+
+    def _lines(self) -> Sequence[LogLine]:
+        """The entries that are shown: of a filter those that it keeps."""
+        lines = (self._book.line(key) for key in self._table.row_order) if self._filtered else self._book.lines
+        return [line for line in lines if line is not None]
+
     def _show_graph(self) -> None:
         room = self._graph.scrollable_content_region.width
-        self._graph.show([histogram(self._book.lines, room, self.console.clock.zone)])
+        self._graph.show([histogram(self._lines(), room, self.console.clock.zone)])
 
     def _remake(self) -> None:
         """Makes all rows anew: what is underlined or how time is shown has changed."""
@@ -142,27 +166,22 @@ class LogsScreen(RowsScreen):
 
     def _show_titles(self) -> None:
         book, rows = self._book, self._list
-        follows = rows.following and not self.frozen
-        parts = ["Log", "● following" if follows else "○ not following"]
-        if book.news and not follows:
-            parts.append(f"{count(book.news)} new")
-        number = len(self._table.held_rows())
-        parts.append(f"only the {count(number)} rows held" if rows.in_part else count(number) + self._held_words)
-        if book.problems_only:
-            parts.append(LEVEL_WORDS[book.level])
-        elif self._problems:
-            among = "" if book.whole and not rows.in_part else " among them"
-            parts.append(plural(self._problems, "problem") + among)
-        if book.origin:
-            parts.append(host_of(book.origin))
-        if self._needle:
-            parts.append(f"/{self._needle}/ {plural(self._hits, 'hit')}{self._held_words}")
-        title(self._table, " · ".join(parts), "‖ frozen" if self.frozen else "")
-
-    @property
-    def _held_words(self) -> str:
-        """What is said of a number of entries that are not all there are."""
-        return "" if self._book.whole else " held"
+        standing = LogStanding(
+            follows=rows.following and not self.frozen,
+            looking=self._seeking.words,
+            news=book.news,
+            rows=self._table.row_count,
+            held=len(self._table.held_rows()),
+            kept=self._filtered,
+            in_part=rows.in_part,
+            whole=book.whole,
+            level=book.level,
+            problems=self._problems,
+            origin=book.origin,
+            needle=self._needle,
+            hits=self._hits,
+        )
+        title(self._table, log_title(standing), "‖ frozen" if self.frozen else "")
 
     # what is selected
 
@@ -177,7 +196,7 @@ class LogsScreen(RowsScreen):
             Where.logs,
             urls=(url,) if url else (),
             newer=not self._list.following,
-            filtered=bool(self._needle),
+            filtered=bool(self._needle) or self._seeking.under_way,
         )
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
@@ -210,13 +229,18 @@ class LogsScreen(RowsScreen):
             case "nav.open":
                 self._open()
             case "log.next_error" | "log.next_warning":
-                self._go_to(Level[action_id.removeprefix("log.next_")], older=True)
+                self._seeking.to_level(Level[action_id.removeprefix("log.next_")], older=True)
+                self._sought()
             case "log.previous_error" | "log.previous_warning":
-                self._go_to(Level[action_id.removeprefix("log.previous_")], older=False)
+                self._seeking.to_level(Level[action_id.removeprefix("log.previous_")], older=False)
+                self._sought()
             case "log.next_hit" | "log.previous_hit":
                 self._go_to_hit(older=action_id == "log.next_hit")
             case "log.newest":
                 self._to_the_end()
+            case "nav.back" if self._seeking.stop():
+                self._show_titles()
+                self.console.tell("no", "looking was stopped", "muted")
             case "nav.back" if self._needle:
                 self._search("")
             case _:
@@ -245,9 +269,13 @@ class LogsScreen(RowsScreen):
 
     def _begin(self, book: LogBook, *, keep: bool = False) -> None:
         """Reads another log, or this one from its end or beginning; `keep`: what is shown stays until then."""
+        self._seeking.stop()
+        self._look_at(book, keep=keep)
+
+    def _look_at(self, book: LogBook, *, keep: bool, goal: LogLine | None = None) -> None:
         self._book = book
         self._table.placeholder = READING
-        self._list.look(book, keep=keep)
+        self._list.look(book, keep=keep, goal=goal)
         if not keep:
             self._show_entry()
         self._show_titles()
@@ -257,49 +285,35 @@ class LogsScreen(RowsScreen):
         if self._book.at_end:
             self._table.move_cursor(index=self._table.row_count - 1)
         else:
-            self._begin(LogBook(self._book.origin, level=self._book.level), keep=True)
+            self._begin(self._book.anew(), keep=True)
 
     def _narrow(self, name: str) -> None:
         """To the origin that was named, or that of the entry; to all when it is narrowed already."""
-        known = self.console.picture.origins
-        if name:
-            near = [origin for origin in known if name in {origin, host_of(origin)}]
-            near = near or [origin for origin in known if name in origin]
-            if len(near) != 1:
-                self.console.tell("no", f"{plural(len(near), 'origin')} match {name}", "warning")
-                return
-            origin = near[0]
-        else:
-            line = self._line()
-            origin = "" if self._book.origin or line is None else line.origin
-            if not origin and not self._book.origin:
-                self.console.tell("no", "this entry is of no origin", "muted")
-                return
+        line = self._line()
+        here = "" if line is None else line.origin
+        origin, problem = origin_meant(name, self.console.picture.origins, here, self._book.origin)
+        if problem:
+            self.console.tell("no", problem, "warning")
+            return
         self._begin(LogBook(origin, level=self._book.level))
 
-    def _go_to(self, level: Level, *, older: bool) -> None:
-        """Goes to the next entry of a level."""
-        wanted = (line.key for line in self._list.ahead(older=older) if line.level is level)
-        if not self._table.move_cursor(key=next(wanted, None), index=None):
-            self.console.tell("no", f"there is no further {level.name} {self._where(older=older)}", "muted")
-
-    def _where(self, *, older: bool) -> str:
-        there = self._book.at_first if older else self._book.at_end
-        return "in this list" if there and not self._list.in_part else "among the rows held"
-
-    def _go_to_hit(self, *, older: bool) -> None:
+    def _go_to_hit(self, *, older: bool, both_ways: bool = False) -> None:
+        """Goes to the next place found; `both_ways`: wherever it is."""
         if not self._needle:
-            self.console.tell("no", "nothing is searched for; / does", "muted")
+            self.console.tell("no", self.key_names.said("nothing is searched for; {log.search} does"), "muted")
             return
-        wanted = (line.key for line in self._list.ahead(older=older) if self._needle in line.text)
-        if not self._table.move_cursor(key=next(wanted, None), index=None):
-            words = f"there is no further hit of {self._needle} {self._where(older=older)}"
-            self.console.tell("no", words, "muted")
+        self._seeking.to_hit(self._needle, older=older, both_ways=both_ways)
+        self._sought()
+
+    def _sought(self) -> None:
+        self._show_titles()
+        self.console.read_soon()
 
     def _open(self) -> None:
         line = self._line()
         if line is None:
             return
+        self._seeking.stop()
         url = url_of(line)
         if url:
             self.console.dispatcher.go_to_url(url)
@@ -319,43 +333,38 @@ class LogsScreen(RowsScreen):
         self.query_one(EntryLine).open("search", "/", self._needle, "part of a URL, an exit code, a message, a name")
 
     def _search(self, text: str) -> None:
-        if self._search_timer is not None:
-            self._search_timer.stop()
-            self._search_timer = None
+        self._stop_timer()
         needle = text.strip().lower()
         if needle == self._needle:
             return
+        self._seeking.stop()
         self._needle = needle
         self._remake()
         line = self._line()
         if needle and self._hits and (line is None or needle not in line.text):
-            self._table.move_cursor(key=self._nearest_hit())
+            self._table.move_cursor(key=self._list.nearest(needle))
         self.tell_footer()
 
-    def _nearest_hit(self) -> object:
-        """The hit above the cursor, else the one below."""
-        for older in (True, False):
-            for line in self._list.ahead(older=older):
-                if self._needle in line.text:
-                    return line.key
-        return None
-
-    def _count_hits(self) -> None:
-        needle = self._needle
-        self._hits = sum(needle in line.text for line in self._book.lines) if needle else 0
+    def _stop_timer(self) -> None:
+        if self._search_timer is not None:
+            self._search_timer.stop()
 
     def on_entry_line_changed(self, event: EntryLine.Changed) -> None:
         """Searches as one types, a moment after the last key."""
         if event.purpose == "search":
-            if self._search_timer is not None:
-                self._search_timer.stop()
+            self._stop_timer()
             self._search_timer = self.set_timer(SEARCH_S, lambda: self._search(event.text))
 
     def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
-        """Keeps the search."""
+        """Keeps the search; where nothing that is held is a hit, goes to the next one."""
         if event.purpose == "search":
             self._search(event.text)
             self._table.focus()
+            if field := field_named(self._needle, (column.id for column in LOG_COLUMNS)):
+                words = f"{field}: is a field of {{log.filter}}, which keeps what fits; this looks for the very text"
+                self.console.tell("no", self.key_names.said(words), "warning")
+            elif self._needle and not self._hits:
+                self._go_to_hit(older=True, both_ways=True)
 
     def on_entry_line_left(self, event: EntryLine.Left) -> None:
         """Takes the search back."""
@@ -381,9 +390,7 @@ class LogsScreen(RowsScreen):
         if event.bottom and not book.at_end:
             self._to_the_end()
         elif not event.bottom and not book.at_first:
-            start = LogBook(book.origin, level=book.level, from_start=True, newest=book.newest)
-            start.news = book.news
-            self._begin(start, keep=True)
+            self._begin(book.at(BEGINNING), keep=True)
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens it."""

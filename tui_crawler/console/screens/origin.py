@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
+from textual.widgets import Input
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.actions import BY_ID, Situation, Where
 from tui_crawler.console.attempt_book import AttemptBook
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.format import count
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.origin_parts import ContractOf, TopUp, TopUpsOf
 from tui_crawler.console.panes.events import go_to_problem, problems_of
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.tabs import Tab, TabBar
 from tui_crawler.console.present.attempt_row import LOG_COLUMNS
+from tui_crawler.console.present.exits import meaning
 from tui_crawler.console.present.origin_detail import (
     EXIT_COLUMNS,
     NARROW_EXIT_COLUMNS,
@@ -32,29 +36,31 @@ from tui_crawler.console.present.origin_now import head_line
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import AttemptWindow, OriginDetail, Snapshot, Wants
 from tui_crawler.console.screens.attempt_list import AttemptList
-from tui_crawler.console.screens.base import size_classes, title
+from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.origin_actions import act_on_origins
 from tui_crawler.console.screens.waiting import RowsScreen
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.trap import TrapSuspicion, suspect
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Mapping
 
     from tui_crawler.console.refresh import Part
+    from tui_crawler.domain.page_view import TodoView
     from tui_crawler.domain.view import OriginView
 
 RATE_WIDTH = 20
 EXITS_SHOWN = 8
 FRAME = 3
 """Lines of a table pane that are not rows: its border and its header."""
+TABS: Mapping[str, str] = {"state": "State", "attempts": "Attempts", "todo": "Todo", "exits": "Exit codes"}
+"""The panes, in the order of the line of tabs that stands where there is one column only."""
 
 
 class OriginScreen(RowsScreen):
     """Everything about one origin."""
 
     WHERE = Where.origin
-    HERE = frozenset({"view.failures"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.origin)]
     AUTO_FOCUS = "#attempts"
 
@@ -68,21 +74,22 @@ class OriginScreen(RowsScreen):
         self._contract: Contract | None = None
         self._given: tuple[TopUp, ...] = ()
         self._suspicion: TrapSuspicion | None = None
+        self._tab = next(iter(TABS))
 
     def body(self) -> Iterable[Widget]:
-        """State and exit codes at the left, todo list above the attempts."""
+        """State and exit codes at the left, todo list above the attempts; or one of them below a line of tabs."""
         self._why = Lines(id="why-here")
+        self._tabs = TabBar(id="origin-tabs")
         self._state = Lines(id="state", classes="pane")
         self._todo = CrawlTable(TODO_COLUMNS, placeholder="the todo list is empty", id="todo", classes="pane")
-        self._exits = CrawlTable(
-            EXIT_COLUMNS, placeholder="no attempts yet", show_cursor=False, id="exits", classes="pane"
-        )
+        self._exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="exits", classes="pane")
         self._attempts = CrawlTable(LOG_COLUMNS, placeholder="no attempts yet", id="attempts", classes="pane")
         self._list = AttemptList(self._attempts, AttemptBook(self._origin))
         left = Vertical(self._state, self._exits, id="origin-left")
         right = Vertical(self._todo, self._attempts, id="origin-right")
-        self._panes = Horizontal(left, right, id="origin-panes")
-        yield Vertical(self._why, self._panes, id="body")
+        panes = Horizontal(left, right, id="origin-panes")
+        self._body = Vertical(self._why, self._tabs, panes, id="body", classes=f"tab-{self._tab}")
+        yield self._body
 
     def on_mount(self) -> None:
         """Names the panes, and shows what the overview knows already."""
@@ -90,8 +97,6 @@ class OriginScreen(RowsScreen):
         title(self._exits, "Exit codes")
         self._show_titles()
         self._show_state()
-        if size_classes(self.app.size)["-narrow"]:
-            self.call_after_refresh(self._panes.scroll_home, animate=False)
 
     # what is shown
 
@@ -129,6 +134,7 @@ class OriginScreen(RowsScreen):
         """Clocks; and whether the attempts follow, which the wheel changes."""
         if not self.frozen:
             self._show_state()
+            self._show_outlooks()
         self._list.seen()
         self._show_titles()
 
@@ -136,13 +142,46 @@ class OriginScreen(RowsScreen):
         """Short names of exit codes when narrow."""
         super().fit(size)
         self._exits.set_columns(NARROW_EXIT_COLUMNS if self.has_class("-narrow") else EXIT_COLUMNS)
+        self._show_tabs()
+
+    def focus_main(self) -> None:
+        """The attempts; where there is one column, the pane that is shown."""
+        self.set_focus(self.query_one(f"#{self._tab}" if self.has_class("-narrow") else "#attempts"))
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The pane that has the focus is the one that is shown where there is one column."""
+        if event.widget.id in TABS and event.widget is self.focused:
+            self._open_tab(str(event.widget.id))
+
+    def _open_tab(self, name: str) -> None:
+        """Shows a pane in place of the others, where there is one column."""
+        self._body.remove_class(*(f"tab-{tab}" for tab in TABS))
+        self._body.add_class(f"tab-{name}")
+        self._tab = name
+        self._show_tabs()
+
+    def _go_to_tab(self, name: str) -> None:
+        self._open_tab(name)
+        self.set_focus(self.query_one(f"#{name}"))
+        self.tell_footer()
+
+    def _show_tabs(self) -> None:
+        view, detail = self._view(), self._detail
+        notes = {"todo": count(view.todo) if view is not None else ""}
+        if detail is not None:
+            notes["exits"] = str(len(detail.exits))
+        tabs = []
+        for name, words in TABS.items():
+            action = BY_ID[f"origin.tab_{name}"]
+            key = next(iter(keys_of(action.id, action.keys, self.console.own_keys)), "")
+            tabs.append(Tab(action.id, key, words, notes.get(name, "")))
+        self._tabs.tell(tabs, f"origin.tab_{self._tab}")
 
     def _show(self, detail: OriginDetail) -> None:
         before, self._detail, self._held = self._detail, detail, None
-        zone, now = self.console.clock.zone, self.console.clock.wall_ms()
+        zone = self.console.clock.zone
         if before is None or detail.todo is not before.todo:
-            rows = [todo_row(number, item, self._origin, now) for number, item in enumerate(detail.todo, 1)]
-            self._todo.set_rows(rows)
+            self._todo.set_rows([self._todo_row(*numbered) for numbered in enumerate(detail.todo, 1)])
         if before is None or detail.attempts is not before.attempts:
             self._list.take_newest(detail.attempts, zone)
             if self._window == AttemptWindow():
@@ -153,6 +192,17 @@ class OriginScreen(RowsScreen):
             self._exits.styles.height = min(max(len(detail.exits), 1), EXITS_SHOWN) + FRAME
         self._show_state()
         self._show_titles()
+
+    def _todo_row(self, number: int, item: TodoView) -> Row:
+        outlook = self.console.wishes.outlook_on_list(item, self._view())
+        return todo_row(number, item, self._origin, self.console.clock.wall_ms(), outlook)
+
+    def _show_outlooks(self) -> None:
+        """When the pages of the todo list are asked for, of the rows in view: by time, and as the run goes."""
+        seen = frozenset(self._todo.visible_keys)
+        for number, item in enumerate(self._detail.todo if self._detail is not None else (), 1):
+            if item.url in seen:
+                self._todo.update_row(self._todo_row(number, item))
 
     def _show_state(self) -> None:
         console = self.console
@@ -167,9 +217,10 @@ class OriginScreen(RowsScreen):
         self._why.show([head_line(view, now, run, zone, console.who, self._contract)])
         if self._detail is not None:
             past = Past(self._detail.history, self._given, run, self._contract, self._suspicion)
-            self._state.show(state_lines(view, past, now, zone, line))
+            self._state.show(state_lines(view, past, now, zone, line, self.key_names))
 
     def _show_titles(self) -> None:
+        self._show_tabs()
         view = self._view()
         shown = len(self._todo.held_rows())
         todo = "Todo"
@@ -213,7 +264,11 @@ class OriginScreen(RowsScreen):
         return ("Overview", host_of(self._origin))
 
     def _url(self) -> str:
-        if self.focused is self._todo:
+        """The URL under the cursor that is seen."""
+        narrow = self.has_class("-narrow")
+        if narrow and self._tab not in {"todo", "attempts"}:
+            return ""
+        if (self._tab == "todo") if narrow else self.focused is self._todo:
             return str(self._todo.cursor_key or "")
         attempt = self._list.book.attempt(self._attempts.cursor_key)
         return attempt.url if attempt is not None and attempt.kind != "robots" else ""
@@ -224,17 +279,40 @@ class OriginScreen(RowsScreen):
         """Does an action of this screen."""
         view = self._view()
         match action_id:
+            case "origin.tab_state" | "origin.tab_attempts" | "origin.tab_todo" | "origin.tab_exits":
+                self._go_to_tab(action_id.removeprefix("origin.tab_"))
+            case "focus.next" | "focus.previous" if self.has_class("-narrow") and not isinstance(self.focused, Input):
+                names, step = list(TABS), 1 if action_id == "focus.next" else -1
+                self._go_to_tab(names[(names.index(self._tab) + step) % len(names)])
+            case "filter.open" if self._tab == "state" and self.has_class("-narrow"):
+                self._go_to_tab("attempts")
+                return False
             case "nav.open":
-                self.console.dispatcher.go_to_url(self._url())
+                self._open()
             case "view.problems":
+                self._see_attempts()
                 self._look(AttemptWindow(problems_only=not self._window.problems_only))
             case "log.next_error" | "log.previous_error":
+                self._see_attempts()
                 bad = problems_of(self._list.book.attempts)
                 if not go_to_problem(self._attempts, bad, older=action_id == "log.next_error"):
                     self.console.tell("no", "there is no further problem in this list", "muted")
             case _:
                 return view is not None and act_on_origins(self.console, action_id, (view,))
         return True
+
+    def _open(self) -> None:
+        """Opens the URL under the cursor, or says what an exit code means."""
+        if self.focused is self._exits:
+            code = str(self._exits.cursor_key or "")
+            self.console.tell("exit", f"{code}: {meaning(code)}")
+        else:
+            self.console.dispatcher.go_to_url(self._url())
+
+    def _see_attempts(self) -> None:
+        """What is done to the attempts is seen."""
+        if self.has_class("-narrow") and self._tab != "attempts":
+            self._go_to_tab("attempts")
 
     def _look(self, window: AttemptWindow) -> None:
         """Looks at all attempts, or at the problems among them."""
@@ -267,4 +345,4 @@ class OriginScreen(RowsScreen):
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens the URL."""
         event.table.focus()
-        self.console.dispatcher.go_to_url(self._url())
+        self._open()

@@ -26,8 +26,9 @@ def act_on_origins(console: CrawlerApp, action_id: str, targets: tuple[OriginVie
             screen.marks.used()
 
     match action_id:
-        case "origin.toggle_pause":
-            console.wishes.carry_out(intents.toggle_pause(targets))
+        case "origin.toggle_pause" | "origin.pause" | "origin.resume":
+            make = {"origin.pause": intents.pause, "origin.resume": intents.resume}.get(action_id, intents.toggle_pause)
+            console.wishes.carry_out(make(targets))
         case "origin.stop":
             console.wishes.ask(intents.stop(targets), used)
             return True

@@ -8,6 +8,7 @@ from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.present.needle import read_needle
 from tui_crawler.console.present.order import Arrangement, arrange, fields_of
 from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, counts_down, origin_row
+from tui_crawler.console.present.urls import twin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Set
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 ORDER_MS = 1_000
 """So long an order holds, and so long after the last key nothing moves (CONSOLE.md, refresh policy)."""
+
+
+_EVERYTHING = "Press {view.problems} or {filter.clear} to see everything."
 
 
 class OriginList:
@@ -40,7 +44,7 @@ class OriginList:
 
     def changed(self, origins: Set[str]) -> None:
         """These are others now; the rows of those in view are made anew."""
-        self._dirty |= origins
+        self._dirty |= origins | {twin for twin in map(twin_of, origins - self._rows.keys()) if twin in self._rows}
         self.put_visible()
 
     def miss(self, origins: Set[str]) -> int:
@@ -95,7 +99,15 @@ class OriginList:
         for view in views:
             suspected, busy = view.origin in self.suspicions, console.picture.in_flight(view)
             row = origin_row(
-                view, now, run, zone, narrow=self._narrow, you=console.who, suspected=suspected, in_flight=busy
+                view,
+                now,
+                run,
+                zone,
+                narrow=self._narrow,
+                you=console.who,
+                suspected=suspected,
+                in_flight=busy,
+                twin=twin_of(view.origin) in console.picture.origins,
             )
             self._rows[view.origin] = row
             self._dirty.discard(view.origin)
@@ -137,10 +149,10 @@ class OriginList:
     def _nothing(self) -> str:
         if self._console.picture.origins:
             what = "problems" if self.wanted.problems and not self.wanted.needle else "rows"
-            return f"No {what} here. Press ! or ctrl+l to see everything."
+            return self._screen.key_names.said(f"No {what} here. {_EVERYTHING}")
         if self._console.room.starting:
             return "The crawl is starting."
-        return "No origins yet.\n\na  add seeds      ?  keys"
+        return self._screen.key_names.said("No origins yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
 
     # going to a row
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
@@ -15,22 +16,21 @@ from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.format import READING, count
 from tui_crawler.console.glyphs import ASCENDING, DESCENDING
 from tui_crawler.console.keys import only_at
-from tui_crawler.console.overview_parts import Card, CardOf, RecentActions, Suspicions
+from tui_crawler.console.overview_parts import Card, CardOf, NextPageOf, RecentActions, Suspicions
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.events import EventsPane
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.needle import HINT, read_needle
 from tui_crawler.console.present.order import Arrangement, natural_direction
 from tui_crawler.console.present.origin_row import COLUMNS, SORT_TITLES
-from tui_crawler.console.present.summary import card_lines, no_origin_lines, summary_lines, why_line
-from tui_crawler.console.present.trap_lines import trap_lines
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import title
-from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.screens.live_filter import LiveFilterScreen
 from tui_crawler.console.screens.origin_actions import act_on_origins
 from tui_crawler.console.screens.origin_list import OriginList
+from tui_crawler.console.shared_room import FRAME, SharedRoom
+from tui_crawler.domain.user_agent import UNCONFIGURED_USER_AGENT, WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 MINUTE_MS = 60_000
 _ACTIONS, _SUSPICIONS = RecentActions(), Suspicions()
 RATE_WIDTH = 20
+LEAST, BESIDE = 8, 32
+"""Lines of the origins at least, however few; and where the selected one stands beside them, which needs about as many:
+what is measured would have the screen laid out anew as the cursor moves."""
 
 
 class OverviewScreen(LiveFilterScreen):
@@ -56,8 +59,10 @@ class OverviewScreen(LiveFilterScreen):
         self._begins_with = wanted or Arrangement()
         self._sought = ""
         self._told_at = -1
+        self._nameless_run = 0
         self._actions: tuple[ActionView, ...] = ()
         self._cards: dict[str, object] = {}
+        self._next: dict[str, object] = {}
 
     def body(self) -> Iterable[Widget]:
         """Origins beside the selected one, events below."""
@@ -67,7 +72,9 @@ class OverviewScreen(LiveFilterScreen):
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()
-        yield Vertical(Horizontal(self._table, self._summary, id="upper"), self._why, self._events, id="body")
+        upper = Horizontal(self._table, self._summary, id="upper")
+        self._room = SharedRoom(upper)
+        yield Vertical(upper, self._why, self._events, id="body")
 
     def on_mount(self) -> None:
         """Names the panes."""
@@ -77,8 +84,14 @@ class OverviewScreen(LiveFilterScreen):
     def on_screen_resume(self) -> None:
         """Makes the order anew when another screen lay over it: from what is known, and from the next reading."""
         if not self._list.ordered:
+            self._room.begin()
             self._order()
             self._list.disorder()
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """The origins are as tall as they need to be at this size."""
+        self._room.begin()
+        self.call_after_refresh(self._make_room)
 
     def on_screen_suspend(self) -> None:
         """Another screen lies over it; a dialog does not count, it goes on under it."""
@@ -90,7 +103,7 @@ class OverviewScreen(LiveFilterScreen):
     def wants(self) -> Wants:
         """Origins and events, and more of the selected origin."""
         view = self._selected() if self.is_mounted and not self.has_class("-narrow") else None
-        selected = (CardOf(view.origin),) if view is not None else ()
+        selected = (CardOf(view.origin), NextPageOf(view.origin)) if view is not None else ()
         return Wants(origins=True, events=True, parts=(_ACTIONS, _SUSPICIONS, *selected))
 
     def accepts(self, wants: Wants) -> bool:
@@ -107,6 +120,7 @@ class OverviewScreen(LiveFilterScreen):
             return
         self._list.changed(self.console.picture.take_news())
         self._tell_given_up()
+        self._tell_nameless()
         if not self._list.ordered or self._list.order_is_due:
             self._order()
         self._show_selected()
@@ -121,7 +135,17 @@ class OverviewScreen(LiveFilterScreen):
         if not recent:
             return  # it was long ago, in another view
         words = f"{len(recent)} origins gave up in 60 s, the last" if len(recent) > 1 else "gave up"
-        self.console.tell("gave up", f"✗ {words}: {host_of(recent[0])} – ! shows problems", "warning")
+        more = f"{self.key_names('view.problems')} shows problems"
+        self.console.tell("gave up", f"✗ {words}: {host_of(recent[0])} – {more}", "warning")
+
+    def _tell_nameless(self) -> None:
+        """Warns, once for each run, of one that crawls without saying who it is."""
+        run = self.console.picture.run
+        if run is None or not run.live or run.run_id == self._nameless_run:
+            return
+        if run.user_agent == UNCONFIGURED_USER_AGENT:
+            self._nameless_run = run.run_id
+            self.console.tell("user agent", f"⚠ {WARNING}", "warning")
 
     def _take_parts(self, shot: Snapshot) -> None:
         if self.frozen:
@@ -131,6 +155,7 @@ class OverviewScreen(LiveFilterScreen):
             self._actions = actions
         self._events.take_others(self._actions, self.console.troubles)
         self._cards = {part.origin: card for part, card in shot.parts.items() if isinstance(part, CardOf)}
+        self._next = {part.origin: url for part, url in shot.parts.items() if isinstance(part, NextPageOf)}
         if isinstance(suspicions, dict):
             self._list.suspect(suspicions)
 
@@ -160,6 +185,14 @@ class OverviewScreen(LiveFilterScreen):
     def _order(self, *, anew: bool = False) -> None:
         self._list.order(anew=anew)
         self._show_titles()
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """What origins and the selected one do not need is for the events, where these are shown."""
+        if self.console.picture.known:
+            rows = self._table.row_count
+            least = LEAST if self.has_class("-narrow") else BESIDE
+            self._room.take(max(rows + FRAME, least), all_of_it=not rows or self.has_class("-low"))
 
     def _show_titles(self) -> None:
         wanted = self._list.wanted
@@ -179,12 +212,16 @@ class OverviewScreen(LiveFilterScreen):
         self._table.sort = (self._list.wanted.sort, self._list.wanted.descending)
 
     def _show_selected(self) -> None:
+        from tui_crawler.console.present import summary  # noqa: PLC0415  not before the first paint
+        from tui_crawler.console.present.trap_lines import trap_lines  # noqa: PLC0415  the same
+
         console, picture, view = self.console, self.console.picture, self._selected()
         now, zone = console.clock.wall_ms(), console.clock.zone
         if view is None:
             title(self._summary, "")
             was_read = picture.known and not console.room.starting
-            self._summary.show(no_origin_lines(was_read, len(picture.origins), self._list.wanted.narrows))
+            known, narrows = len(picture.origins), self._list.wanted.narrows
+            self._summary.show(summary.no_origin_lines(was_read, known, narrows, self.key_names))
             self._why.show([])
             return
         run, flying = console.picture.run, console.picture.in_flight(view)
@@ -192,11 +229,12 @@ class OverviewScreen(LiveFilterScreen):
         line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
         card = self._cards.get(view.origin)
         suspicion = (card.suspicion if isinstance(card, Card) else None) or self._list.suspicions.get(view.origin)
-        state, words, *more = summary_lines(view, now, run, zone, console.who, line, flying)
-        lines = [state, words, *trap_lines(suspicion), *more]
-        self._summary.show([*lines, *(card_lines(view, card) if isinstance(card, Card) else ())])
+        state, words, *more = summary.summary_lines(view, now, run, zone, console.who, line, flying)
+        comes = summary.next_lines(view, str(self._next.get(view.origin, "")))
+        lines = [state, words, *trap_lines(suspicion), *more, *comes]
+        self._summary.show([*lines, *(summary.card_lines(card) if isinstance(card, Card) else ())])
         title(self._summary, host_of(view.origin), self._summary.more)
-        self._why.show([why_line(view, now, run, zone, console.who, flying)])
+        self._why.show([summary.why_line(view, now, run, zone, console.who, flying)])
 
     # what is selected
 
@@ -287,6 +325,8 @@ class OverviewScreen(LiveFilterScreen):
         self.query_one(EntryLine).open("filter", "/", self._list.wanted.needle, HINT)
 
     def _pick_sort(self, column: str) -> None:
+        from tui_crawler.console.screens.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
+
         names = dict(SORT_TITLES)
         if column in names:
             self._sort_by(column)

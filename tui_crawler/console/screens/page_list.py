@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Generic
 
-from tui_crawler.console.page_book import SpanBook, W
+from tui_crawler.console.page_book import KEPT, SpanBook, W
 from tui_crawler.console.screens.long_list import AHEAD, LongList
 from tui_crawler.console.table_cells import LateRow
 from tui_crawler.domain.page_filter import PageWindow
@@ -28,15 +28,18 @@ class PageList(LongList, Generic[W]):
         """`row` makes the row of a page; its key is the page id. `keep_marks`: also where a page has left the list."""
         super().__init__(table)
         self.book = book
+        self.length: int | None = None
+        """How many pages the list has, where somebody has counted them."""
         self._row = row
         self._keep_marks = keep_marks
-        self._urls: dict[Hashable, str] = {}  # of the marked pages
+        self._marked: dict[Hashable, PageView] = {}  # the marked pages as they were read last
         self._edge: W | None = None  # the neighbours that are awaited
         self._parts: tuple[W, ...] = ()
         self._seen: dict[W, object] = {}  # what was read for a part last
         self._held: dict[W, PageWindow] = {}  # what came while the picture is held still
         self._rows: dict[int, tuple[PageView, Row]] = {}
         self._cursor: CursorRule = "first"  # where the cursor goes with the first rows of a book
+        self._from_top = False  # whether the cursor stays on the first row while the rest of a list comes
 
     def look(self, book: SpanBook[W], *, keep: bool = False) -> None:
         """Goes elsewhere, which is read with the next beat; `keep`: until then the rows stay."""
@@ -45,6 +48,16 @@ class PageList(LongList, Generic[W]):
         self._cursor, self._turned = "last" if book.from_end else "first", True
         if not keep:
             self.table.set_rows([], keep_marks=True)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all pages of the list are held: then an order of its own is one of all."""
+        return self.book.at_first and self.book.at_last
+
+    @property
+    def can_be_whole(self) -> bool:
+        """Whether the list is short enough for all of it to be read for an order of its own."""
+        return self.length is not None and self.length <= KEPT
 
     @property
     def parts(self) -> tuple[W, ...]:
@@ -67,7 +80,9 @@ class PageList(LongList, Generic[W]):
         if book.end_again is not None and bottom >= table.row_count - 1:
             yield book.end_again
         self._edge = None
-        if not self.in_part:
+        if self.in_part:
+            self._edge = (book.below or book.above) if self.can_be_whole else None
+        else:
             ahead = AHEAD if book.counted else table.size.height
             self._edge = book.below if bottom + ahead >= table.row_count else None
             if self._edge is None and top < ahead:
@@ -126,10 +141,19 @@ class PageList(LongList, Generic[W]):
         rule: CursorRule = "first" if follows else "pin"
         if self._turned or not table.row_count:
             rule = self._cursor
+        elif self._from_top and self.in_part:
+            rule = "first"
+        self._from_top &= self.in_part and not self.whole
         if not self._keep_marks:
             table.remove_rows([key for key in table.marked if isinstance(key, int) and book.lacks(key)])
         self._turned = False
         table.set_rows([row for _, row in self._rows.values()], cursor=rule, keep_marks=True)
+
+    def order_by(self, column_id: str) -> None:
+        """Shows the rows in the order of a column, from the first on; of a short list all rows come for that."""
+        self.table.order_by(column_id)
+        self.table.move_cursor(index=0)
+        self._from_top = self.can_be_whole and not self.whole
 
     def go_to_end(self, book: SpanBook[W]) -> bool:
         """Goes to the first or the last row of all, where `book` begins; False when that is held already."""
@@ -139,9 +163,19 @@ class PageList(LongList, Generic[W]):
         self.look(book, keep=True)
         return True
 
-    def marked_urls(self) -> tuple[str, ...]:
-        """The URLs of exactly the marked pages, also of those that are let go; to be asked whenever marks change."""
+    def mark(self, pages: Iterable[PageView]) -> None:
+        """Marks pages, also such as are not held."""
+        fresh: dict[Hashable, PageView] = {page.page_id: page for page in pages}
+        self._marked |= fresh
+        self.table.mark_keys(fresh)
+
+    def marked_pages(self) -> tuple[PageView, ...]:
+        """Exactly the marked pages, also those that are let go; to be asked whenever marks change."""
         marked = self.table.marked
-        known = self._urls | {page.page_id: page.url for page in self.book.pages} if marked else {}
-        self._urls = {key: url for key, url in known.items() if key in marked}
-        return tuple(self._urls.values())
+        known = self._marked | {page.page_id: page for page in self.book.pages} if marked else {}
+        self._marked = {key: page for key, page in known.items() if key in marked}
+        return tuple(self._marked.values())
+
+    def marked_urls(self) -> tuple[str, ...]:
+        """Their URLs."""
+        return tuple(page.url for page in self.marked_pages())

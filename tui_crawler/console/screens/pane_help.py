@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, actions_at, why_not
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.keys import keys_of, table_keys
+from tui_crawler.console.keys import KeyNames, keys_of, table_keys
 from tui_crawler.console.pane_help import column_meaning, text_of
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.line import Hanging, Line, Prose, heading
@@ -68,13 +68,13 @@ class PaneHelpScreen(Dialog):
 def pane_lines(pane: Widget, situation: Situation, own_keys: Mapping[str, str]) -> list[Line]:
     """What is said of a pane."""
     name = pane.id or ""
-    text = text_of(name)
-    lines: list[Line] = [Prose(text.shows), ""]
+    text, names = text_of(name), KeyNames(own_keys)
+    lines: list[Line] = [Prose(names.said(text.shows)), ""]
     if isinstance(pane, CrawlTable):
-        lines += _columns(pane, name)
+        lines += _columns(pane, name, names)
     lines.append(heading("Keys here"))
     if text.enter:
-        lines.append(_key("enter", text.enter))
+        lines.append(_key(names("nav.open"), text.enter))
     for action in actions_at(situation.where):
         keys = keys_of(action.id, action.keys, own_keys)
         if action.where and keys:
@@ -91,11 +91,11 @@ def pane_lines(pane: Widget, situation: Situation, own_keys: Mapping[str, str]) 
     return lines
 
 
-def _columns(table: CrawlTable, pane_id: str) -> list[Line]:
+def _columns(table: CrawlTable, pane_id: str, names: KeyNames) -> list[Line]:
     shown = set(table.visible_columns)
     lines: list[Line] = [heading("Columns")]
     for column in table.columns:
-        meaning = column_meaning(pane_id, column.id)
+        meaning = names.said(column_meaning(pane_id, column.id))
         if column.id not in shown:
             meaning += " (no room for it now)"
         lines.append(Hanging(Styled(column.title or column.id.upper(), "strong"), _HEAD, meaning, most=3))

@@ -14,6 +14,9 @@ from tui_crawler.console.present.pivot import PIVOT_COLUMNS, Pivot, pivot_rows, 
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.base import Dialog
 
+_LEAST, _FRAME = 9, 3
+"""Lines of the box at least, and those that are no values."""
+
 
 class PivotScreen(Dialog):
     """Gives the value that was chosen, or None. `pivot` None: it is being counted, and shown with `show`."""
@@ -30,7 +33,7 @@ class PivotScreen(Dialog):
         """A table of values."""
         with Vertical(classes="dialog pivot") as box:
             box.border_title = Content(safe(f"{self._heading} · counting…", 200))
-            box.border_subtitle = Content("enter keeps its rows · esc leaves")
+            box.border_subtitle = Content(f"{self.key_names('nav.open')}: filter by it · esc leaves")
             yield CrawlTable(PIVOT_COLUMNS, placeholder="counting…", id="pivot")
 
     def on_mount(self) -> None:
@@ -45,6 +48,7 @@ class PivotScreen(Dialog):
         table = self.query_one(CrawlTable)
         table.placeholder = "there are no rows to count"
         table.set_rows(pivot_rows(pivot))
+        self.query_one(".pivot", Vertical).styles.height = max(_LEAST, len(pivot.counts) + _FRAME)
         self.query_one(".pivot", Vertical).border_title = Content(safe(f"{self._heading} · {pivot_words(pivot)}", 200))
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from tui_crawler.console.format import plural, seconds
+from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.base import Dialog
 from tui_crawler.console.sparkline import bar
 
@@ -30,30 +31,35 @@ class AskQuitScreen(Dialog):
         Binding("left,up,h,k", "app.focus_previous", "Previous", show=False),
     ]
 
-    def __init__(self, at_work: bool, *, detachable: bool = False) -> None:
-        """`at_work`: quitting ends the run of this console. `detachable`: it could go on by itself."""
+    def __init__(self, at_work: bool, *, detachable: bool = False, elsewhere: str = "") -> None:
+        """`at_work`: quitting ends the run of this console. `detachable`: it could go on by itself. `elsewhere`: who
+        crawls and goes on with it (raw); empty where nobody does."""
         super().__init__()
         self._at_work = at_work
+        self._elsewhere = elsewhere
         self._detachable = detachable
 
     def compose(self) -> ComposeResult:
         """The question."""
-        what = (
-            "Requests under way get 5 seconds; the next start goes on where this run stopped."
-            if self._at_work
-            else "Nothing is running here that would stop."
-        )
+        what = "Nothing is running here that would stop."
+        if self._at_work:
+            what = "Requests under way get 5 seconds; the next start goes on where this run stopped."
+        elif self._elsewhere:
+            what = f"The crawl goes on in {safe(self._elsewhere, 80)}."
         with Vertical(classes="dialog") as box:
             box.border_title = Content("Quit?")
             yield Static(what, classes="dialog-text", markup=False)
+            if self._elsewhere and not self._at_work:
+                ends = self.key_names.said("{run.end} ends it.")
+                yield Static(ends, id="quit-end", classes="dialog-note", markup=False)
             if self._detachable:
                 hint = "d detaches: the crawl goes on as a process of its own."
                 yield Static(hint, id="quit-detach", classes="dialog-note", markup=False)
-            with Horizontal(classes="dialog-buttons"):
-                yield Button("Quit", id="quit", compact=True, variant="primary")
+            with Horizontal(classes="dialog-buttons keyed"):
+                yield Button("q Quit", id="quit", compact=True, variant="primary")
                 if self._detachable:
-                    yield Button("Detach", id="detach", compact=True)
-                yield Button("Stay", id="stay", compact=True)
+                    yield Button("d Detach", id="detach", compact=True)
+                yield Button("esc Stay", id="stay", compact=True)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Gives the answer."""

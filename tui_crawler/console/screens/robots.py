@@ -23,6 +23,7 @@ from tui_crawler.console.refresh import OriginDetail, Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.screens.origin_actions import act_on_origins
 from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.robots_words import unavailable_words, unreachable_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,13 +38,7 @@ class RobotsScreen(ConsoleScreen):
     """One robots.txt, and what it means for one URL."""
 
     WHERE = Where.robots
-    HERE = frozenset({"nav.open", "origin.add", "filter.open", "sort.pick", "copy.pick", "view.export"}) | {
-        "table.pivot",
-        "view.failures",
-        "view.urls",
-        "view.logs",
-        "view.stats",
-    }
+    HERE = frozenset({"nav.open", "origin.add", "filter.open", "sort.pick", "copy.pick", "view.export", "table.pivot"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.robots)]
     AUTO_FOCUS = "#robots-text"
 
@@ -121,13 +116,14 @@ class RobotsScreen(ConsoleScreen):
         now, zone = console.clock.wall_ms(), console.clock.zone
         in_force = view.robots_status == "parsed"
         decided = self._decision.line_number if self._decision is not None and in_force else None
-        empty = "The file is empty." if self._sheet is not None else _nothing(view) if self._read else READING
+        held = self._sheet is not None and in_force
+        empty = "The file is empty." if held else _nothing(view) if self._read else READING
         sheet = self._sheet if self._sheet is not None and self._sheet.size else None
         self._text.show_sheet(sheet, decided, empty, obeyed=in_force)
-        lines = robots_lines(view, self._sheet, self._url, self._decision, now, zone)
+        lines = robots_lines(view, self._sheet, self._url, self._decision, now, zone, self.key_names)
         lines += ["", clock_line(view, now, self._contract)]
         if self._contract is not None:
-            lines += ["", *contract_lines(self._contract, view, now, zone)]
+            lines += ["", *contract_lines(self._contract, view, now, zone, self.key_names)]
         self._facts.show(lines)
 
     def _view(self) -> OriginView | None:
@@ -184,6 +180,11 @@ class RobotsScreen(ConsoleScreen):
 
 
 def _nothing(view: OriginView) -> str:
-    if view.robots_status == "unavailable":
-        return "There is no robots.txt: everything is allowed."
-    return "robots.txt has not been fetched."
+    match view.robots_status:
+        case "unavailable":
+            words = unavailable_words(view.robots_http_status)
+        case "unreachable":
+            words = unreachable_words(view.robots_http_status, view.robots_message)
+        case _:
+            words = "robots.txt has not been fetched"
+    return f"{words.replace('there is', 'There is', 1)}."

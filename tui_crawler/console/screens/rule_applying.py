@@ -14,6 +14,7 @@ from tui_crawler.console.present.rule_impact import apply_question, impact_words
 from tui_crawler.console.present.rule_rows import carry_text, lost_words
 from tui_crawler.console.rule_handover import Handover
 from tui_crawler.console.screens.confirm import ConfirmScreen
+from tui_crawler.console.screens.lifetime import stands
 from tui_crawler.console.screens.type_count import TypeCountScreen
 
 if TYPE_CHECKING:
@@ -77,14 +78,14 @@ class Applying:
             return
         if not rebased.draft.dirty:
             self._screen.hold(rebased.draft)
-            console.tell("rules", f"version {newer.ruleset_id} says what the draft says", "muted")
+            console.tell("rules", f"ruleset {newer.ruleset_id} says what the draft says", "muted")
             return
-        carry = Intent((), f"carry the draft over to version {newer.ruleset_id}")
+        carry = Intent((), f"carry the draft over to ruleset {newer.ruleset_id}")
         question = Question(
-            f"Carry the change over to version {newer.ruleset_id} by {newer.who}?",
+            f"Carry the change over to ruleset {newer.ruleset_id} by {newer.who}?",
             carry_text(newer, rebased),
             (("Carry over", carry),),
-            "Nothing is applied by that: the impact is counted anew, then A applies it.",
+            "Nothing is applied by that: the impact is counted anew, then {rules.apply} applies it.",
         )
 
         def answered(chosen: object) -> None:
@@ -94,9 +95,13 @@ class Applying:
         console.push_screen(ConfirmScreen(question), answered)
 
     def settled(self, now: Ruleset | None) -> bool:
-        """Whether the version in force has the draft that was handed in. Told once; not of one that was changed since,
-        which no version has."""
+        """Whether the version in force has the draft that was handed in, or says the same. Told once; not of one
+        that was changed since it was handed in, which no version has."""
         handed_in = self._handover
+        if handed_in is None and now is not None and self._screen.bench.moot and self._screen.bench.holds:
+            words = f"ruleset {now.ruleset_id} says what the draft said: it has ended"
+            self._screen.console.tell("rules", words, "muted")
+            return True
         if handed_in is None or now is None or not handed_in.seen_in(now):
             return False
         self._handover = None
@@ -115,5 +120,5 @@ class Applying:
             return
         self._handover = self._handover.after(news)
         self._screen.console.read_soon()
-        if self._screen.is_attached:
+        if stands(self._screen):
             self._screen.heard(refused=self._handover is None)

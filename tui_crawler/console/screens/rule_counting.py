@@ -20,7 +20,7 @@ class Counting:
     """The counting for one editor; `news` is what is known of what was asked for last."""
 
     def __init__(self, screen: RuleEditorScreen, desk: RulesDesk, pane: Lines) -> None:
-        """Nothing is asked for; the thread begins."""
+        """Nothing is asked for."""
         self._screen = screen
         self._pane = pane
         self._asked: RuleDraft | None = None
@@ -28,14 +28,18 @@ class Counting:
         self._under_way = False
         self._found = 0
         self._room = ImpactRoom(desk, screen.console.clock, self._deliver)
-        screen.run_worker(self._room.run, name="impact", group="impact", thread=True, exit_on_error=False)
+        self._begun = False
 
     def close(self) -> None:
         """Ends the thread."""
         self._room.close()
 
     def count(self, wanted: RuleDraft | None, *, anew: bool = False) -> None:
-        """Counts the impact of a draft, None: there is none; `anew`: though it is the one that was counted last."""
+        """Counts the impact of a draft, None: there is none; `anew`: though it is the one that was counted last. The
+        thread begins with the first."""
+        if not self._begun:
+            self._begun = True
+            self._screen.run_worker(self._room.run, name="impact", group="impact", thread=True, exit_on_error=False)
         if anew or wanted is None or wanted != self._asked:
             self._asked, self.news, self._under_way = wanted, None, False
             if wanted is None:
@@ -87,7 +91,7 @@ class Counting:
 
     def _show(self) -> None:
         self._show_title()
-        self._pane.show(impact_lines(self._asked is not None, self.news))
+        self._pane.show(impact_lines(self._asked is not None, self.news, self._screen.key_names))
 
     def _show_title(self) -> None:
         heading, age = impact_title(self.news), ""

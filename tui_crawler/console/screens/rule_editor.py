@@ -61,7 +61,7 @@ class RuleEditorScreen(WaitingScreen):
     """Entries at the left, the impact at the right, what is typed below."""
 
     WHERE = Where.rule_draft
-    HERE = frozenset({"nav.open", "origin.add", "view.freeze", "view.failures", "view.urls", "view.logs", "view.stats"})
+    HERE = frozenset({"nav.open", "origin.add", "view.freeze"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.rule_draft)]
     AUTO_FOCUS = "#draft-entries"
     OPENS = frozenset({"rule.add", "rule.edit", "rules.exclude"})
@@ -82,13 +82,13 @@ class RuleEditorScreen(WaitingScreen):
         """Entries, impact, and the entry under the cursor or the one that is typed."""
         self._entries = CrawlTable(ENTRY_COLUMNS, placeholder="no rules", id="draft-entries", classes="pane")
         self._impact = Lines(id="draft-impact", classes="pane")
+        self._counting = Counting(self, self._desk, self._impact)
         self._info = Lines(id="rules-info", classes="pane")
         self._info.can_focus = False
         yield Vertical(Horizontal(self._entries, self._impact, id="rules-upper"), self._info, id="body")
 
     def on_mount(self) -> None:
-        """Names the panes; the counting has a thread of its own."""
-        self._counting = Counting(self, self._desk, self._impact)
+        """Names the panes; the counting begins, which has a thread of its own."""
         self.hold(None)
 
     def on_unmount(self) -> None:
@@ -125,7 +125,7 @@ class RuleEditorScreen(WaitingScreen):
                 self.count_impact(anew=True)
         newer = bench.overtaken
         if newer is not None and newer != before and not self._applying.under_way:
-            self.console.tell("rules", f"version {newer.ruleset_id} by {newer.who} is in force now", "warning")
+            self.console.tell("rules", f"ruleset {newer.ruleset_id} by {newer.who} is in force now", "warning")
         if draft is None:
             self.console.drop_keys()
         self.console.let_keys_go_on()
@@ -235,7 +235,7 @@ class RuleEditorScreen(WaitingScreen):
         elif self._applying.under_way:
             self._info.show(under_way_lines())
         elif newer is not None and draft is not None and self.bench.dirty:
-            self._info.show(overtaken_lines(newer, draft.rebased(newer)))
+            self._info.show(overtaken_lines(newer, draft.rebased(newer), self.key_names))
         else:
             self._info.show(entry_lines(self._entry(), self._rows.get(self._entries.cursor_key)))
 
@@ -305,7 +305,7 @@ class RuleEditorScreen(WaitingScreen):
             return
         by = -1 if action_id == "rule.up" else 1
         if stays := draft.stays(entry.key, by):
-            self.console.tell("no", stays, "muted")
+            self.console.tell("no", self.key_names.said(stays), "muted")
             return
         self.hold(replace(draft.moved(entry.key, by), returns_to=0))
         self._entries.move_cursor(key=entry.key)
@@ -335,9 +335,9 @@ class RuleEditorScreen(WaitingScreen):
         self._info.show(lines)
 
     def _ask_to_leave(self, then: str) -> None:
-        """Leaves, and does `then` if it is an action; asks when something is drafted."""
+        """Leaves, and does `then` if it is an action; asks when something is drafted that no version has."""
         draft = self.bench.draft
-        if draft is None or not self.bench.dirty:
+        if draft is None or not self.bench.dirty or self.bench.moot:
             self._leave()
             return
 
@@ -348,8 +348,8 @@ class RuleEditorScreen(WaitingScreen):
                     self.console.dispatcher.do(then)
 
         discard = Intent((), "discard the draft")
-        text = f"Entries of it: {counted_changes(draft.changes)}. That would be lost; A applies it."
-        question = Question("Discard the draft?", text, (("Discard", discard),))
+        text = f"Entries of it: {counted_changes(draft.changes)}. That would be lost."
+        question = Question("Discard the draft?", text, (("Discard", discard),), "{rules.apply} applies it instead.")
         self.console.push_screen(ConfirmScreen(question), answered)
 
     def _leave(self) -> None:

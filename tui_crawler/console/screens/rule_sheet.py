@@ -81,7 +81,8 @@ class RuleSheetScreen(Dialog):
             self.call_later(self._show, news)
 
     def _show(self, news: ImpactNews | None) -> None:
-        self.query_one(Lines).show([*self._lines, *(without_lines(news) if self._without is not None else ())])
+        without = without_lines(news, self.key_names) if self._without is not None else ()
+        self.query_one(Lines).show([*self._lines, *without])
 
     def _offered(self) -> list[str]:
         """What can be done here, each after its key; what has none is left out."""

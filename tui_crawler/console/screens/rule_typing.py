@@ -50,13 +50,14 @@ class RuleTyping:
 
     def edit(self, entry: object) -> None:
         """Opens the line with an entry as it is now."""
-        draft, tell = self._bench.draft, self._screen.console.tell
+        draft, tell, keys = self._bench.draft, self._screen.console.tell, self._screen.key_names
         if isinstance(entry, Exclusion):
-            tell("no", "it stands on the operators' exclusion list: D in the Rules view takes it off", "muted")
+            words = "it stands on the operators' exclusion list: {rule.delete} in the Rules view takes it off"
+            tell("no", keys.said(words), "muted")
         if draft is None or not isinstance(entry, Entry):
             return
         if not draft.has(entry.key):
-            tell("no", "it is taken out of the draft; D puts it back", "muted")
+            tell("no", f"it is taken out of the draft; {keys('rule.delete')} puts it back", "muted")
         elif text := self._desk.write(policies_of((entry,))):
             self.write(Typing(entry), text)
         else:

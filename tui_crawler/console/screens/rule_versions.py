@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.crawl_table import CrawlTable
     from tui_crawler.console.panes.lines import Lines
+    from tui_crawler.console.screens.base import ConsoleScreen
 
 
 class RuleVersions:
     """Shows a history in a table, and what it says in the pane beside it."""
 
-    def __init__(self, table: CrawlTable, difference: Lines) -> None:
+    def __init__(self, screen: ConsoleScreen, table: CrawlTable, difference: Lines) -> None:
         """Nothing is read yet."""
+        self._screen = screen
         self._table = table
         self._difference = difference
         self.history: tuple[Ruleset, ...] | None = None
@@ -38,7 +40,7 @@ class RuleVersions:
 
     def show_titles(self) -> None:
         """Names the panes."""
-        title(self._table, "Versions", "space marks one to compare with")
+        title(self._table, "Rulesets", f"{self._screen.key_names('mark.toggle')} marks one to compare with")
         title(self._difference, self.heading)
 
     @property
@@ -46,8 +48,8 @@ class RuleVersions:
         """What the difference is of; raw text."""
         one, pair = self.selected, self.compared
         if pair is not None:
-            return f"From version {pair[0].ruleset_id} to {pair[1].ruleset_id}"
-        return f"What version {one.ruleset_id} changed" if one is not None else "Difference"
+            return f"From ruleset {pair[0].ruleset_id} to {pair[1].ruleset_id}"
+        return f"What ruleset {one.ruleset_id} changed" if one is not None else "Difference"
 
     def show_difference(self) -> None:
         """Shows what the version under the cursor changed, or two differ in."""
@@ -100,7 +102,7 @@ class RuleVersions:
             return "no version is selected"
         back = self.before(one) if one.current else one
         if back is None:
-            return f"version {one.ruleset_id} is the first: there is none before it"
+            return f"ruleset {one.ruleset_id} is the first: there is none before it"
         if now is not None and same_rules(back.policies, now.policies):
-            return f"version {back.ruleset_id} says the same as the one in force"
+            return f"ruleset {back.ruleset_id} says the same as the one in force"
         return back

@@ -87,7 +87,7 @@ class RulesScreen(WaitingScreen):
         self._entries = CrawlTable(RULE_COLUMNS, placeholder=READING, id="rules-entries", classes="pane")
         self._versions = CrawlTable(VERSION_COLUMNS, placeholder="no versions", id="rules-versions", classes="pane")
         self._difference = Lines(id="rules-difference", classes="pane")
-        self._past = RuleVersions(self._versions, self._difference)
+        self._past = RuleVersions(self, self._versions, self._difference)
         self._info = Lines(id="rules-info", classes="pane")
         self._info.can_focus = False
         right = Vertical(self._versions, self._difference, id="rules-right")
@@ -178,7 +178,7 @@ class RulesScreen(WaitingScreen):
 
     def _show_titles(self) -> None:
         held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
-        held = held or counted_words(self._counted, self.console.clock.zone)
+        held = held or counted_words(self._counted, self.console.clock.zone, self.key_names)
         title(self._entries, heading_of(self._current(), self._entries.row_count), held)
         title(self._info, "Entry")
         self._past.show_titles()
@@ -312,13 +312,14 @@ class RulesScreen(WaitingScreen):
         by = {"rule.up": -1, "rule.down": 1}.get(action_id, 0)
         match entry:
             case Entry() if now is not None and by and (stays := RuleDraft(now, now.policies).stays(entry.key, by)):
-                self.console.tell("no", stays, "muted")
+                self.console.tell("no", self.key_names.said(stays), "muted")
             case Entry():
                 self._edit(Start(does=action_id, at=entry.key, base=now))
             case Exclusion() if action_id == "rule.delete":
                 self.console.wishes.ask(readmit(entry))
             case Exclusion():
-                self.console.tell("no", "it stands on the operators' exclusion list: D takes it off", "muted")
+                words = "it stands on the operators' exclusion list: {rule.delete} takes it off"
+                self.console.tell("no", self.key_names.said(words), "muted")
 
     def _show_exclusion(self, lines: list[Line]) -> None:
         """Shows what is typed for the operators' list."""

@@ -13,8 +13,9 @@ from textual.content import Content
 from textual.widgets import Input
 
 from tui_crawler.console.crawl_table import Column, CrawlTable, Row
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.present.line import Flow, Prose, width_of
 from tui_crawler.console.screens.base import Dialog
 
 if TYPE_CHECKING:
@@ -25,22 +26,28 @@ if TYPE_CHECKING:
 
 ROOMY = 30
 """Lines of a screen on which all notes have room."""
+_MOST_TEXT = 3
+"""So many lines of an entry's text are shown at most."""
+_BESIDE = 4
+"""Cells of the list that are no text: the cursor, and the scroll bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One thing to choose. `words` is what the filter looks in; not `possible`: it can only be looked at.
 
-    `about` is shown under the list while the cursor is on it, `refusal` says why it is not possible. An entry without
-    words is a heading: no filter keeps it.
+    `about` is shown under the list while the cursor is on it, and before it `text`, where some text is cut in the list;
+    `refusal` says why it is not possible. An entry without words is a heading: no filter keeps it, and the cursor does
+    not stay on it.
     """
 
     key: str
     cells: tuple[Cell, ...]
     words: str
     possible: bool = True
-    about: Cell = ""
+    about: Line = ""
     refusal: str = ""
+    text: str = ""
 
 
 class SearchDialog(Dialog):
@@ -109,8 +116,11 @@ class SearchDialog(Dialog):
         self._tell(event.key)
 
     def action_move(self, rows: int) -> None:
-        """Moves the cursor of the list."""
-        self.query_one(CrawlTable).action_move_rows(rows)
+        """Moves the cursor of the list, over headings."""
+        table = self.query_one(CrawlTable)
+        table.action_move_rows(rows)
+        self._leave_headings(1 if rows > 0 else -1)
+        self._leave_headings(1)
 
     def action_page(self, pages: int) -> None:
         """Moves the cursor of the list by pages."""
@@ -129,18 +139,53 @@ class SearchDialog(Dialog):
         ]
         table = self.query_one(CrawlTable)
         table.set_rows([Row(one.key, one.cells) for one in kept], cursor="first")
-        if kept and not kept[0].words:
-            table.move_cursor(index=1)
+        self._leave_headings(1)
         self._tell(table.cursor_key)
 
+    def _leave_headings(self, step: int) -> None:
+        """Moves the cursor on while it is on a heading."""
+        table = self.query_one(CrawlTable)
+        headings = {one.key for one in self._entries if not one.words}
+        last = table.row_count - 1 if step > 0 else 0
+        while table.cursor_key in headings and table.cursor_index != last:
+            table.action_move_rows(step)
+
     def _tell(self, key: object) -> None:
+        """Shows what belongs to an entry, and the notes, in as many lines whichever entry it is."""
         entry = next((one for one in self._entries if one.key == key), None)
-        notes = self._notes if self.app.size.height >= ROOMY else self._notes[-1:]
+        roomy = self.app.size.height >= ROOMY
+        notes = self._notes if roomy else self._notes[-1:]
         pane = self.query_one("#notes", Lines)
-        pane.styles.height = len(notes) + 2
-        pane.show(["", entry.about if entry is not None else "", *notes])
+        width = max(1, pane.container_size.width)
+        texts, abouts = self._texts(width), {one.key: _in_lines(one.about, width, 1 + roomy) for one in self._entries}
+        told: list[Line] = []
+        for lines in (texts, abouts):
+            room = max((_height(line, width) for line in lines.values() if line), default=0)
+            line = lines.get(entry.key, "") if entry is not None else ""
+            told += [*[""] * (room - _height(line, width)), line] if room else []
+        shown = ["", *told, *notes]
+        pane.styles.height = sum(_height(line, width) for line in shown)
+        pane.show(shown)
+
+    def _texts(self, width: int) -> dict[str, Line]:
+        """The texts of the entries that are cut in the list."""
+        cut = [one for one in self._entries if one.text and sum(map(width_of, one.cells)) > width - _BESIDE]
+        return {one.key: Prose(one.text, "strong", most=_MOST_TEXT) for one in cut}
 
     def _choose(self, key: object) -> None:
         entry = next((one for one in self._entries if one.key == key), None)
         if entry is not None and entry.possible:
             self.dismiss(entry.key)
+
+
+def _in_lines(line: Line, width: int, most: int) -> Line:
+    """The line; pieces that take more than `most` lines beside each other in one that is cut."""
+    if isinstance(line, Flow) and _height(line, width) > most:
+        pieces = [piece if isinstance(piece, tuple) else (piece,) for piece in line.pieces]
+        return tuple(part for piece in pieces for part in (*piece, " " * line.gap))
+    return line
+
+
+def _height(line: Line, width: int) -> int:
+    """How many lines it takes."""
+    return len(lay_out_line(line, width))

@@ -41,7 +41,6 @@ _EDITOR_KEYS = (
     ("editor.recall", "↑", "asked before"),
     ("editor.complete", "tab", "complete"),
     ("editor.line", "ctrl+j", "new line"),
-    ("nav.back", "esc", "back"),
 )
 """What the footer names while the editor has the focus: id (of an action, or of a key of the editor), key, label."""
 _HINT = "enter asks · ctrl+j new line · tab completes · ↑ ↓ what was asked · only reading is possible"
@@ -77,7 +76,7 @@ class SqlScreen(ConsoleScreen):
         self._question = question
         self._answer = QueryAnswer()
         self._problem = ""  # why the last question got no answer; the one before is shown still
-        self._asked = 0
+        self._asked, self._sent = 0, ""  # how many questions were asked, and the text of the last one
         self._waits = False
         self._since = 0
         self._cancelled = False
@@ -117,6 +116,13 @@ class SqlScreen(ConsoleScreen):
         words = "  ".join(event.words[:40])
         self._hint.show([Styled(words, "accent") if words else Styled(_HINT, "muted")])
 
+    def on_sql_editor_nothing_fits(self) -> None:
+        """Tab stays in the editor, and says what leaves it."""
+        keys = self.console.own_keys.get("focus.next", "tab").split(",")
+        leaves = "tab again" if "tab" in keys else self.key_names("focus.next")
+        words = f"nothing to complete here · {leaves} goes to the answer · {self.key_names('nav.back')} leaves"
+        self._hint.show([Styled(words, "warning")])
+
     # what is shown
 
     def wants(self) -> Wants:
@@ -133,8 +139,8 @@ class SqlScreen(ConsoleScreen):
 
     def _show_title(self) -> None:
         if self._waits:
-            ms = self.console.clock.mono_ms() - self._since
-            words = f"cancelling… {elapsed(ms)}" if self._cancelled else f"◷ asking… {elapsed(ms)} · esc cancels"
+            ms, back = self.console.clock.mono_ms() - self._since, self.key_names("nav.back")
+            words = f"cancelling… {elapsed(ms)}" if self._cancelled else f"◷ asking… {elapsed(ms)} · {back} cancels"
         elif self._problem:
             words = f"of the question before: {answer_words(self._answer)}" if self._answer.columns else "no answer"
         elif self._answer.columns:
@@ -154,7 +160,7 @@ class SqlScreen(ConsoleScreen):
             self._show_title()
             self.tell_footer()
             return
-        self._answer = answer
+        self._answer, self._editor.answered = answer, self._sent
         table.keep_only("")
         table.order_by(None)
         table.clear_marks()
@@ -188,7 +194,9 @@ class SqlScreen(ConsoleScreen):
 
     def footer_keys(self) -> Sequence[tuple[str, str, str]]:
         """The keys of the editor while it has the focus: it takes all others as text."""
-        return _EDITOR_KEYS if self.focused is self._editor else super().footer_keys()
+        if self.focused is not self._editor:
+            return super().footer_keys()
+        return (*_EDITOR_KEYS, ("nav.back", self.key_names("nav.back"), "back"))
 
     # what is done
 
@@ -231,9 +239,9 @@ class SqlScreen(ConsoleScreen):
 
     def _ask(self, text: str) -> None:
         if self._waits:
-            self.console.tell("no", "a question is being answered; esc cancels it", "muted")
+            self.console.tell("no", f"a question is being answered; {self.key_names('nav.back')} cancels it", "muted")
             return
-        self._asked += 1
+        self._asked, self._sent = self._asked + 1, text
         self._waits, self._cancelled, self._back = True, False, 0
         self._since = self.console.clock.mono_ms()
         self._desk.remember(text)
@@ -252,7 +260,9 @@ class SqlScreen(ConsoleScreen):
     # messages
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
-        """Other keys matter where the focus is now."""
+        """Other keys matter where the focus is now, and what was said of the editor's no more."""
+        if self.focused is not self._editor and not self._problem:
+            self._hint.show([Styled(_HINT, "muted")])
         self.tell_footer()
 
     def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.format import count, plural
-from tui_crawler.console.intent import set_jobs, shift_niceness, toggle_jobs
+from tui_crawler.console.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.ledger import COUNTED, LedgerPane
@@ -31,7 +32,7 @@ from tui_crawler.console.present.stat_rows import (
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import Part, Snapshot, Wants
 from tui_crawler.console.safe_text import safe
-from tui_crawler.console.screens.base import size_classes, title
+from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.choose import ChooseScreen
 from tui_crawler.console.screens.waiting import RowsScreen
 from tui_crawler.console.stat_parts import ExitCounts, Jobs
@@ -39,6 +40,7 @@ from tui_crawler.console.stat_parts import ExitCounts, Jobs
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
+    from tui_crawler.console.intent import Intent
     from tui_crawler.domain.desk_view import JobView
     from tui_crawler.domain.page_view import ExitCountView
 
@@ -48,6 +50,8 @@ LARGEST = 1_000_000
 JOBS_SHOWN = 6
 FRAME = 3
 """Lines of a table pane that are not rows: its border and its header."""
+_OF_RUN, _OF_ORIGIN = "of-run", "of-origin"
+"""Whose exit codes are shown where there is one column."""
 _FIELDS = {"job.nice": "nice", "job.depth": "depth", "job.concurrency": "concurrency"}
 _HINTS = {
     "nice": "a whole number; lower is sooner",
@@ -60,7 +64,7 @@ class StatsScreen(RowsScreen):
     """Numbers of the crawl, and what can be done with its jobs."""
 
     WHERE = Where.stats
-    HERE = frozenset({"view.stats", "origin.add"})
+    HERE = frozenset({"origin.add"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.stats)]
     AUTO_FOCUS = "#jobs"
     _names = tuple(name for name, _ in ORDERS)
@@ -79,7 +83,7 @@ class StatsScreen(RowsScreen):
         self._targets_of_prompt: tuple[JobView, ...] = ()
 
     def body(self) -> Iterable[Widget]:
-        """Exit codes at the left; jobs, origins and a ledger at the right."""
+        """Jobs and exit codes at the left; origins and a ledger at the right."""
         self._all_exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="all-exits", classes="pane")
         self._own_exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="own-exits", classes="pane")
         self._job_table = CrawlTable(JOB_COLUMNS, placeholder="no job yet", id="jobs", classes="pane")
@@ -87,16 +91,19 @@ class StatsScreen(RowsScreen):
         for table in (self._all_exits, self._own_exits, self._top):
             table.stands_while_marked = True
         self._ledger = LedgerPane()
-        left = Vertical(self._all_exits, self._own_exits, id="stats-left")
-        right = Vertical(self._job_table, self._top, self._ledger, id="stats-right")
-        self._panes = Horizontal(left, right, id="stats-panes")
+        left = Vertical(self._job_table, self._all_exits, self._own_exits, id="stats-left")
+        right = Vertical(self._top, self._ledger, id="stats-right")
+        self._panes = Horizontal(left, right, id="stats-panes", classes=_OF_RUN)
         yield Vertical(self._panes, id="body")
 
     def on_mount(self) -> None:
         """Names the panes."""
         self._show_titles()
-        if size_classes(self.app.size)["-narrow"]:
-            self.call_after_refresh(self._panes.scroll_home, animate=False)
+
+    def fit(self, size: Size) -> None:
+        """Where there is one column the titles say more."""
+        super().fit(size)
+        self._show_titles()
 
     # what is shown
 
@@ -166,12 +173,14 @@ class StatsScreen(RowsScreen):
 
     def _show_titles(self) -> None:
         frozen = f"‖ frozen · {self.missed} changes" if self.frozen else ""
-        title(self._all_exits, "Exit codes · this run", frozen)
-        own = f"{host_of(self._origin)} · this run" if self._origin else "no origin"
-        title(self._own_exits, f"Exit codes · {own}")
+        own = host_of(self._origin) if self._origin else "no origin"
+        narrow, key = self.has_class("-narrow"), self.key_names("stats.exits")
+        title(self._all_exits, "Exit codes · this run" + (f" · {key}: {own}" if narrow else ""), frozen)
+        title(self._own_exits, f"Exit codes · {own} · " + (f"{key}: all origins" if narrow else "this run"))
         title(self._job_table, f"Jobs · {count(len(self._jobs))} · pages as they stand")
         title(self._top, f"Origins by {dict(ORDERS)[self._order]} · {SPANS[self._order]}")
-        title(self._ledger, *self._ledger.titles(self.console.picture.run))
+        words, hint = self._ledger.titles(self.console.picture.run)
+        title(self._ledger, *((f"{words} · {hint}",) if narrow else (words, hint)))
 
     # what is selected
 
@@ -227,24 +236,20 @@ class StatsScreen(RowsScreen):
             case "nav.open":
                 self._open()
             case "job.toggle_pause":
-                intent = toggle_jobs(self._targets())
-                if intent is None:
-                    self.console.tell("no", "an aborted job is taken up with: tui-crawler jobs unabort", "muted")
-                else:
-                    wishes.carry_out(intent)
-                    self.marks.used()
+                self._steer(toggle_jobs(self._targets()), "")
+            case "job.pause":
+                self._steer(pause_jobs(self._targets()), "pause job: it is paused already")
+            case "job.resume":
+                self._steer(resume_jobs(self._targets()), "resume job: it is not paused")
             case "job.later" | "job.sooner":
                 wishes.carry_out(shift_niceness(self._targets(), NICER if action_id == "job.later" else -NICER))
                 self.marks.used()
             case "job.nice" | "job.depth" | "job.concurrency":
                 self._ask_number(action_id, argument)
-            case "stats.ledger":
-                if not self._ledger.turn_to(argument):
-                    self.console.tell("no", f"{argument}: there is no such list", "warning")
-                self._after_turning()
-            case "stats.count":
-                self._ledger.count_again()
-                self._after_turning()
+            case "stats.exits":
+                self._show_other_exits()
+            case "stats.ledger" | "stats.count":
+                self._turn(action_id, argument)
             case "sort.pick" if self.focused is self._top:
                 self._pick_order(argument)
             case "sort.reverse" if self.focused is self._top:
@@ -262,6 +267,14 @@ class StatsScreen(RowsScreen):
             code = str(self.focused.cursor_key or "")
             self.console.tell("exit", f"{code}: {meaning(code)}")
 
+    def _show_other_exits(self) -> None:
+        """The exit codes of the origin under the cursor, or of the whole run; where both are shown, goes there."""
+        of_origin = self._panes.has_class(_OF_RUN)
+        self._panes.set_class(not of_origin, _OF_RUN)
+        self._panes.set_class(of_origin, _OF_ORIGIN)
+        self.set_focus(self._own_exits if of_origin else self._all_exits)
+        self._show_titles()
+
     def _pick_order(self, argument: str) -> None:
         """The origins are the first by one of a few numbers, so that only these can be chosen."""
         if argument in self._names:
@@ -276,9 +289,24 @@ class StatsScreen(RowsScreen):
             self._top.move_cursor(index=0)
             self._show_titles()
 
-    def _after_turning(self) -> None:
+    def _turn(self, action_id: str, argument: str) -> None:
+        """Shows another ledger, or counts what must be counted."""
+        if action_id == "stats.count":
+            self._ledger.count_again()
+        elif not self._ledger.turn_to(argument):
+            self.console.tell("no", f"{argument}: there is no such list", "warning")
         self._show_titles()
         self.console.read_soon()
+
+    def _steer(self, intent: Intent | None, why: str) -> None:
+        """Carries out what is possible; else says `why` not, or that the jobs are aborted."""
+        if intent is None and (not why or all(job.aborted for job in self._targets())):
+            why = "an aborted job is taken up with: tui-crawler jobs unabort"
+        if intent is None:
+            self.console.tell("no", why, "muted")
+        else:
+            self.console.wishes.carry_out(intent)
+            self.marks.used()
 
     def _ask_number(self, action_id: str, argument: str) -> None:
         """Takes the number that was typed with the word, or opens the line for it."""

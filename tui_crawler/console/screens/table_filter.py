@@ -8,7 +8,7 @@ from textual.timer import Timer
 
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.present.needle import HINT
+from tui_crawler.console.zoom import panes_of
 
 if TYPE_CHECKING:
     from tui_crawler.console.screens.base import ConsoleScreen
@@ -28,12 +28,13 @@ class TableFilter:
 
     @property
     def table(self) -> CrawlTable | None:
-        """The table that has the focus, else the one that a screen begins with, else the first there is."""
+        """The table that has the focus, else the one that a screen begins with, else the first; None: none is shown."""
         focused = self._screen.focused
         if isinstance(focused, CrawlTable):
             return focused
+        shown = [pane for pane in panes_of(self._screen) if isinstance(pane, CrawlTable)]
         first = self._screen.query(str(self._screen.AUTO_FOCUS)).results(CrawlTable)
-        return next(first, None) or next(iter(self._screen.query(CrawlTable)), None)
+        return next((one for one in first if one in shown), None) or next(iter(shown), None)
 
     @property
     def filtered(self) -> CrawlTable | None:
@@ -49,6 +50,8 @@ class TableFilter:
         match action_id:
             case "filter.open" if table is not None:
                 self._open(table, argument)
+            case "filter.open":
+                self._screen.console.tell("no", "no list is shown here", "muted")
             case "filter.clear" if self.filtered is not None:
                 self._clear()
             case "filter.next" | "filter.previous" if table is not None:
@@ -85,7 +88,7 @@ class TableFilter:
         if argument:
             self._filter(argument)
         else:
-            self._screen.query_one(EntryLine).open(PURPOSE, "/", table.needle, HINT)
+            self._screen.query_one(EntryLine).open(PURPOSE, "/", table.needle, table.filter_hint)
 
     def _clear(self) -> None:
         table = self.filtered

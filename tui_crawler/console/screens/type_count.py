@@ -38,7 +38,7 @@ class TypeCountScreen(Dialog):
             box.border_subtitle = Content("enter does it · esc leaves")
             yield Static(Content(safe(question.text, 600)), classes="dialog-text")
             if question.note:
-                yield Static(Content(safe(question.note, 600)), classes="dialog-note")
+                yield Static(Content(safe(self.key_names.said(question.note), 600)), classes="dialog-note")
             yield Static(Content(f"Type {count(self._number)} to go on:"), id="count-label")
             yield PlainInput(id="count", compact=True, select_on_focus=False)
 

@@ -64,7 +64,6 @@ class UrlScreen(RowsScreen):
     """Everything about one URL. Panes are shared by tabs; the style sheet says which one shows which."""
 
     WHERE = Where.url
-    HERE = frozenset({"view.failures", "view.urls", "view.rules", "view.logs", "view.stats"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.url)]
     AUTO_FOCUS = "#url-attempts"
 
@@ -111,7 +110,7 @@ class UrlScreen(RowsScreen):
         """Names the panes."""
         title(self._page, "Page")
         title(self._path, "Why is it here?")
-        title(self._trace, "Decision trace", "i in full")
+        title(self._trace, "Decision trace", f"{self.key_names('url.inspect_why')} in full")
         title(self._attempts, "Attempts")
         title(self._requests, "Requests")
         title(self._sent, "Sent")
@@ -170,7 +169,8 @@ class UrlScreen(RowsScreen):
 
     def _show_trace(self) -> None:
         """The trace; where there is one column only, with the path from a seed below it."""
-        lines = short_trace_lines(self._explanation) if self._explanation is not None else []
+        clock, said = self.console.clock, self._explanation
+        lines = short_trace_lines(said, clock.wall_ms(), clock.zone) if said is not None else []
         if self.has_class("-narrow") and self._detail is not None:
             lines += ["", heading("Why is it here?"), *path_lines(self._detail, self.console.clock.zone)]
         self._trace.show(lines)
@@ -314,6 +314,9 @@ class UrlScreen(RowsScreen):
         match action_id:
             case "url.tab_why" | "url.tab_attempts" | "url.tab_headers" | "url.tab_links" | "url.tab_body":
                 self._open_tab(action_id.removeprefix("url.tab_"))
+            case "filter.open" if self.table_filter.table is None:  # what is typed next is for a list
+                self._open_tab("attempts")
+                return False
             case "list.older" | "list.newer":
                 self._turn_links(on=action_id == "list.older")
             case "url.raw":
@@ -338,7 +341,7 @@ class UrlScreen(RowsScreen):
     def focus_main(self) -> None:
         """Puts the focus where the tab begins."""
         narrow = self._tab == "why" and self.has_class("-narrow")
-        self.query_one("#url-trace" if narrow else _FOCUS[self._tab]).focus()
+        self.set_focus(self.query_one("#url-trace" if narrow else _FOCUS[self._tab]))  # at once: keys may follow
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         """Another attempt, or another request."""

@@ -9,6 +9,7 @@ from tui_crawler.console.format import count
 from tui_crawler.console.ports import PageCounts
 from tui_crawler.console.present.pivot import Pivot
 from tui_crawler.console.present.url_rows import URL_COLUMNS
+from tui_crawler.console.screens.lifetime import stands
 from tui_crawler.console.screens.pivot import PivotScreen
 from tui_crawler.console.url_parts import PageCountsOf
 
@@ -54,7 +55,7 @@ class UrlPivot:
     def take(self, read: Mapping[Part, object]) -> None:
         """Shows what was counted."""
         value = None if self._part is None else read.get(self._part)
-        if isinstance(value, PageCounts) and self._dialog is not None and self._dialog.is_mounted:
+        if isinstance(value, PageCounts) and self._dialog is not None and stands(self._dialog):
             self._part = None
             rest = f" of the first {count(value.looked_at)} of {count(value.known)}"
             of = rest if value.looked_at < value.known else ""

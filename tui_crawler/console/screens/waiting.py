@@ -95,7 +95,7 @@ class WaitingScreen(ConsoleScreen):
         super().move_on()
         self._ticks += self.waiting
         if self.waiting and self._ticks == _TOLD_AFTER:
-            self.console.tell("waits", f"◷ {self.waits_for}; esc gives up waiting", "waiting")
+            self.console.tell("waits", f"◷ {self.waits_for}; {self.key_names('nav.back')} gives up waiting", "waiting")
 
 
 class RowsScreen(WaitingScreen):
@@ -109,26 +109,31 @@ class RowsScreen(WaitingScreen):
     )  # fmt: skip
 
     @property
+    def rows_read(self) -> bool:
+        """Whether the rows are those that are wanted: where others are looked for they are not, until these come."""
+        return self.has_read
+
+    @property
     def waits_for(self) -> str:
         """What an action waits for."""
         return "the rows are still being read"
 
     def lacks(self, action_id: str) -> bool:
         """Whether an action is about rows, and none were read."""
-        return not self.has_read and (action_id in _ABOUT_ROWS or not _ROWS.isdisjoint(BY_ID[action_id].needs))
+        return not self.rows_read and (action_id in _ABOUT_ROWS or not _ROWS.isdisjoint(BY_ID[action_id].needs))
 
     def keeps(self, key: str) -> bool:
         """Whether a key moves among rows, and none were read: it would do nothing, the next meet another row."""
         table = self.focused
-        waits = not self.has_read and not self.console.rounds.failure
+        waits = not self.rows_read and not self.console.rounds.failure
         return waits and isinstance(table, CrawlTable) and bool(table._bindings.key_to_bindings.get(key))
 
     def take_in(self, shot: Snapshot) -> None:
         """Does what waited for the rows."""
-        first = not self.has_read
+        waited = not self.rows_read
         super().take_in(shot)
         self.go_on()
-        if first:
+        if waited and self.rows_read:
             self.console.let_keys_go_on()
 
     def open_when_read(self) -> None:

@@ -19,6 +19,7 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.first_step import ART, ART_WIDTH, Way, ways
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.screens.base import size_classes
+from tui_crawler.console.screens.lifetime import is_for_nobody
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.console.welcome_actions import STEP_BY_ID, WELCOME
 
@@ -103,6 +104,11 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
             keys.can_focus = False
             yield keys
         yield TooSmall()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handles what is for somebody."""
+        if not is_for_nobody(event, self):
+            await super().on_event(event)
 
     def on_mount(self) -> None:
         """Writes what stays."""

@@ -36,7 +36,6 @@ class WhyScreen(RowsScreen):
     """The trace of one URL, and where it stands."""
 
     WHERE = Where.why
-    HERE = frozenset({"view.failures", "view.urls", "view.rules", "view.logs", "view.stats"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.why), Binding("enter", "open_url", "Open", show=False)]
     AUTO_FOCUS = "#why-trace"
 
@@ -76,7 +75,8 @@ class WhyScreen(RowsScreen):
                 self._show_titles()
             else:
                 self._shown = read
-                self._trace.show(trace_lines(read))
+                clock = self.console.clock
+                self._trace.show(trace_lines(read, clock.wall_ms(), clock.zone))
                 self._show_standing()
 
     def _show_standing(self) -> None:
@@ -84,9 +84,8 @@ class WhyScreen(RowsScreen):
         if self._shown is not None:
             drafted = drafted_policies(self.console)
             judged = judge(self._url, drafted) if drafted is not None else None
-            self._standing.show(
-                [*standing_lines(self._shown, self.console.clock.zone), *(draft_lines(judged) if judged else [])]
-            )
+            lines = standing_lines(self._shown, self.console.clock.zone, self.key_names)
+            self._standing.show([*lines, *(draft_lines(judged) if judged else [])])
 
     def thaw(self) -> None:
         """Asks again."""

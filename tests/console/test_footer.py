@@ -1,0 +1,86 @@
+"""The footer: what a screen is for comes first, the place keeps its end, the numbered views are one chip."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.console.sample_crawl import API
+from tests.console.support import Stage, stage
+from tui_crawler.console.actions import BY_ID, Where
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.footer_order import FIRST, footer_at
+from tui_crawler.console.screens.jump import JumpScreen
+
+
+def footer(held: Stage) -> str:
+    return held.text().splitlines()[-1]
+
+
+async def open_origin(held: Stage) -> None:
+    held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+    await held.press("enter", rounds=2)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_an_origin_offers_what_is_done_to_it_before_new_seeds(size: tuple[int, int]) -> None:
+    async with stage(size) as held:
+        await open_origin(held)
+        assert "p pause  x stop  d slower  b robots.txt" in footer(held)
+        assert footer(held).find("a add") in {-1, *range(footer(held).index("robots.txt"), size[0])}
+
+
+async def test_enter_is_named_only_where_it_opens_something() -> None:
+    async with stage((80, 24)) as held:
+        await open_origin(held)
+        assert "enter open" not in footer(held), "the state has no rows"
+        await held.press("tab", rounds=0)
+        assert "enter open" in footer(held)
+        await held.press("W", rounds=0)
+        assert "enter open" not in footer(held)
+
+
+async def test_a_url_offers_what_is_done_to_it_and_does_not_repeat_its_tabs() -> None:
+    async with stage((80, 24)) as held:
+        await held.press("2", "tab", "enter", rounds=2)
+        assert "r retry  m make rule  y copy" in footer(held)
+        await held.pilot.resize_terminal(200, 60)
+        await held.quiet()
+        assert "r retry  m make rule  y copy" in footer(held)
+        for tab in ("W why", "A attempts", "H headers", "L links", "B body"):
+            assert tab not in footer(held)
+
+
+async def test_a_rule_is_made_from_the_marked_pages() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("2", "tab", "space", "space", rounds=1)
+        assert "m rule from 2" in footer(held)
+
+
+async def test_the_numbered_views_are_one_chip_that_opens_the_overlay() -> None:
+    async with stage((200, 60)) as held:
+        assert "1-6 views" in footer(held)
+        for view in ("2 failures", "3 URLs", "5 logs", "6 stats"):
+            assert view not in footer(held)
+        await held.pilot.click(offset=(footer(held).index("1-6") + 1, 59))
+        await held.settle(1)
+        assert isinstance(held.app.screen, JumpScreen)
+        assert "5 logs" in held.text()
+
+
+async def test_views_with_other_keys_are_named_by_the_key_of_the_overlay() -> None:
+    async with stage((200, 60), keymap={"view.logs": "f5"}) as held:
+        assert "ctrl+o views" in footer(held)
+
+
+async def test_the_place_is_cut_at_its_left() -> None:
+    async with stage((80, 24)) as held:
+        await open_origin(held)
+        await held.press("b", rounds=2)
+        assert footer(held).startswith(" … › robots.txt   ")
+
+
+def test_what_comes_first_exists_there() -> None:
+    assert all(BY_ID[name].at(where) for where, names in FIRST.items() for name in names)
+    assert [one.id for one in footer_at(Where.url)][:5] == [
+        "run.start", "nav.open", "zoom.out", "url.retry", "rule.from_selection",
+    ]  # fmt: skip

@@ -1,0 +1,147 @@
+"""What has the focus is on the screen, in every view and at every size; one origin in tabs when narrow."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.console.sample_crawl import API
+from tests.console.support import Stage, stage
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.zoom import panes_of
+
+SIZES = ((60, 20), (80, 24), (120, 40), (200, 60))
+VIEWS = {
+    "overview": (),
+    "origin": ("enter",),
+    "origin, another pane": ("enter", "tab"),
+    "origin, filtered": ("enter", "/", *"exit:timeout", "enter"),
+    "origin, enlarged": ("enter", "+"),
+    "failures": ("2",),
+    "failures, pages": ("2", "tab"),
+    "failures, enlarged": ("2", "tab", "+"),
+    "url": ("2", "tab", "enter"),
+    "url, attempts": ("2", "tab", "enter", "A"),
+    "url, headers": ("2", "tab", "enter", "H"),
+    "url, links": ("2", "tab", "enter", "L"),
+    "url, body": ("2", "tab", "enter", "B"),
+    "why": ("2", "tab", "enter", "i", "enter"),
+    "urls": ("3",),
+    "rules": ("4",),
+    "rule draft": ("4", "D"),
+    "logs": ("5",),
+    "stats": ("6",),
+    "stats, last pane": ("6", "shift+tab"),
+    "stats, origins": ("6", "tab", "/"),
+    "robots.txt": ("enter", "b"),
+    "sql": (";",),
+}
+"""Keys that lead to a view."""
+
+
+def seen(held: Stage) -> bool:
+    """Whether the pane that has the focus, or that is filtered, begins inside the visible body, with a row."""
+    screen = held.app.console_screen
+    assert screen is not None
+    body = screen.query_one("#body").region
+    pane = screen.focused if screen.focused in body_panes(held) else screen.table_filter.table
+    assert pane is not None
+    shown = held.app.screen.find_widget(pane).visible_region
+    return shown in body and shown.y == pane.region.y and shown.height >= min(pane.region.height, 3) > 0
+
+
+def body_panes(held: Stage) -> list[object]:
+    screen = held.app.console_screen
+    assert screen is not None
+    return list(screen.query("#body .pane"))
+
+
+async def resize(held: Stage, width: int, height: int) -> None:
+    await held.pilot.resize_terminal(width, height)
+    await held.quiet()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+async def test_what_has_the_focus_is_on_the_screen(view: str) -> None:
+    async with stage(SIZES[1]) as held:
+        await held.press(*VIEWS[view], rounds=1)
+        unseen = [] if seen(held) else ["at first"]
+        for size in (*SIZES, SIZES[0]):
+            await resize(held, *size)
+            if not seen(held):
+                unseen.append(str(size))
+    assert not unseen
+
+
+async def test_narrow_one_origin_is_a_line_of_tabs_and_one_pane() -> None:
+    async with stage(SIZES[1]) as held:
+        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+        await held.press("enter", rounds=2)
+        assert shown(held) == ["state"], "its state comes first"
+        assert "▸W State   A Attempts   L Todo 812   C Exit codes 7" in held.text()
+        await held.press("r", "enter", "m", rounds=1)
+        assert held.journal.sent == [], "nothing is done to a row that is not seen"
+        assert shown(held) == ["state"]
+        await held.press("tab", "tab", rounds=1)
+        assert shown(held) == ["todo"]
+        await held.press("shift+tab", rounds=1)
+        assert shown(held) == ["attempts"]
+        assert "/v2/items?page=18" in held.text()
+        await held.press("C", rounds=1)
+        assert shown(held) == ["exits"]
+        await held.press("enter", rounds=1)
+        assert held.app.notices[-1].text.startswith("file_ingested: ")
+        await held.press("W", "e", rounds=1)
+        assert shown(held) == ["attempts"], "the problem it goes to is seen"
+        await held.press("L", "enter", rounds=2)
+        assert held.app.screen.query("#url-trace")
+
+
+async def test_narrow_a_filter_of_an_origin_shows_what_it_filters() -> None:
+    async with stage(SIZES[0]) as held:
+        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+        await held.press("enter", "/", *"exit:timeout", "enter", rounds=1)
+        assert shown(held) == ["attempts"]
+        assert "request_timeout" in held.text()
+        assert "rate_limited" not in held.text()
+
+
+async def test_the_tab_is_the_pane_that_has_the_focus_when_the_screen_gets_narrow() -> None:
+    async with stage(SIZES[2]) as held:
+        await held.press("enter", "L", rounds=1)
+        assert shown(held) == ["state", "exits", "todo", "attempts"]
+        assert held.app.screen.focused is held.app.screen.query_one("#todo")
+        await resize(held, *SIZES[0])
+        assert shown(held) == ["todo"]
+        await resize(held, *SIZES[3])
+        assert shown(held) == ["state", "exits", "todo", "attempts"]
+
+
+@pytest.mark.parametrize("tab", ["W", "B"])
+async def test_a_filter_of_a_url_opens_the_list_that_is_filtered(tab: str) -> None:
+    async with stage(SIZES[0]) as held:
+        await held.press("2", "tab", "enter", tab, rounds=1)
+        await held.press("/", *"timeout", "enter", rounds=1)
+        assert held.app.screen.query_one("#body").has_class("tab-attempts")
+        assert held.app.screen.focused is held.app.screen.query_one("#url-attempts")
+        assert held.text().splitlines()[-1].startswith(" / timeout")
+
+
+async def test_where_there_is_no_list_that_is_said() -> None:
+    async with stage(SIZES[2]) as held:
+        await held.press("enter", "b", "/", rounds=1)
+        assert held.app.notices[-1].text == "no list is shown here"
+
+
+async def test_narrow_a_pane_is_enlarged_in_one_step_and_put_back_in_one() -> None:
+    async with stage(SIZES[1]) as held:
+        await held.press("2", "+", rounds=1)
+        screen = held.app.console_screen
+        assert screen is not None
+        assert screen.query_one("#groups").outer_size == screen.query_one("#body").size
+        await held.press("_", rounds=1)
+        assert screen.zoom.level == 0
+
+
+def shown(held: Stage) -> list[str | None]:
+    """The panes of the origin that are on the screen."""
+    return [pane.id for pane in panes_of(held.app.screen)]

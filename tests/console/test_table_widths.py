@@ -1,0 +1,182 @@
+"""How wide what a table showed is: columns grow with it, and hold still else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from textual.app import App, ComposeResult
+
+from tests.console.sample_crawl import API, WWW
+from tests.console.support import stage
+from tui_crawler.console import table_view
+from tui_crawler.console.crawl_table import Column, CrawlTable, Row, Styled
+from tui_crawler.console.present.exits import short_name
+from tui_crawler.console.safe_text import safe
+from tui_crawler.console.table_columns import Layout, arrange
+from tui_crawler.console.table_sizes import Width
+from tui_crawler.console.table_widths import SeenWidths
+
+COLUMNS = (
+    Column("exit", "EXIT", 29, 0, min_width=10, kind="name"),
+    Column("url", "URL", None, 0, min_width=12, kind="place"),
+    Column("count", "COUNT", 8, 0, "right", min_width=5),
+)
+
+
+def row(key: int, url: str = "/a", *, exit_name: str = "✓ file_ingested", short: str = "✓ ingested") -> Row:
+    return Row(key, (Styled(exit_name, "ok", short=short), url, str(key)))
+
+
+def test_the_widest_cells_seen_count_with_their_short_forms() -> None:
+    seen = SeenWidths(3)
+    assert seen.widths == ()
+    assert seen.take([row(1), row(22, "/longer")])
+    assert list(seen.widths) == [Width(15, 10), Width(7, 7), Width(2, 2)]
+
+
+def test_widths_only_grow() -> None:
+    seen = SeenWidths(3)
+    seen.take([row(1, "/a-long-one")])
+    assert not seen.take([row(2, "/b")])
+    assert not seen.take([])
+    assert seen.widths[1].whole == len("/a-long-one")
+    assert not seen.take_one(row(2, "/c"))
+    assert seen.take_one(row(2, "/a-longer-one"))
+    assert seen.widths[1].whole == len("/a-longer-one")
+
+
+def test_a_row_that_is_as_it_was_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [row(number) for number in range(50)]
+    seen = SeenWidths(3)
+    seen.take(rows)
+    measured: list[Row] = []
+    measure = SeenWidths._measure
+    monkeypatch.setattr(SeenWidths, "_measure", lambda self, one: (measured.append(one), measure(self, one))[1])
+    seen.take(rows)
+    assert not measured
+    seen.take([*rows[1:], row(50)])
+    assert [one.key for one in measured] == [50]
+
+
+def test_hostile_cells_are_as_wide_as_they_are_shown() -> None:
+    seen = SeenWidths(2)
+    hostile = "日\x1b[2J\u202e\ud800" + "e\u0301" * 3
+    seen.take([Row(1, (hostile, ("\x07", Styled("é", short="日本")), "no column"))])
+    assert list(seen.widths) == [Width(len(safe(hostile)) + 1 - 3, 24), Width(5, 8)]
+
+
+class TableApp(App[None]):
+    """One table."""
+
+    def __init__(self, columns: Sequence[Column] = COLUMNS) -> None:
+        super().__init__()
+        self.table = CrawlTable(columns)
+
+    def compose(self) -> ComposeResult:
+        yield self.table
+
+
+def lines(table: CrawlTable) -> list[str]:
+    return [table.render_line(line).text.rstrip() for line in range(table.size.height)]
+
+
+async def test_a_row_that_grows_out_of_its_column_widens_it_on_all_lines() -> None:
+    app = TableApp()
+    async with app.run_test(size=(80, 8)) as pilot:
+        app.table.set_rows([row(1), row(2)])
+        await pilot.pause()
+        assert lines(app.table)[1] == "▸ ✓ file_ingested  /a             1"
+        app.table.update_row(row(2, "/a-longer-one", exit_name="✗ server_internal_error", short="✗ server"))
+        await pilot.pause()
+        assert lines(app.table)[:3] == [
+            "  EXIT                     URL                 COUNT",
+            "▸ ✓ file_ingested          /a                      1",
+            "  ✗ server_internal_error  /a-longer-one           2",
+        ]
+        app.table.update_row(row(2))
+        await pilot.pause()
+        assert lines(app.table)[0].endswith("                 COUNT"), "it does not shrink again"
+
+
+async def test_a_row_that_fits_makes_no_other_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Layout] = []
+
+    def note(columns: Sequence[Column], width: int, seen: Sequence[Width] = ()) -> Layout:
+        made.append(arrange(columns, width, seen))
+        return made[-1]
+
+    app = TableApp()
+    async with app.run_test(size=(80, 8)) as pilot:
+        app.table.set_rows([row(number, "/some/where") for number in range(10, 100)])
+        await pilot.pause()
+        painter = app.table._painter
+        monkeypatch.setattr(table_view, "arrange", note)
+        for number in range(10, 15):
+            app.table.update_row(row(number, f"/{number}"))
+        app.table.set_rows([row(number, "/elsewhere") for number in range(13, 100)])
+        await pilot.press("j", "j", "G")
+        assert not made
+        assert app.table._painter is painter
+
+
+async def test_rows_out_of_view_do_not_count_until_they_come_into_view() -> None:
+    app = TableApp()
+    async with app.run_test(size=(80, 8)) as pilot:
+        app.table.set_rows([row(number, "/" + "x" * number) for number in range(40)])
+        await pilot.pause()
+        assert "x" * 30 not in "".join(lines(app.table))
+        before = lines(app.table)[0]
+        await pilot.press("G")
+        assert "x" * 39 in "".join(lines(app.table))
+        assert len(lines(app.table)[0]) > len(before)
+
+
+async def test_other_columns_begin_anew_and_the_same_do_not() -> None:
+    app = TableApp()
+    async with app.run_test(size=(80, 8)) as pilot:
+        app.table.set_rows([row(1, "/a-rather-long-one")])
+        await pilot.pause()
+        wide = lines(app.table)[0]
+        app.table.set_rows([row(1)])
+        app.table.set_columns(COLUMNS)
+        await pilot.pause()
+        assert lines(app.table)[0] == wide
+        app.table.set_columns([*COLUMNS[:2], replace(COLUMNS[2], title="OTHER")])
+        await pilot.pause()
+        assert len(lines(app.table)[0]) < len(wide)
+
+
+async def test_one_name_that_does_not_fit_makes_all_stand_in_their_short_form() -> None:
+    app = TableApp()
+    async with app.run_test(size=(50, 8)) as pilot:
+        app.table.set_rows([row(1), row(2, "/a-rather-long-one/and/more")])
+        await pilot.pause()
+        assert "file_ingested" in lines(app.table)[1]
+        app.table.update_row(row(2, exit_name="✗ server_internal_error", short="✗ server"))
+        await pilot.pause()
+        assert [line[1:].split(" /")[0] for line in lines(app.table)[1:3]] == ["✓ ingested", "✗ server  "]
+
+
+async def test_origins_of_the_overview_hold_still_while_their_numbers_change() -> None:
+    async with stage((120, 40)) as held:
+        table = held.app.screen.query_one("#origins", CrawlTable)
+        painter = table._painter
+        for name in (API, WWW):
+            view = held.reports.rows[name]
+            held.reports.commit(replace(view, failed=view.failed + 1, last_response_ms=412))
+        await held.settle(3)
+        assert table._painter is painter
+
+
+async def test_no_number_touches_another_and_names_are_all_short_or_all_whole() -> None:
+    async with stage((120, 40)) as held:
+        text = held.text()
+        assert "12k  88 120" in text
+        origins = [line[:86] for line in text.splitlines()[4:17]]
+        assert short_name("rate_limited") in next(line for line in origins if "busy.example.io" in line)
+        assert not [line for line in origins if "_" in line]
+        await held.press("6", rounds=2)
+        assert re.search("91 204 {2,}5 211", held.text())

@@ -1,0 +1,87 @@
+"""What a start of the console may not load before its first picture, and before its first rows.
+
+After a pause all of it may have to be read from the disk; from memory, too, a start is no quicker than what it loads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.storage.making import plan
+from tests.support.terminal import in_terminal
+from tui_crawler.storage.store import SqliteStore
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are of POSIX")
+
+NEVER_BEFORE_ROWS = {
+    "lxml", "parsel", "cssselect", "jmespath", "protego", "httpx", "pyarrow", "warcio",
+    "tui_crawler.engine", "tui_crawler.fetch", "tui_crawler.export", "tui_crawler.demo", "tui_crawler.wiring.crawl",
+    "tui_crawler.console.screens.quit", "tui_crawler.console.screens.choose", "tui_crawler.console.welcome_actions",
+    "tui_crawler.wiring.rules", "tui_crawler.wiring.explain",
+}  # fmt: skip
+"""Large, or only for what an operator asks for later."""
+NEVER_BEFORE_PICTURE = NEVER_BEFORE_ROWS | {
+    "psutil", "tui_crawler.console.ports", "tui_crawler.console.wishes", "tui_crawler.console.intent",
+    "tui_crawler.console.present.summary", "tui_crawler.console.exit_summary", "tui_crawler.storage.reports",
+    "tui_crawler.storage.models", "tui_crawler.domain.attempt", "tui_crawler.domain.page", "tui_crawler.domain.run",
+    "tui_crawler.domain.ruleset", "tui_crawler.domain.view",
+}  # fmt: skip
+"""What reads, and what rows are made of."""
+CONFIGURATION = {"ada_url", "re2", "ruamel", "tui_crawler.config", "tui_crawler.domain.policy"}
+WRITING = {
+    "tui_crawler.console.departure", "tui_crawler.console.journal_desk", "tui_crawler.storage.journal",
+    "tui_crawler.wiring.host",
+}  # fmt: skip
+"""A console that only watches needs neither."""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """A database of one origin, whose run was interrupted; nobody listens there."""
+
+    async def crawl_nothing() -> None:
+        store = SqliteStore(path)
+        await store.begin_run(plan("http://127.0.0.1:9/"))
+        await store.end_run("interrupted", True)
+        await asyncio.to_thread(store.close)
+
+    path = tmp_path / "crawl.db"
+    asyncio.run(crawl_nothing())
+    return path
+
+
+def loaded(folder: Path, moment: str, *words: object) -> set[str]:
+    """The modules that a start with `words` has loaded at a moment, and the packages they are in."""
+    note = folder / moment
+    with in_terminal([sys.executable, "-m", "tests.e2e.loaded_child", str(folder), *map(str, words)]) as terminal:
+        terminal.read_while(lambda: not note.exists())
+    names = note.read_text(encoding="utf-8").split()
+    assert "tui_crawler.console.screens.overview" in names
+    return {name.rsplit(".", dots)[0] for name in names for dots in range(name.count(".") + 1)}
+
+
+def test_watching_loads_neither_configuration_nor_driver_before_the_first_picture(database: Path, tmp_path: Path):
+    unwanted = NEVER_BEFORE_PICTURE | CONFIGURATION | WRITING | {"peewee"}
+    assert loaded(tmp_path, "picture", "--db", database, "--readonly") & unwanted == set()
+
+
+def test_watching_loads_no_configuration_before_the_first_rows(database: Path, tmp_path: Path):
+    names = loaded(tmp_path, "rows", "--db", database, "--readonly")
+    assert "tui_crawler.storage.reports" in names
+    assert names & (NEVER_BEFORE_ROWS | CONFIGURATION) == set()
+
+
+def test_crawling_loads_no_engine_and_no_parser_of_pages_before_the_first_picture(database: Path, tmp_path: Path):
+    config = tmp_path / "crawl.yaml"
+    config.write_text(
+        "seeds: [http://127.0.0.1:9/]\nuser_agent: 'test-crawler (for https://example.org/why)'\n"
+        f"database: {database.name}\n",
+        encoding="utf-8",
+    )
+    names = loaded(tmp_path, "picture", config)
+    assert "tui_crawler.config.load" in names
+    assert names & NEVER_BEFORE_PICTURE == set()

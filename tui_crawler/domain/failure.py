@@ -1,0 +1,35 @@
+"""What a run, its store and the operator journal raise. Few lines of their own: a start looks at its database first."""
+
+from __future__ import annotations
+
+
+class StorageFailure(Exception):
+    """The database cannot take or give what is asked: disk full, locked for too long, corrupt, gone."""
+
+
+class DatabaseLocked(StorageFailure):
+    """Another program holds a lock on the database that it will give back: nothing is lost, it can be tried again."""
+
+
+class DatabaseDamaged(StorageFailure):
+    """The file is no whole database any more: nothing that is asked of it can be trusted."""
+
+
+class RunHeld(Exception):
+    """Another live run holds the database; the message says which process on which host."""
+
+
+class NotTakenUp(Exception):
+    """A live run has not looked at the operator journal in time; the action stays there."""
+
+
+class NoSuchJob(ValueError):
+    """A command names a job that does not exist."""
+
+
+class BadSegment(ValueError):
+    """A segment that cannot be taken: no segment, damaged, or consumed before. Nothing was changed."""
+
+
+class NotOurDatabase(StorageFailure):
+    """The file is not a database of this program, or one of a newer version; it was not touched."""

@@ -1,0 +1,363 @@
+"""Pages that operators put back, however many: looked for in windows and put back in pieces, each a call of the writer
+of its own, so that what turns bring is stored in between. What is put back comes next (B)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import peewee
+
+from tui_crawler.domain.attempt import OriginRecord
+from tui_crawler.domain.command import RETRIED_NEXT, RetryPages
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.page import RETRIED_AT_ONCE, PageStatus, PutBack, Tally, TodoPage
+from tui_crawler.domain.url import url_hash
+from tui_crawler.storage import jobs, origins
+from tui_crawler.storage.candidates import todo_page, todo_query
+from tui_crawler.storage.claim import ONE, ZERO, Claim, require, sign_of_life
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.models import Attempt, Origin, Page
+from tui_crawler.storage.rejudging import MOVED, Moving
+from tui_crawler.storage.settle import TODO_BASE
+from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.transaction import Row, Transaction
+from tui_crawler.storage.writer import Writer
+
+Build = Callable[[int], Any]
+Ranked = tuple[int, int, int, int]
+"""A page that waits, as it sorts: nice + attempts, not_before, id; and the id of its origin."""
+
+_WINDOW = 20_000
+"""So many pages are looked for at once: they are put back origin by origin, whose rows lie together."""
+_PIECE = 1_000
+"""So many are put back in one transaction."""
+_LOOK = 4_000
+"""At so many is looked at once to tell which come next."""
+_SPAN = 100_000  # ids; so much of the table is looked through at once where no index leads to the pages
+_STATEMENTS = 1_000  # as many sources are asked for a window at most
+_CHUNK = 256
+_RETRIED = frozenset({int(PageStatus.READY), int(PageStatus.SKIPPED)})
+_STATE = (*MOVED, Page.failed, Page.last_attempt_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A statement that finds pages (origin, id) by id, from `after` on: of `values`, as many as it is told; where it
+    `scans`, in so many ids, up to `last`."""
+
+    build: Build
+    values: tuple[int, ...] = ()
+    scans: bool = False
+    last: int = 0
+
+    def read(self, transaction: Transaction, after: int, limit: int) -> tuple[list[Row], int | None]:
+        """The next pages, and after which to go on (None: there are no more)."""
+        bound = after + _SPAN if self.scans else limit
+        rows = transaction.all_of(self.build, len(self.values), [*self.values, after, bound])
+        if self.scans:
+            return rows, bound if bound < self.last else None
+        return rows, rows[-1][1] if len(rows) == limit else None
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a retry names: where its pages are found, and what must be true of each. `codes` None: all that failed;
+    `origins` (ids) None: of all. What was attempted after `until` (id of an attempt) has failed since."""
+
+    sources: tuple[_Source, ...]
+    codes: frozenset[int] | None
+    only_failed: bool
+    origins: frozenset[int] | None
+    until: int
+
+    def holds(self, row: Row) -> bool:
+        """Whether a row that begins with `_STATE` is (still) one of the pages."""
+        return (
+            row[3] in _RETRIED
+            and (bool(row[7]) or not self.only_failed)
+            and (self.codes is None or row[5] in self.codes)
+            and (self.origins is None or row[2] in self.origins)
+            and row[8] <= self.until
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far the pages of a retry were looked for."""
+
+    source: int = 0
+    after: int = 0
+
+
+def meant(transaction: Transaction, selection: RetryPages) -> Meant:
+    """What a retry names. Without URLs or exit codes these are all failed pages; those name blocked pages, too."""
+    codes: frozenset[int] | None = None
+    if selection.exit_codes:
+        named = frozenset(code for code in ExitCode if code.name in selection.exit_codes)
+        codes = frozenset(int(code) for code in named & (FAILURES | BLOCKED))
+    elif selection.urls:
+        codes = frozenset(int(code) for code in FAILURES | BLOCKED)
+    only_failed = codes is None or (bool(selection.exit_codes) and codes <= FAILURES)
+    ids = _origin_ids(transaction, selection.origins) if selection.origins else None
+    newest = transaction.one(_newest_attempt, {})
+    until = newest[0] if newest else 0
+    sources = _sources(transaction, selection, codes, only_failed, ids)
+    return Meant(tuple(sources), codes, only_failed, None if ids is None else frozenset(ids), until)
+
+
+def _sources(
+    transaction: Transaction,
+    selection: RetryPages,
+    codes: frozenset[int] | None,
+    only_failed: bool,
+    ids: list[int] | None,
+) -> Iterable[_Source]:
+    """By URL, by origin, or by exit code, whichever leads to the fewest."""
+    if selection.urls:
+        keys = sorted({url_hash(clean(url)) for url in selection.urls})
+        for start in range(0, len(keys), _CHUNK):
+            yield _Source(_with_urls, tuple(padded(keys[start : start + _CHUNK])))
+    elif codes is not None and ids is None:
+        for code in sorted(codes):
+            if only_failed:
+                yield _Source(_failed_with, (code,))
+        if not only_failed:
+            last = transaction.one(_newest_page, {})
+            yield _Source(_scanned, tuple(padded(sorted(codes))), scans=True, last=last[0] if last else 0)
+    elif codes is None or codes:
+        found = [row[0] for row in transaction.all(_failed_origins, {})] if ids is None else ids
+        for origin_id in found:
+            yield _Source(_failed_of if only_failed else _all_of, (origin_id,))
+
+
+def window(transaction: Transaction, named: Meant, cursor: Cursor) -> tuple[tuple[int, ...], Cursor | None]:
+    """The ids of the next pages that may be meant, origin by origin, and where to go on (None: these are the last)."""
+    found: list[Row] = []
+    for _ in range(_STATEMENTS):
+        if cursor.source == len(named.sources):
+            break
+        rows, after = named.sources[cursor.source].read(transaction, cursor.after, _WINDOW - len(found))
+        found += rows
+        cursor = Cursor(cursor.source + 1) if after is None else Cursor(cursor.source, after)
+        if len(found) >= _WINDOW:
+            break
+    found.sort()
+    return tuple(row[1] for row in found), cursor if cursor.source < len(named.sources) else None
+
+
+def put_back(transaction: Transaction, claim: Claim, named: Meant, page_ids: Sequence[int]) -> dict[int, int]:
+    """Gives those of the pages that are (still) meant their tries back and takes them off the ignore list; answers how
+    many of which origin (id)."""
+    require(transaction, claim)
+    moving = Moving(claim.tries)
+    moving.put_back(transaction, [row for row in _by_id(transaction, _state, page_ids) if named.holds(row)])
+    moving.move_counters(transaction)
+    sign_of_life(transaction, claim)
+    return moving.back
+
+
+def waiting(
+    transaction: Transaction, claim: Claim, named: Meant, page_ids: Sequence[int], others: Iterable[Ranked] = ()
+) -> list[Ranked]:
+    """Those of the pages that are meant, wait, and may be crawled by this session now: which of them and the `others`
+    come next."""
+    free = _free(transaction, claim)
+    rows = _by_id(transaction, _ranks, page_ids, claim.run_id, transaction.now)
+    mine = [(row[9], row[10], row[0], row[2]) for row in rows if row[1] in free and named.holds(row)]
+    return first_of([*others, *mine])
+
+
+def first_of(ranked: Iterable[Ranked]) -> list[Ranked]:
+    """Those that come next, in their order: RETRIED_NEXT of each origin and RETRIED_AT_ONCE over all at most, the
+    first of every origin before the second of any. Of many, piece by piece: no other page can push one forward."""
+    of_origin: Counter[int] = Counter()
+    places: list[tuple[int, Ranked]] = []
+    for one in sorted(ranked):
+        of_origin[one[3]] += 1
+        if of_origin[one[3]] <= RETRIED_NEXT:
+            places.append((of_origin[one[3]], one))
+    return sorted(one for _, one in sorted(places)[:RETRIED_AT_ONCE])
+
+
+def as_put_back(transaction: Transaction, claim: Claim, page_ids: Sequence[int]) -> PutBack:
+    """Pages for their todo lists, in this order, as far as they still wait."""
+    free = _free(transaction, claim)
+    found: dict[int, tuple[int, TodoPage]] = {}
+    listed: set[int] = set()
+    for row in _by_id(transaction, _todo, page_ids, claim.run_id, transaction.now):
+        if row[1] in free:
+            found[row[0]] = row[18], todo_page(row, claim.tries)
+            if row[19]:
+                listed.add(row[0])
+    pages: dict[int, list[TodoPage]] = {}
+    for page_id in page_ids:
+        if page_id in found:
+            origin_id, page = found[page_id]
+            pages.setdefault(origin_id, []).append(page)
+    names = _names(transaction, pages)
+    return PutBack(tuple((names[one], tuple(theirs)) for one, theirs in pages.items()), frozenset(listed))
+
+
+def named_counts(transaction: Transaction, counts: dict[int, int]) -> tuple[tuple[str, int], ...]:
+    """Counts of origins by their names, in the order of these."""
+    names = _names(transaction, counts)
+    return tuple(sorted((names[origin_id], count) for origin_id, count in counts.items()))
+
+
+def put_first(transaction: Transaction, claim: Claim, placed: Iterable[tuple[OriginRecord, Sequence[int]]]) -> None:
+    """Puts pages before all else on the todo list of their origin, in this order, and stores its state. What is on the
+    list keeps its place, so that a long list costs no more than a short one."""
+    require(transaction, claim)
+    for record, page_ids in placed:
+        row = origins.ensure(transaction, record.origin)
+        added = _put_first(transaction, claim, row.id, page_ids) if page_ids else 0
+        origins.write(transaction, row, record, Tally(), origins.Counted(todo=added))
+
+
+def _put_first(transaction: Transaction, claim: Claim, origin_id: int, page_ids: Sequence[int]) -> int:
+    """Answers by how much the list is longer now."""
+    first, before = transaction.one(_todo_list, {"origin_id": origin_id}) or (None, 0)
+    start = (TODO_BASE if first is None else first) - len(page_ids)
+    places = (
+        {"page_id": page_id, "run_id": claim.run_id, "todo_order": start + place}
+        for place, page_id in enumerate(page_ids)
+    )
+    transaction.run_many(_put_on_list, places)
+    _, after = transaction.one(_todo_list, {"origin_id": origin_id}) or (None, 0)
+    return int(after - before)
+
+
+class Retrying:
+    """One retry on a live database: every step is a call of the writer, with room for others in between."""
+
+    def __init__(self, writer: Writer, claim: Claim, selection: RetryPages) -> None:
+        self._writer = writer
+        self._claim = claim
+        self._selection = selection
+
+    async def put_back(self) -> tuple[tuple[str, int], ...]:
+        """Puts the pages back; answers how many of which origin. Broken off half way it can be done again."""
+        counts: Counter[int] = Counter()
+        async for named, ids in self._pieces(_PIECE):
+            back = partial(put_back, claim=self._claim, named=named, page_ids=ids)
+            counts.update(await self._writer.write(back))
+        return await self._writer.read(partial(named_counts, counts=counts))
+
+    async def first(self) -> PutBack:
+        """Those of the pages that wait, and come next."""
+        ranked: list[Ranked] = []
+        async for named, ids in self._pieces(_LOOK):
+            look = partial(waiting, claim=self._claim, named=named, page_ids=ids, others=ranked)
+            ranked = await self._writer.read(look)
+        ids = [one[2] for one in ranked]
+        return await self._writer.read(partial(as_put_back, claim=self._claim, page_ids=ids))
+
+    async def _pieces(self, size: int) -> AsyncIterator[tuple[Meant, Sequence[int]]]:
+        named = await self._writer.read(partial(meant, selection=self._selection))
+        cursor: Cursor | None = Cursor()
+        while cursor is not None:
+            ids, cursor = await self._writer.read(partial(window, named=named, cursor=cursor))
+            for start in range(0, len(ids), size):
+                yield named, ids[start : start + size]
+
+
+def _by_id(transaction: Transaction, build: Build, page_ids: Sequence[int], *values: int) -> list[Row]:
+    """The rows of pages that a statement finds by their ids."""
+    rows: list[Row] = []
+    for start in range(0, len(page_ids), _CHUNK):
+        places = padded(page_ids[start : start + _CHUNK])
+        rows += transaction.all_of(build, len(places), [*places, *values])
+    return rows
+
+
+def _free(transaction: Transaction, claim: Claim) -> frozenset[int]:
+    """The jobs whose pages this session may crawl."""
+    return frozenset(job.job_id for job in jobs.job_rows(transaction) if job.is_free(claim))
+
+
+def _origin_ids(transaction: Transaction, names: Iterable[str]) -> list[int]:
+    """The ids of those of the origins that are known, in their order."""
+    found = (origins.find(transaction, name) for name in dict.fromkeys(names))
+    return sorted(row.id for row in found if row is not None)
+
+
+def _names(transaction: Transaction, origin_ids: Iterable[int]) -> dict[int, str]:
+    ids = list(origin_ids)
+    return dict(_by_id(transaction, _origin_names, ids)) if ids else {}
+
+
+def _found(condition: Any) -> Any:
+    keyset = Page.select(Page.origin, Page.id).where(condition & (Page.id > slot("after")))
+    return keyset.order_by(Page.id).limit(slot("limit"))
+
+
+def _with_urls(size: int) -> Any:
+    return _found(Page.url_hash.in_([slot("url_hash")] * size))
+
+
+def _failed_of(size: int) -> Any:
+    return _found(Page.origin.in_([slot("origin_id")] * size) & (Page.failed == ONE))
+
+
+def _all_of(size: int) -> Any:
+    return _found(Page.origin.in_([slot("origin_id")] * size))
+
+
+def _failed_with(size: int) -> Any:
+    return _found(Page.last_exit_code.in_([slot("exit_code")] * size) & (Page.failed == ONE))
+
+
+def _scanned(size: int) -> Any:
+    """Pages by exit codes for which there is no index, in a stretch of the table."""
+    codes = Page.last_exit_code.in_([slot("exit_code")] * size)
+    return Page.select(Page.origin, Page.id).where(codes & (Page.id > slot("after")) & (Page.id <= slot("bound")))
+
+
+def _failed_origins() -> Any:
+    return Page.select(Page.origin).where(Page.failed == ONE).distinct().order_by(Page.origin)
+
+
+def _newest_attempt() -> Any:
+    return Attempt.select(Attempt.id).order_by(Attempt.id.desc()).limit(ONE)
+
+
+def _newest_page() -> Any:
+    return Page.select(Page.id).order_by(Page.id.desc()).limit(ONE)
+
+
+def _state(size: int) -> Any:
+    return Page.select(*_STATE).where(Page.id.in_([slot("page_id")] * size))
+
+
+def _ranks(size: int) -> Any:
+    return Page.select(*_STATE, Page.nice + Page.attempts, Page.not_before).where(_waits(size))
+
+
+def _todo(size: int) -> Any:
+    return todo_query(Page.origin, Page.todo_order).where(_waits(size))
+
+
+def _waits(size: int) -> Any:
+    """Pages with tries left that stand on a todo list, or not on the ignore list, and may be crawled now."""
+    open_ = (Page.status == ZERO) & (Page.attempts_remaining > ZERO) & (Page.beyond_depth == ZERO)
+    waits = (Page.todo_order > ZERO) | (Page.ignored_run != slot("run_id"))
+    return Page.id.in_([slot("page_id")] * size) & open_ & waits & (Page.not_before <= slot("now"))
+
+
+def _origin_names(size: int) -> Any:
+    return Origin.select(Origin.id, Origin.origin).where(Origin.id.in_([slot("origin_id")] * size))
+
+
+def _todo_list() -> Any:
+    """The first place on the todo list of an origin, and how many it has."""
+    listed = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
+    return Page.select(peewee.fn.MIN(Page.todo_order), peewee.fn.COUNT(Page.id)).where(listed)
+
+
+def _put_on_list() -> Any:
+    changes = {Page.ignored_run: slot("run_id"), Page.todo_order: slot("todo_order")}
+    return Page.update(changes).where(Page.id == slot("page_id"))
