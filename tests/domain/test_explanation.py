@@ -167,6 +167,9 @@ class TestPages:
         assert later.answer is Answer.retry_pending
         assert "in the next run" in later.sentence
         assert step(later, "due").source == "ignore list"
+        gave_up = ask(standing=failed, origin=origin_view(state="FINISHED", finish_reason="patience"))
+        assert "2 more tries, as soon as its origin goes on; its origin: gave up" in gave_up.sentence
+        assert gave_up.advice.startswith("tui-crawler top-up ")
 
     @pytest.mark.parametrize("ignored", [False, True])
     def test_after_the_end_of_a_run_what_has_tries_left_waits_for_the_next_one(self, ignored: bool) -> None:

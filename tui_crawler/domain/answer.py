@@ -251,9 +251,11 @@ def _failed(question: Question, page: PageStanding) -> Decision:
         advice = _ADDRESS if blocked else "tui-crawler retry URL gives it its tries back"
         return Decision(Answer.failed, f"it failed{_no_try(question, page)}: {what}", page.last_exit_code, advice)
     due = due_step(page, question.standing.schedule, question.now, question.zone)
-    again = f"{page.attempts_remaining} more tr{'ies' if page.attempts_remaining > 1 else 'y'}, {due.reason}"
+    over = due.verdict == "pass" and question.origin is not None and bool(question.origin.finish_reason)
+    when = "as soon as its origin goes on" if over and not question.standing.schedule.at_rest else due.reason
+    again = f"{page.attempts_remaining} more tr{'ies' if page.attempts_remaining > 1 else 'y'}, {when}"
     sentence = f"it failed and is tried again: {what}; {again}; {_held(question, page)}"
-    return Decision(Answer.retry_pending, sentence, page.last_exit_code)
+    return Decision(Answer.retry_pending, sentence, page.last_exit_code, _origin_advice(question))
 
 
 def _no_try(question: Question, page: PageStanding) -> str:
