@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 RECOUNT_MS = 10_000
 """So long a number holds at least while pages come in."""
+_SHARE = 10
+"""It holds so many times as long as it took to count: counting a long list takes a small part of the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class MatchCount:
         self._part: PageTallyOf | None = None
         self._round = 0
         self._matched = self._looked_at = 0
-        self._ended_at = 0
+        self._began_at = self._ended_at = 0
         self.found: Matches | None = None
         """What is known of it; None without a filter, and until the first piece was counted."""
 
@@ -55,6 +57,8 @@ class MatchCount:
         part, tally = self._part, None if self._part is None else read.get(self._part)
         if part is None or not isinstance(tally, PageTally):
             return False
+        if not self._looked_at:
+            self._began_at = now
         self._matched += tally.matched
         self._looked_at += tally.looked_at
         if tally.ended:
@@ -67,7 +71,8 @@ class MatchCount:
 
     def go_on(self, now: int) -> bool:
         """Begins anew where the number is old; to be called while the crawl goes on. Whether it does."""
-        if self.found is None or self._part is not None or now - self._ended_at < RECOUNT_MS:
+        took = self._ended_at - self._began_at
+        if self.found is None or self._part is not None or now - self._ended_at < max(RECOUNT_MS, _SHARE * took):
             return False
         self._begin(self._narrowing)
         return True
