@@ -27,6 +27,19 @@ from tui_crawler.domain.attempt import Headers, RedirectSource
         ("", (("X-Robots-Tag", "other-bot: noindex, Example-Crawler: nofollow"),), False, True),
         ("", (("X-Robots-Tag", "other-bot: none"), ("X-Robots-Tag", "nofollow")), False, True),
         ("", (("X-Robots-Tag", "none"),), True, True),
+        ("<meta name=robots content='noarchive , noindex;'>", (), True, False),
+        ("<meta name=robots content=' ;NOFOLLOW\t;; noindex '>", (), True, True),
+        ("<meta name=robots content='noindex nofollow'>", (), True, True),
+        ("<meta name=robots content='index, max-image-preview: none; max-snippet:-1'>", (), False, False),
+        ("", (("X-Robots-Tag", "noarchive ; NoIndex;"),), True, False),
+        ("", (("X-Robots-Tag", "noarchive nofollow"),), False, True),
+        (
+            "",
+            (("X-Robots-Tag", "max-image-preview:none, unavailable_after: Fri, 25 Jun 2027 15:00 GMT"),),
+            False,
+            False,
+        ),
+        ("", (("X-Robots-Tag", "unavailable_after: Fri, 25 Jun 2027 15:00:00 GMT; noindex"),), True, False),
     ],
 )
 def test_robots_directives(html: str, headers: Headers, noindex: bool, nofollow: bool) -> None:

@@ -55,6 +55,10 @@ from tui_crawler.fetch.limits import FetchLimits
         ("<script>'<a href=/no>'</script><!-- <a href=/no> -->", LinkKind.a, []),
         ("<noscript><a href=/yes></noscript>", LinkKind.a, ["https://site.example/yes"]),
         ("<a name=x>", LinkKind.a, []),
+        ("<a href=''>", LinkKind.a, ["https://site.example/folder/page?x=1"]),
+        ("<map><area href=' '></map>", LinkKind.a, ["https://site.example/folder/page?x=1"]),
+        ("<base href=/other/#x><a href>", LinkKind.a, ["https://site.example/other/"]),
+        ("<script src=''></script><link rel=stylesheet href=''>", LinkKind.css, []),
     ],
 )
 def test_the_links_of_a_page(html: str, kind: LinkKind, found: list[str]) -> None:
@@ -103,7 +107,7 @@ def test_the_text_of_a_link(html: str, text: str) -> None:
 
 
 def test_invalid_links_are_counted_with_a_sample() -> None:
-    reading = read("<a href='http://[/'><a href=mailto:a@b><a href=/x><a href='http://a:99999/'><a href=' '>")
+    reading = read("<a href='http://[/'><a href=mailto:a@b><a href=/x><a href='http://a:99999/'>")
     assert (len(reading.links), reading.invalid_links, reading.invalid_sample) == (1, 3, "http://[/")
 
 

@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# directives with a value: "unavailable_after: 25 Jun 2027" has no agent before its colon
-_VALUED = frozenset(
-    {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview", "max-video-duration"}
-)
+# directives with a value, which is no directive and no agent: "max-image-preview: none", "unavailable_after: 25 Jun"
+_VALUED = re.compile(r"max-[a-z-]++\s*+:\s*+[^\s,;]*+|unavailable_after\s*+:[^,;]*+")
+_AGENT = re.compile(r"\s*+([^\s:]++)\s*+:")
 _REFRESH = re.compile(
     r"\s*+(?:\d++[\d.]*+|\.[\d.]*+)(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?:'([^']*+)|\"([^\"]*+)|(.*))",
     re.IGNORECASE | re.DOTALL,
 )
 _LINK_HEADER = re.compile(r"<([^<>]*+)>([^<]*+)")
 _REL = re.compile(r""";\s*+rel\s*+=\s*+(?:"([^"]*+)"|([^\s";,]++))""", re.IGNORECASE)
-_SEPARATORS = re.compile(r"[\s,]+")
+_SEPARATORS = re.compile(r"[,;]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class RobotsDirectives:
 
 def robots_content(content: str) -> RobotsDirectives:
     """The directives in the content of a `meta name=robots` element."""
-    return _directives(_SEPARATORS.split(content.lower()))
+    return _directives(_items(content))
 
 
 def x_robots_tag(values: Iterable[str], product_token: str) -> RobotsDirectives:
@@ -40,18 +39,22 @@ def x_robots_tag(values: Iterable[str], product_token: str) -> RobotsDirectives:
     ours: list[str] = []
     for value in values:
         addressed = True
-        for item in value.lower().split(","):
-            name, colon, rest = item.partition(":")
-            names_agent = bool(colon) and name.strip() not in _VALUED
-            if names_agent:
-                addressed = name.strip() == product_token.lower()
+        for item in _items(value):
+            agent = _AGENT.match(item)
+            if agent is not None:
+                addressed = agent[1] == product_token.lower()
             if addressed:
-                ours.append((rest if names_agent else item).strip())
+                ours.append(item if agent is None else item[agent.end() :])
     return _directives(ours)
 
 
-def _directives(tokens: Iterable[str]) -> RobotsDirectives:
-    words = set(tokens)
+def _items(content: str) -> list[str]:
+    """What stands between commas or semicolons, in lower case, without directives that have a value."""
+    return _SEPARATORS.split(_VALUED.sub("", content.lower()))
+
+
+def _directives(items: Iterable[str]) -> RobotsDirectives:
+    words = {word for item in items for word in item.split()}
     none = "none" in words
     return RobotsDirectives("noindex" in words or none, "nofollow" in words or none)
 

@@ -172,9 +172,11 @@ def _feed_link(element: Element) -> Iterator[Candidate]:
 
 
 def _attribute(kind: LinkKind, element: Element, name: str) -> Iterator[Candidate]:
+    """An address, unless it names nothing: an empty one of an anchor names the page itself (WHATWG HTML)."""
     raw = element.get(name)
-    if raw and not raw.isspace() and not _is_inline(raw):
-        yield kind, raw, element
+    if raw is None or _is_inline(raw) or (kind is not LinkKind.a and not raw.strip()):
+        return
+    yield kind, raw, element
 
 
 def _srcset(element: Element) -> Iterator[Candidate]:
