@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Said
-from tests.storage.making import T0, A, B, crawled, fill_of, link, plan
+from tests.storage.making import T0, A, B, crawled, failed, fill_of, link, new_page, plan
 from tui_crawler.cli import links_command
-from tui_crawler.domain.attempt import FoundLink, LinkKind
+from tui_crawler.domain.attempt import FoundLink, LinkKind, RedirectRecord, RedirectSource
+from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.storage.store import SqliteStore
 
 Say = Callable[..., Said]
@@ -100,3 +101,89 @@ def test_what_nobody_knows(url: str, say: Say) -> None:
 def test_hostile_texts_are_made_safe(say: Say) -> None:
     for words in (("links", f"{B}/far"), ("links", f"{B}/far", "--json"), ("links", EVIL)):
         assert all(char.isprintable() or char == "\n" for char in say(*words).out)
+
+
+@pytest.fixture
+def broken(here: Path) -> None:
+    """The site of `crawl`, of which page 1 and, after a redirect of page 2, /moved cannot be had."""
+
+    async def run() -> None:
+        store = SqliteStore(here / "crawl.db")
+        await store.begin_run(plan(HOME, f"{A}/alone", new_run=True))
+        alone, one, two = (await store.candidates(A, T0 + 40, 10, True)).pages
+        await store.settle(failed(alone, T0 + 40, ExitCode.file_gone, 410))
+        await store.settle(failed(one, T0 + 40, ExitCode.file_not_found, 404))
+        sent = RedirectRecord(f"{A}/moved", "", True, RedirectSource.location)
+        there = new_page(f"{A}/moved", 1, redirect_hops=1)
+        redirect = crawled(two, T0 + 50, code=ExitCode.permanent_redirect, redirect=sent, document=None)
+        await store.settle(replace(redirect, new_pages=(there,)))
+        (moved,) = (await store.candidates(A, T0 + 60, 10, False)).pages
+        await store.settle(failed(moved, T0 + 60, ExitCode.connection_failed))
+        await store.end_run("exhausted", True)
+        await asyncio.to_thread(store.close)
+
+    asyncio.run(run())
+
+
+@pytest.mark.usefixtures("broken")
+def test_broken_links_with_who_names_them(say: Say) -> None:
+    named_by = {"url": HOME, "kind": "a", "text": "page 1"}
+    document = say("links", "--broken", "--json").document
+    assert document["broken"] == [
+        {
+            "url": f"{A}/1",
+            "exit_code": "file_not_found",
+            "http_status": 404,
+            "fragment": None,
+            "external": False,
+            "referrers": [named_by],
+        },
+        {
+            "url": f"{A}/moved",
+            "exit_code": "connection_failed",
+            "http_status": None,
+            "fragment": None,
+            "external": False,
+            "referrers": [{"url": f"{A}/2", "kind": "location", "text": ""}],
+        },
+    ]
+    lines = say("links", "--broken").out.splitlines()
+    assert lines[:2] == [f"file_not_found           404  {A}/1", f'    a        {HOME}  "page 1"']
+    assert lines[-1] == "2 broken links"
+    pages = say("failures", "--list", "--referrers", "--json").document["pages"]
+    assert {page["url"]: page["referrers"] for page in pages}[f"{A}/1"] == [named_by]
+    assert {page["url"]: page["referrers"] for page in pages}[f"{A}/alone"] == []
+    assert f'    a        {HOME}  "page 1"' in say("failures", "--list", "--referrers").out.splitlines()
+
+
+def test_who_names_a_broken_link_is_bounded_and_counted(say: Say, here: Path) -> None:
+    async def run() -> None:
+        store = SqliteStore(here / "crawl.db")
+        await store.begin_run(plan(HOME, new_run=True))
+        pages = (await store.candidates(A, T0 + 40, 10, False)).pages
+        for page in pages:
+            made = crawled(page, T0 + 50)
+            await store.settle(replace(made, links=(link(f"{A}/gone", text=page.url),)))
+        await store.settle(
+            replace(crawled(pages[0], T0 + 60), links=(link(f"{A}/gone"),), new_pages=(new_page(f"{A}/gone"),))
+        )
+        (gone,) = (await store.candidates(A, T0 + 70, 10, False)).pages
+        await store.settle(failed(gone, T0 + 70, ExitCode.file_not_found, 404))
+        await store.end_run("exhausted", True)
+        await asyncio.to_thread(store.close)
+
+    asyncio.run(run())
+    (one,) = say("links", "--broken", "--limit", "1", "--json").document["broken"]
+    assert (len(one["referrers"]), one["more_referrers"]) == (1, 1)
+    assert "    … and 1 more" in say("links", "--broken", "--limit", "1").out.splitlines()
+
+
+@pytest.mark.parametrize("words", [(), ("--broken", HOME), (HOME, "--external")])
+def test_a_url_or_what_is_broken(say: Say, words: tuple[str, ...]) -> None:
+    assert say("links", *words).status == 2
+    assert say("failures", "--referrers").status == 2
+
+
+def test_nothing_is_broken(say: Say) -> None:
+    assert say("links", "--broken").out == "no link is broken\n"
+    assert say("links", "--broken", "--json").document == {"broken": []}

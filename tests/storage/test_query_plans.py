@@ -19,6 +19,7 @@ from tui_crawler.storage import (
     failure_reports,
     intake,
     job_reports,
+    link_audit,
     link_reports,
     origin_reports,
     origins,
@@ -128,6 +129,10 @@ REPORTS = (
     link_reports._OUTLINKS,
     link_reports._INWARD,
     link_reports._OUTWARD,
+    link_audit.BROKEN,
+    link_audit.REFERRING,
+    link_audit.REDIRECTING,
+    link_audit.LISTING,
     f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND {page_reports.OF_ORIGIN} AND p.id > ? "
     "ORDER BY p.id LIMIT ?",
     f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND p.id > ? ORDER BY p.id LIMIT ?",
@@ -207,6 +212,13 @@ def test_which_index_serves_a_fill_or_a_build(database, build, index):
         connection_of(database).execute(f"EXPLAIN QUERY PLAN {statement.text}", [1] * len(statement.names)).fetchall()
     )
     assert any(index in row[3] for row in plan), plan
+
+
+def test_broken_links_are_found_by_the_index_of_what_failed(database):
+    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_audit.BROKEN}", (0, 500))]
+    assert any("p USING INDEX page_failed (id>?)" in step for step in plan), plan
+    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_audit.REFERRING}", (1, 50))]
+    assert plan[0] == "SEARCH l USING INDEX link_to_url_id (to_url_id=?)"
 
 
 def test_a_scan_would_be_seen(database):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -14,13 +14,16 @@ from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import exit_code_name, known_origin
+from tui_crawler.cli.links_command import SHOWN, referrer_lines, referrers_document
 from tui_crawler.cli.options import CommandSet, add_database, add_json, words
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.page_view import FailureGroup, PageView
+    from tui_crawler.domain.page_view import FailureGroup, PageView, Referrers
     from tui_crawler.storage.reports import Reports
+
+    _NamedBy = Callable[[int, int], Referrers]
 
 GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
 _WINDOW = 500
@@ -72,6 +75,7 @@ def declare(commands: CommandSet) -> None:
         "that takes a query (default: exit_code,origin)",
     )
     ways.add_argument("--list", action="store_true", help="list the pages")
+    parser.add_argument("--referrers", action="store_true", help=f"with --list: who names each, {SHOWN} at most")
     parser.add_argument("--exit-code", metavar="NAME", default="", help="with --list: only this exit code")
     parser.add_argument("--origin", default="", help="with --list: only this origin")
     add_json(parser)
@@ -81,8 +85,8 @@ def declare(commands: CommandSet) -> None:
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `failures`."""
     by = _grouping(arguments.by)
-    if not arguments.list and (arguments.exit_code or arguments.origin):
-        raise UsageProblem("--exit-code and --origin narrow a list", hint="add --list")
+    if not arguments.list and (arguments.exit_code or arguments.origin or arguments.referrers):
+        raise UsageProblem("--exit-code, --origin and --referrers are of a list", hint="add --list")
     code = exit_code_name(arguments.exit_code) if arguments.exit_code else ""
     database = existing_database(arguments)
 
@@ -94,10 +98,11 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             return ExitStatus.ok
         origin = known_origin(arguments.origin, reports) if arguments.origin else ""
         pages = _pages(reports, code, origin)
+        named_by = reports.referrers if arguments.referrers else None
         if arguments.json:
-            printer.documents("pages", map(_page_document, pages))
+            printer.documents("pages", (_page_document(page, named_by) for page in pages))
         else:
-            printer.lines(_page_lines(pages, reports, time.time_ns() // 1_000_000))
+            printer.lines(_page_lines(pages, reports, named_by, time.time_ns() // 1_000_000))
     return ExitStatus.ok
 
 
@@ -120,12 +125,13 @@ def _pages(reports: Reports, code: str, origin: str) -> Iterator[PageView]:
         after = window[-1].page_id
 
 
-def _page_document(page: PageView) -> dict[str, object]:
-    return {name: getattr(page, name) for name in _PAGE_COLUMNS}
+def _page_document(page: PageView, named_by: _NamedBy | None) -> dict[str, object]:
+    document = {name: getattr(page, name) for name in _PAGE_COLUMNS}
+    return document | (referrers_document(named_by(page.page_id, SHOWN)) if named_by else {})
 
 
-def _page_lines(pages: Iterator[PageView], reports: Reports, now: int) -> Iterator[str]:
-    """Each page in a line, with when it is asked again, in the words of the console."""
+def _page_lines(pages: Iterator[PageView], reports: Reports, named_by: _NamedBy | None, now: int) -> Iterator[str]:
+    """Each page in a line, with when it is asked again, in the words of the console, and who names it."""
     from tui_crawler.console.engine_room import Phase
     from tui_crawler.console.present.failure_rows import retry_cell
     from tui_crawler.console.uptake import outlook_of, uptake_of
@@ -133,8 +139,11 @@ def _page_lines(pages: Iterator[PageView], reports: Reports, now: int) -> Iterat
     run = reports.run()
     uptake, run_id = uptake_of(Phase.absent, False, run), run.run_id if run is not None else 0
     origin_of = lru_cache(_ORIGINS_KEPT)(reports.origin)
-    outlooks = ((page, outlook_of(page, now, origin_of(page.origin), uptake, run_id)) for page in pages)
-    return (_page_line(page, retry_cell(page, now, outlook).text) for page, outlook in outlooks)
+    for page in pages:
+        outlook = outlook_of(page, now, origin_of(page.origin), uptake, run_id)
+        yield _page_line(page, retry_cell(page, now, outlook).text)
+        if named_by:
+            yield from referrer_lines(named_by(page.page_id, SHOWN))
 
 
 def _page_line(page: PageView, again: str) -> str:

@@ -1,4 +1,4 @@
-"""`links`: who links to a URL, and what it links to."""
+"""`links`: who links to a URL and what it links to, and which links are broken."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from tui_crawler.cli.database_choice import existing_database
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import CommandSet, add_database, add_json, positive
 from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import UsageProblem
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.page_view import LinkView
+    from tui_crawler.domain.page_view import BrokenLink, LinkView, Referrers
 
 SHOWN = 50
 """So many links each way a person is shown, unless --limit says otherwise."""
@@ -30,14 +31,22 @@ def declare(commands: CommandSet) -> None:
     """Declares the command."""
     parser = commands.add(
         "links",
-        "show the links to a URL and from it",
+        "show the links to a URL and from it, or those that are broken",
         execute,
         "Shows who links to a URL and what it links to, with the kind of each link, its text, and when it was first "
-        "seen. The URL need not be a page: links to other sites are recorded, too.",
+        "seen. The URL need not be a page: links to other sites are recorded, too. With --broken every URL that is "
+        "named by a page and cannot be had, with who names it.",
     )
-    parser.add_argument("url", metavar="URL", help="any URL")
+    parser.add_argument("url", nargs="?", metavar="URL", help="any URL")
+    parser.add_argument("--broken", action="store_true", help="list the URLs that are named and cannot be had")
     parser.add_argument(
-        "--limit", type=positive, metavar="N", help=f"at most N each way (else {SHOWN}; with --json all of them)"
+        "--external", action="store_true", help="with --broken: also links that leave the crawl (crawl.check_external)"
+    )
+    parser.add_argument(
+        "--limit",
+        type=positive,
+        metavar="N",
+        help=f"at most N each way (else {SHOWN}; with --json all of them), or of those that name a URL (else {SHOWN})",
     )
     add_json(parser)
     add_database(parser)
@@ -45,11 +54,22 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `links`."""
+    if (arguments.url is not None) == arguments.broken:
+        raise UsageProblem("links wants a URL, or --broken", hint="see tui-crawler links --help")
+    if arguments.external and not arguments.broken:
+        raise UsageProblem("--external goes with --broken")
     database = existing_database(arguments)
 
     from tui_crawler.wiring import open_reports
 
     with closing(open_reports(database)) as reports:
+        if arguments.broken:
+            broken = reports.broken_links(arguments.limit or SHOWN, arguments.external)
+            if arguments.json:
+                printer.documents("broken", map(_broken_document, broken))
+            else:
+                printer.lines(_broken_lines(broken))
+            return ExitStatus.ok
         limit = arguments.limit or (None if arguments.json else SHOWN)
         inlinks = tuple(islice(reports.inlinks(arguments.url, limit), limit))
         outlinks = tuple(islice(reports.outlinks(arguments.url, limit), limit))
@@ -69,6 +89,50 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def _document(link: LinkView) -> dict[str, object]:
     return {name: getattr(link, name) for name in _COLUMNS}
+
+
+def referrers_document(referrers: Referrers) -> dict[str, object]:
+    """Who names a URL, as members of its document; how many were left out is told where there are any."""
+    named_by = [{"url": one.url, "kind": one.kind, "text": one.text} for one in referrers.first]
+    return {"referrers": named_by, **({"more_referrers": referrers.more} if referrers.more else {})}
+
+
+def referrer_lines(referrers: Referrers) -> Iterator[str]:
+    """The same for people, to stand under their URL."""
+    from tui_crawler.console.format import count
+    from tui_crawler.console.safe_text import safe
+
+    for one in referrers.first:
+        text = f'  "{safe(one.text, _TEXT_LENGTH)}"' if one.text else ""
+        yield f"    {safe(one.kind):<8} {safe(one.url, _URL_LENGTH)}{text}"
+    if referrers.more:
+        yield f"    … and {count(referrers.more)} more"
+
+
+def _broken_document(broken: BrokenLink) -> dict[str, object]:
+    return {
+        "url": broken.url,
+        "exit_code": broken.exit_code,
+        "http_status": broken.http_status,
+        "fragment": broken.fragment or None,
+        "external": broken.external,
+        **referrers_document(broken.referrers),
+    }
+
+
+def _broken_lines(links: Iterator[BrokenLink]) -> Iterator[str]:
+    from tui_crawler.console.format import plural
+    from tui_crawler.console.safe_text import safe
+
+    found = 0
+    for one in links:
+        found += 1
+        status = "-" if one.http_status is None else one.http_status
+        what = "no such fragment" if one.fragment else one.exit_code
+        fragment = f"#{safe(one.fragment, _TEXT_LENGTH)}" if one.fragment else ""
+        yield f"{safe(what):<24} {status:>3}  {safe(one.url, _URL_LENGTH)}{fragment}"
+        yield from referrer_lines(one.referrers)
+    yield f"{plural(found, 'broken link')}" if found else "no link is broken"
 
 
 def _lines(inlinks: Sequence[LinkView], outlinks: Sequence[LinkView], counts: tuple[int, int]) -> Iterator[str]:

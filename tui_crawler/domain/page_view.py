@@ -187,6 +187,36 @@ class LinkEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class Referrer:
+    """Who names a URL: the page, how (a kind of link, the source of a redirect, or sitemap), and the text of the link
+    as it was crawled."""
+
+    url: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Referrers:
+    """The first of those that name a URL, the oldest page first; `more` of them were left out."""
+
+    first: tuple[Referrer, ...]
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenLink:
+    """A URL that is named and cannot be had. `exit_code` is a name, `http_status` None where there was no answer."""
+
+    url: str
+    exit_code: str
+    http_status: int | None
+    referrers: Referrers
+    fragment: str = ""  # not empty: the page can be had, what is looked for on it is not there
+    external: bool = False  # it leaves the crawl
+
+
+@dataclass(frozen=True, slots=True)
 class RefusedView:
     """A row of `v_refused`."""
 

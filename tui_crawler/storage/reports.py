@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.desk_view import JobView, LimboView, StashView
     from tui_crawler.domain.page_filter import PageFilter, PageWindow
     from tui_crawler.domain.page_view import (
+        BrokenLink,
         ExitCountView,
         FailureCount,
         FailureGroup,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         OriginHistory,
         PageDetail,
         PageView,
+        Referrers,
         RefusedView,
         RequestView,
         TodoView,
@@ -220,6 +222,19 @@ class Reports(LogReports):
         from tui_crawler.storage import page_reports
 
         return page_reports.link_counts(self._reader, url)
+
+    def broken_links(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
+        """Every URL that is named by a page and cannot be had, each with at most `limit` of those that name it, read in
+        windows; `external`: also those that leave the crawl."""
+        from tui_crawler.storage import link_audit
+
+        return link_audit.broken_links(self._reader, limit, external)
+
+    def referrers(self, page_id: int, limit: int) -> Referrers:
+        """Who names a page, the first `limit` of them."""
+        from tui_crawler.storage import link_audit
+
+        return link_audit.referrers_of(self._reader, page_id, limit)
 
     def standing(self, url: str, job: str = "") -> UrlStanding:
         """Where a URL stands, be it known or not: in the job named, else in the job that knows it."""

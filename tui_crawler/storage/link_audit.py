@@ -1,0 +1,56 @@
+"""The link check: URLs that are named and cannot be had, with who names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tui_crawler.domain.page_view import BrokenLink, Referrer, Referrers
+from tui_crawler.storage.link_reports import inlink_count
+from tui_crawler.storage.overview_reports import exit_name
+from tui_crawler.storage.reader import Reader
+
+_WINDOW = 500
+
+BROKEN = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status
+FROM page p JOIN url u ON u.id = p.url_id WHERE p.failed = 1 AND p.id > ?
+    AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_hash = p.url_hash AND q.failed = 1 AND q.id < p.id)
+ORDER BY p.id LIMIT ?"""
+"""Failed pages by age; of a URL that several jobs have the oldest."""
+
+REFERRING = """SELECT f.href, l.kind, l.text
+FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id
+WHERE l.to_url_id = ? ORDER BY l.from_page_id, l.kind LIMIT ?"""
+
+REDIRECTING = """SELECT f.href, r.source, ''
+FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id
+WHERE r.to_url_id = ? ORDER BY r.page_id LIMIT ?"""
+
+LISTING = """SELECT f.href, 'sitemap', ''
+FROM page p JOIN page s ON s.id = p.found_on_page_id AND s.sitemap = 1 JOIN url f ON f.id = s.url_id WHERE p.id = ?"""
+
+
+def broken_links(reader: Reader, limit: int, external: bool = False) -> Iterator[BrokenLink]:
+    """Failed pages that a link, a redirect or a sitemap names, by age, in windows; each with at most `limit` of those
+    that name it. `external`: also the URLs that leave the crawl."""
+    after = 0
+    while rows := reader.all(BROKEN, (after, _WINDOW)):
+        for page_id, url_id, href, code, http_status in rows:
+            named_by = _referrers(reader, page_id, url_id, limit)
+            if named_by.first:
+                yield BrokenLink(href, exit_name(code), http_status, named_by)
+        after = rows[-1][0]
+
+
+def referrers_of(reader: Reader, page_id: int, limit: int) -> Referrers:
+    """Who names a page: at most `limit` of them."""
+    row = reader.one("SELECT url_id FROM page WHERE id = ?", (page_id,))
+    return Referrers(()) if row is None else _referrers(reader, page_id, row[0], limit)
+
+
+def _referrers(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
+    """Links, then redirects; of a page that nothing else names the sitemap that it was found in."""
+    links = reader.all(REFERRING, (url_id, limit))
+    redirects = reader.all(REDIRECTING, (url_id, limit + 1))
+    named_by = (links + redirects)[:limit] or reader.all(LISTING, (page_id,))
+    linked = len(links) if len(links) < limit else inlink_count(reader, url_id)
+    return Referrers(tuple(Referrer(*row) for row in named_by), max(0, linked + len(redirects) - len(named_by)))
