@@ -201,6 +201,11 @@ class TestAdd:
         assert said.status == 2
         assert "soon" in said.err
 
+    def test_no_password_is_told(self, say: Say, wiring: Wiring):
+        said = say("add", "https://me:secret@example.org/", "me:secret@example.org")
+        assert "https://•••@example.org/ has a user name or password" in said.err
+        assert "secret" not in said.err + said.out
+
     def test_a_bad_url_adds_nothing(self, say: Say, wiring: Wiring):
         said = say("add", "https://h/", "ftp://h/", "nonsense")
         assert said.status == 2

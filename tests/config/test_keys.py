@@ -170,6 +170,23 @@ def test_a_seed_is_an_http_url_with_a_host(tmp_path, seed, words):
     assert words in f"{problem.message}; {problem.suggestion}"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "seeds: ['https://me:secret@h/']",
+        "seeds: 'https://me:secret@h/'",
+        "seeds: ['me:secret@h']",
+        f"seeds: ['https://me:secret{'x' * 100}@h/']",
+        "seeds: ['http://h/']\nnetwork: {proxy: 'http://me:secret@proxy:3128'}",
+        "seeds: ['http://h/']\nnetwork: {proxy: 'socks5://me:secret@proxy:3128'}",
+    ],
+)
+def test_no_password_of_a_url_is_told(tmp_path, text):
+    problem = problem_of(tmp_path, f"{text}\n")
+    assert "secret" not in str(problem) + str(problem.as_document())
+    assert "•••@" in str(problem)
+
+
 def test_a_seed_longer_than_the_longest_url_is_refused(tmp_path):
     text = f"seeds: ['http://127.0.0.1/', 'http://127.0.0.1/{'x' * 100}']\ncrawl: {{max_url_length: 64}}\n"
     problem = problem_of(tmp_path, text)

@@ -11,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver, SiteLinks, normalise, url_hash
+from tui_crawler.domain.url import (
+    MASK,
+    CrawlUrl,
+    InvalidUrl,
+    LinkResolver,
+    SiteLinks,
+    normalise,
+    url_hash,
+    without_userinfo,
+)
 
 CORPORA = Path(__file__).parent / "corpora"
 NO_LIMIT = 10**6
@@ -31,7 +40,7 @@ def ours(raw: str, base: str | None = None) -> CrawlUrl:
 def reason(raw: str, base: str | None = None) -> str:
     url = normalise(raw, base)
     assert isinstance(url, InvalidUrl), url
-    assert url.raw == raw
+    assert url.raw == without_userinfo(raw)
     return url.reason
 
 
@@ -142,6 +151,35 @@ def test_what_is_normalised(raw: str, href: str) -> None:
 )
 def test_what_is_refused(raw: str, why: str) -> None:
     assert reason(raw) == why
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "https://me:secret@h/",
+        "HTTPS:\\\\me:secret@h/a/b",
+        "//me:secret@h",
+        "http:me:se@cret@h",
+        "ht\ntp:/\t/me:sec\nret@h/",
+        "http://me:secret@h:99999/",
+        "ftp://me:secret@h/",
+        "me:secret@h",
+        " https://me:secret@h/?a=b@c",
+    ],
+)
+def test_no_password_stands_in_what_is_told_of_a_url(raw: str) -> None:
+    url = normalise(raw, "https://base/")
+    assert isinstance(url, InvalidUrl)
+    assert "secret" not in url.raw + url.reason
+    assert "se@cret" not in url.raw
+    assert f"{MASK}@h" in url.raw
+
+
+@pytest.mark.parametrize("raw", ["mailto:a@example.org", "https://h:x/@me", "http://h/\x00/@a", "file:///a/b@c"])
+def test_what_is_no_user_name_stays(raw: str) -> None:
+    url = normalise(raw)
+    assert isinstance(url, InvalidUrl)
+    assert url.raw == raw
 
 
 def test_the_length_is_that_of_the_url_without_its_fragment() -> None:

@@ -142,6 +142,15 @@ async def test_a_location_means_nothing_on_a_200(web: HostileWeb, fetcher: HttpF
     assert (exchange.exit_code, exchange.location) == (ExitCode.file_ingested, None)
 
 
+@pytest.mark.parametrize("location", ["http://me:secret@h/x", "//me:secret@h", "https:me:secret@h:99999/"])
+async def test_no_password_of_a_location_is_kept(web: HostileWeb, fetcher: HttpFetcher, location: str) -> None:
+    web.answer("/", whole(b"", f"Location: {location}", status="302 Found"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.did_not_understand_answer
+    assert "•••@h" in exchange.message
+    assert "secret" not in repr(exchange)
+
+
 async def test_a_message_holds_no_control_characters(web: HostileWeb, fetcher: HttpFetcher) -> None:
     web.answer("/", b"HTTP/1.1 200 OK\r\n\x1b]0;owned\x07 \x9b31m: x\r\n\r\n")
     exchange = await fetcher.exchange(ask(web.url("/")))

@@ -30,7 +30,7 @@ def read_seeds(words: Sequence[str], file: str | None, printer: Printer) -> tupl
         if isinstance(url, CrawlUrl):
             seeds[url.href] = None
         else:
-            bad.append(f"{word} {url.reason}")
+            bad.append(f"{url.raw} {url.reason}")
     if bad:
         raise UsageProblem(*bad)
     told = 0
@@ -41,7 +41,7 @@ def read_seeds(words: Sequence[str], file: str | None, printer: Printer) -> tupl
             continue
         told += 1
         if told <= _TOLD:
-            printer.note(f"{place}: {line[:200]} {url.reason}")
+            printer.note(f"{place}: {url.raw[:200]} {url.reason}")
     if told:
         printer.note(f"{told} of the listed lines cannot be crawled and were left out")
     if not seeds:

@@ -15,6 +15,7 @@ from tui_crawler.config.kinds import Kind, Nullable, expected
 from tui_crawler.config.problem import Incomplete, Mark, Refused, visible_key
 from tui_crawler.config.reader import Reader
 from tui_crawler.config.tree import ListNode, MappingNode, Node, Scalar, describe, is_null
+from tui_crawler.domain.url import without_userinfo
 
 _METADATA = "tui_crawler key"
 
@@ -257,4 +258,6 @@ def _join(at: str, name: str) -> str:
 
 def _as_list(node: Node) -> str:
     """The suggestion for one value that stands where a list is wanted."""
-    return f"write it as a list: [{node.text[:60]}]" if isinstance(node, Scalar) and not is_null(node) else ""
+    if not isinstance(node, Scalar) or is_null(node):
+        return ""
+    return f"write it as a list: [{without_userinfo(node.text)[:60]}]"

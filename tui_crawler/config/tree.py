@@ -25,6 +25,7 @@ from ruamel.yaml.events import (
 )
 
 from tui_crawler.config.problem import Mark, Refused, visible, visible_key
+from tui_crawler.domain.url import without_userinfo
 
 MAX_DEPTH = 64  # levels of lists and mappings
 MAX_ALIASES = 100
@@ -106,7 +107,7 @@ def describe(node: Node) -> str:
         case int() | float():
             return f"the number {visible(node.text, 30)}"
         case _:
-            return f'the text "{visible(node.text)}"'
+            return f'the text "{visible(without_userinfo(node.text))}"'
 
 
 def node_of(value: object, mark: Mark) -> Node:

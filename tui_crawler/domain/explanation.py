@@ -88,8 +88,7 @@ def _made(question: Question, steps: Sequence[Step], decision: Decision) -> Expl
     good = decision.answer in {Answer.crawled, Answer.in_flight}
     verdict: Verdict = "pass" if good else "unknown" if decision.answer is Answer.waiting else "refuse"
     return Explanation(
-        question.written,
-        "" if isinstance(url, InvalidUrl) else url.href,
+        *((url.raw, "") if isinstance(url, InvalidUrl) else (question.written, url.href)),
         page is not None,
         page.job if page else question.standing.schedule.job,
         decision.answer,

@@ -15,7 +15,11 @@ DEFAULT_MAX_LENGTH = 2048
 CLIENT_MAX_LENGTH = 65_536  # httpx refuses longer URLs, whatever `max_url_length` says
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_REMOVED = dict.fromkeys(map(ord, "\t\n\r"))  # by WHATWG, wherever they stand
 _STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, which WHATWG strips at both ends
+_USERINFO = re.compile(r"([/\\]{2}|https?:[/\\\s]*|^\s*(?!mailto:)[a-z0-9._~%+-]+:)[^/\\?#]*@", re.IGNORECASE)
+MASK = "•••"
+"""Stands for what is secret, wherever it would be shown."""
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # tab, LF and CR are removed by WHATWG
 
 
@@ -49,10 +53,20 @@ class CrawlUrl:
 
 @dataclass(frozen=True, slots=True)
 class InvalidUrl:
-    """A string that cannot be crawled: as it was found, and why, in plain words."""
+    """A string that cannot be crawled: as it was found (but for a user name and password), and why, in plain words."""
 
     raw: str
     reason: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "raw", without_userinfo(self.raw))
+
+
+def without_userinfo(text: str) -> str:
+    """What is, or is meant as, a URL, to be shown: user name and password (RFC 3986, 3.2.1) masked."""
+    if "@" not in text:
+        return text
+    return _USERINFO.sub(rf"\1{MASK}@", text.translate(_REMOVED))
 
 
 def url_hash(href: str) -> int:

@@ -258,7 +258,7 @@ class CommandDesk:
             for raw in some:
                 url = normalise(raw, None, self._roster.judges.main.limits.max_url_length)
                 if isinstance(url, InvalidUrl):
-                    refused.append(f"{raw[:200]}: {url.reason}")
+                    refused.append(f"{url.raw[:200]}: {url.reason}")
                 else:
                     urls.append(url)
                     origins[url.origin] = None

@@ -47,7 +47,7 @@ class Probes:
         for raw in command.urls:
             url = normalise(raw, None, self._roster.judges.main.limits.max_url_length)
             reason = f"invalid URL: {url.reason}" if isinstance(url, InvalidUrl) else self._refusal(url)
-            name = raw if isinstance(url, InvalidUrl) else url.href
+            name = url.raw if isinstance(url, InvalidUrl) else url.href
             if name in asked.answers or name in asked.open:
                 continue
             asked.order.append(name)

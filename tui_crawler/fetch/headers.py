@@ -7,12 +7,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from tui_crawler.domain.attempt import Headers
+from tui_crawler.domain.url import without_userinfo
 from tui_crawler.fetch.dates import mail_date_ms
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
 MESSAGE_CHARS = 300
 LONGEST_WAIT_MS = 10 * 365 * 24 * 3600 * 1000  # ten years: keeps nonsense inside a 64-bit column
+_POINTING = frozenset({b"location", b"content-location", b"refresh"})
 _SEPARATORS_BYTES = 4  # ": " and the line end
 _MIME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
 _CHARSET = re.compile(r""";\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
@@ -24,14 +26,18 @@ def block_bytes(raw: RawHeaders) -> int:
 
 
 def decode_headers(raw: RawHeaders, max_bytes: int) -> tuple[Headers, bool]:
-    """The fields as text (ISO 8859-1, which loses no byte), and whether some were cut to stay within `max_bytes`."""
+    """The fields as text (ISO 8859-1, which loses no byte), and whether some were cut to stay within `max_bytes`.
+
+    A user name and password in a URL that the answer points to are masked: fields are kept and shown.
+    """
     kept: list[tuple[str, str]] = []
     used = 0
     for name, value in raw:
         used += len(name) + len(value) + _SEPARATORS_BYTES
         if used > max_bytes:
             return tuple(kept), True
-        kept.append((name.decode("latin-1"), value.decode("latin-1")))
+        text = value.decode("latin-1")
+        kept.append((name.decode("latin-1"), without_userinfo(text) if name.lower() in _POINTING else text))
     return tuple(kept), False
 
 

@@ -76,7 +76,7 @@ class LinkCollector:
         url = self._resolver.resolve(raw)
         if isinstance(url, InvalidUrl):
             if self.invalid == 0:
-                self.invalid_sample = raw[:_SAMPLE_CHARS]
+                self.invalid_sample = url.raw[:_SAMPLE_CHARS]
             self.invalid += 1
             return True
         key = (kind, url.href)

@@ -123,7 +123,7 @@ class _Collector:
         for each in found:
             url = self._resolver.resolve(each.raw)
             if isinstance(url, InvalidUrl):
-                self.refuse(each.raw)
+                self.refuse(url.raw)
             elif url.href not in self.entries:
                 if len(self.entries) >= self._most:
                     self.cut["sitemap"] = None

@@ -234,7 +234,7 @@ def _with_urls(urls: Iterable[str]) -> list[Any]:
     for text in urls:
         url = normalise(text)
         if isinstance(url, InvalidUrl):
-            raise ValueError(f"{text[:200]}: {url.reason}")
+            raise ValueError(f"{url.raw[:200]}: {url.reason}")
         keys[url.hash] = None
     hashes = sorted(keys)
     return [Page.url_hash.in_(hashes[start : start + _CHUNK]) for start in range(0, len(hashes), _CHUNK)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import plural
 from tui_crawler.console.table_cells import Styled
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise, without_userinfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Set
@@ -46,7 +46,7 @@ def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
             continue
         url = _read(raw, known)
         if isinstance(url, InvalidUrl):
-            refused.append((number, raw, url.reason))
+            refused.append((number, without_userinfo(raw), url.reason))
         elif url.href in found:
             repeated += 1
         else:
