@@ -14,8 +14,8 @@ from tests.console.sample_log import activities, operator_actions
 from tui_crawler.console import log_book, log_parts
 from tui_crawler.console.log_book import LogBook
 from tui_crawler.console.log_parts import BEGINNING, END, LogAfter, LogBefore, LogPlace
-from tui_crawler.console.present.log_lines import Level
 from tui_crawler.domain.desk_view import ActionView, ActivityView
+from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.view import AttemptView
 
 KEPT, PAGE = 40, 10
@@ -189,10 +189,10 @@ def test_a_span_that_is_looked_at_is_not_let_go() -> None:
 
 def test_of_a_level_only_its_entries_are_held_and_a_window_of_another_log_is_not_taken() -> None:
     log = Log([(0, at) for at in range(15)])
-    book = LogBook(level=Level.error)
+    book = LogBook(level=Severity.error)
     assert not read(book, log, LogBefore(END)), "it reads problems only"
-    assert not read(book, log, LogBefore(END, "https://other.example", Level.error))
+    assert not read(book, log, LogBefore(END, "https://other.example", Severity.error))
     assert read(book, log, book.begin)
     assert (list(book.lines), book.started) == ([], True)
-    assert not read(book, log, LogAfter(LogPlace(3), level=Level.error)), "it touches nothing that is held"
+    assert not read(book, log, LogAfter(LogPlace(3), level=Severity.error)), "it touches nothing that is held"
     assert book.line("no key") is None

@@ -15,18 +15,19 @@ from tui_crawler.console import log_parts, log_search
 from tui_crawler.console.log_book import LogBook
 from tui_crawler.console.log_parts import BEGINNING, END, LogAround, LogPlace
 from tui_crawler.console.log_search import FEWEST, MOST, LogSearch, Quest
-from tui_crawler.console.present.log_lines import Level, LogLine, action_line, activity_line, attempt_line
+from tui_crawler.console.present.log_lines import LogLine, action_line, activity_line, attempt_line
 from tui_crawler.domain.desk_view import ActionView, ActivityView
+from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.view import AttemptView
 
-ALL = frozenset(Level)
+ALL = frozenset(Severity)
 ENDS = ("file_ingested", "file_not_found", "server_internal_error", "request_timeout", "file_ingested", "redirect")
 EVENTS = (activities()[2], activities()[3], activities()[4], activities()[5], activities()[6])
 QUESTS = (
-    Quest(frozenset({Level.error})),
-    Quest(frozenset({Level.warning})),
-    Quest(frozenset({Level.error}), origin=API),
-    Quest(frozenset({Level.warning, Level.error}), "x7"),
+    Quest(frozenset({Severity.error})),
+    Quest(frozenset({Severity.warning})),
+    Quest(frozenset({Severity.error}), origin=API),
+    Quest(frozenset({Severity.warning, Severity.error}), "x7"),
     Quest(ALL, "x7"),
     Quest(ALL, "patience", DOCS),
     Quest(ALL, "refused by hand"),
@@ -159,13 +160,13 @@ def test_nothing_is_older_than_the_beginning() -> None:
 
 @given(
     entries=st.lists(st.tuples(st.sampled_from([0, 0, 1, 2]), st.integers(0, 60)), max_size=60),
-    level=st.sampled_from(Level),
+    level=st.sampled_from(Severity),
     origin=st.sampled_from(["", API]),
     from_start=st.booleans(),
 )
 @settings(max_examples=120, deadline=None)
 def test_windows_of_a_level_hold_every_entry_of_it_once(
-    entries: list[tuple[int, int]], level: Level, origin: str, from_start: bool
+    entries: list[tuple[int, int]], level: Severity, origin: str, from_start: bool
 ) -> None:
     reports = logged(entries)
     book = LogBook(origin, level=level, start=BEGINNING if from_start else END)
@@ -178,7 +179,7 @@ def test_windows_of_a_level_hold_every_entry_of_it_once(
             if part is None or book.whole:
                 break
             book.take(part, part.read(reports, NOW))
-    quest = Quest(frozenset(one for one in Level if one >= level), origin=origin)
+    quest = Quest(frozenset(one for one in Severity if one >= level), origin=origin)
     assert book.whole
     assert [line.key for line in book.lines] == [line.key for line in every_line(reports) if quest.fits(line)]
     assert book.below is not None

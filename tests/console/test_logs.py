@@ -18,18 +18,20 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.attempt_row import is_problem
 from tui_crawler.console.present.log_histogram import histogram
 from tui_crawler.console.present.log_lines import (
-    Level,
     action_line,
     activity_line,
     attempt_line,
     concerns,
     log_lines,
     log_row,
+    terms_of,
     underlined,
     url_of,
 )
 from tui_crawler.console.table_cells import Styled, cell_text, lay_out
 from tui_crawler.domain.desk_view import ActionView
+from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Severity
+from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.view import AttemptView
 
 
@@ -65,6 +67,20 @@ def test_problems_are_failures_giving_up_lost_workers_and_refused_wishes() -> No
     assert [activity_line(one).problem for one in activities()[:6]] == [False, False, True, True, True, False]
     assert [action_line(one).problem for one in operator_actions()] == [False, False, False, True, False]
     assert attempt_line(attempt(1, f"{API}/x", "request_timeout")).problem
+
+
+def test_errors_are_what_the_table_of_exit_codes_says_however_they_are_shown() -> None:
+    lines = {code.name: attempt_line(attempt(1, f"{API}/x", code.name)) for code in ExitCode}
+    assert {name: line.level for name, line in lines.items()} == {
+        code.name: row.severity for code, row in DISPOSITIONS.items()
+    }
+    errors = {name for name, line in lines.items() if line.level is Severity.error}
+    assert {"database_error", "local_processing_error", "server_internal_error"} <= errors
+    assert terms_of({Severity.error}, "").exits == errors
+    ends = {one.value: replace(activities()[2], message=one.value) for one in FinishReason}
+    failed = {value for value, end in ends.items() if activity_line(end).level is Severity.error}
+    assert failed == {"patience", "database_error"}
+    assert set(terms_of({Severity.error}, "").events or ()) == {("origin_finished", value) for value in failed}
 
 
 def test_an_action_concerns_the_origins_it_names_and_all_when_it_names_none() -> None:
@@ -116,7 +132,7 @@ async def test_the_title_tells_the_problems_among_the_rows_held_and_so_do_the_ev
         assert f"Events · {problems} problems among the newest {events.row_count}" in held.text()
         await held.press("5", rounds=2)
         lines = held.app.screen._book.lines
-        among = sum(line.level > Level.info for line in lines)
+        among = sum(line.level > Severity.info for line in lines)
         assert f"Log · ● following · {len(lines)} · {among} problems" in held.text()
         await held.press("exclamation_mark", rounds=2)
         assert f"following · {among} · warnings and errors" in held.text()

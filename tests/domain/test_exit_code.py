@@ -14,8 +14,11 @@ from tui_crawler.domain.exit_code import (
     FAILURES,
     ExitCode,
     PatienceChange,
+    Severity,
     attempts_left,
+    is_problem,
     retries_in_run,
+    severity,
     table_markdown,
 )
 
@@ -63,6 +66,16 @@ def test_only_these_cost_patience():
         ExitCode.request_timeout,
         ExitCode.error_reading_response,
     }
+
+
+def test_problems_are_failures_except_a_robots_txt_that_does_not_exist():
+    assert {code for code in ExitCode if is_problem(code, "page")} == FAILURES
+    assert FAILURES - {code for code in ExitCode if is_problem(code, "robots")} == {
+        ExitCode.server_blamed_client,
+        ExitCode.file_gone,
+        ExitCode.file_not_found,
+    }
+    assert severity(None, "page") is Severity.info
 
 
 def test_a_refusal_is_no_failure():

@@ -17,7 +17,8 @@ from tui_crawler.console.log_parts import (
     LogPlace,
     LogWindow,
 )
-from tui_crawler.console.present.log_lines import Key, Level, LogLine, action_line
+from tui_crawler.console.present.log_lines import Key, LogLine, action_line
+from tui_crawler.domain.exit_code import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +51,7 @@ class LogBook:
         self,
         origin: str = "",
         *,
-        level: Level = Level.info,
+        level: Severity = Severity.info,
         start: LogPlace = END,
         newest: LogPlace = END,
         news: int = 0,
@@ -72,7 +73,7 @@ class LogBook:
     @property
     def problems_only(self) -> bool:
         """Whether only warnings and errors are read."""
-        return self.level is not Level.info
+        return self.level is not Severity.info
 
     @property
     def started(self) -> bool:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.present.log_lines import (
-    Level,
     LogLine,
     action_line,
     activity_line,
@@ -21,6 +20,7 @@ from tui_crawler.console.present.log_lines import (
 )
 from tui_crawler.console.refresh import COUNTER_MS, SLOW_MS
 from tui_crawler.domain.desk_view import ActionView
+from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.log_window import LogReach
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class LogBefore:
 
     place: LogPlace = END
     origin: str = ""
-    level: Level = Level.info
+    level: Severity = Severity.info
     every_ms: int = ONCE_MS
     by_time: bool = False
 
@@ -125,7 +125,7 @@ class LogAfter:
 
     place: LogPlace = BEGINNING
     origin: str = ""
-    level: Level = Level.info
+    level: Severity = Severity.info
     every_ms: int = COUNTER_MS
     by_time: bool = False
 
@@ -149,7 +149,7 @@ class LogAround:
 
     place: LogPlace
     origin: str = ""
-    level: Level = Level.info
+    level: Severity = Severity.info
     every_ms: int = ONCE_MS
     by_time: bool = False
 
@@ -176,14 +176,14 @@ class LogActions:
         return tuple(one for one in reports.actions(_ACTIONS) if concerns(one, self.origin))
 
 
-def attempts_of(reports: Reports, origin: str, levels: frozenset[Level], reach: LogReach, text: str = "") -> Strand:
+def attempts_of(reports: Reports, origin: str, levels: frozenset[Severity], reach: LogReach, text: str = "") -> Strand:
     """Attempts of these levels, at an origin or (empty) at all, that have a text. Raises StorageFailure."""
     found = reports.attempt_stretch(terms_of(levels, origin, text), reach)
     lines = tuple(map(attempt_line, found.found))
     return Strand(lines, found.first_id, found.last_id, found.last_at, found.looked_at, found.ended)
 
 
-def activity_of(reports: Reports, origin: str, levels: frozenset[Level], reach: LogReach) -> Strand:
+def activity_of(reports: Reports, origin: str, levels: frozenset[Severity], reach: LogReach) -> Strand:
     """Activity of these levels, at an origin or (empty) anywhere. Raises StorageFailure."""
     found = reports.activity_stretch(terms_of(levels, origin), reach)
     lines = tuple(map(activity_line, found.found))
@@ -201,11 +201,11 @@ def actions_of(reports: Reports, reach: LogReach) -> Strand:
 
 
 def _strands(
-    reports: Reports, origin: str, level: Level, edges: Sequence[int], *, oldest_first: bool = False
+    reports: Reports, origin: str, level: Severity, edges: Sequence[int], *, oldest_first: bool = False
 ) -> tuple[Strand, Strand, Strand]:
     """A window of each of the three behind these ids."""
-    levels = frozenset(one for one in Level if one >= level)
-    look = PAGE if level is Level.info else LOOK
+    levels = frozenset(one for one in Severity if one >= level)
+    look = PAGE if level is Severity.info else LOOK
     attempts, activity, actions = (LogReach(edge, PAGE, look, oldest_first) for edge in edges)
     return (
         attempts_of(reports, origin, levels, attempts),

@@ -19,7 +19,6 @@ from tui_crawler.console.log_parts import (
     attempts_of,
 )
 from tui_crawler.console.present.log_lines import (
-    Level,
     LogLine,
     action_line,
     activity_line,
@@ -27,6 +26,7 @@ from tui_crawler.console.present.log_lines import (
     concerns,
 )
 from tui_crawler.domain.desk_view import ActionView
+from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.log_window import LogReach
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _MOST_MADE = 5_000
 class Quest:
     """What is looked for: entries of these levels, at one origin or (empty) at all, that have a text (lower case)."""
 
-    levels: frozenset[Level]
+    levels: frozenset[Severity]
     text: str = ""
     origin: str = ""
 

@@ -69,6 +69,14 @@ class Left(Enum):
     untouched = "untouched"
 
 
+class Severity(IntEnum):
+    """How much an entry of the log matters: a failure is a warning, one of a server's or of our own an error."""
+
+    info = 0
+    warning = 1
+    error = 2
+
+
 class PatienceChange(Enum):
     """What an outcome does to the patience of its origin crawler."""
 
@@ -89,7 +97,12 @@ class Disposition:
     patience: PatienceChange = PatienceChange.none
     slow: bool = False
     left: Left = Left.zero
-    failure: bool = False
+    severity: Severity = Severity.info
+
+    @property
+    def failure(self) -> bool:
+        """Whether a page that ended so counts as failed."""
+        return self.severity > Severity.info
 
 
 def _row(when: str, group: Group, **changes: object) -> Disposition:
@@ -97,11 +110,12 @@ def _row(when: str, group: Group, **changes: object) -> Disposition:
 
 
 _LOSE = PatienceChange.lose_one
+_WARNING, _ERROR = Severity.warning, Severity.error
 
 DISPOSITIONS: Mapping[ExitCode, Disposition] = MappingProxyType(
     {
         ExitCode.database_error: _row(
-            "the database failed", Group.local, patience=PatienceChange.exhaust, left=Left.keep, failure=True
+            "the database failed", Group.local, patience=PatienceChange.exhaust, left=Left.keep, severity=_ERROR
         ),
         ExitCode.cancelled: _row("operator or shutdown", Group.local, retry=True, left=Left.given_back),
         ExitCode.someone_stole_my_work: _row("another worker finished or holds it", Group.local, left=Left.untouched),
@@ -113,18 +127,18 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = MappingProxyType(
         ExitCode.redirect: _row("302, 303, 307, 300 with Location", Group.redirect, contentful=True),
         ExitCode.file_did_not_change: _row("304 to a conditional request, or 200 with an equal ETag", Group.unchanged),
         ExitCode.server_blamed_client: _row(
-            "other 4xx; 401, 403, 405 and 451 leave no attempt", Group.client, left=Left.keep, failure=True
+            "other 4xx; 401, 403, 405 and 451 leave no attempt", Group.client, left=Left.keep, severity=_WARNING
         ),
-        ExitCode.file_gone: _row("410", Group.client, failure=True),
+        ExitCode.file_gone: _row("410", Group.client, severity=_WARNING),
         ExitCode.did_not_understand_answer: _row(
             "bad status line, header, chunk or compression; 304 or 206 not asked for; 3xx with no or bad "
             "Location; other 3xx; status below 200 or above 599",
             Group.server,
             patience=_LOSE,
             left=Left.keep,
-            failure=True,
+            severity=_ERROR,
         ),
-        ExitCode.file_not_found: _row("404", Group.client, failure=True),
+        ExitCode.file_not_found: _row("404", Group.client, severity=_WARNING),
         ExitCode.rate_limited: _row(
             "429",
             Group.server,
@@ -132,14 +146,14 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = MappingProxyType(
             patience=PatienceChange.lose_one_at_full_politeness,
             slow=True,
             left=Left.keep,
-            failure=True,
+            severity=_ERROR,
         ),
         ExitCode.server_internal_error: _row(
             "5xx; only 502, 503 and 504 are retried in the run",
             Group.server,
             patience=_LOSE,
             left=Left.keep,
-            failure=True,
+            severity=_ERROR,
         ),
         ExitCode.connection_failed: _row(
             "refused, DNS, TLS, closed before any byte (after one fluke retry)",
@@ -147,7 +161,7 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = MappingProxyType(
             retry=True,
             patience=_LOSE,
             left=Left.keep,
-            failure=True,
+            severity=_WARNING,
         ),
         ExitCode.request_timeout: _row(
             "no response head in time; 408",
@@ -155,7 +169,7 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = MappingProxyType(
             retry=True,
             patience=_LOSE,
             left=Left.keep,
-            failure=True,
+            severity=_WARNING,
         ),
         ExitCode.error_reading_response: _row(
             "stall, reset or short body after the head",
@@ -163,7 +177,7 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = MappingProxyType(
             retry=True,
             patience=_LOSE,
             left=Left.keep,
-            failure=True,
+            severity=_WARNING,
         ),
         ExitCode.blocked_by_robots_txt: _row("robots.txt denies", Group.blocked),
         ExitCode.blocked_url_by_local_policy: _row("do_not_crawl, query policy, whitelist", Group.blocked),
@@ -176,13 +190,13 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = MappingProxyType(
         ),
         ExitCode.noindex: _row("meta robots or X-Robots-Tag: result dropped", Group.dropped, contentful=True),
         ExitCode.file_too_large: _row(
-            "more than `max_body_bytes`; reading stopped, connection closed", Group.dropped, failure=True
+            "more than `max_body_bytes`; reading stopped, connection closed", Group.dropped, severity=_WARNING
         ),
-        ExitCode.invalid_url: _row("cannot be requested", Group.local, failure=True),
+        ExitCode.invalid_url: _row("cannot be requested", Group.local, severity=_WARNING),
         ExitCode.blocked_address: _row(
-            "the host resolves to an address that `network` does not allow", Group.blocked, failure=True
+            "the host resolves to an address that `network` does not allow", Group.blocked, severity=_WARNING
         ),
-        ExitCode.local_processing_error: _row("parser or hook raised", Group.local, left=Left.keep, failure=True),
+        ExitCode.local_processing_error: _row("parser or hook raised", Group.local, left=Left.keep, severity=_ERROR),
     }
 )
 
@@ -227,10 +241,17 @@ REFUSED_BY_RULES: frozenset[ExitCode] = frozenset(
 BLOCKED: frozenset[ExitCode] = REFUSED_BY_RULES | {ExitCode.blocked_by_robots_txt}
 
 
+def severity(code: ExitCode | None, kind: str) -> Severity:
+    """How much an attempt of this kind (`AttemptKind`) matters in logs and events. A robots.txt that does not exist is
+    no failure. None: a code of a newer program."""
+    if code is None or (kind == "robots" and code in _NO_ROBOTS):
+        return Severity.info
+    return DISPOSITIONS[code].severity
+
+
 def is_problem(code: ExitCode | None, kind: str) -> bool:
-    """Whether an attempt of this kind (`AttemptKind`) is one of the problems that logs and events count: it failed. A
-    robots.txt that does not exist is none. None: a code of a newer program."""
-    return code in FAILURES and not (kind == "robots" and code in _NO_ROBOTS)
+    """Whether it is one of the problems that logs and events count (`attempt.problem` of the database)."""
+    return severity(code, kind) > Severity.info
 
 
 def table_markdown() -> str:
@@ -244,15 +265,15 @@ def table_markdown() -> str:
         "`retry`, or its recrawl when that is due, asks for it again. Any other failed page is recoverable: with",
         "tries left it is asked again in this run (*retry*) or the next, without when `retry` puts it back.",
         "",
-        "| id | name | when | group | contentful | retry | patience | slow | left | counts as failed |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| id | name | when | group | contentful | retry | patience | slow | left | counts as failed | severity |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for code, row in DISPOSITIONS.items():
         retry = "502, 503, 504 only" if code is ExitCode.server_internal_error else _yes(row.retry)
         lines.append(
             f"| {code.value} | {code.name} | {row.when} | {row.group.value} | {_yes(row.contentful)} | {retry} "
             f"| {row.patience.value.replace('_', ' ')} | {_yes(row.slow)} | {row.left.value.replace('_', ' ')} "
-            f"| {_yes(row.failure)} |"
+            f"| {_yes(row.failure)} | {row.severity.name} |"
         )
     return "\n".join(lines) + "\n"
 

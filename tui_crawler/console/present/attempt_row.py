@@ -37,9 +37,14 @@ LOG_COLUMNS: tuple[Column, ...] = (
 )
 
 
+def severity_of(attempt: AttemptView) -> exit_code.Severity:
+    """How much an attempt matters."""
+    return exit_code.severity(exit_code_of(attempt.exit_code), attempt.kind)
+
+
 def is_problem(attempt: AttemptView) -> bool:
-    """Whether `e` stops at it, as the database has it: it failed. A robots.txt that does not exist is no problem."""
-    return exit_code.is_problem(exit_code_of(attempt.exit_code), attempt.kind)
+    """Whether `e` of the events stops at it, as the database has it."""
+    return severity_of(attempt) > exit_code.Severity.info
 
 
 def note(attempt: AttemptView) -> tuple[Styled, ...]:

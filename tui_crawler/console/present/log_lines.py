@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import ago, clock, date_time, seconds, size
-from tui_crawler.console.present.attempt_row import is_problem, note
+from tui_crawler.console.present.attempt_row import note, severity_of
 from tui_crawler.console.present.event_rows import action_mark
-from tui_crawler.console.present.exits import exit_cell, mark_of, meaning, status_cell
+from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.present.line import Line, Prose, fact
 from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
@@ -19,8 +18,9 @@ from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.desk_view import ActionView, ActivityView
 from tui_crawler.domain.endings import what_happened
-from tui_crawler.domain.exit_code import FAILURES
+from tui_crawler.domain.exit_code import DISPOSITIONS, FAILURES, Severity
 from tui_crawler.domain.log_window import LogTerms
+from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.view import AttemptView
 
 if TYPE_CHECKING:
@@ -67,25 +67,23 @@ _MARKS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "ruleset_applied": ("✎", "accent"),
     }
 )
-_ERROR = "✗"
-_GAVE_UP = ("origin_finished", "patience")
-_PROBLEM_EVENTS = (_GAVE_UP, ("session_taken_over", ""), ("pages_reclaimed", ""), ("job_aborted", ""))
+_PROBLEM_EVENTS: Mapping[tuple[str, str], Severity] = MappingProxyType(
+    {
+        ("origin_finished", FinishReason.patience.value): Severity.error,
+        ("origin_finished", FinishReason.database_error.value): Severity.error,
+        ("session_taken_over", ""): Severity.warning,
+        ("pages_reclaimed", ""): Severity.warning,
+        ("job_aborted", ""): Severity.warning,
+    }
+)
 """Activity that is a problem: by its name and, where one is given, its message."""
 _HIT = "accent bold underline"
 _BLANK = " "
 """The short form of a piece of text whose first piece has it for all."""
 
 
-class Level(IntEnum):
-    """How much an entry matters."""
-
-    info = 0
-    warning = 1
-    error = 2
-
-
-LEVEL_WORDS: Mapping[Level, str] = MappingProxyType(
-    {Level.info: "everything", Level.warning: "warnings and errors", Level.error: "errors only"}
+LEVEL_WORDS: Mapping[Severity, str] = MappingProxyType(
+    {Severity.info: "everything", Severity.warning: "warnings and errors", Severity.error: "errors only"}
 )
 
 Source = AttemptView | ActivityView | ActionView
@@ -99,16 +97,14 @@ class LogLine:
     key: Key
     at: int
     origin: str
-    problem: bool
+    level: Severity
     text: str
     source: Source
 
     @property
-    def level(self) -> Level:
-        """Problems are warnings, those that are shown with ✗ are errors."""
-        if not self.problem:
-            return Level.info
-        return _level(_what(self).text)
+    def problem(self) -> bool:
+        """Whether it is a warning or an error."""
+        return self.level > Severity.info
 
     @property
     def order(self) -> tuple[int, str, int]:
@@ -116,12 +112,12 @@ class LogLine:
         return (self.at, *self.key)
 
 
-def terms_of(levels: Collection[Level], origin: str, text: str = "") -> LogTerms:
+def terms_of(levels: Collection[Severity], origin: str, text: str = "") -> LogTerms:
     """How the database is asked for the attempts and the activity of these levels, at one origin or (empty) at all."""
-    if Level.info in levels:
+    if Severity.info in levels:
         return LogTerms(origin, text=text)
-    exits = frozenset(code.name for code in FAILURES if _level(mark_of(code.name).glyph) in levels)
-    events = tuple((event, message) for event, message in _PROBLEM_EVENTS if _level_of_event(event) in levels)
+    exits = frozenset(code.name for code in FAILURES if DISPOSITIONS[code].severity in levels)
+    events = tuple(named for named, severity in _PROBLEM_EVENTS.items() if severity in levels)
     return LogTerms(origin, problems=True, exits=frozenset() if len(levels) > 1 else exits, events=events, text=text)
 
 
@@ -132,7 +128,7 @@ def attempt_line(attempt: AttemptView) -> LogLine:
         ("attempt", attempt.attempt_id),
         attempt.ended_at,
         attempt.origin,
-        is_problem(attempt),
+        severity_of(attempt),
         _searched(*words, str(attempt.http_status or "")),
         attempt,
     )
@@ -144,7 +140,7 @@ def activity_line(activity: ActivityView) -> LogLine:
         ("activity", activity.activity_id),
         activity.at,
         activity.origin,
-        (activity.event, activity.message) in _PROBLEM_EVENTS or (activity.event, "") in _PROBLEM_EVENTS,
+        max(_PROBLEM_EVENTS.get((activity.event, said), Severity.info) for said in ("", activity.message)),
         _searched(
             activity.event,
             activity.event.replace("_", " "),
@@ -163,7 +159,7 @@ def action_line(action: ActionView) -> LogLine:
         ("action", action.action_id),
         action.at,
         _origin_of(action.target),
-        bool(action.error),
+        Severity.error if action.error else Severity.info,
         _searched(*words),
         action,
     )
@@ -274,16 +270,6 @@ def _circumstances(attempt: AttemptView) -> list[str]:
     return known + ([f"worker {attempt.worker}"] if attempt.worker else [])
 
 
-def _level(shown: str) -> Level:
-    """The level of a problem that is shown so."""
-    return Level.error if shown.startswith(_ERROR) else Level.warning
-
-
-def _level_of_event(event: str) -> Level:
-    """The level of activity that is a problem."""
-    return _level(_ERROR if event == _GAVE_UP[0] else _MARKS[event][0])
-
-
 def _searched(*words: str) -> str:
     return "\n".join(word for word in words if word).lower()
 
@@ -294,8 +280,8 @@ def _what(line: LogLine) -> Styled:
             return exit_cell(code)
         case ActivityView() as activity:
             glyph, role = _MARKS.get(activity.event, ("·", "muted"))
-            if line.problem and activity.event == "origin_finished":
-                glyph, role = _ERROR, "error"
+            if line.level is Severity.error:
+                glyph, role = "✗", "error"
             return Styled(f"{glyph} {activity.event.replace('_', ' ')}", role)
         case ActionView() as action:
             mark = action_mark(action)

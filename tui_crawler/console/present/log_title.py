@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tui_crawler.console.format import count, plural
-from tui_crawler.console.present.log_lines import LEVEL_WORDS, Level
+from tui_crawler.console.present.log_lines import LEVEL_WORDS
 from tui_crawler.console.present.urls import host_of
+from tui_crawler.domain.exit_code import Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class LogStanding:
     kept: str
     in_part: bool
     whole: bool
-    level: Level
+    level: Severity
     problems: int
     origin: str
     needle: str
@@ -41,7 +42,7 @@ def log_title(log: LogStanding) -> str:
         parts.append(f"& {log.kept}: {count(log.rows)} of {count(log.held) if log.whole else _held(log.held)}")
     else:
         parts.append(f"only {_held(log.rows)}" if log.in_part else count(log.rows) + held)
-    if log.level is not Level.info:
+    if log.level is not Severity.info:
         parts.append(LEVEL_WORDS[log.level])
     elif log.problems:
         among = "" if log.whole and not log.in_part else " among them"

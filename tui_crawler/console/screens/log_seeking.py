@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import count
 from tui_crawler.console.log_search import LogSearch, Quest
-from tui_crawler.console.present.log_lines import LEVEL_WORDS, Level
+from tui_crawler.console.present.log_lines import LEVEL_WORDS
+from tui_crawler.domain.exit_code import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,7 +61,7 @@ class LogSeeking:
         """The next piece of the search."""
         return () if self._search is None else (self._search,)
 
-    def to_level(self, level: Level, *, older: bool) -> None:
+    def to_level(self, level: Severity, *, older: bool) -> None:
         """Goes to the next entry of a level."""
         book = self._list.book
         if level < book.level:
@@ -71,7 +72,7 @@ class LogSeeking:
     def to_hit(self, needle: str, *, older: bool, both_ways: bool = False) -> None:
         """Goes to the next entry that holds a text; `both_ways`: wherever it is."""
         book = self._list.book
-        levels = frozenset(level for level in Level if level >= book.level)
+        levels = frozenset(level for level in Severity if level >= book.level)
         self.go(Quest(levels, needle, book.origin), f"hit of {needle}", older=older, both_ways=both_ways)
 
     def go(self, quest: Quest, words: str, *, older: bool, both_ways: bool = False) -> None:

@@ -22,7 +22,6 @@ from tui_crawler.console.present.log_histogram import histogram
 from tui_crawler.console.present.log_lines import (
     LOG_COLUMNS,
     NARROW_LOG_COLUMNS,
-    Level,
     LogLine,
     empty_words,
     log_lines,
@@ -37,6 +36,7 @@ from tui_crawler.console.screens.log_list import LogList
 from tui_crawler.console.screens.log_origin import origin_meant
 from tui_crawler.console.screens.log_seeking import LogSeeking
 from tui_crawler.console.screens.waiting import RowsScreen
+from tui_crawler.domain.exit_code import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -213,7 +213,7 @@ class LogsScreen(RowsScreen):
     def choose(self, words: Mapping[str, str]) -> None:
         """The same again."""
         self._relative = words.get("time") == "ago"
-        level = Level.__members__.get(words.get("level", ""), Level.info)
+        level = Severity.__members__.get(words.get("level", ""), Severity.info)
         self._needle = words.get("search", "").strip().lower()
         self._begin(LogBook(words.get("origin", ""), level=level))
 
@@ -229,10 +229,10 @@ class LogsScreen(RowsScreen):
             case "nav.open":
                 self._open()
             case "log.next_error" | "log.next_warning":
-                self._seeking.to_level(Level[action_id.removeprefix("log.next_")], older=True)
+                self._seeking.to_level(Severity[action_id.removeprefix("log.next_")], older=True)
                 self._sought()
             case "log.previous_error" | "log.previous_warning":
-                self._seeking.to_level(Level[action_id.removeprefix("log.previous_")], older=False)
+                self._seeking.to_level(Severity[action_id.removeprefix("log.previous_")], older=False)
                 self._sought()
             case "log.next_hit" | "log.previous_hit":
                 self._go_to_hit(older=action_id == "log.next_hit")
@@ -251,9 +251,9 @@ class LogsScreen(RowsScreen):
         """Does an action that shows other entries, or these in another way."""
         match action_id:
             case "view.problems":
-                self._begin(LogBook(self._book.origin, level=Level(not self._book.problems_only)))
+                self._begin(LogBook(self._book.origin, level=Severity(not self._book.problems_only)))
             case "log.level":
-                self._begin(LogBook(self._book.origin, level=Level((self._book.level + 1) % len(Level))))
+                self._begin(LogBook(self._book.origin, level=Severity((self._book.level + 1) % len(Severity))))
             case "log.filter":
                 self.table_filter.do("filter.open", argument)
             case "log.search":
