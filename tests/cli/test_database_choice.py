@@ -42,6 +42,21 @@ def test_no_database_at_all(say: Say):
     assert "no database is named and none is here" in said.err
 
 
+@pytest.mark.parametrize("command", ["run my.yaml --workers 99", "queue build my.yaml", "check my.yaml"])
+@pytest.mark.parametrize("database", ["none/x.db", "folder/x.db"])
+def test_with_another_database_the_place_of_the_configured_one_need_not_exist(
+    here: Path, command: str, database: str, say: Say
+):
+    """The commands end at their next step: too many workers, no database yet, or well."""
+    (here / "folder" / "x.db").mkdir(parents=True)
+    (here / "my.yaml").write_text(CONFIG + f"database: {database}\n")
+    assert "my.yaml:3:" in say(*command.split()).err
+    said = say("--db", f"elsewhere/{database}", *command.split())
+    assert "my.yaml:3:" not in said.err
+    assert any(words in said.err for words in ("at most 64 workers", "there is no database", "is valid"))
+    assert "does not belong to this configuration" in say("run", "my.yaml", "--db", "y.db").err
+
+
 def test_several_databases_are_named(here: Path, say: Say):
     for name in ("a.db", "b.db"):
         (here / name).touch()

@@ -95,6 +95,23 @@ def test_an_unknown_command_is_answered_with_the_nearest_one(say: Say):
     assert "unknown command 'statsu'; did you mean status?" in said.err
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("status --jsno", "unrecognized arguments: --jsno; did you mean --json?"),
+        ("export pages --formt=csv", "unrecognized arguments: --formt=csv; did you mean --format?"),
+        ("jobs set news --tga x", "unrecognized arguments: --tga; did you mean --tag?"),
+        ("--dbb x.db status", "unrecognized arguments: --dbb; did you mean --db?"),
+        ("my.yaml --readonyl", "unrecognized arguments: --readonyl; did you mean --readonly?"),
+        ("why --zzzz https://a.test/", "unrecognized arguments: --zzzz\n  see tui-crawler why --help"),
+    ],
+)
+def test_a_mistyped_option_is_answered_with_the_nearest_one(line: str, words: str, say: Say):
+    said = say(*line.split())
+    assert said.status == 2
+    assert words in said.err
+
+
 def test_a_word_like_no_command_gets_no_guess(say: Say):
     said = say("zzzzzz")
     assert said.status == 2

@@ -307,6 +307,30 @@ class TestCheck:
         assert "crawl.max_in_flight: 3  (my.yaml:3)" in said.out.splitlines()
         assert 'robots.expiry: "30m"  (default)' in said.out.splitlines()
         assert "my.yaml is valid" in said.err
+        assert "estimate: 5 000 pages of an origin take at least 1h23m at 1s;" in said.err
+
+    def test_how_long_an_origin_takes_by_its_delay(self, here: Path, say: Say):
+        more = (
+            "delay: {default: 500ms}\nhosts: [{host: b.test, default_delay: 5s}, {host: c.test, default_delay: 5s}]\n"
+        )
+        (here / "my.yaml").write_text(CONFIG + more + "crawl: {max_pages_per_origin: 200}\n")
+        assert say("check", "my.yaml", "--json").document["estimate"] == [
+            {"pages_per_origin": 200, "delay_ms": 1_000, "least_s": 200},
+            {"pages_per_origin": 200, "delay_ms": 5_000, "least_s": 1_000},
+        ]
+
+    def test_a_theme_that_does_not_exist_and_a_script_no_browser_runs(self, here: Path, say: Say):
+        (here / "my.yaml").write_text(CONFIG + "rules: [{match: /x/, custom_js: go()}]\n")
+        said = say("check", "my.yaml")
+        assert said.status == 0
+        assert "my.yaml:3:" in said.err
+        assert "warning" in said.err
+        assert "rules[0].custom_js: the browser extra does not exist yet" in said.err
+        (here / "my.yaml").write_text(CONFIG + "theme: textual-drak\n")
+        said = say("check", "my.yaml")
+        assert said.status == 2
+        assert "my.yaml:3:8: theme: expected one of" in said.err
+        assert "did you mean textual-dark?" in said.err
 
     def test_as_json(self, here: Path, say: Say):
         (here / "my.yaml").write_text(CONFIG)

@@ -23,6 +23,8 @@ from tui_crawler.config.units import parse_duration, parse_size, show_duration, 
         ("1 hour 30 minutes", 5_400_000),
         ("1h 30m", 5_400_000),
         ("  10   seconds ", 10_000),
+        ("1 month", 30 * 86_400_000),
+        ("1 year 2 months", 425 * 86_400_000),
         ("0s", 0),
     ],
 )
@@ -31,7 +33,7 @@ def test_durations(text, ms):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "10", "s", "1 month", "1S", "-1s", "1s,2s", "1h30m", "1e3s", "0.0001ms", "fast", "1:30"]
+    "text", ["", "10", "s", "1 mont", "1S", "-1s", "1s,2s", "1h30m", "1e3s", "0.0001ms", "fast", "1:30"]
 )
 def test_no_durations(text):
     with pytest.raises(ValueError, match=r"duration"):

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from textual.app import App
 from textual.color import Color
 from textual.theme import Theme
 
 from tests.console.support import stage
 from tests.support.terminal import in_terminal
+from tui_crawler.config.kinds import THEMES as CONFIGURED
 from tui_crawler.console import glyphs
 from tui_crawler.console.session import Memory, session_of
 from tui_crawler.console.theme import DARK, GROUP_ROLES, LIGHT, ROLES, THEME_NAMES, THEMES, role_colours, role_variables
@@ -42,6 +44,14 @@ def backgrounds(theme: Theme) -> list[str]:
     named = ("primary-muted", "block-cursor-background", "block-cursor-blurred-background", "footer-background")
     grounds = [theme.background, theme.surface, theme.panel, *(theme.variables[name] for name in named)]
     return [ground for ground in grounds if ground is not None]
+
+
+def test_every_theme_a_configuration_may_name_exists_and_ours_are_among_them() -> None:
+    app = App[None]()
+    for theme in THEMES:
+        app.register_theme(theme)
+    assert set(CONFIGURED) <= set(app.available_themes)
+    assert set(THEME_NAMES) <= set(CONFIGURED)
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)

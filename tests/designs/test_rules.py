@@ -81,4 +81,4 @@ def test_custom_js_without_the_browser_extra_fails_visibly(crawl: Crawling) -> N
     assert page["last_exit_code"] == "local_processing_error"
     said = crawl.ask("failures", "--list", "--json").json["pages"]
     (row,) = [row for row in said if row["url"] == site.url("/app")]
-    assert "custom_js here, which needs the browser extra" in row["message"]
+    assert "custom_js here, which no version can run yet" in row["message"]

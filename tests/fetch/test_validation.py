@@ -40,7 +40,7 @@ def faults(validation: Validation) -> list[tuple[int, int, str]]:
     ],
 )
 def test_valid_html(html: str) -> None:
-    assert judge(html, "text/html") == Validation("html5", True)
+    assert judge(html, "text/html") == Validation("html", True)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_valid_html(html: str) -> None:
 def test_the_first_error_of_html(html: str, found: tuple[int, int, str]) -> None:
     validation = judge(html, "text/html")
     errors = faults(validation)
-    assert (validation.type, validation.valid) == ("html5", False)
+    assert (validation.type, validation.valid) == ("html", False)
     assert found in errors or errors == [found], errors
 
 
@@ -201,7 +201,7 @@ AUTHOR = "<author><name>n</name></author>"
 )
 def test_atom(feed: str, messages: list[str]) -> None:
     validation = judge(feed, ATOM)
-    assert (validation.type, validation.valid) == ("atom", not messages)
+    assert (validation.type, validation.valid) == ("rss", not messages)
     assert [error.message for error in validation.errors] == messages
 
 
@@ -217,7 +217,7 @@ def test_a_feed_that_is_not_well_formed_says_so_first() -> None:
 
 
 def test_feeds_that_are_served_as_xml_are_judged_as_feeds() -> None:
-    assert judge(f"{FEED}</feed>", "text/xml").type == "atom"
+    assert judge(f"{FEED}</feed>", "text/xml").type == "rss"
     assert judge("<rss/>", "application/xml").type == "rss"
     assert judge("<urlset/>", "application/xml") == Validation("xml", True)
 
@@ -285,12 +285,12 @@ async def test_what_overstays_on_the_loop_is_judged_in_a_thread(monkeypatch: pyt
 
     def note(*_: object) -> Validation | None:
         seen.append(threading.current_thread().name)
-        return Validation("html5", True) if seen[-1] == "reading" else None
+        return Validation("html", True) if seen[-1] == "reading" else None
 
     monkeypatch.setattr("tui_crawler.fetch.extract.validate", note)
     reading = await PageReader(LIMITS, "x").read(PAGE, answered(b"<p>"))
     assert seen == [threading.main_thread().name, "reading"]
-    assert reading.validation == Validation("html5", True)
+    assert reading.validation == Validation("html", True)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.settle import SettleJob
 
 HOME = f"{A}/"
-BAD = Validation("html5", False, (ValidationError(3, 7, "a tag that was never closed"), ValidationError(0, 0, "end")))
+BAD = Validation("html", False, (ValidationError(3, 7, "a tag that was never closed"), ValidationError(0, 0, "end")))
 DATA = (DataValue("photos", "picture", 0, f"{A}/1.jpg"), DataValue("photos", "picture", 1, f"{A}/2.jpg"))
 
 
@@ -48,9 +48,19 @@ def test_a_document_is_stored_with_its_validation_and_its_data(workbench, report
     detail = reports.page_detail(HOME)
     assert detail is not None
     assert (detail.validation, detail.data, detail.page.valid) == (BAD, DATA, 0)
-    assert (detail.page.validation_type, detail.sitemap, detail.lastmod, detail.ruleset_id) == ("html5", False, 0, 0)
+    assert (detail.page.validation_type, detail.sitemap, detail.lastmod, detail.ruleset_id) == ("html", False, 0, 0)
     row = workbench.rows("SELECT validation_type, valid, validation_errors, parsed_at FROM document")
-    assert row == [("html5", 0, '[[3,7,"a tag that was never closed"],[0,0,"end"]]', T0 + 5)]
+    assert row == [("html", 0, '[[3,7,"a tag that was never closed"],[0,0,"end"]]', T0 + 5)]
+
+
+@pytest.mark.parametrize(("stored", "named"), [("html5", "html"), ("atom", "rss"), ("rss", "rss")])
+def test_types_that_older_versions_stored_are_read_by_their_right_names(workbench, reports, home, stored, named):
+    claim, page = home
+    crawl(workbench, claim, page, T0, validation=replace(BAD, type=stored))
+    assert reports.validation(HOME) == replace(BAD, type=named)
+    assert [one.validation_type for one in reports.pages("", 0, 10) if one.url == HOME] == [named]
+    for view in ("v_page", "v_document", "crawler_urls"):
+        assert workbench.rows(f"SELECT validation_type FROM {view} WHERE url = '{HOME}'") == [(named,)]
 
 
 def test_valid_is_unknown_until_a_validator_has_looked(workbench, reports, home):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.configuration import read_config, tell_warnings
+from tui_crawler.cli.database_choice import named_database
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import CommandSet, add_json, add_quiet
 from tui_crawler.cli.printer import Printer
@@ -16,6 +17,10 @@ from tui_crawler.cli.problem import UsageProblem
 if TYPE_CHECKING:
     from tui_crawler.config.problem import ConfigProblem
     from tui_crawler.config.schema import Config
+
+
+PAGES = 5_000
+"""So many pages an estimate is for, where the configuration has no limit of its own."""
 
 
 def declare(commands: CommandSet) -> None:
@@ -42,12 +47,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         return ExitStatus.ok
     if arguments.file is None:
         raise UsageProblem("name the configuration to check", hint="tui-crawler check CONFIG")
+    elsewhere = named_database(arguments) is not None
     if arguments.json:
-        return _check_as_json(arguments.file, printer)
+        return _check_as_json(arguments.file, printer, elsewhere=elsewhere)
 
     from tui_crawler.config.effective import effective
 
-    config = read_config(arguments.file)
+    config = read_config(arguments.file, elsewhere=elsewhere)
     tell_warnings(config, printer)
     for problem in _keymap_problems(config):
         printer.note(f"warning: {problem}")
@@ -55,24 +61,48 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         f"{setting.key}: {json.dumps(setting.value, ensure_ascii=False)}  ({setting.source})"
         for setting in effective(config)
     )
+    printer.note(_estimate_line(_estimate(config)))
     printer.note(f"{arguments.file} is valid")
     return ExitStatus.ok
 
 
-def _check_as_json(file: str, printer: Printer) -> int:
+def _check_as_json(file: str, printer: Printer, *, elsewhere: bool) -> int:
     from tui_crawler.config.effective import effective
     from tui_crawler.config.load import load_config
     from tui_crawler.config.problem import ConfigErrors
 
     try:
-        config = load_config(Path(file))
+        config = load_config(Path(file), looks_at_files=not elsewhere)
     except ConfigErrors as errors:
         printer.document({"ok": False, "errors": _documents(errors.problems), "warnings": [], "effective": None})
         return ExitStatus.usage
     settings = {setting.key: {"value": setting.value, "source": setting.source} for setting in effective(config)}
     warnings = _documents((*config.warnings, *_keymap_problems(config)))
-    printer.document({"ok": True, "errors": [], "warnings": warnings, "effective": settings})
+    printer.document(
+        {"ok": True, "errors": [], "warnings": warnings, "effective": settings, "estimate": _estimate(config)}
+    )
     return ExitStatus.ok
+
+
+def _estimate(config: Config) -> list[dict[str, int]]:
+    """How long an origin takes at least, for each delay that the configuration has: that of most origins first."""
+    delay = config.delay
+    floor = delay.average.floor_ms if delay.model == "running_average" else delay.floor_ms
+    given = (delay.default_ms, *(host.default_delay_ms for host in config.hosts if host.default_delay_ms is not None))
+    pages = config.crawl.max_pages_per_origin or PAGES
+    return [
+        {"pages_per_origin": pages, "delay_ms": ms, "least_s": pages * ms // 1_000}
+        for ms in dict.fromkeys(max(floor, ms) for ms in given)
+    ]
+
+
+def _estimate_line(estimate: list[dict[str, int]]) -> str:
+    from tui_crawler.config.units import show_duration
+    from tui_crawler.console.format import count, duration
+
+    times = (f"{duration(one['least_s'] * 1_000)} at {show_duration(one['delay_ms'])}" for one in estimate)
+    pages = count(estimate[0]["pages_per_origin"])
+    return f"estimate: {pages} pages of an origin take at least {', '.join(times)}; origins are crawled side by side"
 
 
 def _keymap_problems(config: Config) -> tuple[ConfigProblem, ...]:

@@ -17,18 +17,23 @@ DEFAULT_CONFIG = "tui-crawler.yaml"
 
 
 def read_config(
-    file: str | Path, overrides: Mapping[str, object] | None = None, *, allow_impolite: bool = False
+    file: str | Path,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    allow_impolite: bool = False,
+    elsewhere: bool = False,
 ) -> Config:
     """The configuration in `file`, with values of the command line by dotted key.
 
-    `allow_impolite` says that the command line allows delays below 1 s, for every origin. Raises UsageProblem with
-    a line for each thing that is wrong.
+    `allow_impolite` says that the command line allows delays below 1 s, for every origin; `elsewhere` that another
+    database is opened, so that the place of the configured one need not exist. Raises UsageProblem with a line for
+    each thing that is wrong.
     """
     from tui_crawler.config.load import load_config
     from tui_crawler.config.problem import ConfigErrors
 
     try:
-        return load_config(Path(file), overrides, allow_impolite)
+        return load_config(Path(file), overrides, allow_impolite, looks_at_files=not elsewhere)
     except ConfigErrors as errors:
         raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
 

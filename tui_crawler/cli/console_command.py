@@ -43,7 +43,7 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     _need_terminal_for(file)
     if file is None and not arguments.readonly and _nothing_to_open(arguments):
         return _welcome(arguments, printer)
-    config = read_config(file) if file else None
+    config = read_config(file, elsewhere=named_database(arguments) is not None) if file else None
     if config is None:
         database = existing_database(arguments)
     else:

@@ -126,7 +126,9 @@ def _pages(reports: Reports, code: str, origin: str) -> Iterator[PageView]:
 
 
 def _page_document(page: PageView, named_by: _NamedBy | None) -> dict[str, object]:
+    """A row of v_page (what the view does not know is None), and who names it."""
     document = {name: getattr(page, name) for name in _PAGE_COLUMNS}
+    document |= {name: document[name] or None for name in ("last_crawled_at", "due_at", "validation_type")}
     return document | (referrers_document(named_by(page.page_id, SHOWN)) if named_by else {})
 
 

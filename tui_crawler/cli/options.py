@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Iterable
+from itertools import takewhile
+from typing import Any, NoReturn
 
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.cli.problem import UsageProblem, nearest
 
 PROGRAM = "tui-crawler"
 VALUE_OPTIONS = ("--db", "--config")
@@ -23,6 +24,28 @@ Execute = Callable[[argparse.Namespace, Printer], int]
 
 class CommandParser(argparse.ArgumentParser):
     """A parser that raises UsageProblem for a wrong option; options are never abbreviated."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """As argparse does, but raises UsageProblem with the nearest option for one that does not exist."""
+        if self._subparsers is None and args is not None:  # else what stands behind the command is none of its own
+            self.check_options(takewhile(lambda word: word != "--", args))
+        found, rest = super().parse_known_args(args, namespace)
+        self.check_options(rest)
+        return found, rest
+
+    def check_options(self, words: Iterable[str]) -> None:
+        """Raises UsageProblem with the nearest option for the first of these words that is none of this command."""
+        for word in words:
+            name = word.partition("=")[0]
+            if name.startswith("--") and " " not in word and name not in self._option_string_actions:
+                shown = (
+                    option
+                    for action in self._actions
+                    if action.help != argparse.SUPPRESS
+                    for option in action.option_strings
+                )
+                near = nearest(name[2:], (option[2:] for option in shown if option.startswith("--")))
+                self.error(f"unrecognized arguments: {word}" + (f"; did you mean --{near}?" if near else ""))
 
     def error(self, message: str) -> NoReturn:
         """Raises UsageProblem with the message of argparse."""

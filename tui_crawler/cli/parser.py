@@ -48,6 +48,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     if word is None or (word not in commands.names and _is_config(word)):
         return root.parse_args(asked) if asked else _console_parser().parse_args(words)
     if word not in commands.names:
+        root.check_options(words[: words.index(word)])
         raise UsageProblem(
             f"unknown command {word!r}{did_you_mean(word, commands.names)}",
             hint="a configuration file ends in .yaml or exists; see tui-crawler --help",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.configuration import read_config, tell_warnings
-from tui_crawler.cli.database_choice import database_of_run, existing_database
+from tui_crawler.cli.database_choice import database_of_run, existing_database, named_database
 from tui_crawler.cli.options import CommandSet, add_database, add_json, add_run_options, positive
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
@@ -52,7 +52,12 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     else:
         if arguments.file is None:
             raise UsageProblem("the configuration is not named: CONFIG", hint="see tui-crawler run --help")
-        config = read_config(arguments.file, overrides_of(arguments), allow_impolite=arguments.allow_impolite)
+        config = read_config(
+            arguments.file,
+            overrides_of(arguments),
+            allow_impolite=arguments.allow_impolite,
+            elsewhere=named_database(arguments) is not None,
+        )
         tell_warnings(config, printer)
         database, text = database_of_run(arguments, config), ""
     _check_workers(arguments.workers, config)

@@ -97,6 +97,14 @@ def _warn(config: Config, reader: Reader, start: Mark) -> None:
             f"RFC 9309 asks for at least {MIN_ROBOTS_BYTES} bytes; rules beyond {config.robots.max_bytes} are lost"
         )
         reader.warn(reader.mark_of("robots.max_bytes", start), "robots.max_bytes", message)
+    lists = [("rules", config.rules)] + [(f"jobs[{i}].rules", job.rules) for i, job in enumerate(config.jobs)]
+    for at, rules in lists:
+        for index, rule in enumerate(rules):
+            if rule.custom_js is not None:
+                mark = _item_mark(reader, at, index, start)
+                reader.warn(
+                    mark, f"{at}[{index}].custom_js", "the browser extra does not exist yet: such pages fail (230)"
+                )
     if config.sites and not config.whitelist:
         origins = {url.origin for _, _, url in _all_seeds(config, reader, start) if isinstance(url, CrawlUrl)}
         for index, site in enumerate(config.sites):

@@ -42,7 +42,7 @@ class DatabaseName:
 
     @property
     def accepts(self) -> str:
-        return "the path of an SQLite file, or a postgresql:// URL"
+        return "the path of an SQLite file"
 
     def read(self, node: Node, at: str, reader: Reader) -> Database:
         text = text_of(node, self)

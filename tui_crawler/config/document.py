@@ -21,7 +21,7 @@ One YAML 1.2 file in UTF-8, of at most 4 MiB. Only `seeds` is required. This pag
 and where each value comes from, `tui-crawler check --schema` prints the JSON Schema, and `sample_config.yaml` is an
 example with every key.
 
-- Durations: {DURATION_FORMS}. A number alone is refused, except 0.
+- Durations: {DURATION_FORMS}. A month has 30 days, a year 365. A number alone is refused, except 0.
 - Sizes: {SIZE_FORMS} (KB is 1000 bytes, KiB is 1024).
 - Regular expressions run in linear time (RE2): no look-around, no back-references.
 - Unknown and duplicate keys, tags, several documents and values of the wrong type are errors with file, line and

@@ -360,6 +360,14 @@ class Pairs:
 
 
 KEY_PRESETS = ("default", "vim", "emacs")
+THEMES = (
+    *("tui-crawler-dark", "tui-crawler-light", "tui-crawler-contrast-dark", "tui-crawler-contrast-light"),
+    *("textual-dark", "textual-light", "ansi-dark", "ansi-light", "atom-one-dark", "atom-one-light"),
+    *("catppuccin-frappe", "catppuccin-latte", "catppuccin-macchiato", "catppuccin-mocha", "dracula", "flexoki"),
+    *("gruvbox", "monokai", "nord", "rose-pine", "rose-pine-dawn", "rose-pine-moon", "solarized-dark"),
+    *("solarized-light", "tokyo-night"),
+)
+"""The console's own themes, then Textual's: named here so that a crawl without a console loads none of them."""
 
 
 @dataclass(frozen=True, slots=True)

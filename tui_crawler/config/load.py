@@ -37,13 +37,20 @@ _ON_COMMAND_LINE = Mark(COMMAND_LINE)
 _FORCE_IMPOLITE = {"delay.allow_impolite": True}
 
 
-def load_config(path: Path, overrides: Mapping[str, object] | None = None, allow_impolite_cli: bool = False) -> Config:
+def load_config(
+    path: Path,
+    overrides: Mapping[str, object] | None = None,
+    allow_impolite_cli: bool = False,
+    *,
+    looks_at_files: bool = True,
+) -> Config:
     """Reads a configuration file.
 
     `overrides` maps dotted keys to values that win over the file (`{"crawl.max_requests": 100}`), written as in
     YAML (`"30m"`, 512000, True, lists). `allow_impolite_cli` is the command line's `--allow-impolite`: it sets
     `delay.allow_impolite` and accepts it for every origin. `database` cannot be overridden: the opened path is
-    compared with the file's by `guard_database`.
+    compared with the file's by `guard_database`. `looks_at_files` is False where another database is opened: the place
+    that the configuration names need not exist then.
 
     Raises ConfigErrors with up to 20 problems. Reads the file and looks at the database file's first bytes;
     writes nothing.
@@ -52,7 +59,7 @@ def load_config(path: Path, overrides: Mapping[str, object] | None = None, allow
         text = read_text(path)
     except Refused as refused:
         raise _errors(refused) from refused
-    return _load(text, path, overrides or {}, allow_impolite_cli)
+    return _load(text, path, overrides or {}, allow_impolite_cli, looks_at_files=looks_at_files)
 
 
 def read_config(text: str, name: str, built_into: str = "") -> Config:

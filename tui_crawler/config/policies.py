@@ -202,7 +202,7 @@ RULE = Table(
             "custom_js",
             "custom_js",
             Nullable(Text("a script", longest=100_000, lines=True), _SAID_BEFORE),
-            "Script run in the page; needs the browser extra.",
+            "Script to run in the page. There is no browser extra yet: such pages fail (230).",
         ),
     ),
     _build_rule,

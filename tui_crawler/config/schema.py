@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tui_crawler.config.data_rules import DATA_RULES
 from tui_crawler.config.database import Database, DatabaseName
-from tui_crawler.config.kinds import KEY_PRESETS, Choice, Keymap, Pairs, Text
+from tui_crawler.config.kinds import KEY_PRESETS, THEMES, Choice, Keymap, Pairs, Text
 from tui_crawler.config.policies import EXCLUSIONS, POLICIES, RULES, WHITELIST, PoliciesConfig
 from tui_crawler.config.problem import ConfigProblem
 from tui_crawler.config.sections import (
@@ -78,12 +78,7 @@ class Config:
         (),
         "Keys of the console by action, such as `{preset: vim, origin.stop: ctrl+x}`; several with commas, or `none`.",
     )
-    theme: str = key(
-        Text("the name of a theme"),
-        "textual-dark",
-        "Theme of the console: `tui-crawler-dark`, `-light`, `-contrast-dark`, `-contrast-light`, or one of Textual's; "
-        "where none is given, the first.",
-    )
+    theme: str = key(Choice(THEMES), "textual-dark", "Theme of the console; where none is given, the first.")
     file: str = ""
     sources: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
     warnings: tuple[ConfigProblem, ...] = field(default=(), compare=False)

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from tui_crawler.config.kinds import AutoFlag, Choice, Flag, Nullable, Real, Size, Span, Text, Whole
 from tui_crawler.config.policies import RULES
 from tui_crawler.config.table import ListOf, key, need, section
-from tui_crawler.config.units import DAY, HOUR, KIB, MIB, MINUTE, SECOND, WEEK
+from tui_crawler.config.units import DAY, HOUR, KIB, MIB, MINUTE, SECOND, WEEK, YEAR
 from tui_crawler.config.web_kinds import HostName, OriginName, ProxyAddress, Seed, StartPath
 from tui_crawler.domain.link_kind import LinkKind
 from tui_crawler.domain.policy import Rule
@@ -27,7 +27,6 @@ BodyKind = Literal["html", "xml", "css", "rss"]
 SeenIndexKind = Literal["database", "memory", "bloom"]
 OnFewOrigins = Literal["save_and_stop", "load_next"]
 
-YEAR = 365 * DAY
 MAX_SEEDS = 1_000_000
 MIN_ROBOTS_BYTES = 500 * KIB  # RFC 9309, 2.5: a crawler must read at least so much
 NO_LIMIT = "no limit"

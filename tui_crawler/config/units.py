@@ -11,10 +11,12 @@ MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 WEEK = 7 * DAY
+MONTH = 30 * DAY
+YEAR = 365 * DAY
 KIB = 1024
 MIB = 1024 * KIB
 
-DURATION_FORMS = "30m, 1s, 250ms, 4 weeks or 1 hour 30 minutes"
+DURATION_FORMS = "30m, 1s, 250ms, 4 weeks, 1 month or 1 hour 30 minutes"
 SIZE_FORMS = "10MiB, 500KB or 512000"
 
 _DURATION_UNITS = {
@@ -24,6 +26,8 @@ _DURATION_UNITS = {
     **dict.fromkeys(("h", "hour", "hours"), HOUR),
     **dict.fromkeys(("d", "day", "days"), DAY),
     **dict.fromkeys(("w", "week", "weeks"), WEEK),
+    **dict.fromkeys(("month", "months"), MONTH),
+    **dict.fromkeys(("year", "years"), YEAR),
 }
 _SIZE_UNITS = {
     "": 1,
@@ -44,7 +48,8 @@ SIZE = re.compile(rf"({_NUMBER}) ?([A-Za-z]*)")
 
 
 def parse_duration(text: str) -> int:
-    """Milliseconds of a duration such as `30m` or `1 hour 30 minutes`; `0` alone needs no unit.
+    """Milliseconds of a duration such as `30m` or `1 hour 30 minutes`; a month has 30 days, a year 365; `0` alone
+    needs no unit.
 
     Raises ValueError, whose text says what is accepted.
     """
@@ -56,7 +61,9 @@ def parse_duration(text: str) -> int:
     total = Fraction(0)
     for number, unit in _PART.findall(words):
         if unit not in _DURATION_UNITS:
-            raise ValueError(f"unknown unit {unit}: durations are written in ms, s, m, h, d (days) or w (weeks)")
+            raise ValueError(
+                f"unknown unit {unit}: durations are written in ms, s, m, h, d (days), w (weeks), months or years"
+            )
         total += Fraction(number) * _DURATION_UNITS[unit]
     if total.denominator != 1:
         raise ValueError("a duration is a whole number of milliseconds")

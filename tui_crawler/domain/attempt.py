@@ -161,7 +161,7 @@ class ValidationError:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What a validator says of a body (G): `type` is html5, xml, rss, atom or css, `errors` the first 20."""
+    """What a validator says of a body (G): `type` is html, xml, css or rss (Atom feeds, too), `errors` the first 20."""
 
     type: str
     valid: bool

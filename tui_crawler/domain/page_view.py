@@ -73,7 +73,7 @@ class PageView:
     etag: str = ""
     last_modified: str = ""
     content_type: str = ""
-    size: int = 0
+    size: int | None = None  # of the body, bytes; None where nothing was stored
     title: str = ""
     sha256: str = ""
     message: str = ""

@@ -44,7 +44,7 @@ from tui_crawler.engine.roster import Counts, Roster
 
 _REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
-_NO_BROWSER = "a rule wants custom_js here, which needs the browser extra; it is not installed"
+_NO_BROWSER = "a rule wants custom_js here, which no version can run yet: the browser extra does not exist"
 MAIN_JOB = 0  # stands for the job of the run, whose filters speak where no page does
 _LARGE_ROBOTS = 32_768  # bytes; parsing more is done off the event loop
 

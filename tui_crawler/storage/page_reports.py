@@ -28,16 +28,16 @@ from tui_crawler.storage.link_reports import (
 from tui_crawler.storage.overview_reports import exit_name
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
-from tui_crawler.storage.views import PAGE_DUE_AT
+from tui_crawler.storage.views import PAGE_DUE_AT, VALIDATION_TYPE
 
 _REDIRECTS_SHOWN = 500
 _ATTEMPTS = 100
 _CODES = frozenset(ExitCode)
 PAGES = f"""SELECT p.id, u.href, o.origin, j.name, p.status, p.attempts, p.attempts_remaining, p.nice, p.depth,
     p.not_before, p.last_exit_code, p.last_http_status, p.last_crawled_at, COALESCE({PAGE_DUE_AT}, 0),
-    COALESCE(d.etag, ''), COALESCE(d.last_modified, ''), COALESCE(d.content_type, ''), COALESCE(d.size, 0),
+    COALESCE(d.etag, ''), COALESCE(d.last_modified, ''), COALESCE(d.content_type, ''), d.size,
     COALESCE(d.title, ''), COALESCE(d.sha256, ''), COALESCE(a.message, ''),
-    COALESCE(d.validation_type, ''), d.valid, a.response_ms, CASE WHEN p.todo_order = 0 THEN p.ignored_run ELSE 0 END
+    COALESCE({VALIDATION_TYPE}, ''), d.valid, a.response_ms, CASE WHEN p.todo_order = 0 THEN p.ignored_run ELSE 0 END
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
 
@@ -201,7 +201,9 @@ def _known(reader: Reader, text: str, url: str) -> list[Row]:
 
 
 def _validation(reader: Reader, page_id: int) -> Validation | None:
-    row = reader.one("SELECT validation_type, valid, validation_errors FROM document WHERE page_id = ?", (page_id,))
+    row = reader.one(
+        f"SELECT {VALIDATION_TYPE}, valid, validation_errors FROM document d WHERE page_id = ?", (page_id,)
+    )
     if row is None or row[1] is None:
         return None
     errors = json.loads(row[2]) if row[2] else []

@@ -58,6 +58,11 @@ JOB_STATUS = """CASE
 
 EXIT_NAME = name_of("{column}", ExitCode)
 
+VALIDATION_TYPE = """CASE d.validation_type WHEN 'html5' THEN 'html' WHEN 'atom' THEN 'rss'
+    ELSE NULLIF(d.validation_type, '') END"""
+"""The kind a validator judged document `d` as: html, xml, css or rss (CRAWL.md section 5). Older versions stored html5
+and atom."""
+
 _V_ORIGIN = f"""SELECT o.origin, {ORIGIN_STATE} AS state, o.finish_reason, o.paused, o.patience, o.politeness,
     o.delay_ms, o.delay_reason, o.next_request_at, o.robots_status,
     NULLIF(o.robots_fetched_at, 0) AS robots_fetched_at, NULLIF(o.robots_expires_at, 0) AS robots_expires_at,
@@ -71,7 +76,7 @@ _V_PAGE = f"""SELECT u.href AS url, o.origin, j.name AS job, {name_of("p.status"
     NULLIF(p.last_crawled_at, 0) AS last_crawled_at, {PAGE_DUE_AT} AS due_at,
     COALESCE(d.etag, '') AS etag, COALESCE(d.last_modified, '') AS last_modified,
     COALESCE(d.content_type, '') AS content_type, d.size, COALESCE(d.title, '') AS title,
-    COALESCE(d.sha256, '') AS sha256, COALESCE(d.validation_type, '') AS validation_type, d.valid
+    COALESCE(d.sha256, '') AS sha256, {VALIDATION_TYPE} AS validation_type, d.valid
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id"""
 
@@ -93,9 +98,10 @@ FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id J
 _V_REDIRECT = """SELECT f.href AS from_url, t.href AS to_url, r.to_fragment, r.permanent, r.source, r.seen_at
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = r.to_url_id"""
 
-_V_DOCUMENT = """SELECT u.href AS url, d.kind, d.content_type, d.charset, d.title, d.size, d.sha256, d.etag,
+_V_DOCUMENT = f"""SELECT u.href AS url, d.kind, d.content_type, d.charset, d.title, d.size, d.sha256, d.etag,
     d.last_modified, d.cache_control, d.expires, d.age, d.content_location, d.canonical, d.noindex, d.nofollow,
-    d.incomplete, d.stored_at, d.validation_type, d.valid, d.validation_errors, NULLIF(p.lastmod, 0) AS lastmod
+    d.incomplete, d.stored_at, {VALIDATION_TYPE} AS validation_type, d.valid, d.validation_errors,
+    NULLIF(p.lastmod, 0) AS lastmod
 FROM document d JOIN page p ON p.id = d.page_id JOIN url u ON u.id = p.url_id"""
 
 _V_DATA = """SELECT u.href AS url, b.name, b.type, b.place, b.value
@@ -131,10 +137,10 @@ FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JO
 WHERE p.status IN (0, 2) AND p.attempts_remaining > 0 AND p.beyond_depth = 0
     AND j.aborted = 0 AND COALESCE(j.concurrency, 1) <> 0"""
 
-_CRAWLER_URLS = """SELECT o.origin AS site, u.href AS url, p.last_crawled_at AS accessed,
+_CRAWLER_URLS = f"""SELECT o.origin AS site, u.href AS url, p.last_crawled_at AS accessed,
     COALESCE(d.content_type, '') AS "content-type", d.size AS "content-length",
     COALESCE(CAST(p.last_http_status AS TEXT), '') AS status, COALESCE(d.etag, '') AS etag,
-    b.zstd AS response, NULLIF(d.validation_type, '') AS validation_type, d.valid
+    b.zstd AS response, {VALIDATION_TYPE} AS validation_type, d.valid
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id
     LEFT JOIN document d ON d.page_id = p.id LEFT JOIN body b ON b.sha256 = d.sha256
 WHERE p.last_crawled_at > 0"""

@@ -207,7 +207,7 @@ def links_title(words: str, first: int, shown: int, whole: int) -> str:
 def content_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
     """What is known of the stored document: type and validators, what a validator said, what data rules found."""
     page = detail.page
-    lines: list[Line] = [fact("type", page.content_type or "not known"), fact("size", size(page.size))]
+    lines: list[Line] = [fact("type", page.content_type or "not known"), fact("size", size(page.size or 0))]
     if page.etag:
         lines.append(fact("etag", page.etag))
     if page.last_modified:

@@ -17,8 +17,7 @@ from markupever.parser import Parser
 
 from tui_crawler.domain.attempt import Validation, ValidationError
 from tui_crawler.fetch.headers import clean_message
-
-TYPE = "html5"
+from tui_crawler.fetch.sniff import HTML
 
 _MOST_ERRORS = 20
 _PIECE_BYTES = 2 * 1024  # the parser holds the interpreter for one piece: long when it is deeply nested
@@ -71,7 +70,7 @@ def _validate(markup: bytes, out_of_time: Callable[[], bool]) -> Validation | No
     if errors and messages[0] == "Unexpected token" and _DOCTYPE.match(markup) is None:
         errors[0] = ValidationError(1, 1, "the document has no <!doctype html>")
     found = sorted(found + errors, key=lambda error: (error.line, error.column))
-    return Validation(TYPE, not found, tuple(found[:_MOST_ERRORS]))
+    return Validation(HTML, not found, tuple(found[:_MOST_ERRORS]))
 
 
 def _parse_errors(markup: bytes, out_of_time: Callable[[], bool]) -> list[str] | None:

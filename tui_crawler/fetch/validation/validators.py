@@ -55,13 +55,11 @@ def _validate(study: Study, out_of_time: Callable[[], bool]) -> Validation | Non
     if study.reading.kind == CSS:
         return validate_css(study.markup.decode("utf-8"))
     root = study.root
-    name = "" if root is None else feed_type(root)
-    if not name and study.reading.kind == RSS:
-        name = RSS
+    is_feed = study.reading.kind == RSS or (root is not None and bool(feed_type(root)))
     errors = list(study.faults)
-    if name and root is not None:
+    if is_feed and root is not None:
         errors += islice(feed_errors(root), _MOST_ERRORS)
-    return Validation(name or XML, not errors, tuple(errors[:_MOST_ERRORS]))
+    return Validation(RSS if is_feed else XML, not errors, tuple(errors[:_MOST_ERRORS]))
 
 
 def _is_html(study: Study) -> bool:
