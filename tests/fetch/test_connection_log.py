@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import sys
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 import httpcore
 import pytest
 
-from tests.fetch.asking import CORPORA, SHORT, ask, fetching, whole
+from tests.fetch.asking import CORPORA, SHORT, ask, fetching, head, whole
 from tests.support.hostile_web import Close, HostileWeb, Send, Wait
 from tests.support.virtual_time import VirtualClock, run_virtual
 from tui_crawler.domain.attempt import Exchange, RequestRecord
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
+from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, Step
 from tui_crawler.fetch.guarded_backend import GuardedBackend
@@ -203,3 +209,91 @@ async def test_a_connection_nobody_keeps_a_log_of_and_two_handshakes() -> None:
     with logs.timing(Step.tls):
         pass
     assert log.took == {Step.tls: 14}
+
+
+class SlowServer:
+    """Answers one request from a thread, after `takes_s`, while the event loop stands still until `stall_s` later."""
+
+    def __init__(self, takes_s: float, stall_s: float) -> None:
+        self._takes_s, self._stall_s = takes_s, stall_s
+        self._standing, self._answered = threading.Event(), threading.Event()
+        self._loop = asyncio.get_running_loop()
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def _serve(self) -> None:
+        with self._socket, self._socket.accept()[0] as connection:
+            connection.recv(65_536)
+            self._loop.call_soon_threadsafe(self._stand_still)
+            self._standing.wait(20)
+            _spin(self._takes_s)
+            connection.sendall(whole())
+            self._answered.set()
+            connection.recv(1)  # until the client is gone
+
+    def _stand_still(self) -> None:
+        self._standing.set()
+        self._answered.wait(20)
+        _spin(self._stall_s)
+
+
+def _spin(seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells when a socket was last written to")
+async def test_what_an_engine_needs_that_stands_still_is_not_the_time_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, kernel: Callable[..., int]
+) -> None:
+    monkeypatch.setattr(connection_log, "silent_ms", kernel)
+    server = SlowServer(takes_s=0.05, stall_s=0.2)
+    fetcher = fetching()
+    began = time.monotonic_ns() // 1_000_000
+    exchange = await fetcher.exchange(ask(server.url))
+    took = time.monotonic_ns() // 1_000_000 - began
+    await fetcher.close()
+    server.thread.join()
+    (record,) = exchange.requests
+    assert 50 <= exchange.response_ms < took - 100
+    assert record.head_at is not None
+    assert 50 <= record.head_at - record.sent_at < took - 100
+    assert record.ended_at == record.head_at
+
+
+async def test_what_an_engine_needs_before_it_asks_is_not_the_time_of_the_server(web: HostileWeb) -> None:
+    clock = Ticking()
+
+    async def after_a_stall(host: str, port: int) -> tuple[str, ...]:
+        clock.ms += 1_000
+        return ("127.0.0.1",)
+
+    fetcher = fetching(resolve=after_a_stall, now=clock)
+    web.on("/", Send(whole()))
+    exchange = await fetcher.exchange(ask(f"http://site.example:{web.port}/"))
+    await fetcher.close()
+    assert clock.ms > 1_000
+    assert exchange.response_ms < 100
+
+
+class Meanwhile(asyncio.Event):
+    """Nothing happens but that time goes by."""
+
+    def __init__(self, clock: Ticking) -> None:
+        super().__init__()
+        self._clock = clock
+
+    async def wait(self) -> Literal[True]:
+        self._clock.ms += 5_000
+        return await super().wait()
+
+
+async def test_a_server_that_never_ends_its_answer_keeps_all_its_time(web: HostileWeb) -> None:
+    fetcher = fetching(replace(SHORT, read_timeout_ms=30, drain_timeout_ms=30), now=(clock := Ticking()))
+    for path, status in (("/half", "200 OK"), ("/lost", "404 Not Found")):
+        web.on(path, Send(head(status, "Content-Length: 9") + b"half"), Wait(Meanwhile(clock)))
+        assert (await fetcher.exchange(ask(web.url(path)))).response_ms >= 5_000
+    await fetcher.close()

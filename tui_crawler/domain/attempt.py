@@ -106,8 +106,9 @@ class Exchange:
     """What came back: one request, or two when the first was a fluke (U).
 
     `exit_code` is decided by phase and status alone (CRAWL.md section 3); reading the body may replace a 2xx code.
-    `response_ms` is the monotonic time of the last request from sending to the end of the body. `body` is decoded
-    (content coding) and bounded; `retry_after_ms` is already a wait, whatever form the header had.
+    `response_ms` is the monotonic time of the last request: connecting, and from sending it until the end of the answer
+    came to the socket; not what this process did meanwhile, nor the look-up of the name, unless there was no answer.
+    `body` is decoded (content coding) and bounded; `retry_after_ms` is already a wait, whatever form the header had.
     `cut` names what was cut ("body", "headers"), never silently.
     """
 

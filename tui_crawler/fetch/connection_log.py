@@ -1,4 +1,7 @@
-"""How each request came by its connection: which one it was, and how long its steps took, also where one failed.
+"""How each request came by its connection: which one it was, how long its steps took, and when it was answered.
+
+An event loop that is busy looks at its sockets late. That is not the time of the server: what has come is dated by
+the kernel, which says how long ago the other side was heard last (Linux; elsewhere the present moment counts).
 
 httpcore does not tell its network backend for which request it connects, but it connects in the task of that request.
 """
@@ -6,11 +9,16 @@ httpcore does not tell its network backend for which request it connects, but it
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+import httpcore
 
 from tui_crawler.domain.moment import Moment
 
@@ -23,17 +31,52 @@ class Step(Enum):
     tls = "tls"
 
 
+_SINCE_HEARD = struct.Struct("=52xII")  # tcpi_last_data_recv and tcpi_last_ack_recv of Linux's struct tcp_info, in ms
+_GRAIN_MS = 10  # of the kernel's clock, at worst: what is within it is now
+
+
+def silent_ms(stream: httpcore.AsyncNetworkStream) -> int:
+    """How long ago (ms) the other side of a connection was heard last, as far as that is certain; 0 if unknown."""
+    plug = stream.get_extra_info("socket")
+    if sys.platform != "linux" or plug is None:
+        return 0
+    try:
+        told = plug.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _SINCE_HEARD.size)
+    except OSError:  # closed
+        return 0
+    return max(0, min(_SINCE_HEARD.unpack(told)) - _GRAIN_MS) if len(told) == _SINCE_HEARD.size else 0
+
+
 @dataclass(slots=True)
 class ConnectionLog:
     """What is known of the connection of one request, filled in while it comes about.
 
     `took` has the ms of each step that was begun. `reused` is None until the request has a connection or asks for
-    one. `remote_address` is "" until it is connected to.
+    one. `remote_address` is "" until it is connected to. `asked` is when the request began to be sent, `heard` when
+    the newest of its answer came to the socket; `waited_ms` is of exchanges before it (with a proxy).
     """
 
     took: dict[Step, int] = field(default_factory=dict)
     reused: bool | None = None
     remote_address: str = ""
+    asked: Moment | None = None
+    heard: Moment | None = None
+    waited_ms: int = 0
+
+    def answer_ms(self) -> int | None:
+        """What connecting, the handshake and the answer took, without what this process did meanwhile and without the
+        look-up of the name; None without an answer."""
+        if self.asked is None or self.heard is None:
+            return None
+        made = self.took.get(Step.connect, 0) + self.took.get(Step.tls, 0)
+        return made + self.waited_ms + self.heard.mono_ms - self.asked.mono_ms
+
+
+@dataclass(slots=True)
+class Lap:
+    """A step that is being measured, and the connection it has led to: its end may have been noticed late."""
+
+    stream: httpcore.AsyncNetworkStream | None = None
 
 
 class ConnectionLogs:
@@ -54,14 +97,15 @@ class ConnectionLogs:
             del self._of_tasks[task]
 
     @contextmanager
-    def timing(self, step: Step) -> Iterator[None]:
+    def timing(self, step: Step) -> Iterator[Lap]:
         """Adds how long this takes, however it ends. Behind a proxy there may be two TLS handshakes: their sum."""
         began = self._now().mono_ms
+        lap = Lap()
         try:
-            yield
+            yield lap
         finally:
             took = self._log().took
-            took[step] = took.get(step, 0) + self._now().mono_ms - began
+            took[step] = took.get(step, 0) + max(0, self._arrival(lap.stream).mono_ms - began)
 
     def begin(self) -> None:
         """A connection is asked for."""
@@ -71,12 +115,30 @@ class ConnectionLogs:
         """It is connected to `address`."""
         self._log().remote_address = address
 
-    def use(self, address: str) -> None:
-        """A request is sent over a connection to `address`: a kept one, if none was asked for before."""
+    def use(self, address: str) -> ConnectionLog:
+        """A request is sent over a connection to `address`: kept, if none was asked for before. Answers its log."""
         log = self._log()
         log.remote_address = address
         if log.reused is None:
             log.reused = True
+        if log.asked is not None and log.heard is not None:
+            log.waited_ms += log.heard.mono_ms - log.asked.mono_ms
+            log.asked = log.heard = None
+        log.asked = log.asked or self._now()
+        return log
+
+    def hear(self, log: ConnectionLog, stream: httpcore.AsyncNetworkStream | None) -> None:
+        """Something of the answer was read from `stream`: it came when the other side was heard last.
+
+        None: the connection ended, which nobody dates.
+        """
+        moment = self._arrival(stream)
+        log.heard = moment if log.asked is None else max(moment, log.asked)
+
+    def _arrival(self, stream: httpcore.AsyncNetworkStream | None) -> Moment:
+        """When the other side was heard last; the present moment without one."""
+        silent = 0 if stream is None else silent_ms(stream)  # before the clock: rather too late than too early
+        return self._now().later(-silent)
 
     def _log(self) -> ConnectionLog:
         """The log of this task; one that nobody reads for a task that makes no request."""

@@ -11,7 +11,7 @@ from typing import Any
 import httpcore
 
 from tui_crawler.fetch.address_guard import AddressGuard, bare_host, is_address
-from tui_crawler.fetch.connection_log import ConnectionLogs, Step
+from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, Step
 from tui_crawler.fetch.resolve import Resolver
 
 SocketOption = (
@@ -29,6 +29,7 @@ class WatchedStream(httpcore.AsyncNetworkStream):
     def __init__(self, inner: httpcore.AsyncNetworkStream, address: str, logs: ConnectionLogs) -> None:
         self._inner = inner
         self._logs = logs
+        self._log = ConnectionLog()
         self._answered = False
         self.address = address
         self.ended = False
@@ -41,6 +42,7 @@ class WatchedStream(httpcore.AsyncNetworkStream):
             if self._answered:
                 raise
             raise ClosedUnanswered(str(error) or "connection reset before any byte of an answer") from error
+        self._logs.hear(self._log, self._inner if data else None)
         if data:
             self._answered = True
         else:
@@ -52,7 +54,7 @@ class WatchedStream(httpcore.AsyncNetworkStream):
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 (httpcore's signature)
         """Sends; what is read after this is the next answer."""
         self._answered = False
-        self._logs.use(self.address)
+        self._log = self._logs.use(self.address)
         await self._inner.write(buffer, timeout)
 
     async def aclose(self) -> None:
@@ -66,8 +68,9 @@ class WatchedStream(httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109 (httpcore's signature)
     ) -> httpcore.AsyncNetworkStream:
         """The same connection under TLS; the name that is verified stays the host's, not the address."""
-        with self._logs.timing(Step.tls):
+        with self._logs.timing(Step.tls) as lap:
             inner = await self._inner.start_tls(ssl_context, server_hostname, timeout)
+            lap.stream = inner
         return WatchedStream(inner, self.address, self._logs)
 
     def get_extra_info(self, info: str) -> Any:
@@ -114,7 +117,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         for position, address in enumerate(addresses):
             share = None if deadline is None else (deadline - loop.time()) / (len(addresses) - position)
             try:
-                with self._logs.timing(Step.connect):
+                with self._logs.timing(Step.connect) as lap:
                     inner = await self._inner.connect_tcp(
                         address,
                         port,
@@ -122,6 +125,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                         local_address=local_address,
                         socket_options=socket_options,
                     )
+                    lap.stream = inner
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = type(error)(f"{address} port {port}: {_innermost(error)}")
                 continue

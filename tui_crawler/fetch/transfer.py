@@ -85,7 +85,10 @@ class Wire(Protocol):
 
 @dataclass(slots=True)
 class _Progress:
-    """How far one request has come; kept outside, so that a deadline does not lose it."""
+    """How far one request has come; kept outside, so that a deadline does not lose it.
+
+    `in_vain`: more was waited for than came.
+    """
 
     sent: Moment
     head: Moment | None = None
@@ -94,6 +97,17 @@ class _Progress:
     connection: ConnectionLog = field(default_factory=ConnectionLog)
     wire_bytes: int = 0
     cut: tuple[str, ...] = ()
+    in_vain: bool = False
+
+    def ended(self, now: Moment) -> Moment:
+        """When the last of it came to the socket, or the present moment."""
+        return now if self.in_vain else self.connection.heard or now
+
+    def took_ms(self, ended: Moment) -> int:
+        """The time of the other side, as far as it is known apart from that of this process."""
+        whole = max(0, ended.mono_ms - self.sent.mono_ms)
+        answer = None if self.in_vain else self.connection.answer_ms()
+        return whole if answer is None else min(whole, answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +145,7 @@ class Transfer:
         while True:
             progress = _Progress(self._now())
             ending = await self._end(request, call, progress, deadline)
-            ended = self._now()
+            ended = progress.ended(self._now())
             if ending.requested:
                 records.append(_record(request, call, progress, ending, ended, fluke_retry=bool(records)))
             if not (ending.flukeable and self._fluke_retry and len(records) == 1):
@@ -160,7 +174,7 @@ class Transfer:
             requests=records,
             exit_code=ending.exit_code,
             http_status=progress.status,
-            response_ms=max(0, ended.mono_ms - progress.sent.mono_ms),
+            response_ms=progress.took_ms(ended),
             headers=headers,
             body=ending.body,
             wire_bytes=progress.wire_bytes,
@@ -180,14 +194,16 @@ class Transfer:
                 finally:
                     await answer.close()
         except TransferFailed as failure:
+            progress.in_vain = True
             return _failed(failure.phase, failure.trouble, failure)
         except TimeoutError:
+            progress.in_vain = True
             phase = Phase.head if progress.head is None else Phase.body
             message = f"not complete after {self._limits.total_timeout_ms} ms"
             return _failed(phase, Trouble.timeout, TransferFailed(phase, Trouble.timeout, message))
 
     async def _read_answer(self, request: FetchRequest, answer: Answer, progress: _Progress) -> _Ending:
-        progress.head = self._now()
+        progress.head = progress.connection.heard or self._now()
         progress.headers, cut = decode_headers(answer.headers, self._limits.max_header_bytes)
         progress.status = answer.status
         if cut:
@@ -274,7 +290,7 @@ class Transfer:
                         return
                     await breath.take()
         except (TransferFailed, TimeoutError):
-            return
+            progress.in_vain = True
 
 
 class _Breath:
