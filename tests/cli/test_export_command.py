@@ -87,7 +87,7 @@ class TestWhatIsWritten:
         assert table.column(header[0]).to_pylist() == [line[header[0]] for line in lines]
 
     def test_bodies(self, say: Say, here: Path):
-        assert say("export", "bodies", "--format", "warc", "--output", "out.warc.gz").err.startswith("4 bodies, ")
+        assert say("export", "bodies", "--format", "warc", "--output", "out.warc.gz").err.startswith("6 answers, ")
         with (here / "out.warc.gz").open("rb") as file:
             found = {
                 record.rec_headers.get_header("WARC-Target-URI"): record.content_stream().read()
@@ -95,7 +95,7 @@ class TestWhatIsWritten:
                 if record.rec_type == "response"
             }
         assert found[f"{A}/bytes"] == BINARY
-        assert len(found) == 4
+        assert len(found) == 6
 
     def test_an_archive_is_compressed_unless_its_name_says_otherwise(self, say: Say, here: Path):
         for name, start in (("out.warc.gz", b"\x1f\x8b"), ("out", b"\x1f\x8b"), ("out.warc", b"WARC/1.1")):

@@ -131,6 +131,26 @@ def test_bodies_of_four_kinds_are_stored_and_of_others_what_is_known_about_them(
     assert crawl.page(site.url("/p"))["last_exit_code"] == "file_of_unknown_type"
 
 
+def test_what_is_of_no_kind_is_left_on_the_wire_unless_all_is_stored(crawl: Crawling) -> None:
+    picture = bytes(range(256)) * 200
+    site = crawl.site()
+    site.page("/", "/big", "/small")
+    site.answer("/big", Answer(200, picture, (("Content-Type", "image/png"), ("ETag", '"1"'))))
+    site.answer("/small", Answer(200, b"GIF89a", (("Content-Type", "image/gif"),)))
+    crawl.run()
+    big = crawl.page(site.url("/big"))
+    assert (big["last_exit_code"], big["size"], big["sha256"]) == ("file_of_unknown_type", len(picture), "")
+    (attempt,) = crawl.rows("SELECT bytes FROM v_attempt WHERE url = ?", site.url("/big"))
+    assert attempt["bytes"] == 0
+    crawl.later(5 * WEEK)
+    crawl.run("storage: {store_bodies: all}")
+    big = crawl.page(site.url("/big"))
+    assert (big["last_exit_code"], big["size"]) == ("file_of_unknown_type", len(picture))
+    with crawl.reports() as reports:
+        assert reports.body(site.url("/big")) == picture
+        assert reports.body(site.url("/small")) == b"GIF89a"
+
+
 def test_bodies_of_the_kinds_that_are_not_asked_for_are_not_stored(crawl: Crawling) -> None:
     site = crawl.site()
     site.page("/", "/c")

@@ -68,14 +68,31 @@ def test_the_stored_crawl_comes_back_bit_for_bit(reports: Reports, written: Writ
     bodies = list(reports.export_bodies(Narrowing()))
     count, data = written(lambda output: write_warc(iter(bodies), Archive("crawl.warc.gz", "ua", "main"), output))
     records = read(data)
-    assert count == 4
-    assert [record.type for record in records] == ["warcinfo", *["response", "request"] * 4]
+    assert count == 6
+    assert [record.type for record in records] == ["warcinfo", *["response", "request"] * 6]
     assert {record.version for record in records} == {"WARC/1.1"}
     responses = {record.fields["WARC-Target-URI"]: record for record in records if record.type == "response"}
     assert {url: record.content for url, record in responses.items()} == {body.url: body.body for body in bodies}
     assert responses[f"{A}/bytes"].content == BINARY
     assert responses[HOME].content == responses[f"{A}/twin"].content == PAGE
     assert all(record.passed for record in records)
+
+
+def test_errors_and_redirects_are_archived_without_a_body(reports: Reports, written: Written):
+    _, data = written(lambda output: write_warc(reports.export_bodies(Narrowing()), Archive(), output))
+    found = {
+        record.fields["WARC-Target-URI"]: (record.head.statusline, record.content)
+        for record in read(data)
+        if record.type == "response" and record.fields.get("WARC-Truncated") == "unspecified"
+    }
+    assert found == {f"{A}/gone": ("404 Not Found", b""), f"{A}/moved": ("301 Moved Permanently", b"")}
+
+
+def test_what_is_masked_is_plain(written: Written):
+    secret = replace(STORED, request_headers=(("Authorization", "•••"),), response_headers=(("Location", "//•••@h"),))
+    _, response, request = one(secret, written)
+    assert request.head.headers == [("Authorization", "***")]
+    assert response.head.headers[0] == ("Location", "//***@h")
 
 
 def test_an_archive_is_compressed_record_by_record(reports: Reports, tmp_path: Path, written: Written):
@@ -89,8 +106,8 @@ def test_an_archive_is_compressed_record_by_record(reports: Reports, tmp_path: P
         assert Checker(Namespace(inputs=[str(path)], verbose=False)).process_all() == 0
         assert data.startswith(b"\x1f\x8b" if zipped else b"WARC/1.1\r\n")
         if zipped:
-            assert data.count(b"\x1f\x8b\x08") >= 9
-            assert gzip.decompress(data).count(b"WARC/1.1\r\n") == 9
+            assert data.count(b"\x1f\x8b\x08") >= 13
+            assert gzip.decompress(data).count(b"WARC/1.1\r\n") == 13
 
 
 def test_the_head_is_true_of_the_stored_body(written: Written):

@@ -13,7 +13,7 @@ import pytest
 
 from tests.fetch.asking import CORPORA, SHORT, USER_AGENT, ask, fetching, frozen, head, traced_peak, whole
 from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Send, Wait
-from tui_crawler.domain.attempt import Exchange
+from tui_crawler.domain.attempt import Exchange, FetchRequest
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
@@ -238,6 +238,47 @@ async def test_a_large_unwanted_body_is_left(web: HostileWeb, fetcher: HttpFetch
     assert exchange.exit_code is ExitCode.file_not_found
     assert exchange.wire_bytes <= SHORT.drain_bytes + 65536
     await hung_up.wait()
+
+
+def _picky(href: str) -> FetchRequest:
+    return replace(ask(href), any_kind=False)
+
+
+async def test_a_large_body_of_a_kind_nobody_wants_is_left(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    hung_up = asyncio.Event()
+    sent = Send(head("200 OK", "Content-Type: image/png", "Content-Length: 900000") + b"x" * 1000)
+    web.on("/", sent, AwaitHangup(hung_up))
+    exchange = await fetcher.exchange(_picky(web.url("/")))
+    assert (exchange.exit_code, exchange.http_status, exchange.message) == (ExitCode.file_ingested, 200, "")
+    assert (exchange.left_size, exchange.wire_bytes, exchange.body) == (900_000, 0, b"")
+    await hung_up.wait()
+
+
+async def test_a_small_one_keeps_the_connection(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.on("/", Send(whole(b"x" * 5000, "Content-Type: image/png")))
+    exchanges = [await fetcher.exchange(_picky(web.url("/"))) for _ in range(2)]
+    assert [(one.left_size, one.body) for one in exchanges] == [(5000, b"")] * 2
+    assert web.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "left", "code"),
+    [
+        (("Content-Type: text/html",), None, ExitCode.file_ingested),
+        ((), None, ExitCode.file_ingested),  # is sniffed
+        (("Content-Type: */*",), None, ExitCode.file_ingested),
+        (("Content-Type: application/zip",), 3, ExitCode.file_ingested),
+        (("Content-Type: application/zip", "Content-Length: 99999999999"), None, ExitCode.file_too_large),
+    ],
+)
+async def test_what_may_be_wanted_is_read(
+    web: HostileWeb, fetcher: HttpFetcher, fields: tuple[str, ...], left: int | None, code: ExitCode
+) -> None:
+    told = any(field.startswith("Content-Length") for field in fields)
+    web.answer("/", head("200 OK", *fields) if told else whole(b"abc", *fields))
+    exchange = await fetcher.exchange(_picky(web.url("/")))
+    assert (exchange.exit_code, exchange.left_size) == (code, left)
+    assert exchange.body == (b"abc" if left is None and not told else b"")
 
 
 async def test_cancelling_closes_the_connection_and_leaves_no_task(web: HostileWeb, fetcher: HttpFetcher) -> None:

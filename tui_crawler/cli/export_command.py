@@ -33,9 +33,9 @@ _BINARY = ("parquet", "warc")
 _DESCRIPTION = """\
 Writes all rows to standard output or to a file, also while a run is live. Columns are those of the views v_page,
 v_attempt, v_link, v_redirect; failures are failed pages with their last message, data what data rules found, bodies
-the stored bodies with their requests. Times are epoch milliseconds, UTC. In JSON Lines and CSV booleans are 0 and 1;
-in CSV what a spreadsheet would run is prefixed with an apostrophe and control characters are spelled out. A file
-stands under its name when the export is complete, and not before.
+the stored bodies with their requests, and errors and redirects without a body. Times are epoch milliseconds, UTC. In
+JSON Lines and CSV booleans are 0 and 1; in CSV what a spreadsheet would run is prefixed with an apostrophe and control
+characters are spelled out. A file stands under its name when the export is complete, and not before.
 """
 
 
@@ -232,5 +232,5 @@ def _ended_by_signals() -> Iterator[None]:
 def _sum_up(count: int, output: Output, what: str, seconds: float, printer: Printer) -> None:
     from tui_crawler.console.format import plural, size
 
-    counted = plural(count, "body", "bodies") if what == "bodies" else plural(count, "row")
+    counted = plural(count, "answer" if what == "bodies" else "row")
     printer.note(f"{counted}, {size(output.bytes)}, {seconds:.1f} s -> {output.name}")

@@ -12,9 +12,10 @@ from typing import Literal, get_args
 
 from tui_crawler.config.kinds import AutoFlag, Choice, Flag, Nullable, Real, Size, Span, Text, Whole
 from tui_crawler.config.policies import RULES
-from tui_crawler.config.table import ListOf, key, need, section
+from tui_crawler.config.table import ListOf, WordsOrAll, key, need, section
 from tui_crawler.config.units import DAY, HOUR, KIB, MIB, MINUTE, SECOND, WEEK, YEAR
 from tui_crawler.config.web_kinds import HostName, OriginName, ProxyAddress, Seed, StartPath
+from tui_crawler.domain.attempt import OTHER
 from tui_crawler.domain.link_kind import LinkKind
 from tui_crawler.domain.policy import Rule
 
@@ -149,10 +150,11 @@ class NetworkConfig:
 class StorageConfig:
     """What is kept, and how safely."""
 
-    store_bodies: tuple[BodyKind, ...] = key(
-        ListOf(Choice(get_args(BodyKind)), "kinds of document", most=4),
+    store_bodies: tuple[str, ...] = key(
+        WordsOrAll((*get_args(BodyKind), OTHER), "kinds of document"),
         get_args(BodyKind),
-        "Kinds of document whose body is stored.",
+        "Kinds of document whose body is stored; `other` is all else (pictures, PDF, scripts), which is otherwise left "
+        "on the wire once their head has come.",
     )
     validate: tuple[BodyKind, ...] = key(
         ListOf(Choice(get_args(BodyKind)), "kinds of document", most=4),

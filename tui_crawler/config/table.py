@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from tui_crawler.config.kinds import Kind, Nullable, expected
+from tui_crawler.config.kinds import Choice, Kind, Nullable, expected
 from tui_crawler.config.problem import Incomplete, Mark, Refused, visible_key
 from tui_crawler.config.reader import Reader
 from tui_crawler.config.tree import ListNode, MappingNode, Node, Scalar, describe, is_null
@@ -175,6 +175,29 @@ class ListOf:
             "items": self.kind.json_schema(),
             "maxItems": self.most,
         } | bounds
+
+
+@dataclass(frozen=True, slots=True)
+class WordsOrAll:
+    """A list of some of these words, or the word `all` for every one of them."""
+
+    words: tuple[str, ...]
+    what: str
+
+    @property
+    def accepts(self) -> str:
+        return f"a list of {self.what} ({', '.join(self.words)}), or all"
+
+    def read(self, node: Node, at: str, reader: Reader) -> tuple[str, ...]:
+        if isinstance(node, Scalar) and node.text == "all":
+            return self.words
+        return ListOf(Choice(self.words), self.what, most=len(self.words)).read(node, at, reader)
+
+    def show(self, value: tuple[str, ...]) -> str | list[str]:
+        return "all" if {*self.words} == {*value} else list(value)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"anyOf": [{"const": "all"}, ListOf(Choice(self.words), self.what, most=len(self.words)).json_schema()]}
 
 
 def key(kind: Kind, default: Any, doc: str, *, alias: str = "") -> Any:

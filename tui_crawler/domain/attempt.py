@@ -40,6 +40,8 @@ __all__ = [
 ]
 
 Headers = tuple[tuple[str, str], ...]
+OTHER = "other"
+"""The kind of a body that is none of html, xml, css and rss: it is never read, and stored only where that is wished."""
 
 
 class AttemptKind(Enum):
@@ -71,6 +73,7 @@ class FetchRequest:
     conditional_since: str = ""
     max_body_bytes: int | None = None  # None: the configured bound; robots.txt has its own
     truncate: bool = False  # robots.txt: what is over the bound is cut, not an error
+    any_kind: bool = True  # False: a body whose Content-Type says that nobody reads or stores it is left on the wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,8 @@ class Exchange:
     `response_ms` is the monotonic time of the last request: connecting, and from sending it until the end of the answer
     came to the socket; not what this process did meanwhile, nor the look-up of the name, unless there was no answer.
     `body` is decoded (content coding) and bounded; `retry_after_ms` is already a wait, whatever form the header had.
-    `cut` names what was cut ("body", "headers"), never silently.
+    `cut` names what was cut ("body", "headers"), never silently. `left_size` is the Content-Length (0: not told) of a
+    body that was left on the wire, as nobody wants its kind; None where the body was read.
     """
 
     requests: tuple[RequestRecord, ...]
@@ -123,6 +127,7 @@ class Exchange:
     retry_after_ms: int | None = None
     message: str = ""
     cut: tuple[str, ...] = ()
+    left_size: int | None = None
 
     def header(self, name: str) -> str:
         """The first value of a response header (any case), or an empty string."""

@@ -309,7 +309,7 @@ def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentR
         charset=reading.charset,
         title=reading.title,
         sha256=crawled.sha256,
-        size=len(exchange.body),
+        size=len(exchange.body) if exchange.left_size is None else exchange.left_size,
         etag=exchange.header("etag"),
         last_modified=exchange.header("last-modified"),
         cache_control=exchange.header("cache-control"),

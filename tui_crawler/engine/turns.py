@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
+from tui_crawler.domain.attempt import OTHER, Exchange, FetchRequest, FillRecord, RequestRecord, Settle
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.intake import Queue, sitemaps_of
@@ -232,13 +232,20 @@ class TurnRunner:
         self._store.mark_in_flight(page.page_id, origin, page.url)
         condition = condition_of(page, roster.settings.plan.force_recrawl)
         agent = verdict.user_agent or roster.settings.plan.user_agent
-        request = FetchRequest(url, agent, conditional_etag=condition.etag, conditional_since=condition.since)
+        request = FetchRequest(
+            url,
+            agent,
+            conditional_etag=condition.etag,
+            conditional_since=condition.since,
+            any_kind=page.sitemap or OTHER in roster.storing.kinds,
+        )
         exchange = await self._exchange(request)
         ended = self._clock.now()
         reading = None
         if exchange.exit_code in _READ:
             reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
-        digest = hashlib.sha256(exchange.body).hexdigest() if reading is not None else ""
+        was_read = reading is not None and exchange.left_size is None
+        digest = hashlib.sha256(exchange.body).hexdigest() if was_read else ""
         crawled = Crawled(page, url, exchange, reading, digest, started, ended, ruleset_id)
         await self._settle(origin, crawled)
         return bool(exchange.requests)

@@ -1,5 +1,9 @@
 """Web archives (WARC/1.1, ISO 28500): for each stored body a `response` record and the `request` that brought it.
 
+A page that now gives an error or a redirect has its last answer in the archive, too: the head as it came, without a
+body, as those are not stored (`WARC-Truncated: unspecified`; its length is in X-Crawler-Content-Length). What is secret
+in a request, and a user name and password in a Location, stands there as `***`.
+
 The body was stored decoded, so the record holds it decoded: Content-Encoding and Transfer-Encoding would be untrue of
 it, and Content-Length is that of the decoded body. What the server said is kept beside them under the names that the
 archives of Common Crawl use: X-Crawler-Content-Encoding, X-Crawler-Transfer-Encoding, X-Crawler-Content-Length. All
@@ -23,6 +27,7 @@ from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-unty
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]  # the same
 
 from tui_crawler import __version__
+from tui_crawler.domain.url import MASK
 from tui_crawler.export.output import Output
 from tui_crawler.export.sheet import without_surrogates
 
@@ -84,7 +89,8 @@ def _about(archive: Archive) -> Iterator[tuple[str, str]]:
 def _response(writer: Any, body: StoredBody, info_id: str) -> Any:
     status = body.http_status or 0
     head = _Head(f"{status} {_phrase(status)}", list(_stored_fields(body)), protocol="HTTP/1.1")
-    fields = _record_fields(body, body.sent_at, info_id) | {"X-Crawler-Payload-Digest": f"sha256:{body.sha256}"}
+    kept = {"X-Crawler-Payload-Digest": f"sha256:{body.sha256}"} if body.sha256 else {"WARC-Truncated": "unspecified"}
+    fields = _record_fields(body, body.sent_at, info_id) | kept
     return writer.create_warc_record(
         _uri(body.url),
         "response",
@@ -137,7 +143,8 @@ def _clean(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Fields that cannot be mistaken for another field or for the end of the head."""
     for name, value in headers:
         if _TOKEN.fullmatch(name):
-            yield name, _CONTROLS.sub(" ", value).encode("latin-1", "replace").decode("latin-1").strip()
+            text = _CONTROLS.sub(" ", value).replace(MASK, "*" * len(MASK))
+            yield name, text.encode("latin-1", "replace").decode("latin-1").strip()
 
 
 def _target(url: str) -> str:

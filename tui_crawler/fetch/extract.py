@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tui_crawler.domain.attempt import Exchange, Reading, Validation
+from tui_crawler.domain.attempt import OTHER, Exchange, Reading, Validation
 from tui_crawler.domain.data_rule import DataRule
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, LinkResolver, SiteLinks
@@ -17,7 +17,7 @@ from tui_crawler.fetch.headers import clean_message, content_type
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.page import PageReading, Study
 from tui_crawler.fetch.sitemap import is_gzip, read_sitemap
-from tui_crawler.fetch.sniff import OTHER, XML, kind_of
+from tui_crawler.fetch.sniff import XML, kind_of
 from tui_crawler.fetch.threads import run_in_thread
 from tui_crawler.fetch.validation.validators import VALIDATED_KINDS, can_be_validated, is_quick, validate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tui_crawler.domain.attempt import Exchange, LinkKind, Reading, RedirectSource, ValidationError
+from tui_crawler.domain.attempt import OTHER, Exchange, LinkKind, Reading, RedirectSource, ValidationError
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, LinkResolver, SiteLinks, normalise
 from tui_crawler.fetch.charset import choose_encoding, encoding_of_label, first_illegal_byte, to_utf8
@@ -14,7 +14,7 @@ from tui_crawler.fetch.document import Statements, feed_statements, feed_type, h
 from tui_crawler.fetch.headers import content_type, first_value, location_text, values_of
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.links import Candidate, LinkCollector, feed_candidates, html_candidates, xml_candidates
-from tui_crawler.fetch.sniff import CSS, HTML, OTHER, RSS, XML, kind_of
+from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML, kind_of
 from tui_crawler.fetch.stylesheet import inline_style_links, may_hold_links, stylesheet_links
 from tui_crawler.fetch.tree import (
     Element,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import codecs
 import re
 
-HTML, XML, CSS, RSS, OTHER = "html", "xml", "css", "rss", "other"
+from tui_crawler.domain.attempt import OTHER
+
+HTML, XML, CSS, RSS = "html", "xml", "css", "rss"
 
 _KINDS = {
     "text/html": HTML,
@@ -30,6 +32,11 @@ _XML_ROOT = re.compile(rb"<([a-zA-Z_][\w.:-]*+)")
 _FEED_ROOTS = frozenset({b"rss", b"feed", b"rdf:rdf"})
 _CSS_START = re.compile(rb"@(?:charset|import|media|font-face|namespace|layer)\b", re.IGNORECASE)
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+
+
+def is_other(mime: str) -> bool:
+    """Whether the media type alone says that a body is of no kind that is read; "" says nothing."""
+    return mime not in _SAYS_NOTHING and kind_of(mime, b"") == OTHER
 
 
 def kind_of(mime: str, body: bytes) -> str:

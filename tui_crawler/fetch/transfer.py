@@ -29,6 +29,7 @@ from tui_crawler.fetch.headers import (
     block_bytes,
     clean_message,
     content_codings,
+    content_type,
     decode_headers,
     first_value,
     location_text,
@@ -37,9 +38,11 @@ from tui_crawler.fetch.headers import (
     values_of,
 )
 from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.sniff import is_other
 
 _LONGEST_WORK_S = 0.005  # other origins get the event loop at least this often (ARCHITECTURE, speed rules)
 _REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
+_CONNECTION_BYTES = 8 * 1024  # about what a connection with TLS costs, for which a round trip is waited, too
 _ROUNDING_MS = 2  # both clocks are cut to whole ms
 _NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address, Trouble.invalid_target})
 
@@ -97,6 +100,7 @@ class _Progress:
     connection: ConnectionLog = field(default_factory=ConnectionLog)
     wire_bytes: int = 0
     cut: tuple[str, ...] = ()
+    left_size: int | None = None
     in_vain: bool = False
 
     def ended(self, now: Moment) -> Moment:
@@ -182,6 +186,7 @@ class Transfer:
             retry_after_ms=retry_after_ms(retry_after, date, ended.wall_ms),
             message=clean_message(ending.message),
             cut=progress.cut,
+            left_size=progress.left_size,
         )
 
     async def _end(self, request: FetchRequest, call: Call, progress: _Progress, deadline: float) -> _Ending:
@@ -219,6 +224,8 @@ class Transfer:
             location=location,
         )
         if code is ExitCode.file_ingested and request.method != "HEAD":
+            if not request.any_kind and is_other(content_type(first_value(progress.headers, "Content-Type") or "")[0]):
+                return await self._leave_body(answer, progress)
             return _Ending(code, body=await self._read_body(request, answer, progress))
         if answer.status >= 200:
             await self._drain(answer, progress)
@@ -256,6 +263,16 @@ class Transfer:
             progress.cut = ("body",)
         return body
 
+    async def _leave_body(self, answer: Answer, progress: _Progress) -> _Ending:
+        """A body that nobody wants is left where it is, unless it costs less than another connection. One that is
+        announced as too large for any page stays that. Raises TransferFailed."""
+        self._refuse_announced(progress.headers, self._limits.max_body_bytes)
+        announced = _announced(progress.headers)
+        progress.left_size = announced or 0
+        if announced is not None and announced <= _CONNECTION_BYTES:
+            await self._drain(answer, progress)
+        return _Ending(ExitCode.file_ingested)
+
     async def _feed(self, decoder: BodyDecoder, answer: Answer, progress: _Progress) -> None:
         breath = _Breath()
         async with aclosing(answer.chunks()) as chunks:
@@ -270,10 +287,9 @@ class Transfer:
 
     def _refuse_announced(self, headers: Headers, most: int) -> None:
         """Refuses a body by its Content-Length, before any of it is read."""
-        announced = first_value(headers, "Content-Length") or ""
-        chunked = first_value(headers, "Transfer-Encoding") is not None
-        if not chunked and announced.isascii() and announced.isdigit() and int(announced[:20]) > most:
-            message = f"a body of {announced[:20]} bytes was announced, more than {most}"
+        announced = _announced(headers)
+        if announced is not None and announced > most:
+            message = f"a body of {announced} bytes was announced, more than {most}"
             raise TransferFailed(Phase.body, Trouble.too_large, message)
 
     async def _drain(self, answer: Answer, progress: _Progress) -> None:
@@ -291,6 +307,13 @@ class Transfer:
                     await breath.take()
         except (TransferFailed, TimeoutError):
             progress.in_vain = True
+
+
+def _announced(headers: Headers) -> int | None:
+    """The Content-Length of a body that is as long as it says; None where nobody knows (RFC 9112, 6.3)."""
+    text = first_value(headers, "Content-Length") or ""
+    chunked = first_value(headers, "Transfer-Encoding") is not None
+    return None if chunked or not (text.isascii() and text.isdigit()) else int(text[:20])
 
 
 class _Breath:

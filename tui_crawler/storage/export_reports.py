@@ -16,6 +16,7 @@ import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import zstandard
 
@@ -46,7 +47,8 @@ class Narrowing:
 class StoredBody:
     """A body and the exchange that brought it. Times are epoch ms, `body` is decoded, `sha256` is of it, in hex.
 
-    `http_status` is None when the exchange is not in the log; then what follows it is empty.
+    `http_status` is None when the exchange is not in the log; then what follows it is empty. Without `sha256` the body
+    of that answer was not kept.
     """
 
     url: str
@@ -122,6 +124,16 @@ FROM document d CROSS JOIN page p ON p.id = d.page_id CROSS JOIN body b ON b.sha
 WHERE d.page_id > ? AND d.page_id <= ?{{conditions}} ORDER BY d.page_id LIMIT 1"""
 
 
+_ANSWER = f"""SELECT p.id, u.href, '', a.ended_at, '', 0, x'', r.http_status, r.method,
+    r.sent_at, r.remote_address, r.request_headers, r.response_headers
+FROM page p CROSS JOIN url u ON u.id = p.url_id CROSS JOIN attempt a ON a.id = p.last_attempt_id
+    CROSS JOIN request r ON r.id = (SELECT MAX(q.id) FROM request q WHERE q.attempt_id = a.id
+        AND q.http_status IS NOT NULL)
+WHERE p.id > ? AND p.id <= ? AND p.last_http_status >= 300 AND p.last_exit_code NOT IN
+    ({ExitCode.file_did_not_change.value}, {ExitCode.file_of_unknown_type.value}){{conditions}}
+ORDER BY p.id LIMIT 1"""
+
+
 def export_columns(reader: Reader, what: str) -> tuple[str, ...]:
     """The columns of `pages`, `failures`, `attempts`, `links`, `redirects` or `data`. Raises ValueError for others."""
     if what == "data":
@@ -150,12 +162,18 @@ def export_windows(reader: Reader, what: str, columns: Sequence[str], narrowing:
 
 
 def export_bodies(reader: Reader, narrowing: Narrowing) -> Iterator[StoredBody]:
-    """All stored bodies by the age of their page, one at a time. Raises ValueError when an exit code is asked for."""
+    """All stored bodies by the age of their page, one at a time, then the answers without one of pages that now give
+    an error or a redirect. Raises ValueError when an exit code is asked for."""
     if narrowing.exit_code:
         raise ValueError("bodies have no exit code")
-    conditions, values = _conditions(narrowing, "p.origin_id", "", "d.stored_at")
-    text = _BODY.format(conditions="".join(f" AND {condition}" for condition in conditions))
-    return _bodies(reader, text, values)
+    return chain(
+        _bodies(
+            reader, _BODY, "SELECT MAX(page_id) FROM document", _conditions(narrowing, "p.origin_id", "", "d.stored_at")
+        ),
+        _bodies(
+            reader, _ANSWER, "SELECT MAX(id) FROM page", _conditions(narrowing, "+p.origin_id", "", "p.last_crawled_at")
+        ),
+    )
 
 
 def _conditions(narrowing: Narrowing, origin: str, exit_code: str, since: str) -> tuple[list[str], list[int | str]]:
@@ -203,8 +221,12 @@ def _window(rows: Iterator[Row]) -> tuple[list[Row], int | None]:
     return window, None
 
 
-def _bodies(reader: Reader, text: str, values: Sequence[int | str]) -> Iterator[StoredBody]:
-    after, last = 0, reader.all("SELECT MAX(page_id) FROM document")[0][0] or 0
+def _bodies(
+    reader: Reader, text: str, last_key: str, narrowed: tuple[list[str], list[int | str]]
+) -> Iterator[StoredBody]:
+    conditions, values = narrowed
+    text = text.format(conditions="".join(f" AND {condition}" for condition in conditions))
+    after, last = 0, reader.all(last_key)[0][0] or 0
     while row := reader.one(text, (after, last, *values)):
         after = row[0]
         yield _stored_body(row)
@@ -212,7 +234,7 @@ def _bodies(reader: Reader, text: str, values: Sequence[int | str]) -> Iterator[
 
 def _stored_body(row: Row) -> StoredBody:
     url, content_type, stored_at, sha256, size, packed, http_status = row[1:8]
-    body = StoredBody(url, content_type, stored_at, sha256, _unpack(packed, size, sha256, url))
+    body = StoredBody(url, content_type, stored_at, sha256, _unpack(packed, size, sha256, url) if sha256 else b"")
     if http_status is None:
         return body
     method, sent_at, remote_address, request_headers, response_headers = row[8:]
