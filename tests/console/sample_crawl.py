@@ -227,6 +227,7 @@ def run_view(**changes: object) -> RunView:
         live=True,
         owner="process 4711 on host reef",
         heartbeat_at=NOW - 800,
+        worked_ms=42 * MINUTE + 10 * SECOND - 800,
         max_in_flight=8,
         tries=5,
     )

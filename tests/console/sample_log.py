@@ -96,14 +96,14 @@ def validation_totals() -> ValidationTotals:
 def runs() -> tuple[RunView, ...]:
     """The live run and those before it."""
     return (
-        run_view(live=False),
+        run_view(live=False, worked_ms=42 * MINUTE + 10 * SECOND),
         run_view(
             run_id=6, live=False, started_at=NOW - 26 * HOUR, finished_at=NOW - 24 * HOUR, finish_reason="exhausted",
-            requests=91_377,
+            requests=91_377, worked_ms=2 * HOUR,
         ),
         run_view(
             run_id=5, live=False, started_at=NOW - 50 * HOUR, finished_at=NOW - 49 * HOUR, finish_reason="interrupted",
-            requests=4_402,
+            requests=4_402, worked_ms=HOUR,
         ),
         run_view(run_id=4, live=False, started_at=NOW - 74 * HOUR, finished_at=0, finish_reason="", requests=77),
     )  # fmt: skip

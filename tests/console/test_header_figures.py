@@ -220,7 +220,7 @@ def test_nothing_is_called_done_while_pages_are_pending() -> None:
 
 
 def test_the_clock_of_a_run_leaves_out_the_rest_between_two_sessions() -> None:
-    run = run_view(started_at=NOW - 8 * 3_600_000, rested_ms=7 * 3_600_000)
+    run = run_view(started_at=NOW - 8 * 3_600_000, heartbeat_at=NOW, worked_ms=3_600_000)
     assert "01:00:00" in shown(state_of(run=run), 200)
     assert "after 01:00:00" in ExitSummary(run=run, now=NOW).lines()[0]
 

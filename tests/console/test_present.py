@@ -193,7 +193,7 @@ def test_what_is_urgent_stays_in_a_narrow_header() -> None:
 
 
 def test_the_clock_of_a_run_whose_engine_broke_off_stands_still() -> None:
-    dead = run_view(live=False, started_at=NOW - 600_000, heartbeat_at=NOW - 540_000)
+    dead = run_view(live=False, started_at=NOW - 600_000, heartbeat_at=NOW - 540_000, worked_ms=60_000)
     rests = {counted_as(at_rest(view, dead)) for view in origins()}
     assert rests == {"resting", "paused", "gave up", "finished"}
     state = HeaderState(

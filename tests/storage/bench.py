@@ -25,6 +25,7 @@ class Bench(ABC):
 
     def __init__(self) -> None:
         self.now = T0
+        self.set_by = 0  # how far (ms) the clock was set, which is no time that has passed
 
     @abstractmethod
     def open(self, *, alive: bool = False) -> Any:
@@ -135,6 +136,7 @@ class SqliteBench(Bench):
             writing=WriterSettings(lazy_ms=5),
             lease_ms=30_000,
             now=lambda: self.now,
+            mono=lambda: self.now - self.set_by,
             owner=None if alive else GONE,
         )
         self.stores.append(SqliteStore(self.path, settings))

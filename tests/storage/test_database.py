@@ -274,6 +274,37 @@ async def test_without_a_copy_nothing_is_migrated(path, later):
     assert examine(path) is FileState.current
 
 
+KILLED = """
+import os
+import sqlite3
+import sys
+from pathlib import Path
+
+from tui_crawler.storage.database import upgrade
+from tui_crawler.storage.open_settings import OpenSettings
+
+
+class Killed(sqlite3.Connection):
+    def backup(self, target):
+        super().backup(target, pages=1, progress=lambda *_: os._exit(9))
+
+
+upgrade(Path(sys.argv[1]), OpenSettings(migrations=Path(sys.argv[2]), connection=Killed))
+"""
+
+
+def test_a_kill_leaves_no_half_copy_under_the_name_of_one_and_the_next_upgrade_clears_up(path, later):
+    asyncio.run(filled(path))
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(path), str(later.migrations)], cwd=ROOT, check=False)
+    assert killed.returncode == 9
+    assert list(path.parent.glob("*.bak")) == []
+    assert list(path.parent.glob("*.bak.part"))
+    done = upgrade(path, later)
+    assert done is not None
+    assert list(path.parent.glob("*.bak*")) == [done.backup]
+    assert check_up(done.backup).problems == ()
+
+
 def test_many_that_make_the_same_database_at_once(path):
     with ThreadPoolExecutor(4) as pool:
         opened = list(pool.map(lambda _: open_writable(path, OpenSettings(busy_ms=5_000)), range(4)))

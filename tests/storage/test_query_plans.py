@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -224,3 +225,51 @@ def test_broken_links_are_found_by_the_index_of_what_failed(database):
 def test_a_scan_would_be_seen(database):
     text, values = Page.select().where(Page.depth == 5).bind(database).sql()
     assert full_scans(database, text, len(values)) == ["SCAN t1"]
+
+
+LOOKUPS = {
+    "SELECT * FROM v_link WHERE to_url = ?": "l USING INDEX link_to_url_id (to_url_id=?)",
+    "SELECT * FROM v_link WHERE from_url = ?": "l USING PRIMARY KEY (from_page_id=?)",
+    "SELECT * FROM v_page WHERE url = ?": "p USING INDEX page_url_hash_origin_id_job_id (url_hash=?)",
+    "SELECT * FROM v_attempt WHERE url = ?": "a USING INDEX attempt_url (url_id=?)",
+    "SELECT * FROM v_redirect WHERE to_url = ?": "r USING INDEX redirect_to_url_id (to_url_id=?)",
+    "SELECT * FROM v_redirect WHERE from_url = ?": "r USING INDEX sqlite_autoindex_redirect_1 (page_id=?)",
+    "SELECT * FROM v_document WHERE url = ?": "d USING INTEGER PRIMARY KEY (rowid=?)",
+    "SELECT * FROM v_data WHERE url = ?": "b USING INDEX data_block_page_id_name_place (page_id=?)",
+    "SELECT from_url, last_http_status FROM v_page JOIN v_link ON to_url = url WHERE url = ?": "(to_url_id=?)",
+    "SELECT from_url, text FROM v_page JOIN v_link ON to_url = url WHERE last_http_status = ?": "(to_url_id=?)",
+}
+"""What a person asks of the views by a URL, and the step that answers it."""
+GROWN = """
+WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+INSERT INTO url (id, hash, href) SELECT i, i * 7919, 'https://a.example/' || i FROM n;
+INSERT INTO job (id, name) VALUES (1, 'main');
+INSERT INTO origin (id, origin) VALUES (1, 'https://a.example');
+INSERT INTO page (id, job_id, origin_id, url_id, url_hash) SELECT id, 1, 1, id, hash FROM url;
+INSERT INTO document (page_id) SELECT id FROM page;
+INSERT INTO link (from_page_id, kind, to_url_id) SELECT p.id, 'a', 1 + (p.id * 31 + u.id * 17) % 2000
+    FROM page p JOIN url u ON u.id <= 8 WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO redirect (page_id, source, to_url_id) SELECT id, 'location', id + 1
+    FROM page WHERE id % 10 = 0 AND id < 2000;
+INSERT INTO data_block (page_id, name, type, value) SELECT id, 'price', 'text', '1' FROM page WHERE id % 3 = 0;
+INSERT INTO run (id, job_id) VALUES (1, 1);
+INSERT INTO session (id) VALUES (1);
+INSERT INTO attempt (run_id, session_id, origin_id, url_id, page_id, kind, exit_code)
+    SELECT 1, 1, 1, url_id, id, 'page', 0 FROM page;
+ANALYZE;
+"""
+
+
+@pytest.mark.parametrize("with_statistics", [False, True], ids=["without statistics", "with ANALYZE"])
+def test_a_url_is_looked_up_in_the_views_without_reading_a_table_through(database_path, with_statistics):
+    made = sqlite3.connect(database_path)
+    if with_statistics:
+        made.executescript(GROWN)
+        made.close()
+        made = sqlite3.connect(database_path)  # statistics are read when a database is opened
+    for text, step in LOOKUPS.items():
+        plan = [row[3] for row in made.execute(f"EXPLAIN QUERY PLAN {text}", ("x",))]
+        assert any(step in one for one in plan), (text, plan)
+        small = SMALL | {"p"} if "last_http_status = ?" in text else SMALL  # which pages those are, no index tells
+        assert [one for one in plan if one.startswith("SCAN ") and one.split()[1] not in small] == [], text
+    made.close()

@@ -1,11 +1,12 @@
-"""How long a run rested between its sessions: that is no time in which it worked."""
+"""How long a run has worked: not while it rested between its sessions, and by no clock that may be set."""
 
 from __future__ import annotations
 
+import pytest
+
 from tests.storage.bench import SqliteBench
 from tests.storage.making import A, crawled, plan
-from tui_crawler.domain.idle_reason import worked_ms
-from tui_crawler.storage.overview_reports import rest_between
+from tui_crawler.domain.idle_reason import SILENT_MS, worked_ms
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 
@@ -32,7 +33,7 @@ async def test_a_run_works_only_while_a_session_of_it_lasts(sqlite_bench: Sqlite
     run, (listed,) = reports.run(), reports.runs(5)
     reports.close()
     assert run is not None
-    assert (run.started_at, run.rested_ms, listed.rested_ms) == (began, 3_660_000, 3_660_000)
+    assert (run.started_at, run.worked_ms, listed.worked_ms) == (began, 16_000, 16_000)
     assert worked_ms(run, sqlite_bench.now) == 16_000
 
 
@@ -51,9 +52,24 @@ async def test_what_is_stored_is_a_sign_of_life_too(sqlite_bench: SqliteBench) -
     run = reports.run()
     reports.close()
     assert run is not None
-    assert (run.rested_ms, worked_ms(run, began + 64_000)) == (60_000, 4_000)
+    assert worked_ms(run, began + 64_000) == 4_000
 
 
-def test_workers_side_by_side_leave_no_rest() -> None:
-    spans = [(7, 100, 200), (7, 110, 150), (7, 190, 260), (7, 300, 310), (8, 900, 950), (8, 950, 951)]
-    assert rest_between(spans) == {7: 40, 8: 0}
+@pytest.mark.parametrize("jump", [86_400_000, -86_400_000])
+async def test_a_clock_that_is_set_is_no_work(sqlite_bench: SqliteBench, jump: int) -> None:
+    store = sqlite_bench.open()
+    await store.begin_run(plan())
+    for step in (5_000, jump, 5_000):
+        sqlite_bench.now += step
+        sqlite_bench.set_by += step if step == jump else 0
+        await store.heartbeat()
+    reports = ConsoleReports(sqlite_bench.path, now=lambda: sqlite_bench.now)
+    before = reports.run()
+    sqlite_bench.now += 2_000
+    await store.end_run("interrupted", True)
+    ended = reports.run()
+    reports.close()
+    assert before is not None
+    assert ended is not None
+    assert worked_ms(before, sqlite_bench.now + jump) <= 10_000 + SILENT_MS, "nor before the next heartbeat"
+    assert worked_ms(ended, sqlite_bench.now) == 12_000

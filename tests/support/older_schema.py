@@ -1,4 +1,4 @@
-"""A database as the version before the last migration left it."""
+"""A database as an earlier version left it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ def make_older(path: Path) -> None:
     """Brings a database back to schema 3."""
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("DROP VIEW v_request")
+        database.execute("DROP INDEX url_href")
+        database.execute("ALTER TABLE run DROP COLUMN worked_ms")
         for name in ADDED:
             database.execute(f"ALTER TABLE request DROP COLUMN {name}")
-        database.execute("DELETE FROM schema_migration WHERE name LIKE '0004%'")
+        database.execute("DELETE FROM schema_migration WHERE name >= '0004'")
         database.execute(f"PRAGMA user_version = {OLDER}")

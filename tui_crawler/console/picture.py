@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 SLOW_MS = 1_000
 LINE_WIDTH = 32
-HELD_BACK_MS = 60_000
-"""So far the clock of a run is kept from going back, when an engine was seen at work that was then killed."""
 _GAVE_UP = "gave up"
 _GIVEN_UP_KEPT = 1_000
 
@@ -144,13 +142,10 @@ class Picture:
         )
 
     def _seen_to_work(self, wall: int) -> int:
-        """How long the run has been seen to work (ms), by this console too. Further back only a clock that was set
-        takes it."""
+        """How long the run has been seen to work (ms), by this console too."""
         if self.run is None:
             return 0
         run_id, before = self._worked
-        worked = worked_ms(self.run, wall)
-        if run_id == self.run.run_id and before - HELD_BACK_MS <= worked:
-            worked = max(worked, before)
+        worked = max(worked_ms(self.run, wall), before if run_id == self.run.run_id else 0)
         self._worked = (self.run.run_id, worked)
         return worked

@@ -80,8 +80,10 @@ def end_of_run(run: RunView, now: int) -> int:
 
 
 def worked_ms(run: RunView, now: int) -> int:
-    """How long a run has worked at `now` (epoch ms), in ms, without the rest between two sessions of it."""
-    return max(0, end_of_run(run, now) - run.started_at - run.rested_ms)
+    """How long a run has worked at `now` (epoch ms), in ms, without the rest between two sessions of it. What came
+    after its last heartbeat is not told by a clock that may be set: little of it is believed."""
+    since = now - run.heartbeat_at if run.live and not run.finished_at else 0
+    return run.worked_ms + min(max(0, since), SILENT_MS)
 
 
 def idle_reason(

@@ -27,7 +27,7 @@ class RunView:
     max_in_flight: int = 0
     max_requests: int | None = None
     tries: int = 0  # how many a page gets when it is put back; 0: not told
-    rested_ms: int = 0  # between its sessions, while no engine was at work for it
+    worked_ms: int = 0  # up to its last heartbeat, by a monotonic clock, without the rest between its sessions
     paused_jobs: tuple[int, ...] = ()  # their ids
 
 

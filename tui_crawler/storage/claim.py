@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import peewee
 
 from tui_crawler.domain.run import StorageFailure
-from tui_crawler.storage.models import Session
+from tui_crawler.storage.clock import mono_clock
+from tui_crawler.storage.models import Run, Session
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Transaction
 
@@ -21,6 +23,7 @@ class Claim:
 
     `tags` and `matchonly` say which jobs the session takes (B); tags of None: it takes every job. `start_paths` are
     pairs of origin and path (G). `shared`: several workers crawl the run, origins that join are nobody's at first.
+    `worked_from` is when the run would have begun by `mono` (ms) if it had worked without a rest.
     """
 
     run_id: int
@@ -36,6 +39,8 @@ class Claim:
     matchonly: bool = False
     start_paths: tuple[tuple[str, str], ...] = ()
     shared: bool = False
+    mono: Callable[[], int] = mono_clock
+    worked_from: int = 0
 
     def takes(self, tag: str) -> bool:
         """Whether the session crawls jobs of this tag: its own tags, and without `matchonly` untagged ones, too."""
@@ -56,7 +61,18 @@ def sign_of_life(transaction: Transaction, claim: Claim) -> None:
     until then. Once in `SIGN_MS`."""
     now = transaction.now
     values = {"session_id": claim.session_id, "heartbeat_at": now, "before": now - SIGN_MS}
-    transaction.run(_sign, values)
+    if transaction.run(_sign, values):
+        count_work(transaction, claim)
+
+
+def count_work(transaction: Transaction, claim: Claim) -> None:
+    """Notes how long the run has worked. Of workers side by side each counts the whole run: the longest holds."""
+    transaction.run(_work, {"worked_ms": claim.mono() - claim.worked_from, "run_id": claim.run_id})
+
+
+def _work() -> Any:
+    longest = peewee.fn.MAX(Run.worked_ms, slot("worked_ms"))
+    return Run.update({Run.worked_ms: longest}).where(Run.id == slot("run_id"))
 
 
 def _sign() -> Any:

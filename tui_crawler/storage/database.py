@@ -5,6 +5,8 @@ A file that is not ours is refused and not touched, one of a newer version too; 
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import os
 import sqlite3
 from dataclasses import dataclass
@@ -15,8 +17,8 @@ from pathlib import Path
 import peewee
 
 from tui_crawler.domain.failure import RunHeld, StorageFailure
-from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, execute
-from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure
+from tui_crawler.storage.driver import DATABASE_ERRORS, execute
+from tui_crawler.storage.faults import BACKUP_PATTERN, ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.file_identity import APPLICATION_ID, FileState, check_current, examine
 from tui_crawler.storage.log_file import open_to_read
 from tui_crawler.storage.migrations import latest_version, migrate, record_as_migrated
@@ -183,7 +185,7 @@ def _upgrade(database: peewee.SqliteDatabase, path: Path, settings: OpenSettings
         if hold.is_live(here, now):
             raise RunHeld(hold.describe())
     before, latest = database.pragma("user_version"), latest_version(settings.migrations)
-    backup = _back_up(database, path, before)
+    backup = _back_up(database, path, before, settings)
     drop_views(database)
     migrate(database, settings.migrations)
     said = f"schema {before} is now {latest}, as it was: {backup.name}"
@@ -194,15 +196,32 @@ def _upgrade(database: peewee.SqliteDatabase, path: Path, settings: OpenSettings
     return Upgrade(before, latest, backup)
 
 
-def _back_up(database: peewee.SqliteDatabase, path: Path, version: int) -> Path:
+def _back_up(database: peewee.SqliteDatabase, path: Path, version: int, settings: OpenSettings) -> Path:
+    """Under its name stands a whole copy or none. While it is made this process alone may write: what others have left
+    half done is removed."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     backup = path.with_name(f"{path.name}.schema{version}-{stamp}.bak")
-    target = sqlite3.connect(backup)
-    try:
-        connection_of(database).backup(target)
-    except BaseException:
-        target.close()
-        backup.unlink(missing_ok=True)
-        raise
-    target.close()
+    draft = backup.with_name(f"{backup.name}.part")
+    with database.atomic("IMMEDIATE"):
+        for left in path.parent.glob(f"{glob.escape(path.name)}{BACKUP_PATTERN}.part*"):
+            left.unlink()
+        source, target = sqlite3.connect(path, factory=settings.connection), sqlite3.connect(draft)
+        try:
+            with contextlib.closing(source), contextlib.closing(target):
+                source.backup(target)
+            _sync(draft)
+            draft.rename(backup)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+    _sync(path.parent)
     return backup
+
+
+def _sync(place: Path) -> None:
+    """Has a file or a folder written to the disk."""
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
@@ -14,9 +12,6 @@ from tui_crawler.storage.owner import Hold, Owner, this_process
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import NOW_MS, ORIGIN_STATE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _SEVERAL = 0  # no exit code
 
@@ -47,14 +42,10 @@ FROM origin o LEFT JOIN session s ON s.id = o.session_id"""
 
 _RUN = """SELECT r.id, r.started_at, r.finished_at, r.finish_reason, r.requests, r.user_agent, r.config_name,
     r.max_in_flight, r.max_requests, s.host, s.machine, s.pid, s.process_started_ms, s.started_at, s.heartbeat_at,
-    s.lease_ms, s.ended_at, r.tries
+    s.lease_ms, s.ended_at, r.tries, r.worked_ms
 FROM run r JOIN session s ON s.run_id = r.id AND s.rest = 0 ORDER BY s.id DESC LIMIT 1"""
 
 _PAUSED_JOBS = "SELECT id FROM job WHERE concurrency = 0 AND aborted = 0 ORDER BY id"
-
-_SESSIONS = """SELECT run_id, started_at,
-    CASE WHEN ended_at > 0 AND ended_by = '' THEN ended_at ELSE heartbeat_at END
-FROM session WHERE run_id >= ? AND rest = 0 ORDER BY run_id, started_at"""
 
 _TOTALS = """SELECT COALESCE(SUM(todo), 0), COALESCE(SUM(pending), 0), COALESCE(SUM(done), 0),
     COALESCE(SUM(failed), 0), COALESCE(SUM(blocked), 0), COALESCE(SUM(requests), 0), COALESCE(SUM(bytes), 0),
@@ -81,28 +72,9 @@ def run_view(reader: Reader, now: int) -> RunView | None:
     owner = Owner(*row[9:13])
     hold = Hold(owner, *row[13:16])
     live = not row[16] and hold.is_live(this_process(), now)
-    rest = rest_of_runs(reader, row[0]).get(row[0], 0)
     paused = tuple(job for (job,) in reader.all(_PAUSED_JOBS))
-    values = [*row[:7], live, owner.describe(), hold.heartbeat_at, *row[7:9], row[17], rest, paused]
+    values = [*row[:7], live, owner.describe(), hold.heartbeat_at, *row[7:9], row[17], row[18], paused]
     return RunView(*values)
-
-
-def rest_of_runs(reader: Reader, first: int) -> dict[int, int]:
-    """How long (ms) the run `first` and each after it rested between its sessions."""
-    return rest_between(reader.all(_SESSIONS, (first,)))
-
-
-def rest_between(sessions: Iterable[Row]) -> dict[int, int]:
-    """The time (ms) of each run in which none of its sessions lasted, though one had before and one did after.
-
-    Of a session: run, beginning and end or last sign of life (epoch ms), ordered by run and beginning.
-    """
-    rest: dict[int, int] = {}
-    ended: dict[int, int] = {}
-    for run_id, began, until in sessions:
-        rest[run_id] = rest.get(run_id, 0) + max(0, began - ended.get(run_id, began))
-        ended[run_id] = max(until, ended.get(run_id, until))
-    return rest
 
 
 def totals(reader: Reader) -> TotalsView:

@@ -5,7 +5,7 @@ A session that was killed is recognised by its process on the same machine, else
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +18,9 @@ from tui_crawler.domain.run import RunHeld, RunPlan, RunStart, StoredOrigin
 from tui_crawler.storage import origins, rulesets, stashes
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.candidates import todo_page, todo_query
-from tui_crawler.storage.claim import ONE, ZERO, Claim, require
+from tui_crawler.storage.claim import ONE, ZERO, Claim, count_work, require
 from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.clock import mono_clock
 from tui_crawler.storage.counters import forget_minutes, forget_runs
 from tui_crawler.storage.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.jobs import any_job, configure_jobs, hold_back, job_states
@@ -37,10 +38,11 @@ _DEFAULTS = (3, 5, 2, 4 * 7 * 86_400_000, 1)  # tries, patience, politeness, rec
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """Who starts a run, and for how long (ms) its lease holds without a heartbeat."""
+    """Who starts a run, for how long (ms) its lease holds without a heartbeat, and its monotonic clock (ms)."""
 
     owner: Owner
     lease_ms: int
+    mono: Callable[[], int] = mono_clock
 
 
 def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Claim, RunStart]:
@@ -102,6 +104,8 @@ def open_session(
         matchonly=plan.matchonly,
         start_paths=plan.start_paths,
         shared=plan.workers > 1,
+        mono=starter.mono,
+        worked_from=starter.mono() - transaction.fetch(Run.select(Run.worked_ms).where(Run.id == run_id))[0][0],
     )
 
 
@@ -199,6 +203,8 @@ def add_origins(transaction: Transaction, claim: Claim, names: Sequence[str]) ->
 def renew(transaction: Transaction, claim: Claim) -> bool:
     """A heartbeat; False when another owner has taken the database."""
     renewed = transaction.run(_renew, {"session_id": claim.session_id, "heartbeat_at": transaction.now})
+    if renewed:
+        count_work(transaction, claim)
     forget_minutes(transaction)
     return renewed == 1
 
@@ -206,6 +212,7 @@ def renew(transaction: Transaction, claim: Claim) -> bool:
 def end(transaction: Transaction, claim: Claim, reason: str, clean_end: bool) -> None:
     """Closes the run and the session. Raises StorageFailure when they are no longer ours."""
     require(transaction, claim)
+    count_work(transaction, claim)
     now = transaction.now
     closed = {Run.finished_at: now, Run.finish_reason: reason, Run.clean: int(clean_end)}
     transaction.execute(Run.update(closed).where(Run.id == claim.run_id))

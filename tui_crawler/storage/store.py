@@ -30,7 +30,7 @@ from tui_crawler.domain.run import RunPlan, RunStart, Settled, StorageFailure, S
 from tui_crawler.storage import crew, desk, jobs, rejudging, retrying, rulesets, segments, sessions, settle, stashes
 from tui_crawler.storage.candidates import awake, candidates
 from tui_crawler.storage.claim import Claim, require
-from tui_crawler.storage.clock import wall_clock
+from tui_crawler.storage.clock import mono_clock, wall_clock
 from tui_crawler.storage.crew_store import CrewStore
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.foresight import foresee
@@ -47,14 +47,15 @@ from tui_crawler.storage.writer import Writer, WriterSettings
 class StoreSettings:
     """How the store works. `lease_ms` is how long it holds the database without a heartbeat, seen from elsewhere.
 
-    `now` gives epoch ms; `owner` None: this process. `segments` is where the rest of the queue is saved, in files of
-    `segment_urls` each; None: in the folder `segments` beside the database.
+    `now` gives epoch ms, `mono` monotonic ms; `owner` None: this process. `segments` is where the rest of the queue is
+    saved, in files of `segment_urls` each; None: in the folder `segments` beside the database.
     """
 
     opening: OpenSettings = field(default_factory=OpenSettings)
     writing: WriterSettings = field(default_factory=WriterSettings)
     lease_ms: int = 30_000
     now: Callable[[], int] = wall_clock
+    mono: Callable[[], int] = mono_clock
     owner: Owner | None = None
     segments: Path | None = None
     segment_urls: int = 50_000
@@ -327,7 +328,8 @@ class SqliteStore:
         await self._writer.write(work)
 
     def _starter(self) -> sessions.Starter:
-        return sessions.Starter(self._settings.owner or this_process(), self._settings.lease_ms)
+        settings = self._settings
+        return sessions.Starter(settings.owner or this_process(), settings.lease_ms, settings.mono)
 
     def _held(self) -> Claim:
         if self._claim is None:

@@ -63,6 +63,10 @@ VALIDATION_TYPE = """CASE d.validation_type WHEN 'html5' THEN 'html' WHEN 'atom'
 """The kind a validator judged document `d` as: html, xml, css or rss (CRAWL.md section 5). Older versions stored html5
 and atom."""
 
+_URL = "JOIN url u ON u.id = p.url_id AND u.hash = p.url_hash"
+_FROM_URL = _URL.replace("u.", "f.").replace("url u", "url f")
+"""The URL of page `p`. The hash leads from the text of a URL to its pages: `page` has no index on `url_id`."""
+
 _V_ORIGIN = f"""SELECT o.origin, {ORIGIN_STATE} AS state, o.finish_reason, o.paused, o.patience, o.politeness,
     o.delay_ms, o.delay_reason, o.next_request_at, o.robots_status,
     NULLIF(o.robots_fetched_at, 0) AS robots_fetched_at, NULLIF(o.robots_expires_at, 0) AS robots_expires_at,
@@ -77,7 +81,7 @@ _V_PAGE = f"""SELECT u.href AS url, o.origin, j.name AS job, {name_of("p.status"
     COALESCE(d.etag, '') AS etag, COALESCE(d.last_modified, '') AS last_modified,
     COALESCE(d.content_type, '') AS content_type, d.size, COALESCE(d.title, '') AS title,
     COALESCE(d.sha256, '') AS sha256, {VALIDATION_TYPE} AS validation_type, d.valid
-FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
+FROM page p {_URL} JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id"""
 
 _V_ATTEMPT = f"""SELECT a.id AS attempt_id, a.run_id, u.href AS url, o.origin, a.kind,
@@ -92,20 +96,20 @@ _V_REQUEST = """SELECT r.id AS request_id, r.attempt_id, u.href AS url, r.method
     r.connection_reused
 FROM request r JOIN url u ON u.id = r.url_id"""
 
-_V_LINK = """SELECT f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at
-FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id"""
+_V_LINK = f"""SELECT f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at
+FROM link l JOIN page p ON p.id = l.from_page_id {_FROM_URL} JOIN url t ON t.id = l.to_url_id"""
 
-_V_REDIRECT = """SELECT f.href AS from_url, t.href AS to_url, r.to_fragment, r.permanent, r.source, r.seen_at
-FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = r.to_url_id"""
+_V_REDIRECT = f"""SELECT f.href AS from_url, t.href AS to_url, r.to_fragment, r.permanent, r.source, r.seen_at
+FROM redirect r JOIN page p ON p.id = r.page_id {_FROM_URL} JOIN url t ON t.id = r.to_url_id"""
 
 _V_DOCUMENT = f"""SELECT u.href AS url, d.kind, d.content_type, d.charset, d.title, d.size, d.sha256, d.etag,
     d.last_modified, d.cache_control, d.expires, d.age, d.content_location, d.canonical, d.noindex, d.nofollow,
     d.incomplete, d.stored_at, {VALIDATION_TYPE} AS validation_type, d.valid, d.validation_errors,
     NULLIF(p.lastmod, 0) AS lastmod
-FROM document d JOIN page p ON p.id = d.page_id JOIN url u ON u.id = p.url_id"""
+FROM document d JOIN page p ON p.id = d.page_id {_URL}"""
 
-_V_DATA = """SELECT u.href AS url, b.name, b.type, b.place, b.value
-FROM data_block b JOIN page p ON p.id = b.page_id JOIN url u ON u.id = p.url_id"""
+_V_DATA = f"""SELECT u.href AS url, b.name, b.type, b.place, b.value
+FROM data_block b JOIN page p ON p.id = b.page_id {_URL}"""
 
 _V_RESULT = "SELECT r.attempt_id, r.type, r.value FROM attempt_result r"
 
@@ -132,8 +136,8 @@ _CRAWLER_SITES = """SELECT o.origin AS site, o.id,
     CASE WHEN o.start_path = '' THEN '/' ELSE o.start_path END AS start_path
 FROM origin o"""
 
-_CRAWLER_QUEUE = """SELECT o.origin AS site, p.id, u.href AS url, p.item_pattern AS pattern, p.force
-FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
+_CRAWLER_QUEUE = f"""SELECT o.origin AS site, p.id, u.href AS url, p.item_pattern AS pattern, p.force
+FROM page p {_URL} JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
 WHERE p.status IN (0, 2) AND p.attempts_remaining > 0 AND p.beyond_depth = 0
     AND j.aborted = 0 AND COALESCE(j.concurrency, 1) <> 0"""
 
@@ -141,13 +145,13 @@ _CRAWLER_URLS = f"""SELECT o.origin AS site, u.href AS url, p.last_crawled_at AS
     COALESCE(d.content_type, '') AS "content-type", d.size AS "content-length",
     COALESCE(CAST(p.last_http_status AS TEXT), '') AS status, COALESCE(d.etag, '') AS etag,
     b.zstd AS response, {VALIDATION_TYPE} AS validation_type, d.valid
-FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id
+FROM page p {_URL} JOIN origin o ON o.id = p.origin_id
     LEFT JOIN document d ON d.page_id = p.id LEFT JOIN body b ON b.sha256 = d.sha256
 WHERE p.last_crawled_at > 0"""
 
-_CRAWLER_LINKS = """SELECT o.origin AS site, f.href AS "from", t.href AS "to", l.kind AS type
+_CRAWLER_LINKS = f"""SELECT o.origin AS site, f.href AS "from", t.href AS "to", l.kind AS type
 FROM link l JOIN page p ON p.id = l.from_page_id JOIN origin o ON o.id = p.origin_id
-    JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id"""
+    {_FROM_URL} JOIN url t ON t.id = l.to_url_id"""
 
 VIEWS: Mapping[str, str] = MappingProxyType(
     {

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.ports import PageCounts, SessionView, ValidationTotals
 from tui_crawler.domain.view import RunView
 from tui_crawler.storage.clock import wall_clock
-from tui_crawler.storage.overview_reports import rest_of_runs
 from tui_crawler.storage.reports import Reports
 
 if TYPE_CHECKING:
@@ -81,8 +80,8 @@ class ConsoleReports(Reports):
     def runs(self, limit: int) -> tuple[RunView, ...]:
         """The newest runs of `v_run`, newest first; `live` is not told. Raises StorageFailure."""
         newest = nlargest(limit, self.rows("v_run", _RUN_COLUMNS), key=lambda row: row[0])
-        rest = rest_of_runs(self._reader, newest[-1][0] if newest else 0)
-        return tuple(replace(_run(*row), rested_ms=rest.get(row[0], 0)) for row in newest)
+        worked: dict[int, int] = dict(self._reader.all("SELECT id, worked_ms FROM run"))
+        return tuple(replace(_run(*row), worked_ms=worked[row[0]]) for row in newest)
 
     def validations(self, most: int) -> ValidationTotals:
         """What validators said of the documents of the first `most` pages of `v_page`. Raises StorageFailure."""

@@ -298,7 +298,7 @@ def run_row(one: RunView, now: int, zone: tzinfo, *, live: bool) -> Row:
         end = Styled(f"{_ENDS.get(one.finish_reason, '■')} {run_word(one)}", "muted")
     else:
         end = Styled(f"▶ {RUNNING}", "active") if live else Styled(f"⚠ {BROKEN_OFF}", "warning")
-    took = duration((one.finished_at or now) - one.started_at - one.rested_ms) if one.finished_at or live else ABSENT
+    took = duration(one.worked_ms) if one.finished_at or live else ABSENT
     return Row(
         one.run_id,
         (

@@ -24,7 +24,7 @@ class Run(Row):
     """One invocation, from start until exhausted or stopped, with the plan it was last started with.
 
     `requests` counts as `max_requests` does: attempts that made a request. `granted` are those that
-    workers have taken. `clean` is 0 until it ended in order.
+    workers have taken. `clean` is 0 until it ended in order. `worked_ms` goes by a monotonic clock.
     """
 
     id: Any = peewee.AutoField()
@@ -49,6 +49,7 @@ class Run(Row):
     respect_http_freshness: Any = flag()
     force_recrawl: Any = flag()
     granted: Any = number()
+    worked_ms: Any = number()
 
     class Meta:
         table_name = "run"

@@ -14,7 +14,7 @@ STASHED = 4
 
 
 class Url(Row):
-    """The text of a URL, stored once. It is found by its signed 64-bit hash; no index holds URL text."""
+    """The text of a URL, stored once. A crawl finds it by its signed 64-bit hash, people by the text (decision 14)."""
 
     id: Any = peewee.BigAutoField()
     hash: Any = peewee.BigIntegerField(unique=True)
@@ -22,6 +22,9 @@ class Url(Row):
 
     class Meta:
         table_name = "url"
+
+
+Url.add_index(Url.index(Url.href, name="url_href"))
 
 
 class Job(Row):
