@@ -194,7 +194,7 @@ def test_a_gzip_file_that_ends_too_soon_keeps_what_was_read() -> None:
     reading = sitemap(packed[: len(packed) // 2])
     assert 100 < len(reading.entries) < 3_000
     assert found(reading) == [SITE + each for each in locations[: len(reading.entries)]]
-    assert reading.incomplete == ("sitemap",)
+    assert reading.incomplete == ("broken",)
 
 
 @pytest.mark.parametrize(
@@ -217,17 +217,17 @@ def test_a_bomb_is_cut(content: bytes) -> None:
 
 
 def test_more_entries_than_the_bound_are_left_and_marked() -> None:
-    limits = FetchLimits(max_sitemap_entries=10)
+    limits = FetchLimits(max_sitemap_urls=10)
     assert sitemap(urlset(*(f"/{n}" for n in range(10)), "/0"), limits=limits).incomplete == ()
     reading = sitemap(urlset(*(f"/{n}" for n in range(11))), limits=limits)
     assert found(reading) == [f"{SITE}/{n}" for n in range(10)]
-    assert reading.incomplete == ("sitemap",)
+    assert reading.incomplete == ("urls",)
     text = sitemap("\n".join(f"{SITE}/{n}" for n in range(11)), "text/plain", limits)
-    assert (len(text.entries), text.incomplete) == (10, ("sitemap",))
+    assert (len(text.entries), text.incomplete) == (10, ("urls",))
 
 
 def test_the_protocol_allows_fifty_thousand() -> None:
-    assert LIMITS.max_sitemap_entries == 50_000
+    assert LIMITS.max_sitemap_urls == 50_000
 
 
 def test_a_body_over_the_bound_keeps_whole_entries() -> None:
@@ -251,7 +251,7 @@ def test_a_cut_list_loses_its_last_line_only() -> None:
 def test_a_document_that_ends_too_soon(end: str) -> None:
     reading = sitemap(f"<urlset><url><loc>/a</loc></url>{end}")
     assert found(reading) == [f"{SITE}/a"]
-    assert reading.incomplete == ("sitemap",)
+    assert reading.incomplete == ("broken",)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_what_would_cost_too_much_is_cut_and_marked(name: str, body: bytes) -> N
         reading = sitemap(body)
         assert peak() < 40 * MIB, name
     assert found(reading) == [f"{SITE}/a"], name
-    assert reading.incomplete == ("sitemap",), name
+    assert reading.incomplete == ("broken",), name
 
 
 async def test_the_deadline_keeps_what_was_found() -> None:

@@ -19,6 +19,7 @@ from tui_crawler.config.sections import (
     JobConfig,
     NetworkConfig,
     QueueConfig,
+    ReadingConfig,
     RobotsConfig,
     SeenIndexConfig,
     SiteConfig,
@@ -58,6 +59,7 @@ class Config:
     delay: DelayConfig = section(DelayConfig, "How long an origin is left alone after a request.")
     robots: RobotsConfig = section(RobotsConfig, "How robots.txt is kept.")
     network: NetworkConfig = section(NetworkConfig, "Limits of one request.")
+    reading: ReadingConfig = section(ReadingConfig, "How much is read of what was fetched.")
     storage: StorageConfig = section(StorageConfig, "What is kept, and how safely.")
     seen_index: SeenIndexConfig = section(SeenIndexConfig, "How offline mode knows URLs it has seen.")
     queue: QueueConfig = section(QueueConfig, "Segments of offline mode.")

@@ -14,7 +14,8 @@ class FetchLimits:
 
     `max_body_bytes` bounds the decoded body, `max_wire_bytes` the body as it was sent (and what lies between two
     codings). Bodies of answers that are not wanted are read up to `drain_bytes` for at most `drain_timeout_ms`, so
-    that the connection can be used again. Bodies up to `parse_inline_bytes` are read on the event loop.
+    that the connection can be used again. Bodies up to `parse_inline_bytes` are read on the event loop. What is read of
+    one is bounded by counting, so that a busy machine reads as much as any; `parse_deadline_ms` is the last defence.
     Bodies over `validate_bytes` (CSS: `validate_css_bytes`) are not validated; smaller ones are, on the event loop for
     at most `validate_inline_ms`, then in a thread for at most `validate_deadline_ms`. Data rules always run in a
     thread, for `data_deadline_ms`; `max_data_values` bounds one rule, `max_data_chars` one value.
@@ -34,7 +35,7 @@ class FetchLimits:
     max_url_length: int = 2048
     parse_input_bytes: int = 4 * MIB
     parse_inline_bytes: int = 32 * KIB
-    parse_deadline_ms: int = 5_000
+    parse_deadline_ms: int = 60_000
     max_tag_bytes: int = 64 * KIB
     max_tag_attributes: int = 1_000
     max_tags: int = 250_000
@@ -42,12 +43,12 @@ class FetchLimits:
     max_title_bytes: int = 1 * KIB
     max_anchor_chars: int = 200
     max_sitemap_bytes: int = 50 * MIB
-    max_sitemap_entries: int = 50_000
+    max_sitemap_urls: int = 50_000
     validate_bytes: int = 256 * KIB
     validate_css_bytes: int = 128 * KIB
     validate_inline_ms: int = 3
     validate_deadline_ms: int = 1_000
-    data_deadline_ms: int = 1_000
+    data_deadline_ms: int = 5_000
     max_data_values: int = 1_000
     max_data_chars: int = 10_000
     max_page_data_chars: int = 1_000_000

@@ -45,7 +45,7 @@ _SHORTEST_ATTRIBUTE = 2  # a name of one byte and a space
 class GuardedMarkup:
     """Markup that is safe to parse (None: it must not be parsed), and the names of what was cut from it.
 
-    "input": only its beginning is there; "tag": the attributes of a tag were too many or too long;
+    "tags": only its beginning is there; "tag": the attributes of a tag were too many or too long;
     "entities": it declares entities, and none is ever expanded.
     """
 
@@ -65,7 +65,7 @@ def guard_html(data: bytes, limits: FetchLimits) -> GuardedMarkup:
     end = _end_of_tags(data, limits.max_tags)
     if end < len(data):
         data = data[:end]
-        cut.append("input")
+        cut.append("tags")
     oversized = _oversized_attributes(data, limits)
     if oversized:
         cut.append("tag")
@@ -83,7 +83,7 @@ def guard_xml(data: bytes, limits: FetchLimits) -> GuardedMarkup:
     if b"<!ENTITY" in data:
         return GuardedMarkup(None, ("entities",))
     end = _end_of_tags(data, limits.max_tags)
-    return GuardedMarkup(data) if end == len(data) else GuardedMarkup(data[:end], ("input",))
+    return GuardedMarkup(data) if end == len(data) else GuardedMarkup(data[:end], ("tags",))
 
 
 def _end_of_tags(data: bytes, most: int) -> int:

@@ -92,7 +92,7 @@ class PageReading:
         self._note(links.cut)
         reading = self._reading(kind, mime, charset, resolver, content.said, links)
         faults = () if content.parsed is None else content.parsed.faults
-        if (kind in (XML, RSS) or mime == XHTML_TYPE) and "input" not in self._incomplete:
+        if (kind in (XML, RSS) or mime == XHTML_TYPE) and not {"input", "tags"} & self._incomplete.keys():
             faults = (*_illegal_bytes(body, charset, markup), *faults)
         root = None if content.parsed is None else content.parsed.root
         return Study(reading, resolver, markup, root, faults)

@@ -60,10 +60,11 @@ def is_gzip(body: bytes) -> bool:
 
 
 def read_sitemap(url: CrawlUrl, exchange: Exchange, limits: FetchLimits, out_of_time: Callable[[], bool]) -> Reading:
-    """The entries of a sitemap, at most `max_sitemap_entries`; relative ones are resolved against `url`.
+    """The entries of a sitemap, at most `max_sitemap_urls`; relative ones are resolved against `url`.
 
-    `incomplete` has "sitemap" for what was cut, ended too soon or was more than the bound, "entities" (none is ever
-    expanded, and nothing is read then), "deadline". What is no sitemap is a local_processing_error that says so.
+    `incomplete` has "urls" or "sitemap" (bytes) for what is over a bound, "broken" where it ends too soon or has too
+    much that is no entry, "entities" (none is ever expanded, and nothing is read then), "deadline". What is no sitemap
+    is a local_processing_error that says so.
     """
     mime, label = content_type(exchange.header("Content-Type"))
     try:
@@ -71,7 +72,7 @@ def read_sitemap(url: CrawlUrl, exchange: Exchange, limits: FetchLimits, out_of_
         charset = choose_encoding(body[:_PIECE_BYTES], XML, label)
         collector = _Collector(url, limits, out_of_time)
         if cut:
-            collector.cut["sitemap"] = None
+            collector.cut[cut] = None
         beginning = next(utf8_slices(body[:_PIECE_BYTES], charset)).lstrip()
         if sniff(beginning) == HTML:
             raise NoSitemap("it is an HTML document")
@@ -92,18 +93,18 @@ def read_sitemap(url: CrawlUrl, exchange: Exchange, limits: FetchLimits, out_of_
     )
 
 
-def _unpacked(body: bytes, limits: FetchLimits) -> tuple[bytes, bool]:
-    """The body of a sitemap, and whether only its beginning is there. Raises IllegalCoding when nothing is."""
+def _unpacked(body: bytes, limits: FetchLimits) -> tuple[bytes, str]:
+    """The body of a sitemap, and why it is not whole ("": it is). Raises IllegalCoding when nothing is there."""
     if not is_gzip(body):
-        return body[: limits.max_sitemap_bytes], len(body) > limits.max_sitemap_bytes
+        return body[: limits.max_sitemap_bytes], "sitemap" if len(body) > limits.max_sitemap_bytes else ""
     decoder = BodyDecoder(("gzip",), limits.max_sitemap_bytes, limits.max_sitemap_bytes, truncate=True)
     try:
         decoder.feed(body)
-        return decoder.finish(), decoder.cut
+        return decoder.finish(), "sitemap" if decoder.cut else ""
     except (IllegalCoding, TruncatedCoding, BodyTooLarge) as error:
         if not decoder.body:
             raise IllegalCoding(str(error)) from error
-        return decoder.body, True
+        return decoder.body, "sitemap" if isinstance(error, BodyTooLarge) else "broken"
 
 
 class _Collector:
@@ -111,7 +112,7 @@ class _Collector:
 
     def __init__(self, url: CrawlUrl, limits: FetchLimits, out_of_time: Callable[[], bool]) -> None:
         self._resolver = LinkResolver(url.href, limits.max_url_length, capacity=1)
-        self._most = limits.max_sitemap_entries
+        self._most = limits.max_sitemap_urls
         self._out_of_time = out_of_time
         self.entries: dict[str, SitemapEntry] = {}
         self.invalid = 0
@@ -126,7 +127,7 @@ class _Collector:
                 self.refuse(url.raw)
             elif url.href not in self.entries:
                 if len(self.entries) >= self._most:
-                    self.cut["sitemap"] = None
+                    self.cut["urls"] = None
                     return
                 self.entries[url.href] = SitemapEntry(url, each.lastmod, each.sitemap)
 
@@ -159,7 +160,7 @@ def _from_text(body: bytes, charset: str, collector: _Collector) -> Iterator[_Fo
         rest = lines.pop() if lines and not text.endswith(("\n", "\r")) else ""
         yield from _lines(lines, collector)
         if len(rest) > _PIECE_BYTES:  # no URL is that long
-            collector.cut["sitemap"] = None
+            collector.cut["broken"] = None
             return
     if rest and not was_cut:
         yield from _lines([rest], collector)
@@ -183,7 +184,7 @@ def _from_xml(body: bytes, charset: str, collector: _Collector) -> Iterator[_Fou
             return
         tags += piece.count(b"<")
         if b"<!ENTITY" in piece or tags > _MOST_TAGS_BETWEEN:
-            collector.cut["entities" if tags <= _MOST_TAGS_BETWEEN else "sitemap"] = None
+            collector.cut["entities" if tags <= _MOST_TAGS_BETWEEN else "broken"] = None
             return
         parser.feed(piece)
         for _, item in parser.read_events():
@@ -198,8 +199,8 @@ def _from_xml(body: bytes, charset: str, collector: _Collector) -> Iterator[_Fou
         yield from _found(item)
     if root is None or _local_name(root) not in _ROOTS:
         raise NoSitemap("it has no element" if root is None else f"its root element is {_local_name(root)!r}")
-    if any(entry.type_name == "ERR_TAG_NOT_FINISHED" for entry in parser.feed_error_log):
-        collector.cut["sitemap"] = None
+    if any(entry.type_name == "ERR_TAG_NOT_FINISHED" for entry in parser.feed_error_log) and not collector.cut:
+        collector.cut["broken"] = None
 
 
 def _forget(element: Element) -> None:
@@ -271,7 +272,7 @@ def _pieces(body: bytes, charset: str, collector: _Collector) -> Iterator[bytes]
             start = end
         rest = data[start:]
         if len(rest) > _PIECE_BYTES:  # no URL is that long
-            collector.cut["sitemap"] = None
+            collector.cut["broken"] = None
             return
 
 

@@ -18,7 +18,7 @@ from tui_crawler.fetch.validation.html import validate_html
 VALIDATED_KINDS = frozenset({HTML, XML, RSS, CSS})
 
 _MOST_ERRORS = 20
-_IS_CUT = frozenset({"input"})
+_IS_CUT = frozenset({"input", "tags"})
 _NOT_WHOLE = _IS_CUT | {"entities", "depth", "deadline"}  # the tree is what is judged
 _QUICK_CSS_BYTES = 2 * 1024  # tinycss2 takes about a millisecond for a kilobyte and cannot be stopped
 
