@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import CONFIG, Said, Wiring, environment
+from tests.cli.crawls import store_crawl
 from tui_crawler import __version__
 from tui_crawler.cli.main import main
 from tui_crawler.cli.options import VALUE_OPTIONS
@@ -51,6 +52,18 @@ def test_help_imports_nothing_heavy(words: tuple[str, ...]):
     assert done.returncode == (2 if words == ("statsu",) else 0)
     assert "argparse" in loaded
     assert loaded.isdisjoint({"textual", "httpx", "peewee", "asyncio", "lxml", "ruamel", "ada_url", "sqlite3"})
+
+
+@pytest.mark.parametrize(
+    ("words", "more"),
+    [(("why", "https://a.test/"), set()), (("rules", "show"), {"ruamel", "publicsuffixlist"})],
+)
+def test_commands_that_only_read_load_nothing_that_fetches_or_draws(here: Path, words: tuple[str, ...], more: set[str]):
+    store_crawl(here / "crawl.db", "https://a.test/")
+    done = python("-c", _IMPORTED.format(words=words))
+    assert done.returncode == 0
+    assert done.stdout
+    assert set(done.stderr.split()).isdisjoint({"httpx", "textual", "asyncio", "parsel", "lxml"} | more)
 
 
 def test_the_program_answers_as_a_module():

@@ -100,8 +100,12 @@ def _add_common(parser: CommandParser) -> None:
 
 
 def _show(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.wiring.rules_in_force import rules_in_force
+
     with closing(_reports(arguments)) as reports:
-        rules = _desk(arguments, reports).in_force(arguments.job)
+        if arguments.job:
+            known_jobs((arguments.job,), reports)
+        rules = rules_in_force(reports, arguments.job)[0]
     if arguments.json:
         from tui_crawler.config.effective import rules_document
 

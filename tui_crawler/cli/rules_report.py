@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from tui_crawler.domain.preview import Preview
     from tui_crawler.domain.ruleset import Ruleset, RulesetLine
     from tui_crawler.domain.ruleset_change import EntryChange
-    from tui_crawler.wiring.rules import RulesInForce, RuleTest
+    from tui_crawler.wiring.rules import RuleTest
+    from tui_crawler.wiring.rules_in_force import RulesInForce
 
 SHOWN = 10
 """So many origins, seeds and samples a person is shown; a document holds all that were kept."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from tui_crawler.domain.ruleset import Ruleset
+from tui_crawler.domain.policy import PolicySet
+from tui_crawler.domain.ruleset import BadRuleset, Ruleset, from_json
+from tui_crawler.domain.run import StorageFailure
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.reader import Reader
-from tui_crawler.storage.rulesets import ruleset_of
+from tui_crawler.storage.transaction import Row
 
 _VERSIONS = """SELECT r.id, j.name, r.rules, r.parent_id, r.at, r.who, r.note, r.from_config, j.ruleset_id = r.id
 FROM ruleset r JOIN job j ON j.id = r.job_id"""
@@ -39,6 +41,20 @@ def ruleset(reader: Reader, ruleset_id: int) -> Ruleset | None:
 def current_rulesets(reader: Reader) -> tuple[Ruleset, ...]:
     """The version in force of each job, the job of the newest run first."""
     return tuple(ruleset_of(row) for row in reader.all(f"{_VERSIONS} {_CURRENT}"))
+
+
+def ruleset_of(row: Row) -> Ruleset:
+    """A ruleset of id, job, rules, parent_id, at, who, note, from_config, current. Raises StorageFailure."""
+    try:
+        return with_policies(row, from_json(row[2]))
+    except BadRuleset as error:
+        raise StorageFailure(f"ruleset {row[0]} of job {row[1]!r}: {error}") from error
+
+
+def with_policies(row: Row, policies: PolicySet) -> Ruleset:
+    """The same row, its rules read already."""
+    ruleset_id, job, _, parent_id, at, who, said, from_config, is_current = row
+    return Ruleset(ruleset_id, job, policies, parent_id, at, who, said, bool(from_config), bool(is_current))
 
 
 def ruleset_writer(reader: Reader, job: str, ruleset_id: int, alone: bool) -> int:

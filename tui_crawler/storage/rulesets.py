@@ -18,7 +18,6 @@ from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import CompiledPolicies, Exclusion, PolicySet
 from tui_crawler.domain.rejudgement import Rejudgement
 from tui_crawler.domain.ruleset import (
-    BadRuleset,
     Ruleset,
     RulesetChange,
     RulesetConflict,
@@ -36,6 +35,7 @@ from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Job, Origin, Run
 from tui_crawler.storage.models import Ruleset as RulesetRow
 from tui_crawler.storage.rejudging import Verdicts
+from tui_crawler.storage.ruleset_reports import ruleset_of, with_policies
 from tui_crawler.storage.transaction import Row, Transaction
 
 CONFIGURATION = "configuration"
@@ -174,19 +174,6 @@ def change_exclusion(transaction: Transaction, claim: Claim, exclusion: Exclusio
     return QueueChange(tuple((name, back[origin_id]) for origin_id, name in names if origin_id in back))
 
 
-def ruleset_of(row: Row) -> Ruleset:
-    """A ruleset of id, job, rules, parent_id, at, who, note, from_config, current. Raises StorageFailure."""
-    try:
-        return _ruleset(row, from_json(row[2]))
-    except BadRuleset as error:
-        raise StorageFailure(f"ruleset {row[0]} of job {row[1]!r}: {error}") from error
-
-
-def _ruleset(row: Row, policies: PolicySet) -> Ruleset:
-    ruleset_id, job, _, parent_id, at, who, said, from_config, is_current = row
-    return Ruleset(ruleset_id, job, policies, parent_id, at, who, said, bool(from_config), bool(is_current))
-
-
 def _rejudgements(
     before: Mapping[int, PolicySet],
     after: Mapping[int, PolicySet],
@@ -223,7 +210,7 @@ def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: 
         return _load(transaction, _write(transaction, job_id, version))
     read_last = _read_last(transaction, job_id)
     if read_last is not None and _says(read_last, policies):
-        return _ruleset(read_last, policies) if read_last[0] == current_id else _load(transaction, current_id)
+        return with_policies(read_last, policies) if read_last[0] == current_id else _load(transaction, current_id)
     now = _load(transaction, current_id)
     said = "the configuration was edited"
     if not now.from_config:

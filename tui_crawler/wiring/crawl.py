@@ -14,7 +14,8 @@ from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.writer import WriterSettings
-from tui_crawler.wiring.settings import admission_of, engine_settings, fetcher_of, seed_urls, sites
+from tui_crawler.wiring.origin_settings import admission_of, seed_urls
+from tui_crawler.wiring.settings import engine_settings, fetcher_of, sites
 
 if TYPE_CHECKING:
     from pathlib import Path

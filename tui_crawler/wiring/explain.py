@@ -14,8 +14,8 @@ from tui_crawler.domain.origin import RobotsStatus
 from tui_crawler.domain.robots import ALLOW_ALL, parse_robots, product_token
 from tui_crawler.domain.run import RunReason
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
-from tui_crawler.wiring.rules import RulesInForce, rules_in_force, stored_config
-from tui_crawler.wiring.settings import admission_of
+from tui_crawler.wiring.origin_settings import admission_of
+from tui_crawler.wiring.rules_in_force import RulesInForce, rules_in_force, stored_config
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config

@@ -19,8 +19,8 @@ from tui_crawler.storage.scan import BuildSettings, Built, build_queue
 from tui_crawler.storage.seen import SeenSettings
 from tui_crawler.storage.segment_files import publish, read_head
 from tui_crawler.storage.segments import Shelf
-from tui_crawler.wiring.rules import rules_in_force
-from tui_crawler.wiring.settings import admission_of
+from tui_crawler.wiring.origin_settings import admission_of
+from tui_crawler.wiring.rules_in_force import rules_in_force
 
 if TYPE_CHECKING:
     from collections.abc import Callable

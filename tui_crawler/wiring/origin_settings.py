@@ -1,4 +1,5 @@
-"""From a configuration to the settings of each origin: its delay, patience and tries. Loads no client."""
+"""From a configuration to its seeds, the filters, and the settings of each origin (delay, patience, tries): what
+commands that only read need, too. Loads no client."""
 
 from __future__ import annotations
 
@@ -6,16 +7,43 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.config.web_kinds import is_loopback
+from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.delay import DelaySettings
 from tui_crawler.domain.origin import CrawlSettings
-from tui_crawler.domain.url import InvalidUrl, normalise
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from tui_crawler.config.schema import Config
 
 POLITE_FLOOR_MS = 1_000
+
+
+def seed_urls(config: Config) -> tuple[CrawlUrl, ...]:
+    """The seeds of all jobs, normalised; the configuration has refused those that are no URLs."""
+    seeds = [*config.seeds, *(seed for job in config.jobs for seed in job.seeds)]
+    return urls_of(seeds, config)
+
+
+def urls_of(seeds: Iterable[str], config: Config) -> tuple[CrawlUrl, ...]:
+    """The URLs of these texts, normalised, each once."""
+    urls = (normalise(seed, None, config.crawl.max_url_length) for seed in seeds)
+    return tuple({url.href: url for url in urls if isinstance(url, CrawlUrl)}.values())
+
+
+def admission_of(config: Config) -> Admission:
+    """All filters and policies, compiled. Raises BadPattern (which the configuration has ruled out)."""
+    scope = Scope(
+        frozenset(url.origin for url in seed_urls(config)),
+        {site.origin: site.start_path for site in config.sites},
+    )
+    limits = Limits(
+        max_url_length=config.crawl.max_url_length,
+        max_redirect_hops=config.crawl.max_redirect_hops,
+        max_pages_per_origin=config.crawl.max_pages_per_origin,
+    )
+    return Admission(config.policy_set, scope, limits)
 
 
 def settings_by_origin(config: Config) -> Callable[[str], CrawlSettings]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 from publicsuffixlist import PublicSuffixList
 
-from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.attempt import LinkKind
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import NewPage
@@ -19,7 +18,7 @@ from tui_crawler.engine.roster import EngineSettings
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.wiring.origin_settings import settings_by_origin
+from tui_crawler.wiring.origin_settings import settings_by_origin, urls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
@@ -31,19 +30,8 @@ if TYPE_CHECKING:
 _PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "never": False}
 
 
-def seed_urls(config: Config) -> tuple[CrawlUrl, ...]:
-    """The seeds of all jobs, normalised; the configuration has refused those that are no URLs."""
-    seeds = [*config.seeds, *(seed for job in config.jobs for seed in job.seeds)]
-    return _normalised(seeds, config)
-
-
-def _normalised(seeds: Iterable[str], config: Config) -> tuple[CrawlUrl, ...]:
-    urls = (normalise(seed, None, config.crawl.max_url_length) for seed in seeds)
-    return tuple({url.href: url for url in urls if isinstance(url, CrawlUrl)}.values())
-
-
 def _pages(seeds: Iterable[str], config: Config, nice: int = 0) -> tuple[NewPage, ...]:
-    urls = _normalised(seeds, config)
+    urls = urls_of(seeds, config)
     return tuple(NewPage(url.href, url.hash, url.origin, depth=0, nice=nice, seed=True) for url in urls)
 
 
@@ -51,20 +39,6 @@ def _job_plan(job: JobConfig, config: Config) -> JobPlan:
     depth = config.crawl.max_depth if job.max_depth is None else job.max_depth
     seeds = _pages(job.seeds, config, job.nice)
     return JobPlan(job.name, seeds, job.nice, depth, job.concurrency, job.tag, job.note, job.rules)
-
-
-def admission_of(config: Config) -> Admission:
-    """All filters and policies, compiled. Raises BadPattern (which the configuration has ruled out)."""
-    scope = Scope(
-        frozenset(url.origin for url in seed_urls(config)),
-        {site.origin: site.start_path for site in config.sites},
-    )
-    limits = Limits(
-        max_url_length=config.crawl.max_url_length,
-        max_redirect_hops=config.crawl.max_redirect_hops,
-        max_pages_per_origin=config.crawl.max_pages_per_origin,
-    )
-    return Admission(config.policy_set, scope, limits)
 
 
 def plan_of(config: Config, options: RunOptions) -> RunPlan:
