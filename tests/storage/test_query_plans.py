@@ -216,7 +216,7 @@ def test_which_index_serves_a_fill_or_a_build(database, build, index):
 
 
 def test_broken_links_are_found_by_the_index_of_what_failed(database):
-    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_audit.BROKEN}", (0, 500))]
+    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_audit.BROKEN}", (0, 1, 500))]
     assert any("p USING INDEX page_failed (id>?)" in step for step in plan), plan
     plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_audit.REFERRING}", (1, 50))]
     assert plan[0] == "SEARCH l USING INDEX link_to_url_id (to_url_id=?)"

@@ -43,6 +43,7 @@ class StoredPage:
     fresh_until: int = 0
     ignored_run: int = 0
     found_on: int | None = None
+    external: bool = False
 
     def rank(self) -> tuple[int, int, int]:
         """Lower is sooner."""
@@ -56,6 +57,7 @@ class StoredCrawler:
     record: OriginRecord
     participates: bool = False
     added: bool = False
+    external: bool = False
     todo: list[int] = field(default_factory=list)
     requests: int = 0
 
@@ -213,6 +215,7 @@ class Rows:
             current.last_modified if current else "",
             page.contentful_at,
             current is not None and current.body is not None,
+            page.external,
         )
 
     def _insert(self, run: StoredRun, job_id: int, parent: int | None, wanted: NewPage) -> None:
@@ -232,6 +235,7 @@ class Rows:
             wanted.force,
             wanted.sitemap,
             found_on=parent,
+            external=wanted.external,
         )
         self.pages[page.page_id] = page
         self.by_url[job_id, page.url_hash] = page.page_id
@@ -241,7 +245,8 @@ class Rows:
         page.nice, page.hops = min(page.nice, wanted.nice), min(page.hops, wanted.redirect_hops)
         page.seed = page.seed or wanted.seed
         done = not page.remaining and page.status is PageStatus.READY
-        if wanted.force and done and page.ignored_run != run.run_id:
+        if (wanted.force and done and page.ignored_run != run.run_id) or wanted.external < page.external:
+            page.external = wanted.external
             self.crawl_again(run, page, wanted)
         if wanted.depth < page.depth:
             page.depth, page.found_on = wanted.depth, parent

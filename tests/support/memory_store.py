@@ -254,10 +254,13 @@ class MemoryStore:
                 added.append(self.rows.todo_page(self.run, page))
         return tuple(added)
 
-    async def add_origins(self, names: Sequence[str]) -> tuple[StoredOrigin, ...]:
+    async def add_origins(self, names: Sequence[str], external: bool = False) -> tuple[StoredOrigin, ...]:
         await self._write("add_origins")
         for name in names:
+            takes_part = name in self.crawlers and self.crawlers[name].participates
             self._join(name)
+            one = self.crawlers[name]
+            one.external = external and (one.external or not takes_part)
         return tuple(self._stored(name) for name in names)
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
@@ -469,7 +472,7 @@ class MemoryStore:
             one = self._crawler(name)
             if not (continued and one.participates):
                 self._start_afresh(one)
-            one.participates = True
+            one.participates, one.external = True, False
 
     def _join(self, origin: str) -> None:
         one = self._crawler(origin)
@@ -508,7 +511,9 @@ class MemoryStore:
         todo = tuple(self.rows.todo_page(self.run, self.rows.pages[page_id]) for page_id in one.todo)
         pages = [self.rows.pages[page_id] for page_id in self.rows.of_origin.get(origin, ())]
         seeded = any(page.seed for page in pages)
-        return StoredOrigin(one.record, todo, len(pages), counts.done, counts.failed, seeded=seeded)
+        return StoredOrigin(
+            one.record, todo, len(pages), counts.done, counts.failed, seeded=seeded, external=one.external
+        )
 
     def _log(self, settle: Settle) -> None:
         self.attempts.append(settle.attempt)

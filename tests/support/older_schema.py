@@ -14,7 +14,12 @@ OLDER = 3
 def make_older(path: Path) -> None:
     """Brings a database back to schema 3."""
     with closing(sqlite3.connect(path)) as database, database:
-        database.execute("DROP VIEW v_request")
+        for view in ("v_request", "v_page"):
+            database.execute(f"DROP VIEW {view}")
+        for table in ("fragment", "page_anchors"):
+            database.execute(f"DROP TABLE {table}")
+        database.execute("DROP INDEX page_external")
+        database.execute("ALTER TABLE page DROP COLUMN external")
         database.execute("DROP INDEX url_href")
         database.execute("ALTER TABLE run DROP COLUMN worked_ms")
         for name in ADDED:

@@ -50,6 +50,7 @@ _PAGE_COLUMNS = (
     "sha256",
     "validation_type",
     "valid",
+    "external",
     "message",
 )
 

@@ -79,6 +79,9 @@ class CrawlConfig:
         ("a",),
         "Kinds of link that become pages; the others are only recorded.",
     )
+    check_external: bool = key(
+        Flag(), False, "Asks links that leave the crawl whether they can be had: by HEAD, politely, never followed."
+    )
 
 
 @dataclass(frozen=True, slots=True)

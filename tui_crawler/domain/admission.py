@@ -123,18 +123,28 @@ class Admission:
                 return Refused(Refusal(step.stage), step.reason, step.source)
         return Admitted(url, url.origin not in self.scope.origins)
 
-    def judge(self, url: CrawlUrl | InvalidUrl, robots: RobotsRules | None, is_seed: bool = False) -> Cleared | Denied:
+    def refuses_check(self, url: CrawlUrl, origin_pages: int) -> Refused | None:
+        """Why a link that leaves the crawl is not even checked: excluded, or too like a trap; None: it is."""
+        for step in (self._exclusion(url), *self._trap(url, Found(url, origin_pages=origin_pages))):
+            if step.verdict == "refuse":
+                return Refused(Refusal(step.stage), step.reason, step.source)
+        return None
+
+    def judge(
+        self, url: CrawlUrl | InvalidUrl, robots: RobotsRules | None, is_seed: bool = False, external: bool = False
+    ) -> Cleared | Denied:
         """Whether a page that is about to be crawled may be requested: the first hit decides.
 
         `robots` None leaves robots.txt out, for the moment it is not known; `is_seed` is for the message only,
-        since a seed is judged like any page.
+        since a seed is judged like any page. What is `external` is not crawled: the policies that say which pages are
+        (whitelist, queries) do not hold for it.
         """
         prefix = "this seed: " if is_seed else ""
         if isinstance(url, InvalidUrl):
             return Denied(ExitCode.invalid_url, f"{prefix}the URL {url.reason}")
         settings = self._compiled.settings(url)
         for code, step in self._judgements(url, robots, settings):
-            if step.verdict == "refuse":
+            if step.verdict == "refuse" and not (external and step.stage in _OF_THE_CRAWL):
                 return Denied(code, prefix + step.reason, step.source)
         return Cleared(settings.ua, settings.custom_js)
 
@@ -297,6 +307,7 @@ class Admission:
         return Step("query_policy", "refuse", refusal.detail, refusal.source)
 
 
+_OF_THE_CRAWL = frozenset({Refusal.whitelist, "query_policy"})
 _OF_THE_LINK = frozenset({Refusal.origin_full, Refusal.item_pattern, Refusal.redirect_hops})
 
 

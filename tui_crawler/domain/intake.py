@@ -9,7 +9,7 @@ from tui_crawler.domain.admission import Admission, Found
 from tui_crawler.domain.attempt import LinkKind, Reading, RefusedCount
 from tui_crawler.domain.page import NewPage, TodoPage
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.domain.verdict import Refused
+from tui_crawler.domain.verdict import Admitted, Refusal, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,13 +23,15 @@ _MOST_SITEMAPS = 500  # of those that one robots.txt names
 class Intake:
     """What decides over found links: the filters, which kinds are queued, and how many pages each origin has.
 
-    `queues` is false in offline mode (M): then nothing becomes a page.
+    `queues` is false in offline mode (M): then nothing becomes a page. `check_external`: links that leave
+    the crawl become pages that are only checked.
     """
 
     admission: Admission
     link_kinds_queued: frozenset[LinkKind]
     pages_known: Mapping[str, int]
     queues: bool = True
+    check_external: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +44,24 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Find:
-    """A URL on its way through the filters, with what its page will hold."""
+    """A URL on its way through the filters, with what its page will hold. `leads`: a reader is led there, so that it is
+    checked where it leaves the crawl; with `nofollow` that is all that may become of it."""
 
     url: CrawlUrl
     depth: int
     hops: int = 0
     sitemap: bool = False
     lastmod: int = 0
+    leads: bool = False
+    nofollow: bool = False
 
 
 def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
     """The links of a page that may become pages."""
     depth = page.depth + 1
     for link in reading.links:
-        if not link.nofollow and link.kind in intake.link_kinds_queued:
-            yield Find(link.url, depth)
+        if link.kind in intake.link_kinds_queued and (intake.check_external or not link.nofollow):
+            yield Find(link.url, depth, leads=True, nofollow=link.nofollow)
 
 
 def listed(reading: Reading, page: TodoPage) -> Iterator[Find]:
@@ -93,9 +98,16 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
         url = find.url
         if url.href in seen:
             continue
-        seen.add(url.href)
         known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
+        verdict: Admitted | Refused | None
         verdict = intake.admission.admit(Found(url, find.hops, page.item_pattern or None, known, find.sitemap))
+        leaves = isinstance(verdict, Refused) and verdict.reason is Refusal.scope
+        external = intake.check_external and find.leads and leaves
+        if find.nofollow and not external:
+            continue
+        seen.add(url.href)
+        if external:
+            verdict = intake.admission.refuses_check(url, known)
         if isinstance(verdict, Refused):
             count, sample = refused.get(verdict.reason.value, (0, url.href))
             refused[verdict.reason.value] = (count + 1, sample)
@@ -106,13 +118,14 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
                 url=url.href,
                 url_hash=url.hash,
                 origin=url.origin,
-                depth=find.depth,
+                depth=page.depth if external else find.depth,
                 nice=page.nice,
                 redirect_hops=find.hops,
-                item_pattern=page.item_pattern,
-                force=page.force,
+                item_pattern="" if external else page.item_pattern,
+                force=page.force and not external,
                 sitemap=find.sitemap,
                 lastmod=find.lastmod,
+                external=external,
             )
         )
     counts = tuple(RefusedCount(reason, count, sample) for reason, (count, sample) in refused.items())

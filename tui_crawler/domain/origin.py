@@ -12,6 +12,7 @@ from tui_crawler.domain.delay_reason import DelayReason
 from tui_crawler.domain.moment import HELD, Moment
 
 if TYPE_CHECKING:
+    from tui_crawler.domain.exit_code import ExitCode
     from tui_crawler.domain.page import TodoPage
     from tui_crawler.domain.robots import RobotsRules
     from tui_crawler.domain.url import CrawlUrl
@@ -111,6 +112,13 @@ class OriginState:
     todo: tuple[TodoPage, ...] = ()
     filled: bool = False  # whether this run has filled the todo list before
     checks: tuple[Check, ...] = ()
+    external: bool = False  # it is not crawled: links that lead there are checked
+    setback: ExitCode | None = None  # what cost patience the last time since the start
+
+    @property
+    def lost(self) -> bool:
+        """Whether it is external and out of patience: it is not asked any more, what leads there counts as broken."""
+        return self.external and self.patience == 0
 
 
 def record_of(state: OriginState, in_flight_url: str = "") -> OriginRecord:
@@ -160,6 +168,7 @@ def restore(
     settings: CrawlSettings,
     takeover: Takeover,
     now: Moment,
+    external: bool = False,
 ) -> OriginState:
     """An origin crawler as the database has it, ready for its next turn.
 
@@ -201,6 +210,7 @@ def restore(
         robots=robots,
         todo=todo,
         filled=takeover.continued,
+        external=external,
     )
 
 

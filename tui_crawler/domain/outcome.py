@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl
 
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
+_HEAD_REFUSED = frozenset({400, 403, 405, 406, 500, 501})
+"""Answers to HEAD that say nothing of GET: servers give them to what they do not serve."""
 _PERMANENT = frozenset({ExitCode.permanent_redirect})
 
 
@@ -92,11 +94,14 @@ def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRec
 def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
     """Which URLs become pages, after all filters (first refusal wins, each is counted)."""
     page, reading = crawled.page, crawled.reading
+    if page.external:
+        return Queue()
     if not intake.queues:  # what is found is scanned later; what is no URL is not stored
         return _with_invalid(Queue(), reading)
     sent = redirect_of(crawled, code)
     if sent is not None:
-        return admit([Find(sent[0], page.depth, page.redirect_hops + 1, page.sitemap)], page, intake)
+        leads = sent[1].source is not RedirectSource.canonical
+        return admit([Find(sent[0], page.depth, page.redirect_hops + 1, page.sitemap, leads=leads)], page, intake)
     if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:
         return Queue()
     found = listed(reading, page) if page.sitemap else linked(reading, page, intake)
@@ -137,6 +142,9 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
     page, status = crawled.page, crawled.exchange.http_status
     cancelled = code is ExitCode.cancelled
     left = attempts_left(code, status, page.attempts_remaining)
+    asked_again = page.external and check_method(page) == "HEAD" and status in _HEAD_REFUSED
+    if asked_again:
+        left = max(0, page.attempts_remaining - 1)
     return PageOutcome(
         page_id=page.page_id,
         status=PageStatus.READY,
@@ -146,10 +154,15 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
         http_status=status,
         crawled_at=crawled.ended.wall_ms,
         contentful=DISPOSITIONS[code].contentful,
-        forget_ignored=not cancelled and left > 0 and retries_in_run(code, status),
+        forget_ignored=not cancelled and left > 0 and (asked_again or retries_in_run(code, status)),
         fresh_until=fresh_until(crawled.exchange.headers, crawled.ended.wall_ms),
         depth=page.depth,
     )
+
+
+def check_method(page: TodoPage) -> str:
+    """How a link that leaves the crawl is asked: by HEAD, and by GET when it is asked again."""
+    return "GET" if page.attempts else "HEAD"
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +270,8 @@ def _logged(kind: AttemptKind, url: str, code: ExitCode, around: _Around, exchan
 
 
 def _kind_of(page: TodoPage) -> AttemptKind:
+    if page.external:
+        return AttemptKind.check
     return AttemptKind.sitemap if page.sitemap else AttemptKind.page
 
 

@@ -15,7 +15,7 @@ class TodoPage:
     """A page as the crawl loop holds it in a todo list.
 
     `last_contentful_at` is epoch ms, 0 when the page never gave content. `body_kept` says whether the stored
-    body still exists; without it a recrawl is unconditional.
+    body still exists; without it a recrawl is unconditional. `external`: it leaves the crawl and is checked only.
     """
 
     page_id: int
@@ -34,6 +34,7 @@ class TodoPage:
     last_modified: str = ""
     last_contentful_at: int = 0
     body_kept: bool = False
+    external: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,8 @@ class NewPage:
     """A URL that passed every filter and is to become a page, unless it is known already.
 
     A duplicate find keeps the lower `nice` and the lower `depth` (B). `sitemap`: it is read as a sitemap, not as a
-    page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it.
+    page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it. `external`: it leaves the
+    crawl; it is asked whether it can be had, and never followed.
     """
 
     url: str
@@ -82,6 +84,7 @@ class NewPage:
     not_before: int = 0
     sitemap: bool = False
     lastmod: int = 0
+    external: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,12 +92,13 @@ class RunPlan:
     policies: PolicySet = field(default_factory=_no_rules)
     start_paths: tuple[tuple[str, str], ...] = ()
     max_url_length: int = 2048
+    check_external: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StoredOrigin:
     """An origin as the database has it: the durable state, the todo list in order, and known pages. `seeded`: a seed
-    of a job is a page of it."""
+    of a job is a page of it. `external`: links that leave the crawl lead there; it is not crawled."""
 
     record: OriginRecord
     todo: tuple[TodoPage, ...] = ()
@@ -107,6 +108,7 @@ class StoredOrigin:
     handed_on: bool = False  # another worker of this run held it before
     unclean: bool = False  # that worker did not end in order: a request may have been in flight
     seeded: bool = False
+    external: bool = False
 
 
 @dataclass(frozen=True, slots=True)

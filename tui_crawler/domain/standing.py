@@ -77,6 +77,7 @@ class PageStanding:
     concurrency: int | None = None
     max_depth: int | None = None
     tag: str = ""
+    external: bool = False
 
     @property
     def last_code(self) -> ExitCode | None:
@@ -245,6 +246,7 @@ def length(ms: int) -> str:
 
 def _known(page: PageStanding, zone: tzinfo) -> str:
     what = "a sitemap" if page.sitemap else "a seed" if page.seed else "a page"
+    what = "a link that leaves the crawl: it is checked, not crawled (crawl.check_external)" if page.external else what
     more = ", forced" if page.force else ""
     more += f", changed {date_time(page.lastmod, zone)} says its sitemap" if page.lastmod else ""
     return f"{what}{more}"

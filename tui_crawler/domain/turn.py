@@ -121,7 +121,7 @@ def next_turn(state: OriginState, now: Moment, full: Container[int] = frozenset(
             return Rest(None, RestReason.held)
     if state.paused:
         return Rest(None, RestReason.paused)
-    wants_robots = state.hop is not None or state.robots.expires_at <= now.wall_ms
+    wants_robots = not state.lost and (state.hop is not None or state.robots.expires_at <= now.wall_ms)
     page: TodoPage | None = None
     if not state.checks:
         if state.asleep_until > now.wall_ms:
@@ -235,6 +235,7 @@ def _unreachable(state: OriginState, answer: RobotsAnswer, now: Moment, settings
     comes after the delay."""
     rate_limited = answer.exit_code is ExitCode.rate_limited
     state = _patience_after(state, ExitCode.rate_limited if rate_limited else ExitCode.request_timeout, settings)
+    state = replace(state, setback=answer.exit_code)
     kept = state.robots
     fresh = kept.rules is not None and now.wall_ms - kept.fetched_at < settings.robots_kept_ms
     if fresh:
@@ -246,7 +247,8 @@ def _unreachable(state: OriginState, answer: RobotsAnswer, now: Moment, settings
 
 
 def _patience_after(state: OriginState, code: ExitCode, settings: CrawlSettings) -> OriginState:
-    """Patience saturates at 0 and never rises by itself, unless `patience_reset_on_success` is set."""
+    """Patience saturates at 0 and never rises by itself, unless `patience_reset_on_success` is set. An origin that is
+    external does not give up: what is left of it is told as broken (`OriginState.lost`)."""
     patience = state.patience
     match DISPOSITIONS[code].patience:
         case PatienceChange.lose_one:
@@ -259,8 +261,9 @@ def _patience_after(state: OriginState, code: ExitCode, settings: CrawlSettings)
         case PatienceChange.none:
             if settings.patience_reset_on_success and DISPOSITIONS[code].contentful:
                 patience = max(patience, settings.patience)
-    state = replace(state, patience=max(0, patience))
-    if state.patience > 0:
+    setback = code if patience < state.patience else state.setback
+    state = replace(state, patience=max(0, patience), setback=setback)
+    if state.patience > 0 or state.external:
         return state
     ended = FinishReason.database_error if code is ExitCode.database_error else FinishReason.patience
     return finish(state, ended)

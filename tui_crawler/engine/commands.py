@@ -287,9 +287,9 @@ class CommandDesk:
             await asyncio.sleep(0)
         return pages, refused
 
-    async def join(self, origins: Iterable[str]) -> None:
-        """Takes origins into the run that were not in it."""
-        await self._queue.join(origins)
+    async def join(self, origins: Iterable[str], external: bool = False) -> None:
+        """Takes origins into the run that were not in it; `external` ones are not crawled, only checked."""
+        await self._queue.join(origins, external)
 
     async def _to_front(
         self,

@@ -136,7 +136,7 @@ class Engine:
         for stored in origins:
             takeover = Takeover(continued or stored.handed_on, unclean or stored.unclean)
             entered.append(self._roster.enter(stored, takeover, now))
-            self._runner.counts[stored.record.origin] = Counts(stored.done, stored.failed)
+            self._runner.counts[stored.record.origin] = Counts(0 if stored.external else stored.done, stored.failed)
         await asyncio.gather(*(self._open(state, now) for state in entered))
 
     async def rest(self) -> None:
@@ -190,11 +190,12 @@ class Engine:
         await self._store.save_origin(record_of(self._roster.states[state.origin]))
         self._slots.place(state.origin)
 
-    async def _join(self, origin: str) -> None:
+    async def _join(self, origin: str, external: bool = False) -> None:
         """An origin that was first linked or added while the run is live."""
-        if origin in self._roster.states:
+        known = self._roster.states.get(origin)
+        if known is not None and (external or not known.external):
             return
-        await self._desk.join((origin,))
+        await self._desk.join((origin,), external)
         if origin in self._roster.states:
             await self._open(self._roster.states[origin], self._clock.now())
 

@@ -20,7 +20,7 @@ class FewOrigins:
 
     def are_left(self) -> bool:
         """Whether fewer origins than `min_origins` go on."""
-        states = self._roster.states.values()
+        states = [state for state in self._roster.states.values() if not state.external]
         least = self._roster.settings.min_origins
         if not least:
             return False

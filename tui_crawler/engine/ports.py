@@ -93,8 +93,9 @@ class Store(Protocol):
         """
         ...
 
-    async def add_origins(self, names: Sequence[str]) -> tuple[StoredOrigin, ...]:
-        """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back."""
+    async def add_origins(self, names: Sequence[str], external: bool = False) -> tuple[StoredOrigin, ...]:
+        """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back. `external`:
+        only links that lead there are checked, unless they take part already."""
         ...
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:

@@ -80,13 +80,18 @@ class QueueDesk:
             self._roster.pages_known[origin] = self._roster.pages_known.get(origin, 0) + count
         return change
 
-    async def join(self, origins: Iterable[str]) -> None:
-        """Takes origins into the run that were not in it. Among several workers one of them leases each later."""
-        new = [origin for origin in dict.fromkeys(origins) if origin not in self._roster.states]
+    async def join(self, origins: Iterable[str], external: bool = False) -> None:
+        """Takes origins into the run that were not in it, or were `external` and are no longer. Among several
+        workers one of them leases each later."""
+        states = self._roster.states
+        checked = {origin for origin, state in states.items() if state.external} if not external else set[str]()
+        new = [origin for origin in dict.fromkeys(origins) if origin not in states or origin in checked]
         for some in pieces(new):
-            for origin in some:
+            for origin in some if not external else ():
                 self._roster.judges.add_origin(origin)
-            stored = await self._store.add_origins(some)
+            stored = await self._store.add_origins(some, external)
+            for origin in checked.intersection(some):
+                self._roster.update(replace(states[origin], external=False))
             if self._roster.shared:
                 continue
             for one in stored:

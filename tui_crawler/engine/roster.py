@@ -35,6 +35,7 @@ class EngineSettings:
     store_bodies: frozenset[str] = frozenset({"html", "xml", "css", "rss"})
     robots_max_bytes: int = 512_000
     sitemaps: bool = True
+    check_external: bool = False
     offline: bool = False
     min_origins: int = 0
     load_next: bool = False
@@ -45,7 +46,8 @@ class EngineSettings:
 
 @dataclass(slots=True)
 class Counts:
-    """Pages of one origin by outcome, as this engine has seen them committed."""
+    """Pages of one origin by outcome, as this engine has seen them committed. A link that was only checked is no page
+    done; a broken one has failed."""
 
     done: int = 0
     failed: int = 0
@@ -83,12 +85,13 @@ class Roster:
         """Takes an origin into the run as the database has it."""
         record = stored.record
         rules = self.rules_of(record.robots.status, record.robots.body) if record.robots else None
-        state = restore(record, stored.todo, rules, self.settings.settings_of(record.origin), takeover, now)
+        settings = self.settings.settings_of(record.origin)
+        state = restore(record, stored.todo, rules, settings, takeover, now, stored.external)
         self.states[state.origin] = state
         self.pages_known[state.origin] = stored.pages_known
         if stored.seeded:
             self.take_seeds((state.origin,))
-        if state.origin not in self.judges.main.scope.origins:
+        if not stored.external and state.origin not in self.judges.main.scope.origins:
             self.judges.add_origin(state.origin)
         return state
 
@@ -117,8 +120,9 @@ class Roster:
 
     def intake(self, job_id: int) -> Intake:
         """What decides over the links of a page of this job, as it stands now."""
-        offline = self.settings.offline
-        return Intake(self.judges.of(job_id), self.settings.link_kinds_queued, self.pages_known, not offline)
+        settings, judge = self.settings, self.judges.of(job_id)
+        kinds, queues = settings.link_kinds_queued, not settings.offline
+        return Intake(judge, kinds, self.pages_known, queues, settings.check_external)
 
     def take_up(self, job_id: int) -> None:
         """One page more of this job is in flight."""

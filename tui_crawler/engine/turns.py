@@ -15,6 +15,7 @@ from tui_crawler.domain.origin import Check, FinishReason, OriginState, RobotsHo
 from tui_crawler.domain.outcome import (
     Crawled,
     Refusing,
+    check_method,
     final_code,
     settle_check,
     settle_crawl,
@@ -51,10 +52,10 @@ _LARGE_ROBOTS = 32_768  # bytes; parsing more is done off the event loop
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """What a turn asks of the engine: an origin joins the run; origins have something to do again; whether another
-    worker holds an origin."""
+    """What a turn asks of the engine: an origin joins the run (or, external, only for checks); origins have
+    something to do again; whether another worker holds an origin."""
 
-    join: Callable[[str], Awaitable[None]]
+    join: Callable[[str, bool], Awaitable[None]]
     awaken: Callable[[Iterable[str]], Awaitable[None]]
     is_elsewhere: Callable[[str], Awaitable[bool]]
 
@@ -116,7 +117,7 @@ class TurnRunner:
         listed = {page.page_id for page in todo}
         denied: list[tuple[TodoPage, Denied]] = []
         for page in found.pages:
-            if page.page_id in listed:
+            if page.page_id in listed or (state.external and not page.external):
                 continue
             verdict = self._judge(origin, page, normalise(page.url, None, CLIENT_MAX_LENGTH))
             if isinstance(verdict, Denied):
@@ -191,10 +192,11 @@ class TurnRunner:
             await self._store.save_origin(record_of(after))
             return hop is None
         asked = robots_url(origin)
-        named = sitemaps_of(rules, asked, roster.intake(MAIN_JOB)) if rules and roster.settings.sitemaps else Queue()
+        wanted = roster.settings.sitemaps and not after.external
+        named = sitemaps_of(rules, asked, roster.intake(MAIN_JOB)) if rules and wanted else Queue()
         settle = settle_robots(asked.href, code, exchange, before, after, began, now, named)
         await self._join_new(settle)
-        await self._take_in(origin, await self._store.settle(settle))
+        await self._take_in(origin, settle, await self._store.settle(settle))
         self.tell(events.robots_fetched(now.wall_ms, after, settle.attempt))
         return made and hop is None
 
@@ -239,10 +241,14 @@ class TurnRunner:
             conditional_since=condition.since,
             any_kind=page.sitemap or OTHER in roster.storing.kinds,
         )
+        if page.external:
+            request = FetchRequest(url, agent, check_method(page), max_body_bytes=1, truncate=True)
         exchange = await self._exchange(request)
         ended = self._clock.now()
         reading = None
-        if exchange.exit_code in _READ:
+        if page.external:
+            exchange = replace(exchange, cut=())  # nobody wanted the body
+        elif exchange.exit_code in _READ:
             reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
         was_read = reading is not None and exchange.left_size is None
         digest = hashlib.sha256(exchange.body).hexdigest() if was_read else ""
@@ -280,19 +286,26 @@ class TurnRunner:
         settle = settle_crawl(crawled, code, before, after, roster.intake(crawled.page.job_id), roster.storing)
         await self._join_new(settle)
         settled = await self._store.settle(settle)
-        await self._take_in(origin, settled)
+        await self._take_in(origin, settle, settled)
         if settled.stolen:
             settle = replace(settle, attempt=replace(settle.attempt, exit_code=ExitCode.someone_stole_my_work))
         self._tell_attempt(roster.states[origin], settle, settled)
 
     async def _join_new(self, settle: Settle) -> None:
         """Origins that the whitelist lets join with the pages of an attempt."""
-        for name in {page.origin for page in settle.new_pages} - self._roster.states.keys():
-            await self._callbacks.join(name)
+        joining = {page.origin for page in settle.new_pages if not page.external}
+        checked = {name for name in joining & self._roster.states.keys() if self._roster.states[name].external}
+        for name in (joining - self._roster.states.keys()) | checked:
+            await self._callbacks.join(name, False)
 
-    async def _take_in(self, origin: str, settled: Settled) -> None:
-        """New pages are counted; other origins that got some and had nothing left to do go on."""
+    async def _take_in(self, origin: str, settle: Settle, settled: Settled) -> None:
+        """New pages are counted; other origins that got some and had nothing left to do go on, those outside the crawl
+        join to be checked."""
+        external = {page.origin for page in settle.new_pages if page.external}
         for name, count in settled.new_pages:
+            if name in external and name not in self._roster.states:
+                await self._callbacks.join(name, True)
+                continue
             self._roster.pages_known[name] = self._roster.pages_known.get(name, 0) + count
         others = [name for name, _ in settled.new_pages if name != origin]
         if others:
@@ -310,9 +323,14 @@ class TurnRunner:
     def _judge(self, origin: str, page: TodoPage, url: CrawlUrl | InvalidUrl) -> Cleared | Denied:
         """All judgements over a page. A rule that gives it a user agent chooses the group of robots.txt, too."""
         roster = self._roster
-        admission = roster.judges.of(page.job_id)
+        admission, state = roster.judges.of(page.job_id), roster.states[origin]
+        if state.lost:
+            code = state.setback or ExitCode.connection_failed
+            return Denied(
+                code, f"not asked: its origin gave no answer that could be used, the last one was {code.name}"
+            )
         agent = admission.settings(url).ua if admission.names_agents and isinstance(url, CrawlUrl) else None
-        return admission.judge(url, roster.rules_for(origin, agent), page.seed)
+        return admission.judge(url, roster.rules_for(origin, agent), page.seed, page.external)
 
     def _why(self, page: TodoPage, no: Denied) -> Refusing:
         return Refusing(no.exit_code, no.detail, no.source, self._roster.judges.ruleset_id(page.job_id))
@@ -372,7 +390,7 @@ class TurnRunner:
     def _tell_attempt(self, state: OriginState, settle: Settle, settled: Settled) -> None:
         counts = self.counts.setdefault(state.origin, Counts())
         if settled.pending or settled.done or settled.failed or settled.blocked:
-            counts.done, counts.failed = settled.done, settled.failed
+            counts.done, counts.failed = 0 if state.external else settled.done, settled.failed
         new = sum(count for _, count in settled.new_pages)
         self.tell(events.attempt_finished(settle.attempt.ended_at, state, settle.attempt, new, counts))
 

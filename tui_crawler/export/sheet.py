@@ -26,7 +26,7 @@ class Column:
     kind: Kind
 
 
-_FLAGS = frozenset({"nofollow", "permanent", "valid"})
+_FLAGS = frozenset({"nofollow", "permanent", "valid", "external"})
 _INTEGERS = frozenset(
     {
         *("attempts", "attempts_remaining", "nice", "depth", "not_before", "last_http_status", "last_crawled_at"),

@@ -97,7 +97,7 @@ def todo_page(row: Row, tries: int) -> TodoPage:
     Validators count only while the stored document is what the page last gave, and its body is still there.
     """
     page_id, job_id, url, depth, nice, seed, attempts, remaining, hops, pattern, force, sitemap, *content = row
-    contentful_at, stored_at, etag, last_modified, body = content[:5]
+    contentful_at, stored_at, etag, last_modified, body, _, external = content[:7]
     if remaining == 0:
         attempts, remaining, pattern, force = 0, tries, "", 0
     if stored_at is None or stored_at != contentful_at:
@@ -119,13 +119,14 @@ def todo_page(row: Row, tries: int) -> TodoPage:
         last_modified,
         contentful_at,
         body is not None,
+        bool(external),
     )
 
 
 def todo_query(*more: Any) -> Any:
     """Pages with what `todo_page` needs, and further columns after it."""
     return (
-        Page.select(*_TODO, Page.not_before, *more)
+        Page.select(*_TODO, Page.not_before, Page.external, *more)
         .join(Url, on=(Url.id == Page.url))
         .join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
         .join(Body, peewee.JOIN.LEFT_OUTER, on=(Body.sha256 == Document.sha256))

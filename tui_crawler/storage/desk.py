@@ -202,15 +202,15 @@ def _to_be_crawled(
     for start in range(0, len(keys), _CHUNK):
         places = padded(keys[start : start + _CHUNK])
         for row in transaction.all_of(_added, len(places), [*places, job_id]):
-            rows[row[18]] = row
+            rows[row[19]] = row
     found = []
     for key in keys:
         if key not in rows:
             continue
         row = rows[key]
-        if row[0] in listed or row[21] == claim.run_id or row[17] > transaction.now:
+        if row[0] in listed or row[22] == claim.run_id or row[17] > transaction.now:
             continue
-        if row[7] or is_due(claim, row[19], row[20], transaction.now):
+        if row[7] or is_due(claim, row[20], row[21], transaction.now):
             found.append(todo_page(row, claim.tries))
     return tuple(found)
 

@@ -38,6 +38,7 @@ _KNOWN = (
     Page.ignored_run,
     Page.found_on,
     Page.lastmod,
+    Page.external,
 )
 _NEW = (
     Page.job,
@@ -57,6 +58,7 @@ _NEW = (
     Page.created_at,
     Page.sitemap,
     Page.lastmod,
+    Page.external,
 )
 
 
@@ -81,6 +83,7 @@ class Known:
     ignored_run: int
     found_on: int | None
     lastmod: int
+    external: int
 
     def tally(self) -> Tally:
         """What it adds to the counters of its origin."""
@@ -155,6 +158,7 @@ def update_known(transaction: Transaction, pages: Iterable[Known]) -> None:
             "ignored_run": page.ignored_run,
             "found_on_page_id": page.found_on,
             "lastmod": page.lastmod,
+            "external": page.external,
         }
         for page in pages
     ]
@@ -221,6 +225,7 @@ def _new_row(
         source.at,
         page.sitemap,
         page.lastmod,
+        page.external,
     )
 
 
@@ -256,13 +261,15 @@ def _brings_news(page: Known, wanted: NewPage) -> bool:
         or wanted.force
         or wanted.seed > page.seed
         or wanted.lastmod > page.lastmod
+        or wanted.external < page.external
     )
 
 
 def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage, max_depth: int | None) -> Known:
     """The lower of both, and the newer `lastmod`; a page does not become a sitemap, nor a sitemap a page.
 
-    A forced find of a page that is done runs it again, once in a run (G).
+    A forced find of a page that is done runs it again, once in a run (G). So does the first find in the crawl of
+    one that was only checked until now.
     """
     depth = min(page.depth, wanted.depth)
     new = replace(
@@ -276,6 +283,8 @@ def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage,
         found_on=source.found_on if depth < page.depth else page.found_on,
     )
     done = page.status == PageStatus.READY and not page.attempts_remaining
+    if wanted.external < page.external:
+        return again(replace(new, external=0), claim, wanted)
     if wanted.force and done and page.ignored_run != claim.run_id:
         return again(new, claim, wanted)
     return new

@@ -11,11 +11,12 @@ from tui_crawler.storage.reader import Reader
 
 _WINDOW = 500
 
-BROKEN = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status
-FROM page p JOIN url u ON u.id = p.url_id WHERE p.failed = 1 AND p.id > ?
+BROKEN = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
+FROM page p JOIN url u ON u.id = p.url_id WHERE p.failed = 1 AND p.id > ? AND p.external <= ?
     AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_hash = p.url_hash AND q.failed = 1 AND q.id < p.id)
 ORDER BY p.id LIMIT ?"""
-"""Failed pages by age; of a URL that several jobs have the oldest."""
+"""Failed pages by age, after one and with or without those that leave the crawl; of a URL that several jobs have the
+oldest."""
 
 REFERRING = """SELECT f.href, l.kind, l.text
 FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id
@@ -33,11 +34,11 @@ def broken_links(reader: Reader, limit: int, external: bool = False) -> Iterator
     """Failed pages that a link, a redirect or a sitemap names, by age, in windows; each with at most `limit` of those
     that name it. `external`: also the URLs that leave the crawl."""
     after = 0
-    while rows := reader.all(BROKEN, (after, _WINDOW)):
-        for page_id, url_id, href, code, http_status in rows:
+    while rows := reader.all(BROKEN, (after, int(external), _WINDOW)):
+        for page_id, url_id, href, code, http_status, leaves in rows:
             named_by = _referrers(reader, page_id, url_id, limit)
             if named_by.first:
-                yield BrokenLink(href, exit_name(code), http_status, named_by)
+                yield BrokenLink(href, exit_name(code), http_status, named_by, external=bool(leaves))
         after = rows[-1][0]
 
 

@@ -68,12 +68,13 @@ class OriginRow:
     paused: bool
     participates: bool
     finish_reason: str = ""
+    external: bool = False
 
 
 def find(transaction: Transaction, origin: str) -> OriginRow | None:
     """The row of an origin, None when it is unknown."""
     row = transaction.one(_find, {"origin": clean(origin)})
-    return OriginRow(row[0], row[1], bool(row[2]), bool(row[3]), row[4]) if row else None
+    return OriginRow(row[0], row[1], bool(row[2]), bool(row[3]), row[4], row[5] == EXTERNAL) if row else None
 
 
 def ensure(transaction: Transaction, origin: str) -> OriginRow:
@@ -90,7 +91,7 @@ def ensure(transaction: Transaction, origin: str) -> OriginRow:
 def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str) -> None:
     """The origin takes part in the run from now on, in the hands of this session (of none among several workers).
 
-    `joined`: seed or added.
+    `joined`: seed, added or external.
     """
     values = {
         "origin_id": row.id,
@@ -222,6 +223,9 @@ def record_columns() -> list[Any]:
     return [Origin.id, Origin.origin, *_STATE, *_ROBOTS, RobotsText.body]
 
 
+EXTERNAL = "external"
+"""How an origin has joined that is not crawled: links that leave the crawl lead there."""
+
 RECORD_WIDTH = 2 + len(_STATE) + len(_ROBOTS) + 1
 
 
@@ -253,7 +257,7 @@ def record_of(row: Row) -> OriginRecord:
 
 
 def _find() -> Any:
-    columns = (Origin.id, Origin.delay_ms, Origin.paused, Origin.participates, Origin.finish_reason)
+    columns = (Origin.id, Origin.delay_ms, Origin.paused, Origin.participates, Origin.finish_reason, Origin.joined)
     return Origin.select(*columns).where(Origin.origin == slot("origin"))
 
 

@@ -47,7 +47,8 @@ FROM run r JOIN session s ON s.run_id = r.id AND s.rest = 0 ORDER BY s.id DESC L
 
 _PAUSED_JOBS = "SELECT id FROM job WHERE concurrency = 0 AND aborted = 0 ORDER BY id"
 
-_TOTALS = """SELECT COALESCE(SUM(todo), 0), COALESCE(SUM(pending), 0), COALESCE(SUM(done), 0),
+_TOTALS = """SELECT COALESCE(SUM(todo), 0), COALESCE(SUM(pending), 0),
+    COALESCE(SUM(CASE WHEN joined = 'external' THEN 0 ELSE done END), 0),
     COALESCE(SUM(failed), 0), COALESCE(SUM(blocked), 0), COALESCE(SUM(requests), 0), COALESCE(SUM(bytes), 0),
     COALESCE(SUM(attempts), 0)
 FROM origin"""

@@ -37,7 +37,8 @@ PAGES = f"""SELECT p.id, u.href, o.origin, j.name, p.status, p.attempts, p.attem
     p.not_before, p.last_exit_code, p.last_http_status, p.last_crawled_at, COALESCE({PAGE_DUE_AT}, 0),
     COALESCE(d.etag, ''), COALESCE(d.last_modified, ''), COALESCE(d.content_type, ''), d.size,
     COALESCE(d.title, ''), COALESCE(d.sha256, ''), COALESCE(a.message, ''),
-    COALESCE({VALIDATION_TYPE}, ''), d.valid, a.response_ms, CASE WHEN p.todo_order = 0 THEN p.ignored_run ELSE 0 END
+    COALESCE({VALIDATION_TYPE}, ''), d.valid, a.response_ms, p.external,
+    CASE WHEN p.todo_order = 0 THEN p.ignored_run ELSE 0 END
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
 

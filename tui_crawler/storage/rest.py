@@ -107,7 +107,8 @@ def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int
 
 
 def _is_open() -> Any:
-    return (Page.status == ZERO) & (Page.attempts_remaining > ZERO) & (Page.beyond_depth == ZERO)
+    open_pages = (Page.status == ZERO) & (Page.attempts_remaining > ZERO) & (Page.beyond_depth == ZERO)
+    return open_pages & (Page.external == ZERO)
 
 
 def _open_ids() -> Any:

@@ -163,7 +163,8 @@ def load_origins(
         mine &= Origin.id.in_(origin_ids)
         of_pages &= Page.origin.in_(origin_ids)
     seed = Page.select(ONE).where((Page.origin == Origin.id) & (Page.seed == ONE))
-    columns = [*origins.record_columns(), Origin.pages_known, Origin.done, Origin.failed, peewee.fn.EXISTS(seed)]
+    counted = [Origin.pages_known, Origin.done, Origin.failed]
+    columns = [*origins.record_columns(), *counted, peewee.fn.EXISTS(seed), Origin.joined]
     rows = transaction.fetch(
         Origin.select(*columns)
         .join(RobotsText, peewee.JOIN.LEFT_OUTER, on=(RobotsText.origin == Origin.id))
@@ -181,19 +182,24 @@ def load_origins(
             done=row[width + 1],
             failed=row[width + 2],
             seeded=bool(row[width + 3]),
+            external=row[width + 4] == origins.EXTERNAL,
         )
         for row in rows
     )
 
 
-def add_origins(transaction: Transaction, claim: Claim, names: Sequence[str]) -> tuple[StoredOrigin, ...]:
-    """Origins join the run by hand or by a link; those start afresh that do not take part already."""
+def add_origins(
+    transaction: Transaction, claim: Claim, names: Sequence[str], external: bool = False
+) -> tuple[StoredOrigin, ...]:
+    """Origins join the run by hand or by a link; those start afresh that do not take part already. `external` ones are
+    only checked; one that is so no longer is crawled from now on."""
     require(transaction, claim)
     ids = []
     for name in names:
         row = origins.ensure(transaction, name)
+        if not row.participates or (row.external and not external):
+            origins.join(transaction, claim, row, origins.EXTERNAL if external else "added")
         if not row.participates:
-            origins.join(transaction, claim, row, "added")
             origins.start_afresh(transaction, claim, row.id)
         ids.append(row.id)
     stored = {one.record.origin: one for one in load_origins(transaction, claim, ids)}
@@ -315,20 +321,24 @@ def _open_session(transaction: Transaction, starter: Starter, run_id: int, plan:
 
 
 def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bool) -> int:
-    """Who takes part: the origins of the seeds, and those that joined by hand. Answers how many do no longer."""
+    """Who takes part: the origins of the seeds, those that joined by hand, and those where links wait to be checked.
+    Answers how many do no longer."""
     seeds = [seed for seeds in (plan.seeds, *(job.seeds for job in plan.jobs)) for seed in seeds]
     wanted = dict.fromkeys(clean(seed.origin) for seed in seeds)
     known = transaction.fetch(Origin.select(Origin.id, Origin.origin, Origin.joined, Origin.participates))
     left_out = 0
+    checked = _with_checks(transaction, plan) if plan.check_external else set()
     for origin_id, name, joined, participates in known:
         if name in wanted:
             continue
-        if joined == "added" and (participates or not continued):
-            origins.join(transaction, claim, origins.ensure(transaction, name), joined)
-            if not continued:
+        by_hand = joined == "added" and (participates or not continued)
+        if by_hand or (joined != "added" and origin_id in checked):
+            how = joined if by_hand else origins.EXTERNAL
+            origins.join(transaction, claim, origins.ensure(transaction, name), how)
+            if not (continued and participates):
                 origins.start_afresh(transaction, claim, origin_id)
         elif participates:
-            left_out += 1
+            left_out += joined != origins.EXTERNAL
             _leave_out(transaction, origin_id)
     for name in wanted:
         row = origins.ensure(transaction, name)
@@ -337,6 +347,14 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
             origins.start_afresh(transaction, claim, row.id)
     _set_start_paths(transaction, claim)
     return left_out
+
+
+def _with_checks(transaction: Transaction, plan: RunPlan) -> set[int]:
+    """The origins where links that leave the crawl wait to be checked, or are due again."""
+    before = transaction.now if plan.force_recrawl else transaction.now - plan.recrawl_interval_ms
+    waits = (Page.attempts_remaining > 0) | (Page.last_crawled_at <= before)
+    found = (Page.external == ONE) & (Page.status == ZERO) & waits
+    return {row[0] for row in transaction.fetch(Page.select(Page.origin).where(found).distinct())}
 
 
 def _set_start_paths(transaction: Transaction, claim: Claim) -> None:

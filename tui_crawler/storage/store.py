@@ -178,10 +178,11 @@ class SqliteStore:
 
         return await self._writer.write(work)
 
-    async def add_origins(self, names: Sequence[str]) -> tuple[StoredOrigin, ...]:
-        """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back."""
+    async def add_origins(self, names: Sequence[str], external: bool = False) -> tuple[StoredOrigin, ...]:
+        """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back. `external`:
+        only links that lead there are checked, unless they take part already."""
         claim = self._held()
-        return await self._writer.write(lambda work: sessions.add_origins(work, claim, names))
+        return await self._writer.write(lambda work: sessions.add_origins(work, claim, names, external))
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
         """Gives failed pages their tries back; answers how many pages of which origin. Many are put back in several

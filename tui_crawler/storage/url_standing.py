@@ -24,7 +24,7 @@ FROM run r JOIN job j ON j.id = r.job_id ORDER BY r.id DESC LIMIT 1"""
 _PAGES = f"""SELECT p.id, j.name, p.status, p.attempts, p.attempts_remaining, p.nice, p.depth, p.seed, p.force,
     p.sitemap, p.beyond_depth, p.redirect_hops, p.not_before, p.last_exit_code, p.last_http_status, p.last_crawled_at,
     p.fresh_until, p.lastmod, p.ignored_run > 0 AND p.ignored_run = (SELECT MAX(id) FROM run), p.claimed_at, p.stash,
-    {PAGE_DUE_AT}, j.aborted, j.concurrency, j.max_depth, j.tag, p.todo_order
+    {PAGE_DUE_AT}, j.aborted, j.concurrency, j.max_depth, j.tag, p.external, p.todo_order
 FROM page p JOIN job j ON j.id = p.job_id WHERE p.url_hash = ?
 ORDER BY j.id = (SELECT job_id FROM run ORDER BY id DESC LIMIT 1) DESC, p.id"""
 
@@ -69,9 +69,9 @@ def _schedule(reader: Reader) -> Schedule:
 
 def _page(reader: Reader, row: Row) -> PageStanding:
     """The values of `_PAGES`, and the place on the todo list."""
-    place = place_of(reader, row[0]) if row[26] > 0 else None
+    place = place_of(reader, row[0]) if row[27] > 0 else None
     values = [*row[:2], PageStatus(row[2]), *row[3:7], *map(bool, row[7:11]), *row[11:13], exit_name(row[13])]
-    values += [*row[14:18], bool(row[18]), *row[19:22], place, bool(row[22]), *row[23:26]]
+    values += [*row[14:18], bool(row[18]), *row[19:22], place, bool(row[22]), *row[23:26], bool(row[26])]
     return PageStanding(*values)
 
 

@@ -80,7 +80,7 @@ _V_PAGE = f"""SELECT u.href AS url, o.origin, j.name AS job, {name_of("p.status"
     NULLIF(p.last_crawled_at, 0) AS last_crawled_at, {PAGE_DUE_AT} AS due_at,
     COALESCE(d.etag, '') AS etag, COALESCE(d.last_modified, '') AS last_modified,
     COALESCE(d.content_type, '') AS content_type, d.size, COALESCE(d.title, '') AS title,
-    COALESCE(d.sha256, '') AS sha256, {VALIDATION_TYPE} AS validation_type, d.valid
+    COALESCE(d.sha256, '') AS sha256, {VALIDATION_TYPE} AS validation_type, d.valid, p.external
 FROM page p {_URL} JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id"""
 

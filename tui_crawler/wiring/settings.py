@@ -71,6 +71,7 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         policies=config.policy_set,
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
         max_url_length=config.crawl.max_url_length,
+        check_external=config.crawl.check_external,
     )
 
 
@@ -122,6 +123,7 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
         robots_max_bytes=config.robots.max_bytes,
         heartbeat_ms=config.storage.lease_ms // 4,
         sitemaps=config.crawl.sitemaps,
+        check_external=config.crawl.check_external,
         offline=config.crawl.mode == "offline",
         min_origins=config.queue.min_origins,
         load_next=config.queue.on_few_origins == "load_next",

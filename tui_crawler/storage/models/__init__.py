@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import peewee
 
-from tui_crawler.storage.models.content import Body, DataBlock, Document, Link, Redirect
+from tui_crawler.storage.models.content import Body, DataBlock, Document, Fragment, Link, PageAnchors, Redirect
 from tui_crawler.storage.models.log import (
     Activity,
     Attempt,
@@ -45,12 +45,14 @@ __all__ = [
     "Exclusion",
     "ExitCount",
     "ExitMinute",
+    "Fragment",
     "Job",
     "Link",
     "Meta",
     "OperatorAction",
     "Origin",
     "Page",
+    "PageAnchors",
     "Redirect",
     "Refused",
     "Request",
@@ -80,6 +82,8 @@ MODELS: tuple[type[peewee.Model], ...] = (
     Document,
     Body,
     Link,
+    PageAnchors,
+    Fragment,
     Redirect,
     DataBlock,
     Run,

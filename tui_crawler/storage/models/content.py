@@ -77,6 +77,37 @@ class Link(Row):
         indexes = ((("to_url",), False),)
 
 
+class PageAnchors(Row):
+    """What a fragment may name on a page: the hashes of its ids and names, 8 bytes each; of URLs that are checked."""
+
+    url: Any = peewee.ForeignKeyField(Url, column_name="url_id", primary_key=True, lazy_load=False, backref="+")
+    names: Any = peewee.BlobField()
+
+    class Meta:
+        table_name = "page_anchors"
+
+
+class Fragment(Row):
+    """A fragment that links of a page name, and the text of the first. `missing`: the page they lead to has it not."""
+
+    to_url: Any = reference(Url, "to_url_id")
+    fragment: Any = peewee.TextField()
+    from_page: Any = reference(Page, "from_page_id")
+    text: Any = text()
+    missing: Any = flag()
+
+    class Meta:
+        table_name = "fragment"
+        primary_key = peewee.CompositeKey("to_url", "fragment", "from_page")
+        without_rowid = True
+        indexes = ((("from_page",), False),)
+
+
+Fragment.add_index(
+    Fragment.index(Fragment.to_url, Fragment.fragment, name="fragment_missing", where=Fragment.missing == 1)
+)
+
+
 class Redirect(Row):
     """Where a page sends its reader. `source`: location, meta_refresh, refresh_header, canonical."""
 

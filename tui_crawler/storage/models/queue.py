@@ -77,7 +77,8 @@ class Ruleset(Row):
 class Origin(Row):
     """An origin crawler: its durable state (U), and counters kept by the transactions that change them.
 
-    `participates`: it belongs to the newest run. `joined` is "seed" or "added". `change` is the number of the last
+    `participates`: it belongs to the newest run. `joined` is "seed", "added" or, where links that leave the crawl lead
+    there, "external". `change` is the number of the last
     commit that touched the row.
     """
 
@@ -155,7 +156,7 @@ class Page(Row):
     `todo_order` is its place on the todo list, 0 for none. `ignored_run` is the run on whose ignore list it is.
     `failed` and `beyond_depth` say which indices and counters it stands in. `found_on_page_id` is the page of its
     shortest discovery path, NULL for seeds. `stash` is the stash it is in or came out of. `unscanned`: it redirects or
-    is noindex, and what it names was not read by the offline mode.
+    is noindex, and what it names was not read by the offline mode. `external`: it leaves the crawl and is checked only.
     """
 
     id: Any = peewee.BigAutoField()
@@ -191,6 +192,7 @@ class Page(Row):
     found_on: Any = reference("self", "found_on_page_id", null=True)
     created_at: Any = number()
     unscanned: Any = flag()
+    external: Any = flag()
 
     class Meta:
         table_name = "page"
@@ -246,6 +248,16 @@ Page.add_index(Page.index(Page.last_exit_code, Page.id, name="page_failed_code",
 Page.add_index(Page.index(Page.job, Page.stash, Page.id, name="page_stash", where=_stashed))
 Page.add_index(Page.index(Page.job, Page.stash, name="page_dripped", where=_dripped))
 Page.add_index(Page.index(Page.id, name="page_unscanned", where=Page.unscanned == 1))
+Page.add_index(
+    Page.index(
+        Page.origin,
+        Page.last_crawled_at,
+        Page.status,
+        Page.attempts_remaining,
+        name="page_external",
+        where=Page.external == 1,
+    )
+)
 
 
 class Dripfeed(Row):

@@ -1,0 +1,175 @@
+"""The link check: links that leave the crawl are asked whether they can be had, politely, and are never followed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.designs.crawling import GONE, WEEK, Crawling
+from tests.designs.web import Answer, Site
+from tui_crawler.domain.command import AddSeeds
+
+CHECKED = "crawl: {check_external: true}"
+
+
+def broken(crawl: Crawling, *words: str) -> dict[str, Any]:
+    """What `links --broken` says of each URL."""
+    return {one["url"]: one for one in crawl.ask("links", "--broken", *words, "--json").json["broken"]}
+
+
+def methods(site: Site, path: str) -> list[str]:
+    """How a path was asked for."""
+    return [one.method for one in site.requests(path)]
+
+
+def test_links_that_leave_the_crawl_are_asked_once_by_head_and_never_followed(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    far.page("/good?page=1", "/deeper")
+    far.redirect("/moved", "/elsewhere")
+    far.page("/secret")
+    far.robots("User-agent: *\nDisallow: /secret")
+    far.answer("/shy", Answer(405), Answer(body=b"x" * 100_000))
+    far.answer("/dead", Answer(405), Answer(404))
+    paths = ("/good?page=1", "/gone", "/moved", "/secret", "/shy", "/dead")
+    home.page("/", *map(far.url, paths), "/two", "/out")
+    home.page(
+        "/two", far.url("/gone"), body=f'<a rel=nofollow href="{far.url("/followed-not")}">not <b>praised</b></a>'
+    )
+    home.redirect("/out", far.url("/by-redirect"))
+    crawl.run(CHECKED, seeds=[home.url()])
+
+    assert [methods(far, path) for path in paths] == [
+        ["HEAD"],
+        ["HEAD"],
+        ["HEAD"],
+        [],
+        ["HEAD", "GET"],
+        ["HEAD", "GET"],
+    ]
+    assert set(far.asked) == {*paths, "/followed-not", "/by-redirect"} - {"/secret"}, "nothing that was found there"
+    assert min(far.gaps) >= 1_000, "as polite as anywhere"
+    codes = {path: crawl.page(far.url(path))["last_exit_code"] for path in paths}
+    assert codes == {
+        "/good?page=1": "file_ingested",
+        "/gone": "file_not_found",
+        "/moved": "permanent_redirect",
+        "/secret": "blocked_by_robots_txt",
+        "/shy": "file_ingested",
+        "/dead": "file_not_found",
+    }
+    assert {row["kind"] for row in crawl.rows("SELECT kind FROM v_attempt WHERE url = ?", far.url("/dead"))} == {
+        "check"
+    }
+    assert crawl.value("SELECT count(*) FROM v_document WHERE url LIKE ?", f"{far.origin}/%") == 0
+    assert crawl.value("SELECT to_url FROM v_redirect WHERE from_url = ?", far.url("/moved")) == far.url("/elsewhere")
+    assert crawl.value("SELECT max(cut) FROM attempt") == "", "nobody wanted the body"
+
+    assert broken(crawl) == {}
+    found = broken(crawl, "--external")
+    assert set(found) == {far.url(path) for path in ("/gone", "/dead", "/followed-not", "/by-redirect")}
+    assert found[far.url("/gone")]["external"] is True
+    assert [one["url"] for one in found[far.url("/gone")]["referrers"]] == [home.url(), home.url("/two")]
+    assert found[far.url("/followed-not")]["referrers"][0]["text"] == "not praised"
+    assert found[far.url("/by-redirect")]["referrers"] == [{"url": home.url("/out"), "kind": "location", "text": ""}]
+    assert crawl.ask("audit", "--json").json["ok"] is True
+
+
+def test_without_the_key_nothing_leaves_the_crawl(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", far.url("/gone"))
+    crawl.run(seeds=[home.url()])
+    assert far.seen == []
+    assert broken(crawl, "--external") == {}
+    assert crawl.refused() == {"scope": 1}
+
+
+def test_checks_are_no_pages_done_and_end_no_run_badly(crawl: Crawling) -> None:
+    home, far, dead = crawl.site(), crawl.site(), crawl.site()
+    home.page("/", far.url("/a"), far.url("/b"), dead.url("/x"), dead.url("/y"))
+    far.page("/a")
+    crawl.web.refuse(dead)
+    ended = crawl.run(CHECKED, seeds=[home.url()])
+
+    assert ended.gave_up == 0, "a site that is gone is a broken link, not an origin of this crawl that gave up"
+    assert set(broken(crawl, "--external")) == {far.url("/b"), dead.url("/x"), dead.url("/y")}
+    assert broken(crawl, "--external")[dead.url("/x")]["exit_code"] == "connection_failed"
+    assert dict(crawl.heard.events[-1].extra)["pages_done"] == 1
+    status = crawl.ask("status", "--json").json
+    assert (status["totals"]["done"], status["totals"]["failed"]) == (1, 3)
+    assert {one["origin"]: one["done"] for one in status["origins"]}[far.origin] == 1
+    assert [row["external"] for row in crawl.rows("SELECT external FROM v_page ORDER BY url = ?", home.url())] == [
+        1
+    ] * 4 + [0]
+    assert "it is checked, not crawled" in crawl.ask("why", far.url("/a")).out
+
+
+def test_what_was_checked_is_asked_again_when_it_is_due(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", far.url("/a"))
+    far.page("/a")
+    crawl.run(CHECKED, seeds=[home.url()])
+    crawl.later(WEEK)
+    home.page("/", far.url("/a"), "/two")
+    crawl.run(
+        CHECKED,
+        seeds=[home.url()],
+        crawl__force_recrawl=False,
+        crawl__recrawl_interval="1 day",
+        crawl__check_external=False,
+    )
+    assert methods(far, "/a") == ["HEAD"], "not wanted any more"
+    crawl.later(WEEK)
+    crawl.run(CHECKED, seeds=[home.url()])
+    assert methods(far, "/a") == ["HEAD"], "not due yet"
+    crawl.later(4 * WEEK)
+    crawl.run(CHECKED, seeds=[home.url()])
+    assert methods(far, "/a") == ["HEAD", "HEAD"]
+
+
+def test_limits_of_the_crawl_hold_for_checks(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", *(far.url(f"/{number}") for number in range(4)), far.url("/no/1"), "/deep")
+    home.page("/deep", far.url("/of-the-last-depth"))
+    text = "crawl: {check_external: true, max_depth: 1, max_pages_per_origin: 4}\nexclusions: [{pattern: /no/}]"
+    crawl.run(text, seeds=[home.url()])
+    assert sorted(far.asked) == ["/0", "/1", "/2", "/3"]
+    assert crawl.refused() == {"exclusion": 1, "origin_full": 1}
+    second = crawl.site()
+    home.page("/deep", second.url("/of-the-last-depth"))
+    crawl.run(text, seeds=[home.url()], crawl__force_recrawl=True)
+    assert second.asked == ["/of-the-last-depth"]
+
+
+def test_an_origin_that_becomes_a_seed_is_crawled(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", far.url("/a"))
+    far.page("/a", "/b")
+    far.page("/b")
+    far.page("/", "/a")
+    wished: list[int] = []
+
+    def on_event(event: Any) -> None:
+        if event.url == far.url("/a") and not wished:
+            wished.append(crawl.steer(AddSeeds((far.url("/"),))))
+
+    crawl.run(CHECKED, seeds=[home.url()], on_event=on_event, poll_ms=500)
+    assert methods(far, "/a") == ["HEAD", "GET"]
+    assert methods(far, "/b") == ["GET"]
+    assert crawl.page(far.url("/a"))["external"] == 0
+    crawl.later(WEEK)
+    crawl.run(CHECKED, seeds=[home.url()], crawl__force_recrawl=True)
+    assert methods(far, "/b") == ["GET", "GET"], "it stays one"
+
+
+def test_a_killed_run_goes_on_with_its_checks(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", far.url("/a"), far.url("/b"))
+
+    def on_event(event: Any) -> None:
+        if event.url == home.url():
+            crawl.go_on_from_here()
+
+    crawl.run(CHECKED, seeds=[home.url()], on_event=on_event, owner=GONE)
+    far.seen.clear()
+    crawl.run(CHECKED, seeds=[home.url()])
+    assert sorted(far.asked) == ["/a", "/b"]
+    assert set(broken(crawl, "--external")) == {far.url("/a"), far.url("/b")}
