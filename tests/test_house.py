@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -54,3 +58,16 @@ def test_httpx_and_peewee_stay_in_their_rooms():
 def test_console_opens_no_database_and_no_socket():
     for path in sorted((PACKAGE / "console").rglob("*.py")):
         assert not imports_of(path) & {"sqlite3", "peewee", "httpx", "socket"}, path
+
+
+def test_what_is_imported_is_declared_and_what_is_declared_is_imported():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    written = [*project["dependencies"], *project["optional-dependencies"]["parquet"]]
+    declared = {re.split(r"[<>=\[]", one)[0].replace("_", "-").lower() for one in written}
+    provided = packages_distributions()
+    modules = set().union(*(imports_of(path) for path in MODULES)) - {*sys.stdlib_module_names, "tui_crawler"}
+    assert {provided[one][0].replace("_", "-").lower() for one in modules} == declared
+
+
+def test_only_the_export_to_parquet_needs_what_its_extra_installs():
+    assert [path.name for path in MODULES if "pyarrow" in imports_of(path)] == ["parquet.py"]

@@ -25,6 +25,7 @@ from tests.cli.conftest import Said, Terminal, environment
 from tests.export.crawl import BINARY, HOME, store_attempts, store_crawl
 from tests.storage.making import T0, A, B, plan
 from tui_crawler import wiring
+from tui_crawler.cli import export_command
 from tui_crawler.cli.export_command import FORMATS, WHAT
 from tui_crawler.cli.main import main
 from tui_crawler.domain.run import StorageFailure
@@ -137,6 +138,15 @@ class TestWhatIsWritten:
 
 @pytest.mark.usefixtures("crawl")
 class TestWhatIsRefused:
+    def test_parquet_without_its_extra_says_how_to_install_it(
+        self, say: Say, here: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr(export_command, "find_spec", lambda _: None)
+        said = say("export", "pages", "--format", "parquet", "--output", "out.parquet")
+        assert (said.status, said.out) == (2, "")
+        assert "pip install 'tui_crawler[parquet]'" in said.err
+        assert not (here / "out.parquet").exists()
+
     @pytest.mark.parametrize(
         ("words", "said_so"),
         [

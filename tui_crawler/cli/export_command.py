@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -46,7 +47,11 @@ def declare(commands: CommandSet) -> None:
     )
     parser.add_argument("what", metavar="WHAT", choices=WHAT, help=", ".join(WHAT))
     parser.add_argument(
-        "--format", metavar="FMT", choices=FORMATS, required=True, help="jsonl, csv, parquet; warc for bodies"
+        "--format",
+        metavar="FMT",
+        choices=FORMATS,
+        required=True,
+        help="jsonl, csv, parquet (an extra), warc for bodies",
     )
     parser.add_argument(
         "--output",
@@ -112,6 +117,11 @@ def _check_form(arguments: argparse.Namespace) -> None:
         raise UsageProblem(
             f"bodies are exported as warc, not as {form}",
             hint="export bodies --format warc; export pages has what is known about them",
+        )
+    if form == "parquet" and find_spec("pyarrow") is None:
+        raise UsageProblem(
+            "parquet needs pyarrow, which is not installed",
+            hint="pip install 'tui_crawler[parquet]', or --format jsonl or csv",
         )
     if arguments.columns is not None and what == "bodies":
         raise UsageProblem("a web archive has no columns")
