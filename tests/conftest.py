@@ -25,6 +25,10 @@ from tui_crawler.storage.transaction import Texts
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Programs begin hundreds of times in these tests: each would compile all of its sources anew."""
 
+os.environ.pop("NO_COLOR", None)
+os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", LC_ALL="C.UTF-8")
+"""Consoles are those of a terminal that shows everything, wherever the tests run."""
+
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 

@@ -13,6 +13,8 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+import rich.console
+from rich.terminal_theme import TerminalTheme
 
 from tests.console.rule_stage import counted
 from tests.console.sample_crawl import API, DOCS, NOW, WWW
@@ -60,6 +62,27 @@ WELCOME = "welcome"
 SIZES = ((120, 40), (200, 60), (80, 24), (60, 20))
 TINY = (30, 8)
 LOOKS = {"dark": DARK.name, "light": LIGHT.name}
+FEW_COLOURS: dict[str, tuple[str, dict[str, str]]] = {
+    "256": (DARK.name, {"COLORTERM": ""}),
+    "16": (DARK.name, {"COLORTERM": "", "TERM": "xterm"}),
+    "16-light": (LIGHT.name, {"COLORTERM": "", "TERM": "linux"}),
+    "none": (DARK.name, {"NO_COLOR": "1"}),
+    "ascii": (DARK.name, {"LC_ALL": "C"}),
+}
+"""What terminals that show less say of themselves, and the theme there."""
+
+XTERM = TerminalTheme(
+    (0, 0, 0),
+    (229, 229, 229),
+    [(0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229)],
+    [
+        *((127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0)),
+        *((92, 92, 255), (255, 0, 255), (0, 255, 255), (255, 255, 255)),
+    ],
+)
+"""What xterm shows its 16 colours as."""
+
+FEW_SCENES = ("overview", "failures", "origin")
 SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark"})
 """What README.md shows, as PNG."""
 
@@ -114,7 +137,7 @@ async def set_scene(held: Stage, keys: tuple[str, ...]) -> None:
 
 async def picture(held: Stage, size: tuple[int, int], look: str) -> str:
     """The screen at a size, in a theme, as SVG."""
-    held.app.theme = LOOKS[look]
+    held.app.theme = LOOKS[look] if look in LOOKS else FEW_COLOURS[look][0]
     await held.pilot.resize_terminal(*size)
     await held.quiet()
     held.clock.wall = NOW
@@ -135,6 +158,16 @@ async def test_pictures_are_those_that_are_committed(scene: str) -> None:
         for size, look in product(SIZES, LOOKS):
             made[named(scene, size, look)] = await picture(held, size, look)
     compare(made)
+
+
+@pytest.mark.parametrize(("scene", "look"), list(product(FEW_SCENES, FEW_COLOURS)))
+async def test_pictures_of_terminals_that_show_less(scene: str, look: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in FEW_COLOURS[look][1].items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(rich.console, "SVG_EXPORT_THEME", XTERM)
+    async with stage(TINY, reports=FakeReports(), detacher=FakeDetacher()) as held:
+        await set_scene(held, SCENES[scene])
+        compare({named(scene, SIZES[0], look): await picture(held, SIZES[0], look)})
 
 
 async def test_pictures_of_the_welcome_are_those_that_are_committed() -> None:
@@ -168,4 +201,5 @@ def compare(made: dict[str, str]) -> None:
 
 def test_nothing_else_lies_among_the_pictures() -> None:
     names = {named(*parts) for parts in product((*SCENES, WELCOME), SIZES, LOOKS)}
+    names |= {named(*parts) for parts in product(FEW_SCENES, SIZES[:1], FEW_COLOURS)}
     assert {path.name for path in FOLDER.iterdir()} == {f"{name}.svg" for name in names} | {f"{n}.png" for n in SHOWN}

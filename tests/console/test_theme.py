@@ -7,17 +7,33 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.color import Color as RichColor
 from textual.app import App
 from textual.color import Color
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from tests.console.support import stage
 from tests.support.terminal import in_terminal
 from tui_crawler.config.kinds import THEMES as CONFIGURED
 from tui_crawler.console import glyphs
+from tui_crawler.console.appearance import has_utf8, in_many, nearest_of_many
+from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.safe_text import safe
 from tui_crawler.console.session import Memory, session_of
-from tui_crawler.console.theme import DARK, GROUP_ROLES, LIGHT, ROLES, THEME_NAMES, THEMES, role_colours, role_variables
+from tui_crawler.console.theme import (
+    DARK,
+    GROUP_ROLES,
+    LIGHT,
+    ROLES,
+    THEME_NAMES,
+    THEMES,
+    in_sixteen,
+    role_colours,
+    role_variables,
+)
 from tui_crawler.domain.exit_code import Group
 
 
@@ -192,3 +208,117 @@ def test_without_colour_no_colour_is_sent_to_the_terminal(monkeypatch: pytest.Mo
         codes = re.findall(rb"\x1b\[([0-9;:]*)m", bytes(terminal.raw))
         assert codes
         assert not [code for code in codes if re.search(rb"(^|;)([34]8|3[0-7]|4[0-7]|9[0-7]|10[0-7])(;|$)", code)]
+
+
+# terminals that show less
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_with_256_colours_roles_stay_apart_and_readable_and_the_cursor_is_seen(theme: Theme) -> None:
+    shown = in_many(theme)
+    assert len({shown.variables[f"role-{role}"] for role in ROLES}) == len(
+        {theme.variables[f"role-{role}"] for role in ROLES}
+    )
+    fixed = {RichColor.from_ansi(number).get_truecolor().hex for number in range(16, 256)}
+    for role in ROLES:
+        colour = shown.variables[f"role-{role}"]
+        assert colour in fixed
+        assert min(contrast(colour, nearest(background)) for background in backgrounds(shown)) >= 4.5
+    grounds = {shown.variables[name] for name in ("primary-muted", "block-cursor-blurred-background")}
+    assert len({*grounds, shown.background}) == 3
+
+
+def nearest(colour: str) -> str:
+    return nearest_of_many(Color.parse(colour).rgb).get_truecolor().hex
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT, BUILTIN_THEMES["nord"]], ids=lambda theme: theme.name)
+def test_with_16_colours_roles_stay_apart_by_the_terminals_own_names(theme: Theme) -> None:
+    sixteen = in_sixteen(theme)
+    assert (sixteen.name, sixteen.dark) == (theme.name, theme.dark)
+    roles = {role: sixteen.variables[f"role-{role}"] for role in ROLES}
+    assert all(colour.startswith("ansi_") for colour in roles.values())
+    assert sixteen.background not in roles.values()
+    for kept_apart in (GROUP_ROLES, ("active", "waiting", "paused", "warning", "error"), ("strong", "accent", "faint")):
+        assert len({roles[role] for role in kept_apart}) == len(kept_apart)
+    assert "red" in roles["error"]
+    assert "red" in roles["server"]
+
+
+@pytest.mark.parametrize("name", [DARK.name, LIGHT.name])
+async def test_with_16_colours_nothing_else_is_painted_and_both_cursors_are_seen(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLORTERM", "")
+    monkeypatch.setenv("TERM", "linux")
+    async with stage((120, 40), theme=name) as held:
+        for keys in ((), ("?",), ("escape", "2"), ("5", "/"), ("escape", "4")):
+            await held.press(*keys, rounds=1)
+            strips = held.app.screen._compositor.render_strips()
+            styles = [one.style for strip in strips for one in strip if one.style is not None]
+            colours = {colour for style in styles for colour in (style.color, style.bgcolor) if colour}
+            assert all(colour.triplet is None for colour in colours)
+        await held.press("escape", "1", rounds=1)
+        for table in held.app.screen.query(CrawlTable):
+            lines = [table.render_line(y) for y in (1, 2)]
+            assert len({str(next(iter(line)).style.bgcolor) for line in lines if next(iter(line)).style}) == 2
+        await held.press("t", rounds=0)
+        assert held.app.theme in {DARK.name, LIGHT.name} - {name}
+
+
+def test_in_ascii_states_and_groups_of_exit_codes_still_differ() -> None:
+    for marks in (glyphs.STATES, glyphs.EXIT_GROUPS):
+        shown = {mark.glyph: glyphs.in_ascii(mark.glyph) for mark in marks.values()}
+        assert len(set(shown.values())) == len(shown)
+        assert "?" not in shown.values()
+    assert glyphs.in_ascii("╭─ Ångström 日本 ─╮│▁█…") == "+- Angstrom ???? -+|_#~"
+
+
+@given(st.text())
+def test_in_ascii_every_text_keeps_its_width(text: str) -> None:
+    shown = safe(text, 200)
+    plain = glyphs.in_ascii(shown)
+    assert plain.isascii()
+    assert plain.isprintable()
+    assert cell_len(plain) == sum(map(cell_len, shown))
+
+
+@pytest.mark.parametrize(
+    ("said", "utf8"),
+    [
+        ({}, True),
+        ({"LANG": "en_GB.UTF-8"}, True),
+        ({"LANG": "C.utf8"}, True),
+        ({"LC_CTYPE": "UTF-8"}, True),
+        ({"LANG": "de_DE@euro"}, False),
+        ({"LANG": "C"}, False),
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, False),  # Python has put it there
+        ({"LC_CTYPE": "C.UTF-8"}, True),
+        ({"LC_ALL": "POSIX", "LANG": "en_GB.UTF-8"}, False),
+        ({"LC_ALL": "", "LC_CTYPE": "en_GB.ISO-8859-1", "LANG": "en_GB.UTF-8"}, False),
+        ({"LC_ALL": "fr_FR.UTF-8@euro", "LANG": "C"}, True),
+    ],
+)
+def test_the_locale_says_whether_there_is_utf8(said: dict[str, str], utf8: bool) -> None:
+    assert has_utf8(said) is utf8
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are of POSIX")
+def test_without_utf8_no_byte_but_ascii_is_sent_and_with_16_colours_no_other_colour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {"LC_ALL": "C", "COLORTERM": "", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+    with in_terminal([sys.executable, "-m", "tests.console.pty_child", "poison"]) as terminal:
+        terminal.read_until("Events")
+        for key, words in (("2", "Failures"), ("3", "URLs"), ("5", "Logs"), ("6", "Stats"), ("?", "Keys")):
+            terminal.press(key)
+            terminal.read_until(words)
+        terminal.press("\x1b")
+        terminal.press("\x03")
+        terminal.press("\x03")
+        terminal.read_to_end()
+        sent = bytes(terminal.raw)
+        assert sent.isascii()
+        assert re.search(rb"\x1b\[[0-9;]*9[0-7];40m", sent)
+        assert not re.search(rb"\x1b\[[0-9;]*[34]8;[25];", sent)

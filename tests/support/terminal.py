@@ -112,7 +112,7 @@ def _in_terminal(command: list[str], environment: dict[str, str]) -> Iterator[Te
         stdout=slave,
         stderr=slave,
         cwd=ROOT,
-        env={**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": str(ROOT)},
+        env={**kept, "PYTHONPATH": str(ROOT)},
         start_new_session=True,
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  no thread runs in this test
     )

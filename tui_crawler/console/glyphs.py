@@ -1,14 +1,18 @@
 """The glyph, the word and the colour role of every state and of every group of exit codes.
 
 A state is always shown as glyph plus word; the colour only helps. Every glyph is one cell wide in common
-monospace fonts. Roles are names of `theme.ROLES`.
+monospace fonts. Roles are names of `theme.ROLES`. Where the terminal has no UTF-8, `in_ascii` stands for all of them.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,3 +96,28 @@ def state_mark(word: str) -> Mark:
 def exit_mark(group: str) -> Mark:
     """Return the mark of a group of exit codes; a group not known keeps its word and gets `·`."""
     return EXIT_GROUPS.get(group) or Mark("·", group, "muted")
+
+
+_ASCII = str.maketrans(
+    "▶◷◐○●‖⚠✗✓■⊘∅□↻✎◆▸·…→←↑↓↳▲▼◀›×–—−’▎▏▍▌▋▊▉░▒▓▁▂▃▄▅▆▇█◌",
+    ">./o*=!X+#-0_@~*>-~><^v`^v<>x---'|||||||.:#_.:-=+*#?",
+)
+"""What stands for our glyphs: states differ among each other, and groups of exit codes do."""
+_HORIZONTAL, _VERTICAL = frozenset("─━═╌┄┈╴╶╸╺"), frozenset("│┃║╎┆┊╵╷╹╻")
+
+
+def in_ascii(text: str) -> str:
+    """Return the text in ASCII, in as many terminal cells: glyphs by what stands for them, letters without their
+    accents, any other character as a question mark in each of its cells."""
+    if text.isascii():
+        return text
+    return "".join(one if one.isascii() else _one_in_ascii(one) for one in text.translate(_ASCII))
+
+
+@lru_cache(4096)
+def _one_in_ascii(character: str) -> str:
+    if "\u2500" <= character <= "\u257f":  # what borders are drawn with
+        return "-" if character in _HORIZONTAL else "|" if character in _VERTICAL else "+"
+    cells = cell_len(character)
+    plain = "".join(one for one in unicodedata.normalize("NFKD", character) if " " <= one <= "~")
+    return plain.ljust(cells) if 0 < len(plain) <= cells else "?" * cells

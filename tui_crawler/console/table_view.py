@@ -42,7 +42,9 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .crawl-table--cursor { background: $primary-muted 45%; } &:focus >
         .crawl-table--cursor { background: $primary-muted; text-style: bold; } &:nocolor >
         .crawl-table--cursor { background: transparent; text-style: underline; } &:nocolor:focus >
-        .crawl-table--cursor { color: $foreground; background: transparent; text-style: reverse; } }
+        .crawl-table--cursor { color: $foreground; background: transparent; text-style: reverse; } &:ansi >
+        .crawl-table--cursor { color: $block-cursor-blurred-foreground; background: $block-cursor-blurred-background; }
+        &:ansi:focus > .crawl-table--cursor { color: $block-cursor-foreground; background: $block-cursor-background; } }
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {

@@ -30,12 +30,14 @@ SIGNAL_STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 class Outlet:
     """A file to the terminal with a description of its own, so that waiting for it can end."""
 
-    def __init__(self, file: IO[str] | None, terminal_fd: int) -> None:
+    def __init__(self, file: IO[str] | None, terminal_fd: int, *, ascii_only: bool = False) -> None:
         """Opens the terminal behind `terminal_fd` anew where that is possible; else writes to `file`.
 
-        `waited_ms` is how long the terminal has let its writer wait so far.
+        `ascii_only`: no byte above 0x7F is written. `waited_ms` is how long the terminal has let its writer wait so
+        far.
         """
         self._file = file
+        self._encoding = "ascii" if ascii_only else "utf-8"
         self.leaving = False
         self.lost = False
         self.waited_ms = 0
@@ -51,9 +53,9 @@ class Outlet:
             return
         try:
             if self._fd is None:
-                self._plain().write(text)
+                self._plain().write(text.encode(self._encoding, "replace").decode(self._encoding))
             else:
-                self._write_all(self._fd, text.encode("utf-8", "replace"))
+                self._write_all(self._fd, text.encode(self._encoding, "replace"))
         except (OSError, ValueError):
             self.lost = True
 
@@ -102,7 +104,7 @@ class PatientDriver(LinuxDriver):
     def __init__(self, app: App[Any], **options: Any) -> None:  # noqa: ANN401, RUF100  Textual's own signature
         """Takes what Textual hands to its drivers."""
         super().__init__(app, **options)
-        self.outlet = Outlet(self._file, self.fileno)
+        self.outlet = Outlet(self._file, self.fileno, ascii_only=getattr(app, "ascii_only", False))
         self._file = self.outlet  # type: ignore[assignment]  # it has what the writer thread uses of a file
 
     def run_input_thread(self) -> None:

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import App, ReturnType
+from textual.filter import ANSIToTruecolor, Monochrome
 
-from tui_crawler.console.appearance import without_colour
+from tui_crawler.console.appearance import filters_for, fitted, has_utf8
 from tui_crawler.console.crash_report import in_plain_characters
 from tui_crawler.console.terminal import Outlet, PatientDriver, patient_driver
-from tui_crawler.console.theme import role_variables
+from tui_crawler.console.theme import Colours, role_variables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual.filter import LineFilter
+    from textual.theme import Theme
 
 
 class TerminalApp(App[ReturnType]):
     """An app on a terminal that may be slow, without colours, or gone."""
 
+    colours = Colours.all
+
     def __init__(self) -> None:
-        """Nothing is written before it runs."""
+        """Nothing is written before it runs. What the terminal shows is said by COLORTERM, TERM, NO_COLOR and the
+        locale."""
         super().__init__(driver_class=patient_driver())
+        terminal = os.environ.get("TERM", "")
+        found = None if self.no_color or terminal.startswith("vt") else self.console.color_system
+        self._themes: dict[str, Theme] = {}
+        self.colours = Colours(found)
+        self.no_color = self.colours is Colours.none
+        self.ascii_only = not has_utf8(os.environ)
+        self._shown_by = filters_for(self.colours, self.ascii_only)
 
     @property
     def back_keys(self) -> tuple[str, ...]:
@@ -55,13 +68,25 @@ class TerminalApp(App[ReturnType]):
         if self.outlet is not None:
             self.outlet.leaving = leaving
 
+    def get_theme(self, theme_name: str) -> Theme | None:
+        """The theme, as this terminal can show it."""
+        theme = super().get_theme(theme_name)
+        if theme is None or self.colours is Colours.all:
+            return theme
+        if theme_name not in self._themes:
+            self._themes[theme_name] = fitted(theme, self.colours)
+        return self._themes[theme_name]
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colour roles, for themes that have none."""
         return role_variables(self.current_theme.dark)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """No colour at all under NO_COLOR, where Textual would send greys."""
-        return without_colour(super().get_line_filters())
+        """Those of Textual, except its greys for NO_COLOR and its own idea of the 16 colours, and those that this
+        terminal needs."""
+        unwanted = (Monochrome, ANSIToTruecolor) if self.colours is Colours.sixteen else Monochrome
+        own = (one for one in super().get_line_filters() if not isinstance(one, unwanted))
+        return [*own, *self._shown_by]
 
     def _print_error_renderables(self) -> None:
         """Textual prints what ended the app after the screen is gone; what was crawled may stand in it."""

@@ -3,11 +3,15 @@
 A role is what a colour means (`ok`, `server`, `muted`), never a colour by name. Style sheets write it as
 `$role-ok`, cells of a `CrawlTable` name it. Every role has a contrast of at least 4.5:1 (WCAG 2.2 AA) on the
 background, on panels and on both cursors, in the two themes of high contrast of at least 7:1 (AAA).
+
+With 256 colours a theme is shown in the nearest of them. With 16 all themes are one dark and one light one, out of the
+terminal's own colours by their names: of what they look like nothing is known.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -15,6 +19,16 @@ from textual.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+class Colours(Enum):
+    """How many colours a terminal shows; the value is what `rich.console.Console.color_system` calls them."""
+
+    none = None
+    sixteen = "standard"
+    many = "256"
+    all = "truecolor"
+
 
 _DARK_ROLES = MappingProxyType(
     {
@@ -105,6 +119,50 @@ _CONTRAST_LIGHT_ROLES = MappingProxyType(
         "accent": "#0b3c78",
         "muted": "#333a45",
         "faint": "#414852",
+    }
+)
+_DARK_NAMES = MappingProxyType(
+    {
+        "ok": "ansi_bright_green",
+        "redirect": "ansi_cyan",
+        "unchanged": "ansi_green",
+        "client": "ansi_bright_yellow",
+        "server": "ansi_bright_red",
+        "network": "ansi_bright_magenta",
+        "blocked": "ansi_magenta",
+        "dropped": "ansi_bright_blue",
+        "local": "ansi_yellow",
+        "active": "ansi_bright_green",
+        "waiting": "ansi_bright_cyan",
+        "paused": "ansi_magenta",
+        "warning": "ansi_bright_yellow",
+        "error": "ansi_bright_red",
+        "strong": "ansi_bright_white",
+        "accent": "ansi_bright_cyan",
+        "muted": "ansi_white",
+        "faint": "ansi_bright_black",
+    }
+)
+_LIGHT_NAMES = MappingProxyType(
+    {
+        "ok": "ansi_green",
+        "redirect": "ansi_cyan",
+        "unchanged": "ansi_bright_blue",
+        "client": "ansi_yellow",
+        "server": "ansi_red",
+        "network": "ansi_magenta",
+        "blocked": "ansi_bright_magenta",
+        "dropped": "ansi_bright_black",
+        "local": "ansi_bright_red",
+        "active": "ansi_green",
+        "waiting": "ansi_blue",
+        "paused": "ansi_bright_magenta",
+        "warning": "ansi_yellow",
+        "error": "ansi_red",
+        "strong": "ansi_black",
+        "accent": "ansi_blue",
+        "muted": "ansi_black",
+        "faint": "ansi_bright_black",
     }
 )
 ROLES: tuple[str, ...] = tuple(_DARK_ROLES)
@@ -277,6 +335,72 @@ CONTRAST_LIGHT = _theme(
     dark=False,
 )
 """High contrast on white."""
+
+_IN_NAMES = {
+    True: _theme(
+        "sixteen-dark",
+        _DARK_NAMES,
+        _Ground(
+            background="ansi_black",
+            surface="ansi_black",
+            panel="ansi_black",
+            foreground="ansi_white",
+            cursor="ansi_cyan",
+            cursor_blurred="ansi_blue",
+            border="ansi_bright_cyan",
+            border_blurred="ansi_bright_black",
+            selection="ansi_blue",
+            scrollbar="ansi_bright_black",
+            scrollbar_hover="ansi_white",
+            trough="ansi_black",
+            trough_hover="ansi_black",
+        ),
+        dark=True,
+    ),
+    False: _theme(
+        "sixteen-light",
+        _LIGHT_NAMES,
+        _Ground(
+            background="ansi_bright_white",
+            surface="ansi_bright_white",
+            panel="ansi_bright_white",
+            foreground="ansi_black",
+            cursor="ansi_blue",
+            cursor_blurred="ansi_cyan",
+            border="ansi_blue",
+            border_blurred="ansi_bright_black",
+            selection="ansi_cyan",
+            scrollbar="ansi_bright_black",
+            scrollbar_hover="ansi_black",
+            trough="ansi_white",
+            trough_hover="ansi_white",
+        ),
+        dark=False,
+    ),
+}
+_CURSOR_TEXT = {True: ("ansi_black", "ansi_bright_white"), False: ("ansi_bright_white", "ansi_black")}
+
+
+def in_sixteen(theme: Theme) -> Theme:
+    """Return what stands for a theme, under its name, where there are 16 colours.
+
+    A row under the cursor has one colour on the cursor's: not every role could be read there.
+    """
+    named = _IN_NAMES[theme.dark]
+    focused, blurred = _CURSOR_TEXT[theme.dark]
+    own = {
+        "block-cursor-foreground": focused,
+        "block-cursor-blurred-foreground": blurred,
+        "input-selection-foreground": blurred,
+        "surface": named.surface or "",
+        "panel": named.panel or "",
+        "text": named.foreground or "",
+        "ansi-background": named.background or "",
+        "ansi-foreground": named.foreground or "",
+        "link-color": named.primary,
+    }
+    return replace(named, name=theme.name, ansi=True, variables={**named.variables, **own})
+
 
 THEMES: tuple[Theme, ...] = (DARK, LIGHT, CONTRAST_DARK, CONTRAST_LIGHT)
 """Our themes, to be registered by the app."""
