@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from tests.designs.crawling import GONE, WEEK, Crawling
@@ -9,6 +10,7 @@ from tests.designs.web import Answer, Site
 from tui_crawler.domain.command import AddSeeds
 
 CHECKED = "crawl: {check_external: true}"
+QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 
 
 def broken(crawl: Crawling, *words: str) -> dict[str, Any]:
@@ -173,3 +175,22 @@ def test_a_killed_run_goes_on_with_its_checks(crawl: Crawling) -> None:
     crawl.run(CHECKED, seeds=[home.url()])
     assert sorted(far.asked) == ["/a", "/b"]
     assert set(broken(crawl, "--external")) == {far.url("/a"), far.url("/b")}
+
+
+def test_a_run_fails_on_what_it_is_told_to(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", "/gone", far.url("/gone"), far.url("/lost"))
+    config = crawl.configure(f"{CHECKED}\n{QUICK}", [home.url()])
+    with crawl.web.in_thread():
+        run = ("run", str(config), "--db", str(crawl.database), "--json", "--new-run", "--fail-on")
+        said = crawl.command(*run, "broken,external,gave_up,cut,slow=1m")
+        fine = crawl.command(*run, "fragments,gave_up")
+        for wrong in ("brokn", "slow", "slow=x", "broken=1", ","):
+            assert crawl.command(*run, wrong).status == 2, wrong
+        assert "did you mean broken?" in crawl.command(*run, "brokn").err
+    assert said.status == 1
+    assert said.err == "tui-crawler: --fail-on: 1 broken, 2 external\n"
+    last = json.loads(said.out.splitlines()[-1])
+    assert last["event"] == "run_finished"
+    assert last["fail_on"] == {"broken": 1, "external": 2, "gave_up": 0, "cut": 0, "slow": 0}
+    assert (fine.status, fine.err) == (0, "")

@@ -5,19 +5,29 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.configuration import read_config, tell_warnings
 from tui_crawler.cli.database_choice import database_of_run, existing_database, named_database
-from tui_crawler.cli.options import CommandSet, add_database, add_json, add_run_options, positive
+from tui_crawler.cli.options import CommandSet, add_database, add_json, add_run_options, duration, positive, words
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.cli.problem import UsageProblem, did_you_mean
+from tui_crawler.domain.failure import StorageFailure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tui_crawler.cli.run_lines import RunListener
     from tui_crawler.config.schema import Config
+    from tui_crawler.domain.event import Event
+    from tui_crawler.storage.reports import Reports
 
 MOST_WORKERS = 64
+FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow")
+"""What `--fail-on` knows: links of the crawl that are broken, links that leave it and are, fragments that no page has,
+origins that gave up, pages of which something was cut, pages that took longer than `slow=DURATION`."""
 
 
 def declare(commands: CommandSet) -> None:
@@ -39,6 +49,14 @@ def declare(commands: CommandSet) -> None:
         metavar="N",
         default=1,
         help="crawl with N processes, each of which takes its share of the origins",
+    )
+    parser.add_argument(
+        "--fail-on",
+        type=_faults,
+        metavar="WHAT,…",
+        default={},
+        help="end with status 1 when there is any of broken, external (links; crawl.check_external), fragments "
+        "(crawl.check_fragments), gave_up (origins), cut (pages), slow=2s (pages that took longer)",
     )
     parser.add_argument("--join", type=positive, metavar="NUMBER", help=argparse.SUPPRESS)
     add_json(parser, "one JSON object per event; the last is run_finished")
@@ -73,7 +91,89 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         worker_number=arguments.join or 1,
         worker_words=worker_words(arguments, database),
     )
-    return watch(printer, arguments.json, lambda listener: run_headless(config, database, options, listener))
+    wanted: dict[str, int] = arguments.fail_on
+    if not wanted:
+        return watch(printer, arguments.json, lambda listener: run_headless(config, database, options, listener))
+    faults = Faults(wanted, database)
+    status = watch(
+        printer, arguments.json, lambda listener: run_headless(config, database, options, faults.before(listener))
+    )
+    told = ", ".join(f"{count} {name}" for name, count in faults.found.items() if count)
+    if told:
+        printer.error(f"--fail-on: {told}")
+    return status or int(bool(told))
+
+
+class Faults:
+    """A listener that counts what `--fail-on` names when the run is over, and tells it with the last event."""
+
+    def __init__(self, wanted: Mapping[str, int], database: Path) -> None:
+        """`wanted`: names out of FAULTS, that of `slow` with its ms."""
+        self._wanted = wanted
+        self._database = database
+        self._listener: RunListener
+        self.found: dict[str, int] = {}
+
+    def before(self, listener: RunListener) -> Faults:
+        """Stands before a listener from now on."""
+        self._listener = listener
+        return self
+
+    @property
+    def stop_run(self) -> Callable[[], None]:
+        """What ends the run; the listener behind has it."""
+        return self._listener.stop_run
+
+    @stop_run.setter
+    def stop_run(self, stop: Callable[[], None]) -> None:
+        self._listener.stop_run = stop
+
+    def on_event(self, event: Event) -> None:
+        """Hands an event on. Of a database that cannot be read nothing is counted: the run has failed by that."""
+        if event.event == "run_finished":
+            with contextlib.suppress(StorageFailure):
+                self.found = self._count()
+            event = replace(event, extra=(*event.extra, ("fail_on", self.found)))
+        self._listener.on_event(event)
+
+    def _count(self) -> dict[str, int]:
+        from tui_crawler.cli.run_ledger import GAVE_UP
+        from tui_crawler.wiring import open_reports
+
+        with contextlib.closing(open_reports(self._database)) as reports:
+            found = self._count_links(reports)
+            if "gave_up" in self._wanted:
+                origins = reports.origins_changed().rows
+                found["gave_up"] = sum(one.state == "FINISHED" and one.finish_reason in GAVE_UP for one in origins)
+            if "cut" in self._wanted:
+                found["cut"] = sum(1 for (cut,) in reports.rows("v_document", ("incomplete",)) if cut)
+            if "slow" in self._wanted:
+                found["slow"] = reports.pages_slower(self._wanted["slow"])
+        return found
+
+    def _count_links(self, reports: Reports) -> dict[str, int]:
+        found = {name: 0 for name in ("broken", "external", "fragments") if name in self._wanted}
+        for link in reports.broken_links(1, external="external" in found) if found else ():
+            name = "fragments" if link.fragment else "external" if link.external else "broken"
+            if name in found:
+                found[name] += 1
+        return found
+
+
+def _faults(text: str) -> dict[str, int]:
+    """What `--fail-on` names, with the ms of `slow`; for `type=`."""
+    wanted: dict[str, int] = {}
+    for word in words(text):
+        name, has_value, value = word.partition("=")
+        if name not in FAULTS:
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(FAULTS)}{did_you_mean(name, FAULTS)}")
+        if bool(has_value) != (name == "slow"):
+            problem = "slow wants a duration: slow=2s" if name == "slow" else f"{name} takes no value"
+            raise argparse.ArgumentTypeError(problem)
+        wanted[name] = duration(value) if has_value else 0
+    if not wanted:
+        raise argparse.ArgumentTypeError(f"it names nothing; known: {', '.join(FAULTS)}")
+    return wanted
 
 
 def _stored(arguments: argparse.Namespace) -> tuple[Config, Path, str]:

@@ -230,6 +230,12 @@ class Reports(LogReports):
 
         return link_audit.broken_links(self._reader, limit, external)
 
+    def pages_slower(self, ms: int) -> int:
+        """How many pages took longer than `ms` in their last attempt. Looks at every page."""
+        text = "SELECT COUNT(*) FROM page p JOIN attempt a ON a.id = p.last_attempt_id WHERE a.response_ms > ?"
+        slower: int = self._reader.all(text, (ms,))[0][0]
+        return slower
+
     def referrers(self, page_id: int, limit: int) -> Referrers:
         """Who names a page, the first `limit` of them."""
         from tui_crawler.storage import link_audit
