@@ -105,6 +105,9 @@ class StoredReports:
     def totals(self) -> TotalsView:
         return TotalsView(3, 4, 5, 1, 2, 9, 1_000, 11, (("file_ingested", 5),))
 
+    def pages_cut(self) -> int:
+        return 0
+
     def origins_changed(self, since: int) -> OriginChanges:
         return OriginChanges(1, self.origins)
 

@@ -118,7 +118,7 @@ def test_the_document(say: Say) -> None:
     assert list(attempted) == [
         *("attempt_id", "run_id", "url", "origin", "kind", "exit_code", "exit_code_id", "http_status", "started_at"),
         *("ended_at", "response_ms", "bytes", "requests", "patience_after", "politeness_after", "delay_ms_after"),
-        *("ruleset_id", "worker", "message"),
+        *("ruleset_id", "worker", "message", "cut"),
     ]
     assert document["due_at"] > T0
     assert document["queue_position"] is None

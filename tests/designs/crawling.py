@@ -30,6 +30,7 @@ from tui_crawler.domain.command import Command
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.run import RunReason
 from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.journal import Journal
@@ -201,6 +202,7 @@ class Crawling:
                 (wiring_crawl, "StoreSettings", stored),
                 (wiring_crawl, "SqliteStore", store),
                 (wiring_crawl, "engine_settings", settings),
+                (connection_log, "silent_ms", lambda stream: 0),  # the kernel has another clock
                 (wiring_settings, "HttpFetcher", partial(_TimedFetcher, self)),
             ):
                 faked.enter_context(patch.object(room, name, fake))

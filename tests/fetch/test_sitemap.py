@@ -312,6 +312,15 @@ def test_what_would_cost_too_much_is_cut_and_marked(name: str, body: bytes) -> N
     assert reading.incomplete == ("broken",), name
 
 
+async def test_a_sitemap_is_read_whole_however_busy_the_machine() -> None:
+    ticks = iter(range(1, 10_000))
+    reader = PageReader(FetchLimits(), "x", timer=lambda: next(ticks) / 4)  # 250 ms go by at each look
+    body = urlset(*(f"/{number:060}" for number in range(50_000))).encode()
+    reading = await reader.read(PAGE, answered(body, "text/xml"), sitemap=True)
+    assert next(ticks) > 4 * 5
+    assert (len(reading.entries), reading.incomplete) == (50_000, ())
+
+
 async def test_the_deadline_keeps_what_was_found() -> None:
     ticks = iter([0.0] * 3 + [100.0] * 10_000)
     reader = PageReader(FetchLimits(parse_inline_bytes=1), "x", timer=lambda: next(ticks))

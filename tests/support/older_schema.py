@@ -18,9 +18,9 @@ def make_older(path: Path) -> None:
             database.execute(f"DROP VIEW {view}")
         for table in ("fragment", "page_anchors"):
             database.execute(f"DROP TABLE {table}")
-        database.execute("DROP INDEX page_external")
+        for index in ("page_external", "url_href", "document_incomplete", "attempt_cut"):
+            database.execute(f"DROP INDEX {index}")
         database.execute("ALTER TABLE page DROP COLUMN external")
-        database.execute("DROP INDEX url_href")
         database.execute("ALTER TABLE run DROP COLUMN worked_ms")
         for name in ADDED:
             database.execute(f"ALTER TABLE request DROP COLUMN {name}")

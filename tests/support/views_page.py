@@ -13,8 +13,10 @@ from tui_crawler.storage.views import VIEWS
 
 MEANING = {
     "v_origin": "an origin crawler: state, patience, delay, robots.txt, counters",
-    "v_page": "a page of a job: queue row and last result",
-    "v_attempt": "the crawl log: one row an attempt (page, robots, sitemap, check)",
+    "v_page": "a page of a job: queue row and last result. `incomplete` names what was not read of it, with commas "
+    "(links, input, deadline, …; the section `reading` of docs/configuration.md has the bounds)",
+    "v_attempt": "the crawl log: one row an attempt (page, robots, sitemap, check). `cut` is as `v_page.incomplete`; "
+    "`response_ms` is the time of the server: connecting, and from the request until the last of the answer came in",
     "v_request": "an HTTP exchange inside an attempt. `dns_ms`, `connect_ms` (TCP alone), `tls_ms` are what the steps "
     "to its connection took, also one that failed; NULL for a step that was not taken. `connection_reused` is 1 for a "
     "kept connection, which took none; NULL where it was not noted (cancelled, or made by a program before schema 4). "

@@ -51,6 +51,7 @@ _PAGE_COLUMNS = (
     "validation_type",
     "valid",
     "external",
+    "incomplete",
     "message",
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -56,6 +56,7 @@ class RunLedger:
     `turns` counts those of the run that made a request, as `max_requests` does; those of its earlier life, too, when it
     was continued. `todo`, `pages_done` and `pages_failed` are sums over its origins of how their pages stand, whichever
     run brought them there.
+    `cut` counts what reading left out, by the names of `domain.cut`.
     `trouble` is why the database takes nothing at present (raw), empty while it does.
     """
 
@@ -70,6 +71,7 @@ class RunLedger:
         self.reason = ""
         self.continued = False
         self.trouble = ""
+        self.cut: Counter[str] = Counter()
         self._seconds: deque[tuple[int, int]] = deque()
 
     @property
@@ -128,6 +130,8 @@ class RunLedger:
 
     def _take_attempt(self, one: OriginProgress, event: Event, extra: Mapping[str, object]) -> None:
         one.last_exit_code = event.exit_code
+        cut = extra.get("cut")
+        self.cut.update(cut if isinstance(cut, list) else ())
         one.without_robots = _without_robots(event, extra)
         if one.state != "paused":
             one.state = "crawling"

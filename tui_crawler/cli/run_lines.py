@@ -115,4 +115,7 @@ def _attempt(kind: str, event: Event, extra: Mapping[str, object]) -> str:
     message = extra.get("message")
     if isinstance(message, str) and message:
         notes.append(safe(message, 200))
+    cut = extra.get("cut")
+    if isinstance(cut, list):
+        notes.append(f"cut: {', '.join(cut)}")
     return " ".join(words) + (f"  ({'; '.join(notes)})" if notes else "")

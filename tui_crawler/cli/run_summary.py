@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from tui_crawler.cli.run_ledger import OriginProgress, RunLedger
 from tui_crawler.console.format import count, elapsed, plural
 from tui_crawler.console.safe_text import safe
+from tui_crawler.domain.cut import cut_words
 from tui_crawler.domain.endings import finish_words, run_end_words
 
 NAMED = 20
@@ -19,6 +20,9 @@ def summary(ledger: RunLedger) -> Iterator[str]:
     pages = f"{count(ledger.pages_done)} done, {count(ledger.pages_failed)} failed"
     yield f"  {_work(ledger)}"
     yield f"  pages as they stand now: {pages}"
+    if ledger.cut:
+        cuts = ", ".join(f"{number} × {cut_words((name,))}" for name, number in ledger.cut.most_common())
+        yield f"  not read whole: {cuts}"
     gave_up = [one for one in ledger.origins.values() if one.gave_up]
     if gave_up:
         yield f"{plural(len(gave_up), 'origin')} gave up:"

@@ -50,6 +50,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     with closing(open_reports(database)) as reports:
         run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
+        cut = reports.pages_cut()
     every = tuple(sorted(stored, key=lambda one: one.origin))
     now = time.time_ns() // 1_000_000
     zone = datetime.now(UTC).astimezone().tzinfo or UTC
@@ -60,13 +61,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         printer.document(
             {
                 "run": None if run is None else _run_document(run),
-                "totals": _totals_document(totals),
+                "totals": _totals_document(totals) | {"cut": cut},
                 "origins": [_origin_document(*one, now) for one in zip(every, origins, reasons, strict=True)],
             }
         )
     else:
         rows = tuple(zip(origins, reasons, strict=True))
-        printer.lines(_lines(run, totals, rows, now, zone, terminal_width()))
+        printer.lines(_lines(run, totals, cut, rows, now, zone, terminal_width()))
     return ExitStatus.ok
 
 
@@ -140,6 +141,7 @@ def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo, i
 def _lines(
     run: RunView | None,
     totals: TotalsView,
+    cut: int,
     origins: tuple[tuple[OriginView, str], ...],
     now: int,
     zone: tzinfo,
@@ -158,6 +160,8 @@ def _lines(
         f"{count(totals.failed)} failed, {count(totals.blocked)} blocked{_overlap(totals)}"
     )
     yield from _wrapped(sums, width)
+    if cut:
+        yield from _wrapped(f"{plural(cut, 'page')} not read whole; `why URL` names the bound and its key", width)
     if not origins:
         return
     header = ("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")

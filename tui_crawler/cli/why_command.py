@@ -49,6 +49,7 @@ _ATTEMPT_COLUMNS = (
     "ruleset_id",
     "worker",
     "message",
+    "cut",
 )
 
 
@@ -107,18 +108,21 @@ def _document(explanation: Explanation) -> dict[str, object]:
         "attempts": [{name: getattr(each, name) for name in _ATTEMPT_COLUMNS} for each in explanation.attempts],
         "due_at": explanation.due_at,
         "queue_position": explanation.queue_position,
-    }
+    } | ({"cut": explanation.cut} if explanation.cut else {})
 
 
 def _lines(explanation: Explanation, width: int, zone: tzinfo, *, verbose: bool) -> Iterator[str]:
     """The answer on one screen: the verdict first, then the chain, the path and the last attempts."""
     from tui_crawler.console.safe_text import clip, safe
+    from tui_crawler.domain.cut import cut_words
 
     yield safe(explanation.url, _URL_LENGTH)
     word = explanation.answer.value.upper().replace("_", " ")
     yield from _wrapped(f"{word}: ", explanation.sentence, width, 2)
     if explanation.advice:
         yield from _wrapped("  → ", explanation.advice, width, 4)
+    if explanation.cut:
+        yield from _wrapped("  not read whole, cut: ", cut_words(explanation.cut), width, 4)
     yield ""
     for label, verdict, text in _rows(_told(explanation, verbose=verbose), verbose=verbose):
         yield from _wrapped(f"{_MARKS[verdict]} {label:<{_LABEL}}", text, width, _LABEL + 2)
@@ -189,6 +193,7 @@ def _attempt_line(each: AttemptView, zone: tzinfo) -> str:
     took = phase(each.response_ms)
     rules = f"  ruleset {each.ruleset_id}" if each.ruleset_id else ""
     said = f"  {each.message}" if each.message else ""
+    said += f"  cut: {', '.join(each.cut)}" if each.cut else ""
     text = f"{date_time(each.ended_at, zone)}  {each.exit_code}  {status}  {took}{rules}{said}"
     return safe(text, _URL_LENGTH)
 

@@ -18,7 +18,7 @@ from tui_crawler.domain.answer import (
     answer_for_unknown,
     origin_words,
 )
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.robots_words import unavailable_words, unreachable_words
 from tui_crawler.domain.standing import Hop, Referral, UrlStanding, date_time, page_steps
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tui_crawler.domain.view import AttemptView, RunView
+
+_CONTENTFUL = frozenset(code.name for code, one in DISPOSITIONS.items() if one.contentful)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,11 @@ class Explanation:
     due_at: int | None = None
     queue_position: int | None = None
     ruleset_id: int = 0
+
+    @property
+    def cut(self) -> tuple[str, ...]:
+        """What was left out of what the URL gave last (names of `domain.cut`)."""
+        return next((one.cut for one in self.attempts if one.cut or one.exit_code in _CONTENTFUL), ())
 
 
 _OF_THE_LINK = frozenset({Refusal.origin_full, Refusal.item_pattern, Refusal.redirect_hops})

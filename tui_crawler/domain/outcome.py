@@ -117,10 +117,17 @@ def _with_invalid(queue: Queue, reading: Reading | None) -> Queue:
 
 
 def settle_crawl(
-    crawled: Crawled, code: ExitCode, before: OriginState, after: OriginState, intake: Intake, storing: Storing
+    crawled: Crawled,
+    code: ExitCode,
+    before: OriginState,
+    after: OriginState,
+    intake: Intake,
+    storing: Storing,
+    queue: Queue | None = None,
 ) -> Settle:
-    """Everything the crawl of a page changes. `before` and `after` are the origin's states around it."""
-    queue = queue_of(crawled, code, intake)
+    """Everything the crawl of a page changes. `before` and `after` are the origin's states around it; `queue` is what
+    `queue_of` has answered, unless it is still to be asked."""
+    queue = queue or queue_of(crawled, code, intake)
     sent = redirect_of(crawled, code)
     kept = code in _READ and crawled.reading is not None
     dropped = code in {ExitCode.not_canonical, ExitCode.noindex, ExitCode.redirect, ExitCode.permanent_redirect}

@@ -130,3 +130,4 @@ class AttemptView:
     new_pages: int = 0
     title: str = ""
     ruleset_id: int = 0
+    cut: tuple[str, ...] = ()  # names of `domain.cut`

@@ -47,8 +47,14 @@ def robots_fetched(at: int, state: OriginState, attempt: AttemptRecord) -> Event
             ("delay_ms", state.delay_ms),
             ("patience", state.patience),
             ("message", attempt.message),
+            *_cut(attempt),
         ),
     )
+
+
+def _cut(attempt: AttemptRecord) -> tuple[tuple[str, object], ...]:
+    """What reading has left out; nothing where it was all read."""
+    return (("cut", list(attempt.cut)),) if attempt.cut else ()
 
 
 def todo_filled(at: int, state: OriginState, refused: int) -> Event:
@@ -76,6 +82,7 @@ def attempt_finished(at: int, state: OriginState, attempt: AttemptRecord, new_pa
             ("pages_done", counts.done),
             ("pages_failed", counts.failed),
             ("message", attempt.message),
+            *_cut(attempt),
         ),
     )
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from tui_crawler.domain.attempt import OTHER, Exchange, FetchRequest, FillRecord, RequestRecord, Settle
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.intake import Queue, sitemaps_of
+from tui_crawler.domain.intake import Intake, Queue, sitemaps_of
 from tui_crawler.domain.origin import Check, FinishReason, OriginState, RobotsHop, record_of
 from tui_crawler.domain.outcome import (
     Crawled,
     Refusing,
     check_method,
     final_code,
+    queue_of,
     settle_check,
     settle_crawl,
     settle_refusal,
@@ -48,6 +49,7 @@ _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
 _NO_BROWSER = "a rule wants custom_js here, which no version can run yet: the browser extra does not exist"
 MAIN_JOB = 0  # stands for the job of the run, whose filters speak where no page does
 _LARGE_ROBOTS = 32_768  # bytes; parsing more is done off the event loop
+_LONG_READING = 2_000  # URLs; judging more is, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,15 +283,24 @@ class TurnRunner:
             exchange.response_ms if exchange.requests else None,
             exchange.retry_after_ms,
         )
+        intake = roster.intake(crawled.page.job_id)
+        queue = await self._queue(crawled, code, intake)
         before = roster.states[origin]
         after = roster.update(after_crawl(before, answer, crawled.ended, settings))
-        settle = settle_crawl(crawled, code, before, after, roster.intake(crawled.page.job_id), roster.storing)
+        settle = settle_crawl(crawled, code, before, after, intake, roster.storing, queue)
         await self._join_new(settle)
         settled = await self._store.settle(settle)
         await self._take_in(origin, settle, settled)
         if settled.stolen:
             settle = replace(settle, attempt=replace(settle.attempt, exit_code=ExitCode.someone_stole_my_work))
         self._tell_attempt(roster.states[origin], settle, settled)
+
+    async def _queue(self, crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
+        """What becomes a page; of a long list that is judged off the event loop."""
+        reading = crawled.reading
+        if reading is None or len(reading.links) + len(reading.entries) <= _LONG_READING:
+            return queue_of(crawled, code, intake)
+        return await asyncio.to_thread(queue_of, crawled, code, intake)
 
     async def _join_new(self, settle: Settle) -> None:
         """Origins that the whitelist lets join with the pages of an attempt."""

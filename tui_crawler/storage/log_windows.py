@@ -23,7 +23,7 @@ from tui_crawler.storage.transaction import Row
 
 T = TypeVar("T")
 
-_SEARCHED = ("u.href", "a.message", "a.kind", "a.decided_by", "COALESCE(d.title, '')")
+_SEARCHED = ("u.href", "a.message", "a.kind", "a.decided_by", "a.cut", "COALESCE(d.title, '')")
 """Where a text may occur in an attempt, beside the name of its exit code and its HTTP status."""
 
 _LONGEST_PATTERN = 1_000  # characters: SQLite refuses patterns of more than 50,000 bytes

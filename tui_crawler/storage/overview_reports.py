@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
@@ -53,12 +54,17 @@ _TOTALS = """SELECT COALESCE(SUM(todo), 0), COALESCE(SUM(pending), 0),
     COALESCE(SUM(attempts), 0)
 FROM origin"""
 
+_CUT = """SELECT (SELECT COUNT(*) FROM document WHERE incomplete != '') + (SELECT COUNT(*) FROM attempt a
+    JOIN page p ON p.id = a.page_id AND p.last_attempt_id = a.id LEFT JOIN document d ON d.page_id = p.id
+    WHERE a.cut != '' AND d.page_id IS NULL)"""
+
 EXITS_OF_RUN = """SELECT exit_code, count FROM exit_count
 WHERE run_id = (SELECT MAX(id) FROM run) AND origin_id = ? ORDER BY count DESC, exit_code"""
 
 ATTEMPTS = """SELECT a.id, a.run_id, u.href, o.origin, a.kind, a.exit_code, a.http_status, a.started_at, a.ended_at,
     a.response_ms, a.bytes, a.requests, a.patience_after, a.politeness_after, a.delay_ms_after, s.worker, a.message,
-    a.patience_before, a.delay_reason, a.decided_by, a.new_pages, COALESCE(d.title, ''), a.ruleset_id
+    a.patience_before, a.delay_reason, a.decided_by, a.new_pages, COALESCE(d.title, ''), a.ruleset_id,
+    a.cut
 FROM attempt a JOIN url u ON u.id = a.url_id JOIN origin o ON o.id = a.origin_id
     JOIN session s ON s.id = a.session_id LEFT JOIN document d ON d.page_id = a.page_id"""
 
@@ -84,6 +90,12 @@ def totals(reader: Reader) -> TotalsView:
     exits = tuple((exit_name(code), count) for code, count in reader.all(EXITS_OF_RUN, (ALL_ORIGINS,)))
     values = [*sums, exits]
     return TotalsView(*values)
+
+
+def pages_cut(reader: Reader) -> int:
+    """How many pages have something in `v_page.incomplete`; the indices know them."""
+    number: int = reader.all(_CUT)[0][0]
+    return number
 
 
 def origins_changed(reader: Reader, since: int) -> OriginChanges:
@@ -118,7 +130,7 @@ def exit_name(code: int | None) -> str:
 
 def attempt_view(row: Row) -> AttemptView:
     """An attempt of a row that `ATTEMPTS` gave."""
-    values = [*row[:5], exit_name(row[5]), *row[5:]]
+    values = [*row[:5], exit_name(row[5]), *row[5:-1], cut_names(row[-1])]
     return AttemptView(*values)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import zstandard
 
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
+from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView, RedirectView
@@ -38,7 +39,8 @@ PAGES = f"""SELECT p.id, u.href, o.origin, j.name, p.status, p.attempts, p.attem
     COALESCE(d.etag, ''), COALESCE(d.last_modified, ''), COALESCE(d.content_type, ''), d.size,
     COALESCE(d.title, ''), COALESCE(d.sha256, ''), COALESCE(a.message, ''),
     COALESCE({VALIDATION_TYPE}, ''), d.valid, a.response_ms, p.external,
-    CASE WHEN p.todo_order = 0 THEN p.ignored_run ELSE 0 END
+    CASE WHEN p.todo_order = 0 THEN p.ignored_run ELSE 0 END,
+    COALESCE(d.incomplete, a.cut, '')
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
 
@@ -220,7 +222,16 @@ def page_view(row: Row) -> PageView:
     """A row of PAGES."""
     status = PageStatus(row[4])
     recoverable = recovers(row[4], row[6], row[10], row[11])
-    values = [*row[:4], status.name, *row[5:10], exit_name(row[10]), *row[11:21], recoverable, *row[21:]]
+    values = [
+        *row[:4],
+        status.name,
+        *row[5:10],
+        exit_name(row[10]),
+        *row[11:21],
+        recoverable,
+        *row[21:-1],
+        cut_names(row[-1]),
+    ]
     return PageView(*values)
 
 

@@ -83,6 +83,10 @@ class Reports(LogReports):
         """Sums over all origins."""
         return overview_reports.totals(self._reader)
 
+    def pages_cut(self) -> int:
+        """How many pages have something in `v_page.incomplete`."""
+        return overview_reports.pages_cut(self._reader)
+
     def origins_changed(self, since: int = 0) -> OriginChanges:
         """Origins that changed after the change number `since`, oldest change first; 0 gives all."""
         return overview_reports.origins_changed(self._reader, since)

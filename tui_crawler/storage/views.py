@@ -80,14 +80,15 @@ _V_PAGE = f"""SELECT u.href AS url, o.origin, j.name AS job, {name_of("p.status"
     NULLIF(p.last_crawled_at, 0) AS last_crawled_at, {PAGE_DUE_AT} AS due_at,
     COALESCE(d.etag, '') AS etag, COALESCE(d.last_modified, '') AS last_modified,
     COALESCE(d.content_type, '') AS content_type, d.size, COALESCE(d.title, '') AS title,
-    COALESCE(d.sha256, '') AS sha256, {VALIDATION_TYPE} AS validation_type, d.valid, p.external
+    COALESCE(d.sha256, '') AS sha256, {VALIDATION_TYPE} AS validation_type, d.valid, p.external,
+    COALESCE(d.incomplete, (SELECT a.cut FROM attempt a WHERE a.id = p.last_attempt_id), '') AS incomplete
 FROM page p {_URL} JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id"""
 
 _V_ATTEMPT = f"""SELECT a.id AS attempt_id, a.run_id, u.href AS url, o.origin, a.kind,
     {name_of("a.exit_code", ExitCode)} AS exit_code, a.exit_code AS exit_code_id, a.http_status, a.started_at,
     a.ended_at, a.response_ms, a.bytes, a.requests, a.patience_after, a.politeness_after, a.delay_ms_after,
-    a.ruleset_id, s.worker, a.message
+    a.ruleset_id, s.worker, a.message, a.cut
 FROM attempt a JOIN url u ON u.id = a.url_id JOIN origin o ON o.id = a.origin_id
     JOIN session s ON s.id = a.session_id"""
 

@@ -54,6 +54,8 @@ def note(attempt: AttemptView) -> tuple[Styled, ...]:
         parts.append(Styled(f"patience {attempt.patience_before}→{attempt.patience_after}  ", "warning"))
     if attempt.kind != "page":
         parts.append(Styled(f"{'robots.txt' if attempt.kind == 'robots' else attempt.kind}  ", "muted"))
+    if attempt.cut:
+        parts.append(Styled(f"cut: {', '.join(attempt.cut)}  ", "warning"))
     words = attempt.message or attempt.decided_by or attempt.title
     parts.append(Styled(words, "" if attempt.message else "muted"))
     return tuple(parts)

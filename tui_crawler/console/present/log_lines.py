@@ -16,6 +16,7 @@ from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
+from tui_crawler.domain.cut import cut_words
 from tui_crawler.domain.desk_view import ActionView, ActivityView
 from tui_crawler.domain.endings import what_happened
 from tui_crawler.domain.exit_code import DISPOSITIONS, FAILURES, Severity
@@ -123,7 +124,15 @@ def terms_of(levels: Collection[Severity], origin: str, text: str = "") -> LogTe
 
 def attempt_line(attempt: AttemptView) -> LogLine:
     """An attempt; its moment is its end."""
-    words = (attempt.exit_code, attempt.url, attempt.kind, attempt.message, attempt.decided_by, attempt.title)
+    words = (
+        attempt.exit_code,
+        attempt.url,
+        attempt.kind,
+        attempt.message,
+        attempt.decided_by,
+        attempt.title,
+        *attempt.cut,
+    )
     return LogLine(
         ("attempt", attempt.attempt_id),
         attempt.ended_at,
@@ -267,6 +276,7 @@ def _circumstances(attempt: AttemptView) -> list[str]:
     known += [f"ruleset {attempt.ruleset_id}"] if attempt.ruleset_id else []
     known += [seconds(attempt.response_ms)] if attempt.response_ms is not None else []
     known += [size(attempt.bytes)] if attempt.bytes else []
+    known += [f"cut: {cut_words(attempt.cut)}"] if attempt.cut else []
     return known + ([f"worker {attempt.worker}"] if attempt.worker else [])
 
 

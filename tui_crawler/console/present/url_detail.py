@@ -12,6 +12,7 @@ from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.refresh import MOST_LINKS
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
+from tui_crawler.domain.cut import cut_words
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -87,11 +88,17 @@ def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
     if page.content_type or page.size:
         known = (size(page.size) if page.size else "", page.content_type)
         lines.append(fact("content", "  ".join(one for one in known if one)))
+    lines += _cut_lines(page.incomplete)
     if page.etag:
         lines.append(fact("etag", page.etag))
     if page.sha256:
         lines.append(fact("sha256", Styled(page.sha256[:16], "muted")))
     return lines
+
+
+def _cut_lines(cut: tuple[str, ...]) -> list[Line]:
+    """What was not read, and the keys that raise the bounds."""
+    return [Prose("cut".ljust(LABEL) + cut_words(cut), "warning", indent=LABEL, most=4)] if cut else []
 
 
 def _status(http_status: int | None) -> tuple[str | Styled, ...]:
@@ -208,6 +215,7 @@ def content_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
     """What is known of the stored document: type and validators, what a validator said, what data rules found."""
     page = detail.page
     lines: list[Line] = [fact("type", page.content_type or "not known"), fact("size", size(page.size or 0))]
+    lines += _cut_lines(page.incomplete)
     if page.etag:
         lines.append(fact("etag", page.etag))
     if page.last_modified:
@@ -276,6 +284,8 @@ def _note(one: AttemptView) -> Cell:
         parts.append(Styled(f"{one.kind}  ", "muted"))
     if one.new_pages:
         parts.append(Styled(f"+{plural(one.new_pages, 'page')}  ", "ok"))
+    if one.cut:
+        parts.append(Styled(f"cut: {', '.join(one.cut)}  ", "warning"))
     parts.append(one.message)
     if one.decided_by:
         parts.append(Styled(f"  {one.decided_by}" if one.message else one.decided_by, "muted"))

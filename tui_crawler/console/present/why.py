@@ -10,6 +10,7 @@ from tui_crawler.console.glyphs import Mark
 from tui_crawler.console.present.exits import exit_cell, status_cell
 from tui_crawler.console.present.line import LABEL, Hanging, Line, Prose, fact, heading
 from tui_crawler.console.table_cells import Cell, Styled
+from tui_crawler.domain.cut import cut_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,6 +55,8 @@ def verdict_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line
     lines.append(Prose(explanation.sentence, "strong", most=5))
     if explanation.advice:
         lines.append(Hanging(Styled("→", "accent"), 2, explanation.advice, "accent", most=4))
+    if explanation.cut:
+        lines.append(Prose(f"not read whole, cut: {cut_words(explanation.cut)}", "warning", most=4))
     return lines
 
 

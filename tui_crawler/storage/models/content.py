@@ -47,6 +47,7 @@ class Document(Row):
 
 Document.add_index(Document.index(Document.sha256, name="document_sha256"))
 Document.add_index(Document.index(Document.page, name="document_unscanned", where=Document.scanned_at == 0))
+Document.add_index(Document.index(Document.page, name="document_incomplete", where=Document.incomplete != ""))
 
 
 class Body(Row):

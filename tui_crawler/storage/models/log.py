@@ -129,6 +129,7 @@ Attempt.add_index(Attempt.index(Attempt.id, name="attempt_problem", where=Attemp
 Attempt.add_index(Attempt.index(Attempt.origin, Attempt.id, name="attempt_problem_origin", where=Attempt.problem == 1))
 Attempt.add_index(Attempt.index(Attempt.origin, Attempt.id, name="attempt_patience", where=_impatient))
 Attempt.add_index(Attempt.index(Attempt.origin, Attempt.id, name="attempt_delay", where=_other_delay))
+Attempt.add_index(Attempt.index(Attempt.page, Attempt.id, name="attempt_cut", where=Attempt.cut != ""))
 
 
 class Request(Row):
