@@ -142,6 +142,18 @@ def test_a_rate_limited_robots_slows_down_instead_of_costing_patience():
     assert after_robots(full, RobotsAnswer(ExitCode.rate_limited, 429, 10), T0, S).patience == 4
 
 
+def test_an_endless_429_makes_fourteen_requests_for_robots_txt_as_for_a_page():
+    robots, crawled = fresh(), ready(*(page(number) for number in range(1, 20)))
+    made = [0, 0]
+    while robots.finished is None:
+        robots = after_robots(robots, RobotsAnswer(ExitCode.rate_limited, 429, 10), T0, S)
+        made[0] += 1
+    while crawled.finished is None:
+        crawled = after_crawl(crawled, CrawlAnswer(made[1], ExitCode.rate_limited, 429, 10), T0, S)
+        made[1] += 1
+    assert made == [14, 14]
+
+
 def test_a_hop_of_robots_is_followed_after_the_delay():
     url = normalise("https://a.test/robots.txt")
     hop = RobotsHop(url, 1, T0.wall_ms, ())

@@ -148,14 +148,15 @@ def after_robots(state: OriginState, answer: RobotsAnswer, now: Moment, settings
     """Folds the answer to a request for robots.txt (RFC 9309, section 2.3.1; U). `now` is the end of the response."""
     if answer.exit_code is ExitCode.cancelled:
         return _delayed(replace(state, hop=None), answer, now, settings)
-    state = _delayed(replace(state, hop=answer.hop), answer, now, settings)
-    if answer.hop is not None:
-        return state
+    state = replace(state, hop=answer.hop)
+    if answer.hop is None and answer.rules is None and not _unavailable(answer):
+        state = _unreachable(state, answer, now, settings)  # before the delay, as after a page: by what it finds
+    state = _delayed(state, answer, now, settings)
     if answer.rules is not None:
         return _with_rules(state, RobotsStatus.parsed, answer, answer.rules, now, settings)
-    if _unavailable(answer):
+    if answer.hop is None and _unavailable(answer):
         return _with_rules(state, RobotsStatus.unavailable, answer, ALLOW_ALL, now, settings)
-    return _unreachable(state, answer, now, settings)
+    return state
 
 
 def after_fill(
