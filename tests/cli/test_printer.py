@@ -8,13 +8,15 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cli.conftest import environment
+from tests.cli.conftest import CONFIG, environment
+from tui_crawler.cli import printer as module
 from tui_crawler.cli.printer import LINE_LIMIT, Printer, as_json
 
 HOSTILE = [
@@ -136,3 +138,52 @@ def test_a_real_broken_pipe_leaves_no_trace_on_stderr():
         assert process.wait(30) == 7
         assert process.stderr is not None
         assert process.stderr.read() == b""
+
+
+def test_who_prints_never_waits_for_who_reads_and_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "MOST_WAITING", 50_000)
+    reading, writing = os.pipe()
+    err, taken = io.StringIO(), []
+    with os.fdopen(reading, encoding="utf-8") as reader, os.fdopen(writing, "w", encoding="utf-8") as out:
+        printer = Printer(out, err)
+        queue = printer.queue(lambda number: f"{number} left out\n")
+        for number in range(4_000):  # no one reads: the pipe takes 64 KiB, the queue its bound
+            assert printer.line(f"{number:04} " + "x" * 45)
+        reads = threading.Thread(target=lambda: taken.extend(reader))
+        reads.start()
+        lost = queue.finish(still_s=30)
+        printer.line("it flows again")
+        printer.end(hurry=False)
+        printer.finish()
+        out.close()
+        reads.join()
+    counted = 0
+    for line in taken[:-1]:
+        word = int(line.split()[0])
+        counted = counted + word if "left out" in line else counted + (word == counted)
+    assert (counted, taken[-1]) == (4_000, "it flows again\n")
+    assert 0 < lost < 4_000
+    assert err.getvalue() == f"tui-crawler: {lost} lines of output were not taken by their reader\n"
+
+
+_SHELL = {
+    "closed": 'exec "$@" >&-',
+    "full": 'exec "$@" >/dev/full',
+    "both closed": 'exec "$@" >&- 2>&-',
+    "no stderr": 'exec "$@" 2>&-',
+}
+
+
+@pytest.mark.parametrize("command", [("check", "my.yaml"), ("--help",), ("status", "--help"), ("completion", "bash")])
+@pytest.mark.parametrize(("way", "status"), [("closed", 3), ("full", 3), ("both closed", 3), ("no stderr", 0)])
+def test_an_answer_that_cannot_be_written_is_told_and_status_three(
+    command: tuple[str, ...], way: str, status: int, here: Path
+):
+    (here / "my.yaml").write_text(CONFIG)
+    words = ["sh", "-c", _SHELL[way], "sh", sys.executable, "-m", "tui_crawler", *command]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False, timeout=60)
+    assert done.returncode == status
+    told = "tui-crawler: the answer cannot be written: " in done.stderr
+    assert told == (way in {"closed", "full"})
+    assert "Traceback" not in done.stderr
+    assert bool(done.stdout) == (way == "no stderr")

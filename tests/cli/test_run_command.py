@@ -200,6 +200,19 @@ def test_a_closed_pipe_ends_the_run_quietly_and_properly(config: Path, option: t
         assert process.stderr.read() == b"stopped cleanly\n"
 
 
+@pytest.mark.parametrize("option", [(), ("--json",)])
+@pytest.mark.parametrize("way", [">&-", ">/dev/full", "2>&-", ">&- 2>&-"])
+def test_a_run_whose_output_nobody_can_take_ends_with_its_own_status(config: Path, way: str, option: tuple[str, ...]):
+    script = _ENDLESS_RUN.replace("itertools.count()", "range(99)")
+    script = script.replace("wiring.RunOptions,", "whole = run_headless\nwiring.RunOptions,").replace(
+        "wiring.run_headless = RunOptions, run_headless",
+        "wiring.run_headless = RunOptions, lambda *given: 1 if whole(*given) is None else 9",
+    )
+    words = ["sh", "-c", f'exec "$@" {way}', "sh", sys.executable, "-c", script, "run", "my.yaml", *option]
+    done = subprocess.run(words, capture_output=True, env=environment(), check=False, timeout=60)
+    assert (done.returncode, b"Traceback" in done.stderr) == (1, False), done.stderr
+
+
 def test_signals_are_left_to_who_carries_the_run_out(config: Path, say: Say, wiring: Wiring):
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     wiring.crawl = lambda listener: 143

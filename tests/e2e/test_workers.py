@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -67,7 +69,10 @@ def crawling(database, first_pid):
 
 def test_the_run_comes_to_its_end_though_a_worker_was_killed(shared_crawl):
     status, errors, events, database, _, _ = shared_crawl
-    assert status == 3, "a worker that was killed is told by the exit status"
+    assert status == 1, "what became of the crawl: one origin gave up, whichever worker had it"
+    (ended,) = [event for event in events if event["event"] == "worker_ended"]
+    assert ended["message"] == "worker 3 was ended by SIGKILL; the others take over what it held"
+    assert f"tui-crawler: {ended['message']}\n" in errors
     assert events[-1]["event"] == "run_finished"
     assert events[-1]["reason"] == "exhausted", errors
     assert [event["event"] for event in events].count("run_started") == 1
@@ -109,6 +114,24 @@ def test_the_audit_holds_over_all_workers(shared_crawl):
     _, _, _, database, _, _ = shared_crawl
     done = tui_crawler("audit", "--db", str(database), "--json")
     assert json.loads(done.stdout)["ok"], done.stdout
+
+
+def test_a_worker_that_lost_its_lease_says_so_and_the_run_comes_to_its_end(tmp_path):
+    """As when it stood still for longer than its lease, and a process of another machine took what it held."""
+    database, config, log = tmp_path / "demo.db", tmp_path / "demo.yaml", tmp_path / "access.log"
+    with DemoProcess.start(pace=0.1, access_log=log) as web:
+        text, _ = configured(web, database)
+        config.write_text(text, encoding="utf-8")
+        command = [sys.executable, "-m", "tui_crawler", "run", str(config), "--db", str(database), "--workers", "2"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as run:
+            wait_for(lambda: is_made(database) and len(crawling(database, run.pid)) == 1)
+            with contextlib.closing(sqlite3.connect(database, timeout=20)) as connection, connection:
+                connection.execute("UPDATE session SET ended_at = 1, ended_by = 'found dead' WHERE worker = 'worker-2'")
+            out, errors = run.communicate(timeout=60)
+    assert run.returncode == 1, errors
+    told = "worker 2 has failed: the lease of this process ran out while it stood still: another one has taken over"
+    assert told in errors
+    assert told in out
 
 
 def test_a_request_limit_holds_over_all_workers(tmp_path):

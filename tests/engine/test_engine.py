@@ -484,6 +484,23 @@ def test_stopping_lets_requests_end_and_then_cancels_them():
     assert crawling.clock is not None
 
 
+def test_an_operators_stop_of_everything_waits_four_seconds_for_a_request():
+    async def operator(crawling):
+        await asyncio.sleep(4.5)
+        crawling.store.ask(StopOrigins(()))
+
+    def answer(url):
+        return Answer(latency_ms=60_000) if url.path == "/3" else linked_site(30)(url)
+
+    crawling, reason = crawl([A], answer, operator=operator)
+    assert reason == "operator"
+    last = crawling.heard.named("attempt_finished")[-1]
+    assert last.exit_code == "cancelled"
+    ended = crawling.heard.named("run_finished")[0].at
+    begun = crawling.heard.named("run_started")[0].at
+    assert 8_500 <= ended - begun <= 9_000
+
+
 def test_an_interrupted_run_is_continued_with_the_page_it_cancelled():
     async def main():
         slow = True

@@ -80,7 +80,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     code = exit_code_name(arguments.exit_code) if arguments.exit_code else ""
     database = existing_database(arguments)
     path = _target(arguments, database)
-    if path is None and sys.stdout is None:
+    if path is None and not sys.stdout.writable():
         raise CannotRun("standard output is closed; --output FILE writes into a file")
     if path is None and arguments.format in _BINARY and sys.stdout.isatty():
         raise UsageProblem(

@@ -18,13 +18,20 @@ def main(words: Sequence[str] | None = None) -> int:
     """Carries out what `words` ask for (default: the words of this process); answers the exit status."""
     printer = standard_printer()
     try:
+        status = _carry_out(words, printer)
+        printer.finish()
+    except KeyboardInterrupt:
+        return ExitStatus.interrupted
+    return ExitStatus.cannot_run if printer.failed else status
+
+
+def _carry_out(words: Sequence[str] | None, printer: Printer) -> int:
+    try:
         arguments = parse(sys.argv[1:] if words is None else words)
         printer.quiet = bool(arguments.quiet)
         status: int = arguments.execute(arguments, printer)
     except SystemExit as end:  # --help and --version
         return end.code if isinstance(end.code, int) else ExitStatus.ok
-    except KeyboardInterrupt:
-        return ExitStatus.interrupted
     except UsageProblem as problem:
         _tell(problem, printer)
         return ExitStatus.usage

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Any, NoReturn
 
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.printer import Printer, standard_printer
 from tui_crawler.cli.problem import UsageProblem, nearest
 
 PROGRAM = "tui-crawler"
@@ -50,6 +51,13 @@ class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raises UsageProblem with the message of argparse."""
         raise UsageProblem(message, hint=f"see {self.prog} --help")
+
+    def _print_message(self, message: str, file: object = None) -> None:
+        """A help text, or the version; argparse itself passes over what cannot be written."""
+        printer = standard_printer()
+        printer.text(message)
+        if printer.failed:
+            self.exit(ExitStatus.cannot_run)
 
 
 class CommandSet:

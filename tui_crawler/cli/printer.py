@@ -3,32 +3,178 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
+import math
 import os
+import select
 import sys
-from collections.abc import Iterable
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
 from typing import TextIO
+
+Stream = TextIO | io.TextIOBase
 
 LINE_LIMIT = 8_192
 """The longest line that is printed, in characters; what is longer ends in `…`."""
 
+MOST_WAITING = 4_194_304
+"""So many characters wait for a reader that stands still; what does not fit is left out and counted."""
+
+STILL_S = 5.0
+"""A reader that takes nothing for so long is not waited for at the end, in seconds."""
+
+HURRY_S = 0.3
+"""So long each output is waited for at the end of what was stopped, in seconds."""
+
+_GONE = frozenset({errno.EPIPE, errno.EIO})
+
+
+class ClosedStream(io.TextIOBase):
+    """Stands for a standard stream that the parent has closed. What is written is lost, and that is told once."""
+
+    _lost = False
+
+    def write(self, text: str) -> int:
+        """Takes nothing; the next `flush` says so."""
+        self._lost = True
+        return 0
+
+    def flush(self) -> None:
+        """Raises OSError when something was written since it was called last."""
+        lost, self._lost = self._lost, False
+        if lost:
+            raise OSError(errno.EBADF, "it is closed")
+
+
+class LineQueue(io.TextIOBase):
+    """A stream behind a bounded queue and a thread of its own: who writes never waits for who reads.
+
+    Once it is full, pieces are left out until half of it is taken; `left_out` makes the piece that then tells how many.
+    `ending`: what comes now always fits.
+    """
+
+    def __init__(self, stream: Stream, left_out: Callable[[int], str]) -> None:
+        self._stream = stream
+        self._left_out = left_out
+        self._pieces: deque[str] = deque()
+        self._size = self._missed = self._lost = 0
+        self._full = self.ending = False
+        self._error: OSError | None = None
+        self._changed = threading.Condition()
+        threading.Thread(target=self._hand_on, name="output", daemon=True).start()
+
+    @property
+    def pending(self) -> int:
+        """How many pieces wait, with the one that is under way."""
+        return len(self._pieces)
+
+    def write(self, text: str) -> int:
+        """Takes a piece at once, or leaves it out. Raises OSError for what the thread has met."""
+        with self._changed:
+            if self._error is not None:
+                raise self._error
+            most = MOST_WAITING // 2 if self._full else MOST_WAITING
+            self._full = not self.ending and self._size + len(text) > most
+            if self._full:
+                self._missed += 1
+                self._lost += 1
+                return 0
+            for piece in (self._left_out(self._missed), text) if self._missed else (text,):
+                self._pieces.append(piece)
+                self._size += len(piece)
+            self._missed = 0
+            self._changed.notify_all()
+        return len(text)
+
+    def finish(self, still_s: float, most_s: float = math.inf) -> int:
+        """Waits until everything is taken, nothing was for `still_s` seconds, or `most_s` are over; answers how many
+        pieces were not taken. A reader that has gone away is none."""
+        until, before = time.monotonic() + most_s, -1
+        with self._changed:
+            while self._pieces and len(self._pieces) != before and time.monotonic() < until:
+                before = len(self._pieces)
+                self._changed.wait(still_s)
+            return 0 if self._error else self._lost + len(self._pieces)
+
+    def _hand_on(self) -> None:
+        while self._error is None:
+            with self._changed:
+                self._changed.wait_for(lambda: self._pieces)
+            try:
+                self._write_out(self._pieces[0])
+            except (OSError, ValueError) as error:  # ValueError: the stream is closed already
+                self._error = error if isinstance(error, OSError) else OSError(errno.EBADF, str(error))
+            with self._changed:
+                self._size -= len(self._pieces.popleft())
+                if self._error is not None:
+                    self._pieces.clear()
+                self._changed.notify_all()
+
+    def _write_out(self, text: str) -> None:
+        """By the descriptor where there is one: lines stay whole, and Python's own buffer empty and unlocked, which the
+        interpreter flushes at its end while this thread may still stand."""
+        try:
+            descriptor = self._stream.fileno()
+        except (OSError, ValueError):
+            self._stream.write(text)
+            self._stream.flush()
+            return
+        rest = text.encode(self._stream.encoding, "backslashreplace")
+        while rest:
+            try:
+                rest = rest[os.write(descriptor, rest) :]
+            except BlockingIOError:  # somebody else has made the terminal non-blocking
+                select.select([], [descriptor], [])
+
 
 class Printer:
-    """Two streams and the wish for quiet. A reader that has gone away closes an output and raises nothing."""
+    """Two streams and the wish for quiet. A reader that has gone away closes an output and raises nothing.
 
-    def __init__(self, out: TextIO, err: TextIO, *, quiet: bool = False) -> None:
+    `failed`: there is an answer that could not be written, though nobody has gone away.
+    """
+
+    def __init__(self, out: Stream, err: Stream, *, quiet: bool = False) -> None:
         """`quiet` leaves out notes; answers and errors stay."""
-        self._out = out
-        self._err = err
+        self._out: Stream = out
+        self._err: Stream = err
+        self._still_s, self._most_s = STILL_S, math.inf
         self.quiet = quiet
         self.closed = False
+        self.failed = False
+
+    def queue(self, left_out: Callable[[int], str]) -> LineQueue:
+        """From now on nothing that is printed waits for its reader; answers the queue before stdout. `left_out` makes
+        the line that tells how many are missing there."""
+        self._out = out = LineQueue(self._out, left_out)
+        self._err = LineQueue(self._err, lambda number: f"{number} lines are missing here\n")
+        return out
+
+    def end(self, *, hurry: bool) -> None:
+        """What comes now are the last lines; in a `hurry` their reader is not waited for any more."""
+        if isinstance(self._out, LineQueue):
+            self._out.ending = True
+        if hurry:
+            self._still_s = self._most_s = HURRY_S
+
+    def finish(self) -> None:
+        """Waits for who reads what was queued, as long as it takes some; what it did not take is counted on stderr."""
+        if not isinstance(self._out, LineQueue):
+            return
+        lost = self._out.finish(self._still_s, self._most_s)
+        if lost:
+            self.error(f"{lost} lines of output were not taken by their reader")
+        if isinstance(self._err, LineQueue):
+            self._err.finish(HURRY_S, HURRY_S)
 
     def line(self, text: str = "") -> bool:
         """Prints one line of the answer and hands it on at once; control characters are spelled out.
 
         Answers whether somebody still reads.
         """
-        return self._answer(_plain(text) + "\n")
+        return self.text(_plain(text) + "\n")
 
     def lines(self, texts: Iterable[str]) -> None:
         """Prints lines until there are no more or nobody reads them."""
@@ -38,17 +184,17 @@ class Printer:
 
     def document(self, value: object) -> bool:
         """Prints one JSON value on a line of its own, in ASCII. Answers whether somebody still reads."""
-        return self._answer(as_json(value) + "\n")
+        return self.text(as_json(value) + "\n")
 
     def documents(self, key: str, values: Iterable[object]) -> None:
         """Prints `{"key": [ … ]}` value by value, however many there are."""
-        self._answer("{" + as_json(key) + ": [")
+        self.text("{" + as_json(key) + ": [")
         separator = "\n"
         for value in values:
-            if not self._answer(separator + as_json(value)):
+            if not self.text(separator + as_json(value)):
                 return
             separator = ",\n"
-        self._answer("\n]}\n")
+        self.text("\n]}\n")
 
     def note(self, text: str) -> None:
         """Prints a message to stderr, unless quiet is wished."""
@@ -63,7 +209,8 @@ class Printer:
         """Prints a further line of an error to stderr."""
         self._tell(text)
 
-    def _answer(self, text: str) -> bool:
+    def text(self, text: str) -> bool:
+        """Prints a piece of our own text as it is. Answers whether somebody still reads."""
         if self.closed:
             return False
         try:
@@ -72,8 +219,10 @@ class Printer:
         except (OSError, ValueError) as error:  # ValueError: the stream is closed already
             self.closed = True
             _silence(self._out)
-            if isinstance(error, OSError) and error.errno not in {errno.EPIPE, errno.EIO}:
+            if isinstance(error, OSError) and error.errno not in _GONE:
+                self.failed = not isinstance(self._out, LineQueue)  # what a run does is no answer
                 self.error(f"the answer cannot be written: {error.strerror}")
+                return not self.failed
         return not self.closed
 
     def _tell(self, text: str) -> None:
@@ -85,7 +234,15 @@ class Printer:
 
 
 def standard_printer() -> Printer:
-    """The printer on the standard streams as they are now."""
+    """The printer on the standard streams as they are now. Those that the parent has closed take nothing, and no file
+    gets their numbers."""
+    number = 0
+    while number <= 2:
+        number = os.open(os.devnull, os.O_RDWR)
+    os.close(number)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or ClosedStream()
+    sys.stderr = sys.stderr or ClosedStream()
     return Printer(sys.stdout, sys.stderr)
 
 
@@ -100,7 +257,7 @@ def _plain(text: str) -> str:
     return safe(text, LINE_LIMIT)
 
 
-def _silence(stream: TextIO) -> None:
+def _silence(stream: Stream) -> None:
     """Points a dead standard stream at nothing, so that the interpreter's last flush finds no broken pipe."""
     try:
         dead = stream.fileno()

@@ -14,6 +14,8 @@ from tui_crawler.domain.robots_words import unreachable_words
 RATE_SECONDS = 30
 """The rate is the mean of so many seconds."""
 
+MOST_COMPLAINTS = 100
+
 GAVE_UP = frozenset({"patience", "database_error"})
 """The finish reasons that make the exit status 1."""
 
@@ -57,7 +59,8 @@ class RunLedger:
     was continued. `todo`, `pages_done` and `pages_failed` are sums over its origins of how their pages stand, whichever
     run brought them there.
     `cut` counts what reading left out, by the names of `domain.cut`.
-    `trouble` is why the database takes nothing at present (raw), empty while it does.
+    `trouble` is why the database takes nothing at present (raw), empty while it does; `complaints` the first of what
+    went wrong beside the crawl.
     """
 
     def __init__(self) -> None:
@@ -72,6 +75,7 @@ class RunLedger:
         self.continued = False
         self.trouble = ""
         self.cut: Counter[str] = Counter()
+        self.complaints: list[str] = []
         self._seconds: deque[tuple[int, int]] = deque()
 
     @property
@@ -88,6 +92,8 @@ class RunLedger:
     def take(self, event: Event) -> None:
         """Takes one event."""
         extra = dict(event.extra)
+        if (complaint := complaint_of(event)) and len(self.complaints) < MOST_COMPLAINTS:
+            self.complaints.append(complaint)
         self.started_at = self.started_at or event.at
         self.last_at = max(self.last_at, event.at)
         if event.origin:
@@ -164,6 +170,12 @@ def _without_robots(event: Event, extra: Mapping[str, object]) -> str:
         return ""
     status = extra.get("http_status")
     return unreachable_words(status if isinstance(status, int) else None, str(extra.get("message", "")))
+
+
+def complaint_of(event: Event) -> str:
+    """What went wrong beside the crawl (raw), for stderr: a worker that is gone, why a run ended as it did; mostly
+    empty."""
+    return str(dict(event.extra).get("message", "")) if event.event in {"worker_ended", "run_finished"} else ""
 
 
 def number(extra: Mapping[str, object], key: str, default: int) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
+from types import MappingProxyType
 from typing import Protocol
 
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.run_ledger import RunLedger, number
+from tui_crawler.cli.run_ledger import RunLedger, complaint_of, number
 from tui_crawler.console.format import clock, duration, plural, seconds
 from tui_crawler.console.safe_text import safe
 from tui_crawler.domain.endings import finish_words
@@ -15,6 +16,19 @@ from tui_crawler.domain.event import Event
 
 LONG_WAIT_MS = 30_000
 """A wait shorter than this is the usual delay and worth no line."""
+
+HURRIED = frozenset({"operator", "interrupted"})
+"""After these ends of a run (`run_finished`) nobody waits any more for who reads its output."""
+
+_PLAIN: Mapping[str, str] = MappingProxyType(
+    {
+        "origin_paused": "paused {origin}",
+        "origin_resumed": "resumed {origin}",
+        "database_failed": "the database takes nothing: {message}",
+        "database_restored": "the database takes rows again",
+        "worker_ended": "{message}",
+    }
+)
 
 
 class RunListener(Protocol):
@@ -39,6 +53,10 @@ class JsonLines:
 
     def on_event(self, event: Event) -> None:
         """Prints the event at once."""
+        if complaint := complaint_of(event):
+            self._printer.error(complaint)
+        if event.event == "run_finished":
+            self._printer.end(hurry=dict(event.extra).get("reason") in HURRIED)
         if self._printer.closed:
             return
         if not self._printer.document(event.as_document()):
@@ -57,6 +75,8 @@ class PlainLines:
     def on_event(self, event: Event) -> None:
         """Prints the event at once."""
         self._ledger.take(event)
+        if complaint := complaint_of(event):
+            self._printer.error(complaint)
         if self._printer.quiet or self._printer.closed:
             return
         text = event_line(event)
@@ -88,14 +108,10 @@ def event_line(event: Event) -> str:
             return f"waits {origin}: {duration(wait)}" if wait >= LONG_WAIT_MS else ""
         case "origin_started" if extra.get("paused"):
             return f"paused {origin}, as it was left; tui-crawler resume takes it up again"
-        case "origin_paused":
-            return f"paused {origin}"
-        case "origin_resumed":
-            return f"resumed {origin}"
-        case "database_failed":
-            return f"the database takes nothing: {safe(str(extra.get('message', '')))}"
-        case "database_restored":
-            return "the database takes rows again"
+        case name if name in _PLAIN:
+            return _PLAIN[name].format(origin=origin, message=safe(str(extra.get("message", ""))))
+        case "output_left_out":
+            return f"{plural(number(extra, 'lines', 0), 'line')} left out: nobody has read this output"
         case "origin_finished":
             return (
                 f"finished {origin}: {finish_words(safe(str(extra.get('reason', ''))))}; "

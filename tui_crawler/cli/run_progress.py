@@ -10,12 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
-from typing import Self, TextIO
+from typing import Self
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from tui_crawler.cli.printer import LineQueue, Stream
 from tui_crawler.cli.run_ledger import OriginProgress, RunLedger
 from tui_crawler.cli.run_lines import run_on
 from tui_crawler.console.format import count, duration, elapsed, plural, rate
@@ -44,8 +45,8 @@ def frame(ledger: RunLedger, now: int, columns: int, rows: int) -> list[Text]:
     """The lines to show at `now` (epoch ms): no more than fit, none as wide as the terminal, so none wraps."""
     width = columns - 1
     lines = [_fitted(_totals(ledger, now), width, "bold")]
-    if ledger.trouble:
-        lines.append(_fitted(f"⚠ {safe(ledger.trouble)}", width, "red"))
+    if trouble := ledger.trouble or next(reversed(ledger.complaints), ""):
+        lines.append(_fitted(f"⚠ {safe(trouble)}", width, "red"))
     room = max(0, min(rows - 1 - len(lines), MOST_ORIGINS))
     ordered = sorted(ledger.origins.values(), key=_rank)
     shown = ordered if len(ordered) <= room else ordered[: max(0, room - 1)]
@@ -110,7 +111,7 @@ def _fitted(text: str, width: int, style: str) -> Text:
 class Painter:
     """Draws a frame over the last one. Hides no cursor and changes no mode, so there is nothing to restore."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: Stream) -> None:
         self._out = out
         self._widths: tuple[int, ...] = ()
         self._shown = ""
@@ -155,19 +156,21 @@ def _rendered(lines: Sequence[Text], columns: int) -> str:
 
 
 class ProgressDisplay:
-    """A listener that keeps the ledger and lets a thread of its own draw it: a stalled terminal stalls no crawl.
+    """A listener that keeps the ledger and lets a thread of its own draw it; a terminal that stands still gets no other
+    frame until it has taken the last one.
 
     `closed` becomes True when the terminal is gone; the next event then ends the run by `stop_run`.
     """
 
     def __init__(
         self,
-        out: TextIO,
+        out: Stream,
         ledger: RunLedger,
         size: Callable[[], os.terminal_size],
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         """`size` tells the terminal's present size, `now` the epoch ms."""
+        self._out = out
         self._ledger = ledger
         self._size = size
         self._now = now
@@ -206,6 +209,8 @@ class ProgressDisplay:
 
     def redraw(self) -> None:
         """Draws the present state once."""
+        if isinstance(self._out, LineQueue) and self._out.pending:
+            return
         columns, rows = self._size()
         with self._lock:
             lines = frame(self._ledger, self._now(), columns, rows)

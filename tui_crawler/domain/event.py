@@ -41,5 +41,7 @@ EVENT_NAMES = (
     "origin_finished",
     "database_failed",
     "database_restored",
+    "worker_ended",
+    "output_left_out",
     "run_finished",
 )

@@ -27,6 +27,11 @@ from tui_crawler.engine.waiting import Waiting
 
 _BY_ITSELF = frozenset({RunReason.exhausted, RunReason.operator})
 FEW_ORIGINS_DRAIN_MS = 5_000  # running requests may end for so long before the rest is saved
+_STOPPED_DRAIN_MS = 4_000  # and for so long after the operator has stopped every origin
+_LEASE_LOST = (
+    "the lease of this process ran out while it stood still: another one has taken over what it held and goes on with "
+    "that; this one stores nothing more and ends"
+)
 
 
 class Engine:
@@ -63,6 +68,7 @@ class Engine:
         self._slots.is_stopping = lambda: self._reason is not None
         self._actions: deque[PendingAction] = deque()
         self._reason: RunReason | None = None
+        self._complaint = ""
         self._begun = False
         self._cancel_at: int | None = None
         self._continued = False
@@ -252,6 +258,10 @@ class Engine:
         others = self._crew is not None and self._crew.others_at_work
         if self._roster.all_finished() and not self._slots and not others:
             return RunReason.operator if self._roster.all_stopped() else RunReason.exhausted
+        if others or not self._roster.all_stopped():
+            self._cancel_at = None
+        elif self._cancel_at is None:
+            self._cancel_at = self._clock.now().mono_ms + _STOPPED_DRAIN_MS
         return None
 
     def _patience_of_loop(self) -> int:
@@ -277,6 +287,7 @@ class Engine:
         now = self._clock.now().mono_ms
         if self._cancel_at is not None and now >= self._cancel_at:
             self._cancel_at = None
+            self._reason = self._reason or RunReason.operator
             self._runner.cancel_requests()
         try:
             if now >= self._next_heartbeat or not self._slots.storage_ok:
@@ -324,6 +335,7 @@ class Engine:
         """Renews the lease. What a full disk kept from being stored is stored as soon as there is room."""
         if not await self._store.heartbeat():
             self._reason = RunReason.error
+            self._complaint = _LEASE_LOST
             self._runner.cancel_requests()
             return
         for origin in tuple(self._slots.unsaved):
@@ -384,7 +396,7 @@ class Engine:
         finally:
             counts = self._runner.counts.values()
             done, failed = sum(c.done for c in counts), sum(c.failed for c in counts)
-            at, complaint = self._clock.now().wall_ms, self._few.complaint
+            at, complaint = self._clock.now().wall_ms, self._complaint or self._few.complaint
             self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
 
     async def _finish_rest(self) -> None:

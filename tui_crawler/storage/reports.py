@@ -79,6 +79,12 @@ class Reports(LogReports):
         row = self._reader.one("SELECT config_text FROM run ORDER BY id DESC LIMIT 1")
         return row[0] if row else ""
 
+    def gave_up(self) -> int:
+        """How many origins of the newest run ended it by patience or database_error."""
+        ended = "participates = 1 AND finish_reason IN ('patience', 'database_error')"
+        number: int = self._reader.all(f"SELECT count(*) FROM origin WHERE {ended}")[0][0]
+        return number
+
     def totals(self) -> TotalsView:
         """Sums over all origins."""
         return overview_reports.totals(self._reader)

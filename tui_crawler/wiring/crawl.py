@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tui_crawler.engine.ports import Clock, Listener
     from tui_crawler.wiring.options import RunOptions
 
-DRAIN_MS = 5_000  # running requests may end for so long after a stop
+DRAIN_MS = 4_000  # running requests may end for so long after a stop: in 5 s the process is gone
 _LOOK_S = 1.0  # how often the database is looked for in its folder
 _LOCKED_MS = 600_000  # a crawl waits so long for another program's lock before it gives up what it has fetched
 _GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})

@@ -7,7 +7,8 @@ import contextlib
 import signal
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.run import RunReason
+from tui_crawler.domain.run import RunReason, StorageFailure
+from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.crawl import DRAIN_MS, Crawl, Ended
 from tui_crawler.wiring.workers import Workers, end_with_stdin
 
@@ -49,18 +50,16 @@ def run_headless(config: Config, database: Path, options: RunOptions, listener: 
     A listener with an attribute `stop_run` gets a function there that ends the run (a closed pipe).
     Raises RunHeld, StorageFailure.
     """
-    ended, received, others = asyncio.run(_run(config, database, options, listener))
+    ended, received = asyncio.run(_run(config, database, options, listener))
     if received is not None:
         return 128 + received
     if ended.reason is RunReason.error:
         return 3
-    return max(others, 1 if ended.gave_up else 0)
+    return 1 if ended.gave_up else 0
 
 
-async def _run(
-    config: Config, database: Path, options: RunOptions, listener: Listener
-) -> tuple[Ended, int | None, int]:
-    """The run, the signal that ended it, and the greatest exit status of its other workers."""
+async def _run(config: Config, database: Path, options: RunOptions, listener: Listener) -> tuple[Ended, int | None]:
+    """The run, and the signal that ended it."""
     leads = options.workers > 1 and not options.joins
     workers = Workers(options.worker_words, options.workers, listener) if leads else None
     crawl = Crawl(config, database, options, workers or listener)
@@ -77,14 +76,25 @@ async def _run(
     if options.joins:
         end_with_stdin(interrupt)
     if workers is None:
-        return await crawl.run(), stop.received, 0
+        return await crawl.run(), stop.received
+    ended = Ended(RunReason.error, 0)
     try:
         ended = await crawl.run()
-        if ended.reason is RunReason.error:
-            workers.stop()
     except BaseException:
         workers.stop()
         raise
     finally:
-        status = await workers.finish()
-    return ended, stop.received, status
+        await workers.finish()
+        ended = _end_of_run(database) or ended
+        workers.tell_end(ended.reason.value)
+    return ended, stop.received
+
+
+def _end_of_run(database: Path) -> Ended | None:
+    """What became of a run, whichever of its workers lived to its end; None where the database does not tell."""
+    try:
+        with contextlib.closing(Reports(database)) as reports:
+            run = reports.run()
+            return Ended(RunReason(run.finish_reason), reports.gave_up()) if run and run.finish_reason else None
+    except (StorageFailure, ValueError):
+        return None

@@ -10,7 +10,9 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.event import Event
@@ -20,16 +22,18 @@ if TYPE_CHECKING:
 
     from tui_crawler.engine.ports import Listener
 
-GRACE_S = 10.0  # a worker that was told to end has so long to cancel, commit and go
+GRACE_S = 4.6  # a worker that was told to end has so long to cancel, commit and go: in 5 s all are gone
 _FIELDS = frozenset({"at", "event", "origin", "url", "exit_code"})
 _OWN = frozenset({"run_started", "run_finished"})
+_IN_ORDER = frozenset({0, 1})
+_ERROR = b"tui-crawler: "  # how an error begins on stderr
 _LONGEST_LINE = 1 << 20
 
 
 class Workers:
     """The other workers, and the listener of the first: its end of the run is told when all have ended.
 
-    `words` start one worker; its name is appended. `on_failure` takes what a worker wrote to stderr.
+    `words` start one worker; its number is appended.
     """
 
     def __init__(self, words: Sequence[str], number: int, listener: Listener) -> None:
@@ -37,12 +41,11 @@ class Workers:
         self._number = number
         self._listener = listener
         self._processes: list[asyncio.subprocess.Process] = []
-        self._readers: list[asyncio.Task[None]] = []
+        self._tasks: list[asyncio.Task[None]] = []
         self._starting: asyncio.Task[None] | None = None
         self._end: Event | None = None
         self._sums = {"requests": 0, "pages_done": 0, "pages_failed": 0}
         self._stopping = False
-        self.complaints: list[str] = []
 
     def on_event(self, event: Event) -> None:
         """Takes an event of the first worker; the others start when the run has begun."""
@@ -55,21 +58,29 @@ class Workers:
             self._starting = asyncio.get_running_loop().create_task(self._start())
 
     def stop(self) -> None:
-        """Tells the workers to end."""
+        """Tells the workers to end, and ends those that have not in time."""
+        if not self._stopping:
+            asyncio.get_running_loop().call_later(GRACE_S, self._signal, signal.SIGKILL)
         self._stopping = True
-        for process in self._processes:
-            with contextlib.suppress(ProcessLookupError):
-                process.terminate()
+        self._signal(signal.SIGTERM)
 
-    async def finish(self) -> int:
-        """Waits for the workers, tells the end of the run, and answers the greatest of their exit statuses."""
+    async def finish(self) -> None:
+        """Waits for the workers, as long as they crawl."""
         if self._starting is not None:
             await self._starting
-        statuses = [await self._await(process) for process in self._processes]
-        await asyncio.gather(*self._readers)
+        await asyncio.gather(*self._tasks)
+
+    def tell_end(self, reason: str) -> None:
+        """Tells the end of the run, if it has begun, with what the workers did together and how it ended."""
         if self._end is not None:
-            self._listener.on_event(self._with_sums(self._end))
-        return max((_told(status) for status in statuses), default=0)
+            extra = dict(self._end.extra) | {"reason": reason}
+            extra |= {name: _number(extra.get(name)) + more for name, more in self._sums.items()}
+            self._listener.on_event(Event(self._end.at, self._end.event, extra=tuple(extra.items())))
+
+    def _signal(self, number: int) -> None:
+        for process in self._processes:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(number)
 
     async def _start(self) -> None:
         for number in range(2, self._number + 1):
@@ -85,8 +96,18 @@ class Workers:
                 start_new_session=True,
             )
             self._processes.append(process)
-            self._readers.append(asyncio.create_task(self._read(process)))
-            self._readers.append(asyncio.create_task(self._read_errors(process)))
+            self._tasks.append(asyncio.create_task(self._mind(number, process)))
+
+    async def _mind(self, number: int, process: asyncio.subprocess.Process) -> None:
+        """Tells on what a worker tells, and that it is gone where it has not come to the end of the run."""
+        _, said = await asyncio.gather(self._read(process), _last_error(process))
+        status = await process.wait()
+        if self._stopping or status in _IN_ORDER:
+            return
+        how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"has failed: {said}"
+        message = f"worker {number} {how}; the others take over what it held"
+        told = (("worker", number), ("message", message))
+        self._listener.on_event(Event(time.time_ns() // 1_000_000, "worker_ended", extra=told))
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         stream = process.stdout
@@ -100,14 +121,6 @@ class Workers:
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 self._take(json.loads(line))
 
-    async def _read_errors(self, process: asyncio.subprocess.Process) -> None:
-        while process.stderr is not None:
-            line = await process.stderr.readline()
-            if not line:
-                return
-            if len(self.complaints) < 100:
-                self.complaints.append(line.decode("utf-8", "replace").rstrip())
-
     def _take(self, document: dict[str, Any]) -> None:
         if document["event"] == "run_finished":
             for name in self._sums:
@@ -118,20 +131,13 @@ class Workers:
         origin, url, code = (str(document.get(name, "")) for name in ("origin", "url", "exit_code"))
         self._listener.on_event(Event(int(document["at"]), str(document["event"]), origin, url, code, extra))
 
-    async def _await(self, process: asyncio.subprocess.Process) -> int | None:
-        """Waits for a worker: as long as it crawls, but not long once all are to end."""
-        try:
-            async with asyncio.timeout(GRACE_S if self._stopping else None):
-                return await process.wait()
-        except TimeoutError:
-            process.kill()
-            return await process.wait()
 
-    def _with_sums(self, event: Event) -> Event:
-        extra = dict(event.extra)
-        for name, more in self._sums.items():
-            extra[name] = _number(extra.get(name)) + more
-        return Event(event.at, event.event, extra=tuple(extra.items()))
+async def _last_error(process: asyncio.subprocess.Process) -> str:
+    """The last error that a worker wrote to stderr, which is read to its end."""
+    said = b""
+    while process.stderr is not None and (line := await process.stderr.readline()):
+        said = line if line.startswith(_ERROR) else said
+    return said.removeprefix(_ERROR).decode("utf-8", "replace").strip()
 
 
 def _number(value: object) -> int:
@@ -150,8 +156,3 @@ def end_with_stdin(stop: Callable[[], None]) -> None:
             loop.call_soon_threadsafe(stop)
 
     threading.Thread(target=wait, name="stdin", daemon=True).start()
-
-
-def _told(status: int | None) -> int:
-    """The exit status of a worker; one that a signal ended has failed."""
-    return 3 if status is None or status < 0 else min(status, 3)
