@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,20 @@ def test_every_link_and_picture_of_the_documents_exists():
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_what_a_package_index_shows_has_no_link_that_leads_nowhere():
+    """The substitutions that the build makes: no file stands beside the page there."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    shown = README
+    for one in project["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        shown = re.sub(one["pattern"], one["replacement"], shown)
+    assert re.findall(r"\]\((?!https?://|#)", shown) == []
+    assert "All keys are in `docs/configuration.md`." in shown
+    named = re.findall(r"`(docs/[^`]*|CONTRIBUTING.md)`", shown)
+    kept = project["build"]["targets"]["sdist"]["include"]
+    assert len(named) >= 7
+    assert all((ROOT / name).exists() and name.split("/")[0] in kept for name in named)
 
 
 def test_every_command_of_the_readme_exists():

@@ -40,6 +40,7 @@ def test_no_database_at_all(say: Say):
     said = say("status")
     assert said.status == 2
     assert "no database is named and none is here" in said.err
+    assert "tui-crawler crawl URL" in said.err
 
 
 @pytest.mark.parametrize("command", ["run my.yaml --workers 99", "queue build my.yaml", "check my.yaml"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -83,7 +85,7 @@ PROMISED = (
     "db upgrade",
     "db path",
 )
-WITHOUT_JSON = {("crawl",), ("export",), ("completion",)}
+WITHOUT_JSON = {("crawl",), ("export",), ("completion",), ("help",)}
 """The console, what has formats of its own, and a script for a shell."""
 
 
@@ -118,6 +120,12 @@ def test_every_command_has_help_and_the_common_options(words: tuple[str, ...], c
     assert end.value.code == 0
     said = capsys.readouterr().out
     assert said.startswith(f"usage: tui-crawler {' '.join(words)}")
+    examples = said.partition("\nexamples:\n  ")[2].splitlines()
+    assert 1 <= len(examples) <= 2
+    for line in examples:
+        typed = re.search(r"tui-crawler ((?:[^|>)']|'[^']*')*)", line)
+        assert typed is not None
+        assert parse(shlex.split(typed[1])).execute.__code__ is COMMANDS[words].get_default("execute").__code__
     assert all(action.help for action in COMMANDS[words]._actions if action.option_strings)
 
 

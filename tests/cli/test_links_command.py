@@ -92,10 +92,17 @@ def test_a_limit_says_how_much_is_left_out(say: Say, monkeypatch: pytest.MonkeyP
     assert say("links", HOME, "--limit", "0").status == 2
 
 
-@pytest.mark.parametrize("url", [f"{A}/nowhere", "no url at all", ""])
-def test_what_nobody_knows(url: str, say: Say) -> None:
+def test_what_nobody_knows(say: Say) -> None:
+    url = f"{A}/nowhere"
     assert say("links", url, "--json").document == {"url": url, "inlinks": [], "outlinks": []}
     assert say("links", url).out == "0 links to it\n\n0 links from it\n"
+
+
+@pytest.mark.parametrize("url", ["http://a b/", "no url at all", ""])
+def test_what_is_no_url_is_refused(url: str, say: Say) -> None:
+    said = say("links", url, "--json")
+    assert (said.status, said.out) == (2, "")
+    assert "is not" in said.err
 
 
 def test_hostile_texts_are_made_safe(say: Say) -> None:

@@ -81,6 +81,13 @@ class TestList:
         assert f"  pause               {A}  (asked by ann\\x1b; refused: no such \\x1b[2Jthing)\n" in said.out
         assert "  pause               all  (asked by ann\\x1b; waits to be carried out)\n" in said.out
 
+    def test_what_was_asked_for_is_told_with_its_value(self, crawl: Path, say: Say):
+        say("delay", A, "7s")
+        say("exclude", "host", "c.example", "--reason", "they asked")
+        out = say("log").out
+        assert f"  delay               {A} 7s  (asked by " in out
+        assert "  exclude             host c.example --reason 'they asked'  (asked by " in out
+
     def test_the_newest_are_shown_and_the_last_is_the_newest(self, crawl: Path, say: Say):
         happen(crawl, "of_old", at=1, count=60)
         happen(crawl, "of_late", at=4_000_000_000_000)

@@ -125,6 +125,19 @@ def test_a_mistyped_option_is_answered_with_the_nearest_one(line: str, words: st
     assert words in said.err
 
 
+@pytest.mark.parametrize("words", [(), ("run",), ("jobs", "set")])
+def test_help_is_a_command_too(words: tuple[str, ...], say: Say):
+    assert say("help", *words) == say(*words, "--help")
+    assert say("help", *words).status == 0
+    wrong = say("help", "statsu")
+    assert wrong.status == 2
+    assert "did you mean status?" in wrong.err
+
+
+def test_a_url_alone_is_told_how_to_crawl_it(say: Say):
+    assert "tui-crawler crawl https://a.test/ crawls it" in say("https://a.test/").err
+
+
 def test_a_word_like_no_command_gets_no_guess(say: Say):
     said = say("zzzzzz")
     assert said.status == 2

@@ -14,6 +14,7 @@ import pytest
 from tests.cli.conftest import ORIGIN, Said, Wiring, origin_view
 from tui_crawler.cli import steer_command
 from tui_crawler.cli.operator_name import operator_name
+from tui_crawler.config.units import show_duration
 from tui_crawler.console.uptake import gave_up_words
 from tui_crawler.domain.command import (
     ActionResult,
@@ -70,7 +71,8 @@ def test_one_origin_and_all(word: str, kind: type, database: Path, say: Say, wir
 def test_a_delay_of_ones_own(written: str, ms: int, say: Say, wiring: Wiring):
     wiring.answer = answer({ORIGIN: ms})
     said = say("delay", ORIGIN, written)
-    assert (said.status, said.out) == (0, f"your delay is set: {ORIGIN}\n")
+    done = f"your delay is set to {show_duration(ms)}:" if ms else "your delay is taken off:"
+    assert (said.status, said.out) == (0, f"{done} {ORIGIN}\n")
     assert asked(wiring) == SetDelay(ORIGIN, ms)
 
 
@@ -86,6 +88,43 @@ def test_a_delay_that_is_none_changes_nothing(written: str, say: Say, wiring: Wi
 def test_an_origin_may_be_named_by_a_url_or_its_host(text: str, say: Say, wiring: Wiring):
     assert say("pause", text).status == 0
     assert asked(wiring) == PauseOrigins((OTHER,))
+
+
+def test_a_host_alone_means_its_only_origin_whatever_the_port(say: Say, wiring: Wiring):
+    wiring.reports.origins = (origin_view("http://127.0.0.1:8080"), origin_view("http://[::1]:8080"), origin_view())
+    assert say("pause", "127.0.0.1", "[::1]", "example.org").status == 0
+    assert asked(wiring) == PauseOrigins(("http://127.0.0.1:8080", "http://[::1]:8080", ORIGIN))
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("404", "HTTP 404 is file_not_found"),
+        ("503", "HTTP 503 is server_internal_error"),
+        ("44", "exit code 44 is file_not_found"),
+        ("200", "exit code 200 is blocked_by_robots_txt, HTTP 200 is file_ingested"),
+        ("999", "unknown exit code '999'\n"),
+    ],
+)
+def test_a_number_for_an_exit_code_is_told_what_it_means(typed: str, words: str, say: Say, wiring: Wiring):
+    said = say("retry", "--exit-code", typed)
+    assert said.status == 2
+    assert words in said.err
+    assert not wiring.commands
+
+
+def test_seeds_without_a_scheme_are_read_as_the_console_reads_them(here: Path, say: Say, wiring: Wiring):
+    (here / "seeds.txt").write_text("b.test\nexample.org:8080/listed\nnonsense\n")
+    said = say("add", "example.org:8080/x", "localhost:81/y", "a.test/z", "seeds.txt")
+    assert said.status == 0
+    assert asked(wiring) == AddSeeds(
+        (f"{OTHER}/x", "https://localhost:81/y", "https://a.test/z", "https://b.test/", f"{OTHER}/listed")
+    )
+    assert "https was taken, http where only that is known" in said.err
+    assert "seeds.txt:3: nonsense" in said.err
+    said = say("add", "seedz.txt")
+    assert said.status == 2
+    assert "there is no file seedz.txt; did you mean https://seedz.txt/?" in said.err
 
 
 def test_a_host_of_two_origins_is_not_guessed(say: Say, wiring: Wiring):

@@ -13,6 +13,7 @@ import pytest
 from tests.cli.conftest import Said
 from tests.cli.crawls import NEWS
 from tests.storage.making import T0, A, B, attempt, crawled, failed, fill_of, link, plan, refusal, robots, url
+from tui_crawler.cli import why_command
 from tui_crawler.config.load import read_config
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.answer import query_advice
@@ -170,7 +171,9 @@ def test_what_operators_asked_for_counts_at_once(say: Say) -> None:
 
 
 def test_one_screen(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+    piped = say("why", HOME).out.splitlines()
+    assert any(len(line) > 80 for line in piped), "in a pipe nothing is wrapped or cut"
+    monkeypatch.setattr(why_command, "terminal_width", lambda: 80)
     for asked in (HOME, f"{A}/gone", f"{A}/no/x", f"{A}/list?sort=1", f"{B}/far", f"{A}/later"):
         lines = say("why", asked).out.splitlines()
         assert len(lines) <= 24, asked

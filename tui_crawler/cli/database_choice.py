@@ -40,7 +40,10 @@ def chosen_database(arguments: argparse.Namespace) -> Path:
     if len(found) == 1:
         return found[0].absolute()
     if not found:
-        raise UsageProblem("no database is named and none is here", hint="name one with --db PATH")
+        raise UsageProblem(
+            "no database is named and none is here",
+            hint="name one with --db PATH, or begin a crawl: tui-crawler crawl URL",
+        )
     names = ", ".join(path.name for path in found[:_NAMED]) + (" …" if len(found) > _NAMED else "")
     raise UsageProblem(f"{len(found)} databases are here: {names}", hint="name one with --db PATH")
 

@@ -74,6 +74,11 @@ def declare(commands: CommandSet) -> None:
     add_database(parser)
 
 
+def formats_of(what: str | None) -> tuple[str, ...]:
+    """The formats in which something is exported; None: nothing is chosen yet."""
+    return tuple(form for form in FORMATS if what is None or (form == "warc") == (what == "bodies"))
+
+
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `export`."""
     _check_form(arguments)

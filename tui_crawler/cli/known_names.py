@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports import Reports
 
 
+_PORT = re.compile(r":\d+$")
+_NAMED = 5
+
+
 def exit_code_name(text: str) -> str:
     """The exit code of that name (any case, `-` for `_`). Raises UsageProblem."""
     from tui_crawler.domain.exit_code import ExitCode
@@ -18,8 +23,21 @@ def exit_code_name(text: str) -> str:
     names = ExitCode.__members__
     name = text.strip().lower().replace("-", "_")
     if name not in names:
-        raise UsageProblem(f"unknown exit code {text!r}{did_you_mean(name, names)}")
+        raise UsageProblem(f"unknown exit code {text!r}{_exit_codes_of(name) or did_you_mean(name, names)}")
     return name
+
+
+def _exit_codes_of(number: str) -> str:
+    """What a number typed for an exit code may mean, as the end of a sentence: an HTTP status, or the id of a code."""
+    from tui_crawler.domain.exit_code import ExitCode
+    from tui_crawler.fetch.classify import exit_code_of_status
+
+    status = int(number) if number.isascii() and number.isdigit() and len(number) <= 3 else 0
+    meant = [f"exit code {status} is {ExitCode(status).name}"] if status in {*ExitCode} else []
+    if 200 <= status <= 599:
+        code = exit_code_of_status(status, conditional=False, same_etag=False, location=None)
+        meant.append(f"HTTP {status} is {code.name}")
+    return f"; {', '.join(meant)}" if meant else ""
 
 
 def check_pattern(option: str, text: str) -> None:
@@ -70,7 +88,8 @@ def known_origin(text: str, reports: Reports) -> str:
 
 
 def known_origins(texts: tuple[str, ...], reports: Reports) -> tuple[str, ...]:
-    """The origins that `texts` mean: an origin, a URL of it, or its host alone where only one origin has it.
+    """The origins that `texts` mean: an origin, a URL of it, or its host alone (with its port or without) where only
+    one origin has it.
 
     Raises UsageProblem when one of them means none, or more than one.
     """
@@ -87,10 +106,12 @@ def _known(text: str, names: list[str]) -> str:
     if isinstance(url, CrawlUrl) and "://" not in text:
         authority = url.origin.partition("://")[2]
         same = [name for name in names if name.partition("://")[2] == authority]
+        same = same or [name for name in names if _PORT.sub("", name.partition("://")[2]) == authority]
         if len(same) == 1:
             return same[0]
         if same:
-            raise UsageProblem(f"{text!r} means more than one origin: {', '.join(same)}", hint="name one whole")
+            named = ", ".join(same[:_NAMED]) + (" …" if len(same) > _NAMED else "")
+            raise UsageProblem(f"{text!r} means more than one origin: {named}", hint="name one whole")
     raise UsageProblem(
         f"no origin {text!r} is known here{did_you_mean(text, names)}", hint="tui-crawler status lists them"
     )

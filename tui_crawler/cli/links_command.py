@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database
 from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.known_names import crawl_urls
 from tui_crawler.cli.options import CommandSet, add_database, add_json, positive
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
@@ -74,6 +75,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         inlinks = tuple(islice(reports.inlinks(arguments.url, limit), limit))
         outlinks = tuple(islice(reports.outlinks(arguments.url, limit), limit))
         counts = reports.link_counts(arguments.url)
+        if counts == (0, 0):
+            crawl_urls((arguments.url,))  # what is no URL has no links, unless a page has it as one
     if arguments.json:
         printer.document(
             {

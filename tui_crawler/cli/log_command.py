@@ -171,12 +171,15 @@ def _document(entry: ActivityView | ActionView) -> dict[str, object]:
 
 def _line(entry: ActivityView | ActionView, zone: tzinfo) -> str:
     from tui_crawler.console.format import date_time
+    from tui_crawler.console.present.same_as import command_line_of
     from tui_crawler.console.safe_text import safe
     from tui_crawler.domain.desk_view import ActionView
     from tui_crawler.domain.endings import what_happened
 
     if isinstance(entry, ActionView):
-        word, said = entry.action, [safe(entry.target), f"(asked by {safe(entry.who)}{_end(entry)})"]
+        more = command_line_of(entry).partition(f" {entry.target}")[2].strip()  # the delay, the reason of an exclusion
+        said = [safe(" ".join(filter(None, (entry.target, more)))), f"(asked by {safe(entry.who)}{_end(entry)})"]
+        word = entry.action
     else:
         word, said = entry.event, [safe(entry.origin), safe(what_happened(entry))]
     return f"{date_time(entry.at, zone)}  {safe(word):<18}  {'  '.join(filter(None, said))}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Any, NoReturn
 
+from tui_crawler.cli.examples import examples_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.printer import Printer, standard_printer
 from tui_crawler.cli.problem import UsageProblem, nearest
@@ -60,6 +61,13 @@ class CommandParser(argparse.ArgumentParser):
             self.exit(ExitStatus.cannot_run)
 
 
+class _HelpFormatter(argparse.HelpFormatter):
+    """As argparse, but examples stay as they are written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
+
+
 class CommandSet:
     """The commands of a parser, or of a group of commands such as `db`."""
 
@@ -85,12 +93,15 @@ class CommandSet:
 
     def _parser(self, name: str, summary: str, description: str) -> CommandParser:
         self.names.append(name)
-        return self._actions.add_parser(
+        parser: CommandParser = self._actions.add_parser(
             name,
             help=summary,
             description=description or f"{summary[0].upper()}{summary[1:]}.",
+            formatter_class=_HelpFormatter,
             allow_abbrev=False,
         )
+        parser.epilog = examples_of(parser.prog.removeprefix(f"{PROGRAM} "))
+        return parser
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ from tui_crawler.cli.options import (
     CommandParser,
     CommandSet,
     add_database,
+    add_quiet,
 )
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
@@ -28,6 +29,9 @@ neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways
 """
 _CONFIG_ENDS = (".yaml", ".yml")
 _EPILOG = """\
+first: tui-crawler crawl https://example.org/ crawls a site, tui-crawler demo shows one;
+tui-crawler help COMMAND tells more of a command, with examples
+
 exit status: 0 finished or stopped by the operator, 1 some origin ended by patience or database_error,
 2 usage or configuration error, 3 could not run, 130 SIGINT, 143 SIGTERM, 129 SIGHUP
 """
@@ -51,7 +55,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         root.check_options(words[: words.index(word)])
         raise UsageProblem(
             f"unknown command {word!r}{did_you_mean(word, commands.names)}",
-            hint="a configuration file ends in .yaml or exists; see tui-crawler --help",
+            hint=f"tui-crawler crawl {word} crawls it"
+            if "://" in word
+            else "a configuration file ends in .yaml or exists; see tui-crawler --help",
         )
     return root.parse_args(words)
 
@@ -129,7 +135,16 @@ def _root() -> tuple[CommandParser, CommandSet]:
         completion_command,
     ):
         module.declare(commands)
+    about = commands.add("help", "show what a command does, with examples", _help)
+    about.add_argument("words", metavar="COMMAND", nargs="*", help="a command, such as run or jobs set")
+    add_quiet(about)
     return parser, commands
+
+
+def _help(arguments: argparse.Namespace, _: Printer) -> int:
+    """Carries out `help`: prints what `COMMAND --help` does."""
+    parse([*arguments.words, "--help"])
+    return ExitStatus.ok
 
 
 def _console_parser() -> CommandParser:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 from tui_crawler.cli.printer import Printer
@@ -12,38 +12,51 @@ from tui_crawler.cli.problem import UsageProblem
 _TOLD = 20
 
 
-def read_seeds(words: Sequence[str], file: str | None, printer: Printer) -> tuple[str, ...]:
-    """The normalised seeds, each once, in their order; a word that is a file stands for the lines in it.
+def read_seeds(
+    words: Sequence[str], file: str | None, known: Callable[[], Set[str]], printer: Printer
+) -> tuple[str, ...]:
+    """The normalised seeds, each once, in their order; a word that is a file stands for the lines in it. Without a
+    scheme they are read as the console reads them, by the origins that are `known`; but a word that has neither a path
+    nor a port may be a mistyped file, and is none.
 
     A bad URL among the arguments is a UsageProblem. In a list (`-`, a file) it is told with its line and left
     out; a list without a single good one is a UsageProblem, too.
     """
-    from tui_crawler.domain.url import CrawlUrl, normalise
+    from tui_crawler.console.present.seeds import Seeds, read_seed, scheme_words
+    from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 
-    seeds: dict[str, None] = {}
+    seeds: dict[str, str] = {}  # and the scheme that was taken, empty where one was written
     bad: list[str] = []
+
+    def take(raw: str) -> CrawlUrl | InvalidUrl:
+        written = "://" in raw
+        url = read_seed(raw, frozenset() if written else known())
+        if isinstance(url, CrawlUrl):
+            seeds.setdefault(url.href, "" if written else url.scheme)
+        return url
+
     files = [word for word in words if _is_file(word)]
     for word in words:
         if word == "-" or word in files:
             continue
-        url = normalise(word)
-        if isinstance(url, CrawlUrl):
-            seeds[url.href] = None
-        else:
+        url = take(word)
+        if isinstance(url, InvalidUrl):
             bad.append(f"{url.raw} {url.reason}")
+        elif "/" not in word and ":" not in word:
+            bad.append(f"there is no file {word}; did you mean {url.href}?")
     if bad:
         raise UsageProblem(*bad)
     told = 0
     for place, line in _listed("-" in words, files if file is None else [*files, file]):
-        url = normalise(line)
-        if isinstance(url, CrawlUrl):
-            seeds[url.href] = None
-            continue
-        told += 1
-        if told <= _TOLD:
-            printer.note(f"{place}: {url.raw[:200]} {url.reason}")
+        url = take(line)
+        if isinstance(url, InvalidUrl):
+            told += 1
+            if told <= _TOLD:
+                printer.note(f"{place}: {url.raw[:200]} {url.reason}")
     if told:
         printer.note(f"{told} of the listed lines cannot be crawled and were left out")
+    if taken := scheme_words(Seeds(schemes=tuple(dict.fromkeys(filter(None, seeds.values()))))):
+        printer.note(taken)
     if not seeds:
         raise UsageProblem("no seed is named", hint="tui-crawler add URL…, a file, or - to read them from stdin")
     return tuple(seeds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,12 +129,14 @@ def _refetch(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.config.units import show_duration
     from tui_crawler.domain.command import SetDelay
 
     database = existing_database(arguments)
     (origin,) = _origins(database, (arguments.origin,))
+    done = f"your delay is set to {show_duration(arguments.wait)}:" if arguments.wait else "your delay is taken off:"
     command = SetDelay(origin, arguments.wait)
-    return carry_out_all(database, (command,), _telling("your delay is set:"), printer, as_json=arguments.json)
+    return carry_out_all(database, (command,), _telling(done), printer, as_json=arguments.json)
 
 
 def _steer(
@@ -159,7 +162,13 @@ def _add(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.job:
         with closing(open_reports(database)) as reports:
             known_jobs((arguments.job,), reports)
-    urls = read_seeds(arguments.urls, arguments.file, printer)
+
+    @cache
+    def known() -> frozenset[str]:
+        with closing(open_reports(database)) as reports:
+            return frozenset(one.origin for one in reports.origins_changed(0).rows)
+
+    urls = read_seeds(arguments.urls, arguments.file, known, printer)
     commands = [
         AddSeeds(urls[start : start + BULK], arguments.job, arguments.pattern, arguments.force, arguments.not_before)
         for start in range(0, len(urls), BULK)

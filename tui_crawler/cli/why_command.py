@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from tui_crawler.cli.columns import terminal_width
 from tui_crawler.cli.database_choice import existing_database
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_jobs
 from tui_crawler.cli.operator_name import operator_name
 from tui_crawler.cli.options import CommandSet, add_database, add_json
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import LINE_LIMIT, Printer
 
 if TYPE_CHECKING:
     from tui_crawler.domain.explanation import Explanation
@@ -85,7 +85,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.json:
         printer.document(_document(explanation))
     else:
-        width = max(60, shutil.get_terminal_size().columns)
+        width = max(60, terminal_width() or LINE_LIMIT)
         printer.lines(_lines(explanation, width, zone, verbose=arguments.verbose))
     return ExitStatus.ok
 

@@ -74,6 +74,8 @@ def _attach(parser: argparse.ArgumentParser, *, first: bool = False) -> None:
             for below in action.choices.values():
                 _attach(below)
             values = _configurations if first else None
+        elif parser.prog.endswith(" export") and action.dest == "format":
+            values = _export_formats
         elif action.choices is not None or action.nargs == 0:
             values = None
         else:
@@ -132,6 +134,19 @@ def _exit_codes(prefix: str, _: argparse.Namespace) -> Iterator[str]:
     return (name for name in ExitCode.__members__ if name.startswith(prefix))
 
 
+def _commands(prefix: str, _: argparse.Namespace) -> Iterator[str]:
+    from tui_crawler.cli.parser import completed_by
+
+    found = (action for action in completed_by([])._actions if isinstance(action, argparse._SubParsersAction))
+    return (name for action in found for name in action.choices if name.startswith(prefix))
+
+
+def _export_formats(prefix: str, arguments: argparse.Namespace) -> Iterator[str]:
+    from tui_crawler.cli.export_command import formats_of
+
+    return (form for form in formats_of(getattr(arguments, "what", None)) if form.startswith(prefix))
+
+
 def _groupings(prefix: str, _: argparse.Namespace) -> Iterator[str]:
     from tui_crawler.cli.failures_command import GROUPINGS
 
@@ -188,6 +203,7 @@ _BY_PLACEHOLDER: Mapping[str, Values] = {
     "DIR": _paths(files=False),
     "CODE": _exit_codes,
     "CODES": _listed(_exit_codes),
+    "COMMAND": _commands,
 }
 _BY_OPTION: Mapping[str, Values] = {
     "db": _paths(".db"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.present.line import Line
 
 _REFUSED_SHOWN = 3
+_HOST = re.compile(r"[^/?#]*(?:\.[^/?#]|:\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
         raw = line.strip()
         if not raw or raw.startswith("#"):
             continue
-        url = _read(raw, known)
+        url = read_seed(raw, known)
         if isinstance(url, InvalidUrl):
             refused.append((number, without_userinfo(raw), url.reason))
         elif url.href in found:
@@ -75,9 +77,11 @@ def _has_no_scheme(raw: str) -> bool:
     return "://" not in raw and isinstance(normalise(raw), InvalidUrl)
 
 
-def _read(raw: str, known: Set[str]) -> CrawlUrl | InvalidUrl:
+def read_seed(raw: str, known: Set[str]) -> CrawlUrl | InvalidUrl:
+    """A URL as a person writes it: where no scheme stands before a name with a dot or a port it is https, or http
+    where only that origin is `known`."""
     url = normalise(raw)
-    if isinstance(url, CrawlUrl) or "://" in raw or "." not in raw:
+    if isinstance(url, CrawlUrl) or "://" in raw or not _HOST.match(raw):
         return url
     secure, plain = normalise(f"https://{raw}"), normalise(f"http://{raw}")
     if isinstance(plain, CrawlUrl) and plain.origin in known:
