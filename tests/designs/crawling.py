@@ -245,8 +245,7 @@ class Crawling:
         """A command of the command line, in this process."""
         written, err = io.BytesIO(), io.StringIO()
         out = io.TextIOWrapper(written, "utf-8", newline="")
-        tls = patch("httpx.create_ssl_context", lambda **_: self.kit.tls)
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), tls:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             status = main(words)
         out.flush()
         return Said(status, written.getvalue(), err.getvalue())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from dataclasses import replace
+from pathlib import Path
 
 import httpx
 import pytest
@@ -16,6 +17,7 @@ from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.classify import Phase, Trouble, exit_code_of_trouble
 from tui_crawler.fetch.client import failure_of, system_moment
 from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.tls import Access, Trust, tls_context
 
 CERTIFICATE = CORPORA / "crawled.example.pem"  # self-signed, with its key, made for these tests
 OPEN = AddressGuard(allow_private=True)
@@ -52,6 +54,64 @@ async def test_a_certificate_nobody_vouches_for_is_refused() -> None:
         await fetcher.close()
         assert exchange.exit_code is ExitCode.connection_failed
         assert web.requests == []
+
+
+@pytest.mark.parametrize(
+    ("host", "trust", "code"),
+    [
+        ("crawled.example", Trust(str(CERTIFICATE)), ExitCode.file_ingested),
+        ("other.example", Trust(str(CERTIFICATE)), ExitCode.connection_failed),
+        ("other.example", Trust(verify=False), ExitCode.file_ingested),
+        ("crawled.example", Trust(), ExitCode.connection_failed),
+        ("crawled.example", Trust("/gone.pem"), ExitCode.connection_failed),
+    ],
+)
+async def test_whom_an_origin_may_be_is_said_for_each(
+    host: str, trust: Trust, code: ExitCode, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nothing of it comes from the environment, and nothing is told to it."""
+    server = serving()
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys"))
+    async with HostileWeb(tls=server) as web:
+        web.on("/", Send(whole()))
+        there = f"https://{host}:{web.port}"
+        fetcher = fetching(
+            resolve=here,
+            ssl_context=None,
+            access=lambda url: Access(trust=trust if url.origin == there else Trust(verify=False)),
+        )
+        exchange = await fetcher.exchange(ask(f"{there}/"))
+        another = await fetcher.exchange(ask(f"https://another.example:{web.port}/"))
+        await fetcher.close()
+    assert (exchange.exit_code, another.exit_code) == (code, ExitCode.file_ingested)
+    assert not (tmp_path / "keys").exists()
+
+
+def test_the_certificates_of_the_system_are_trusted_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle = tmp_path / "bundle.crt"
+    bundle.write_bytes(CERTIFICATE.read_bytes())
+    packaged = len(tls_context(Trust()).get_ca_certs())
+    built = ssl.get_default_verify_paths()
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: built._replace(openssl_cafile=str(bundle)))
+    subjects = [each["subject"] for each in tls_context(Trust()).get_ca_certs()]
+    assert ((("commonName", "crawled.example"),),) in subjects
+    assert packaged > 50
+
+
+async def test_what_is_secret_is_sent_and_not_recorded(web: HostileWeb) -> None:
+    secret = (("Authorization", "Bearer s3cret"), ("accept", "x/s3cret"))
+    fetcher = fetching(access=lambda url: Access(secret if url.path == "/" else ()))
+    web.on("/", Send(whole()))
+    web.on("/other", Send(whole()))
+    exchanges = [await fetcher.exchange(ask(web.url(path))) for path in ("/", "/other")]
+    await fetcher.close()
+    sent = [dict(web.fields(number)) for number in (0, 1)]
+    assert [name for name, _ in web.fields(0)].count("accept") == 1
+    assert (sent[0]["authorization"], sent[0]["accept"]) == ("Bearer s3cret", "x/s3cret")
+    assert "authorization" not in sent[1]
+    assert exchanges[0].requests[0].request_headers[-2:] == (("Authorization", "•••"), ("accept", "•••"))
+    assert "s3cret" not in repr(exchanges)
 
 
 async def test_only_so_many_origins_stay_open(web: HostileWeb) -> None:

@@ -22,18 +22,20 @@ def read_config(
     *,
     allow_impolite: bool = False,
     elsewhere: bool = False,
+    resolves: bool = True,
 ) -> Config:
     """The configuration in `file`, with values of the command line by dotted key.
 
     `allow_impolite` says that the command line allows delays below 1 s, for every origin; `elsewhere` that another
-    database is opened, so that the place of the configured one need not exist. Raises UsageProblem with a line for
+    database is opened, so that the place of the configured one need not exist; without `resolves` secrets and
+    certificates need not be there: nothing is requested. Raises UsageProblem with a line for
     each thing that is wrong.
     """
     from tui_crawler.config.load import load_config
     from tui_crawler.config.problem import ConfigErrors
 
     try:
-        return load_config(Path(file), overrides, allow_impolite, looks_at_files=not elsewhere)
+        return load_config(Path(file), overrides, allow_impolite, looks_at_files=not elsewhere, resolves=resolves)
     except ConfigErrors as errors:
         raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
 

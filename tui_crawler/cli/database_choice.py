@@ -33,9 +33,9 @@ def chosen_database(arguments: argparse.Namespace) -> Path:
     if named is not None:
         return named
     if arguments.config is not None:
-        return configured_database(read_config(arguments.config))
+        return configured_database(read_config(arguments.config, resolves=False))
     if Path(DEFAULT_CONFIG).is_file():
-        return configured_database(read_config(DEFAULT_CONFIG))
+        return configured_database(read_config(DEFAULT_CONFIG, resolves=False))
     found = sorted(Path().glob("*.db"))
     if len(found) == 1:
         return found[0].absolute()

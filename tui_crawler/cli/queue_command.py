@@ -91,7 +91,7 @@ def _configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
     if file is None and named_database(arguments) is None and Path(DEFAULT_CONFIG).is_file():
         file = DEFAULT_CONFIG
     if file is not None:
-        config = read_config(file, elsewhere=named_database(arguments) is not None)
+        config = read_config(file, elsewhere=named_database(arguments) is not None, resolves=False)
         return config, existing(database_of_run(arguments, config))
     database = existing_database(arguments)
 

@@ -85,6 +85,7 @@ def _run_document(run: RunView) -> dict[str, object]:
         "heartbeat_at": run.heartbeat_at,
         "max_in_flight": run.max_in_flight,
         "max_requests": run.max_requests,
+        "warnings": list(run.warnings),
     }
 
 
@@ -154,6 +155,8 @@ def _lines(
     from tui_crawler.console.safe_text import safe
 
     yield from _wrapped(_run_line(run, totals.pending, now, zone), width)
+    for warning in () if run is None else run.warnings:
+        yield from _wrapped(f"warning: {warning}", width)
     sums = (
         f"in all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: "
         f"{count(totals.todo)} on todo lists, {count(totals.pending)} pending, {count(totals.done)} done, "

@@ -14,6 +14,7 @@ from tui_crawler.config.web_kinds import LONGEST_URL, is_loopback
 from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.user_agent import NOBODY, UNCONFIGURED_USER_AGENT
+from tui_crawler.domain.view import UNVERIFIED
 
 _ALLOW = "delay.allow_impolite"
 
@@ -23,6 +24,7 @@ def check_config(config: Config, reader: Reader, start: Mark) -> None:
     _check_delays(config, reader, start)
     _check_seeds(config, reader, start)
     _check_names(config, reader, start)
+    _check_hosts(config, reader, start)
     _warn(config, reader, start)
 
 
@@ -75,6 +77,19 @@ def _check_names(config: Config, reader: Reader, start: Mark) -> None:
         reader.report(_item_mark(reader, "jobs", index, start), f"jobs[{index}].name", message, "take another name")
     _refuse_repeated(reader, "hosts", "host", [host.host for host in config.hosts], start)
     _refuse_repeated(reader, "sites", "origin", [site.origin for site in config.sites], start)
+
+
+def _check_hosts(config: Config, reader: Reader, start: Mark) -> None:
+    unverified = [] if config.network.verify else [("network.verify", reader.mark_of("network.verify", start))]
+    for index, host in enumerate(config.hosts):
+        mark = _item_mark(reader, "hosts", index, start)
+        if host.basic_auth is not None and "authorization" in {name.lower() for name, _ in host.headers}:
+            message = "basic_auth and a header field Authorization would be sent both"
+            reader.report(mark, f"hosts[{index}].basic_auth", message, "keep one of the two")
+        if host.verify is False:
+            unverified.append((f"hosts[{index}].verify", mark))
+    for key, mark in unverified:
+        reader.warn(mark, key, UNVERIFIED, "name its certificate as ca_file, and leave verify true")
 
 
 def _refuse_repeated(reader: Reader, at: str, key: str, names: Sequence[str], start: Mark) -> None:

@@ -43,6 +43,7 @@ def load_config(
     allow_impolite_cli: bool = False,
     *,
     looks_at_files: bool = True,
+    resolves: bool = True,
 ) -> Config:
     """Reads a configuration file.
 
@@ -50,7 +51,8 @@ def load_config(
     YAML (`"30m"`, 512000, True, lists). `allow_impolite_cli` is the command line's `--allow-impolite`: it sets
     `delay.allow_impolite` and accepts it for every origin. `database` cannot be overridden: the opened path is
     compared with the file's by `guard_database`. `looks_at_files` is False where another database is opened: the place
-    that the configuration names need not exist then.
+    that the configuration names need not exist then. `resolves` is False where nothing is requested: variables and
+    files that hold secrets and certificates need not be there.
 
     Raises ConfigErrors with up to 20 problems. Reads the file and looks at the database file's first bytes;
     writes nothing.
@@ -59,7 +61,7 @@ def load_config(
         text = read_text(path)
     except Refused as refused:
         raise _errors(refused) from refused
-    return _load(text, path, overrides or {}, allow_impolite_cli, looks_at_files=looks_at_files)
+    return _load(text, path, overrides or {}, allow_impolite_cli, looks_at_files=looks_at_files, resolves=resolves)
 
 
 def read_config(text: str, name: str, built_into: str = "") -> Config:
@@ -67,7 +69,9 @@ def read_config(text: str, name: str, built_into: str = "") -> Config:
     at, so that the database it names may be open. `built_into` says what holds the text where no file does: then no
     file is named as the place of a rule. Raises ConfigErrors."""
     label = f"{BUILT_INTO}{built_into}" if built_into else ""
-    return replace(_load(text, Path(f"{name}.yaml"), {}, False, looks_at_files=False, label=label), file="")
+    return replace(
+        _load(text, Path(f"{name}.yaml"), {}, False, looks_at_files=False, resolves=False, label=label), file=""
+    )
 
 
 def _load(
@@ -77,13 +81,14 @@ def _load(
     impolite: bool,
     *,
     looks_at_files: bool = True,
+    resolves: bool = True,
     label: str = "",
 ) -> Config:
     label = label or visible(str(path), LONGEST_PATH)
     start = Mark(label, 1, 1)
-    reader = _reader(overrides, impolite, path.parent, looks_at_files=looks_at_files)
+    reader = _reader(overrides, impolite, path.parent, looks_at_files=looks_at_files, resolves=resolves)
     root = _compose(text, label, reader)
-    config = _read(root, reader)
+    config = replace(_read(root, reader), text=reader.stored_text(text))
     stem = path.stem or "crawl"
     database = config.database
     try:
@@ -165,7 +170,9 @@ def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
     return change
 
 
-def _reader(overrides: Mapping[str, object], impolite: bool, folder: Path, *, looks_at_files: bool = True) -> Reader:
+def _reader(
+    overrides: Mapping[str, object], impolite: bool, folder: Path, *, looks_at_files: bool = True, resolves: bool = True
+) -> Reader:
     """A reader with the command line's values, each under its canonical key. Raises ConfigErrors for unknown keys."""
     known: dict[str, str] = {}
     for at, key in walk_keys(ROOT):
@@ -185,7 +192,7 @@ def _reader(overrides: Mapping[str, object], impolite: bool, folder: Path, *, lo
             nodes[known[path]] = _node(value)
     if problems:
         raise ConfigErrors(problems)
-    return Reader(PLACES, nodes, folder, looks_at_files=looks_at_files)
+    return Reader(PLACES, nodes, folder, looks_at_files=looks_at_files, resolves=resolves)
 
 
 def _node(value: object) -> Node:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from tui_crawler.config.problem import (
     TooManyProblems,
     problem_at,
 )
-from tui_crawler.config.tree import Node
+from tui_crawler.config.tree import Node, Scalar
 
 
 class Reader:
@@ -22,7 +24,8 @@ class Reader:
 
     `places` maps the name of each known key to the sections it may stand in. `overrides` maps dotted keys to
     values of the command line, which win over the file. `folder` is where a relative database path begins;
-    `looks_at_files` is False where the database may be open in this process (closing it would cost its locks).
+    `looks_at_files` is False where the database may be open in this process (closing it would cost its locks);
+    `resolves` is False where nothing is requested, so that secrets and certificates need not be there.
     """
 
     def __init__(
@@ -32,10 +35,13 @@ class Reader:
         folder: Path,
         *,
         looks_at_files: bool = True,
+        resolves: bool = True,
     ) -> None:
         self.places = places
         self.folder = folder
         self.looks_at_files = looks_at_files
+        self.resolves = resolves
+        self._kept_out: dict[tuple[int, int], str] = {}
         self.problems: list[ConfigProblem] = []
         self.warnings: list[ConfigProblem] = []
         self.marks: dict[str, Mark] = {}
@@ -47,6 +53,21 @@ class Reader:
         self.problems.append(problem_at(mark, key, message, suggestion))
         if len(self.problems) >= MAX_PROBLEMS:
             raise TooManyProblems
+
+    def keep_out(self, node: Node, instead: str) -> None:
+        """A value that must not be stored as it stands in the text; `instead` does."""
+        if isinstance(node, Scalar) and node.span[1]:
+            self._kept_out[node.span] = instead
+
+    def stored_text(self, text: str) -> str:
+        """The text that was read, as it may be stored."""
+        for (start, end), instead in sorted(self._kept_out.items(), reverse=True):
+            given = text[start:end]
+            anchor = re.match(r"(?:!\S*\s+)?(&\S+\s+)?", given)
+            line_end = "\n" if given.endswith("\n") else ""  # of a block scalar
+            quoted = json.dumps(instead, ensure_ascii=False)
+            text = f"{text[:start]}{(anchor and anchor[1]) or ''}{quoted}{line_end}{text[end:]}"
+        return text
 
     def refuse(self, refused: Refused, key: str) -> None:
         """Keeps a refused value as a problem of `key`, or of the key inside it that was refused."""

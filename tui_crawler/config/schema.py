@@ -42,7 +42,8 @@ class Config:
     `seeds` are as they were written. `file` is the path of the configuration, empty for `config_from_seeds`.
     `sources` pairs each given key with its place (`file:line`, "command line"); what is not in it is a default.
     `impolite_everywhere` is the command line's `--allow-impolite`: without it `delay.floor_ms` and
-    `delay.average.floor_ms` below 1000 hold for loopback origins only.
+    `delay.average.floor_ms` below 1000 hold for loopback origins only. `text` is what was read, as it may be stored:
+    without secrets.
     """
 
     seeds: tuple[str, ...] = need(SEEDS, "Where the crawl begins; their origins are crawled.")
@@ -82,6 +83,7 @@ class Config:
     )
     theme: str = key(Choice(THEMES), "textual-dark", "Theme of the console; where none is given, the first.")
     file: str = ""
+    text: str = field(default="", repr=False, compare=False)
     sources: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
     warnings: tuple[ConfigProblem, ...] = field(default=(), compare=False)
     impolite_everywhere: bool = False

@@ -10,11 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from tui_crawler.config.access import (
+    COOKIE_VALUE,
+    FIELD_VALUE,
+    OUR_FIELDS,
+    PASSWORD,
+    USER_NAME,
+    CertificateFile,
+    Secret,
+    Secrets,
+    SecretText,
+)
 from tui_crawler.config.kinds import AutoFlag, Choice, Flag, Nullable, Real, Size, Span, Text, Whole
 from tui_crawler.config.policies import RULES
-from tui_crawler.config.table import ListOf, WordsOrAll, key, need, section
+from tui_crawler.config.table import ListOf, WordsOrAll, key, need, section, table_of
 from tui_crawler.config.units import DAY, HOUR, KIB, MIB, MINUTE, SECOND, WEEK, YEAR
-from tui_crawler.config.web_kinds import HostName, OriginName, ProxyAddress, Seed, StartPath
+from tui_crawler.config.web_kinds import HostEntry, OriginName, ProxyAddress, Seed, StartPath
 from tui_crawler.domain.attempt import OTHER
 from tui_crawler.domain.link_kind import LinkKind
 from tui_crawler.domain.policy import Rule
@@ -152,6 +163,14 @@ class NetworkConfig:
         "Requests to private and loopback addresses; `auto`: only where a seed itself names such a host, also one that "
         "was added later.",
     )
+    ca_file: str | None = key(
+        Nullable(CertificateFile(), "none"),
+        None,
+        "Certificates that are trusted beside the system's and the packaged ones.",
+    )
+    verify: bool = key(
+        Flag(), True, "Certificates are verified; `false` is told as long as the crawl is shown. Better is `ca_file`."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +242,36 @@ class QueueConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class HostConfig:
-    """Settings of one host."""
+class BasicAuth:
+    """Who asks, by the Basic scheme (RFC 7617)."""
 
-    host: str = need(HostName(), "The host, on every port.")
-    default_delay_ms: int = need(Span(0, WEEK), "Takes the place of delay.default.")
+    user: Secret = need(SecretText("a user name", USER_NAME), "The user name.")
+    password: Secret = need(SecretText("a password", PASSWORD), "The password.")
+
+
+@dataclass(frozen=True, slots=True)
+class HostConfig:
+    """Settings of one host; the entry of the origin wins, then that with the port. None: as elsewhere."""
+
+    host: str = need(HostEntry(), "The host on every port, the host on one port, or an origin.")
+    default_delay_ms: int | None = key(
+        Nullable(Span(0, WEEK), "delay.default"), None, "Takes the place of delay.default."
+    )
+    ca_file: str | None = key(
+        Nullable(CertificateFile(), "network.ca_file"), None, "Takes the place of network.ca_file."
+    )
+    verify: bool | None = key(Nullable(Flag(), "network.verify"), None, "Takes the place of network.verify.")
+    headers: tuple[tuple[str, Secret], ...] = key(
+        Secrets("header fields", FIELD_VALUE, frozenset(OUR_FIELDS)),
+        (),
+        "Sent with every request to this host, of a plain host name to its https origin only; never stored or shown.",
+    )
+    cookies: tuple[tuple[str, Secret], ...] = key(
+        Secrets("cookies", COOKIE_VALUE), (), "Sent likewise, always as they stand here."
+    )
+    basic_auth: BasicAuth | None = key(
+        Nullable(table_of(BasicAuth, quiet=True), "none"), None, "User name and password, sent likewise."
+    )
 
 
 @dataclass(frozen=True, slots=True)

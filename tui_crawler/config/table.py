@@ -42,12 +42,14 @@ class Key:
 class Table:
     """A mapping with known keys. `build(values, mark)` makes the value; it may raise Refused.
 
-    `unbuild(value)` gives the values back, by field; without it they are attributes of the value.
+    `unbuild(value)` gives the values back, by field; without it they are attributes of the value. `quiet`: what stands
+    in its place is not quoted.
     """
 
     keys: tuple[Key, ...]
     build: Callable[[Mapping[str, Any], Mark], Any]
     unbuild: Callable[[Any], Mapping[str, Any]] | None = None
+    quiet: bool = False
 
     @property
     def accepts(self) -> str:
@@ -91,7 +93,7 @@ class Table:
         if not isinstance(node, MappingNode):
             known = tuple(entry.name for entry in self.keys)
             hint = f"as in {at}: {{default: 1s}}; " if "default" in known else ""
-            message = f"expected a mapping of settings, found {describe(node)}"
+            message = "expected a mapping of settings" + ("" if self.quiet else f", found {describe(node)}")
             raise Refused(node.mark, message, f"{hint}keys: {', '.join(known)}")
         names = {entry.name: entry.name for entry in self.keys}
         names |= {entry.alias: entry.name for entry in self.keys if entry.alias}
@@ -215,7 +217,7 @@ def section(cls: type[Any], doc: str) -> Any:
     return key(table_of(cls), cls(), doc)
 
 
-def table_of(cls: type[Any]) -> Table:
+def table_of(cls: type[Any], *, quiet: bool = False) -> Table:
     """The table of a dataclass made with `key`, `need` and `section`.
 
     A field named `source` without a key takes the place (`file:line`) of the mapping.
@@ -231,7 +233,7 @@ def table_of(cls: type[Any]) -> Table:
     def build(values: Mapping[str, Any], mark: Mark) -> Any:
         return cls(**values, source=mark.place) if sourced else cls(**values)
 
-    return Table(keys, build)
+    return Table(keys, build, quiet=quiet)
 
 
 def inner_table(kind: Kind) -> Table | None:

@@ -46,11 +46,13 @@ _LONGEST_INT = 40  # digits; more is read as a float, which no key accepts
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """One value. `plain` is True when it stands without quotes and so may be null, a boolean or a number."""
+    """One value. `plain` is True when it stands without quotes and so may be null, a boolean or a number; `span` is
+    where it begins and ends in the text, in characters."""
 
     text: str
     plain: bool
     mark: Mark
+    span: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,7 @@ class _Composer:
             if type(value_of(Scalar(text, True, mark))) not in _SCALAR_TAGS.get(tag, ()):
                 raise self._bad_tag(tag, mark)
         self._nodes += 1
-        node = Scalar(text, plain, mark)
+        node = Scalar(text, plain, mark, (event.start_mark.index, event.end_mark.index))
         if event.anchor:
             self._anchors[event.anchor] = _Anchored(node, 1, 0)
         self._add(node, 0)

@@ -20,6 +20,7 @@ LONGEST_URL = CLIENT_MAX_LENGTH
 
 _SCHEME_AND_HOST = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+(?:[/?#]|$))")
+_PORT = re.compile(r"[^:]:[0-9]+$|\]:[0-9]+$")
 _PRINTABLE_ASCII = re.compile(r"[\x20-\x7e]*")
 
 
@@ -113,6 +114,27 @@ class HostName:
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class HostEntry(HostName):
+    """What settings of a host are for: a host name or address, perhaps with a port, or an origin."""
+
+    @property
+    def accepts(self) -> str:
+        return "a host (example.org), host and port (example.org:8080) or an origin (https://example.org)"
+
+    def read(self, node: Node, at: str, reader: Reader) -> str:
+        text = text_of(node, self)
+        if "://" in text:
+            return OriginName().read(node, at, reader)
+        try:
+            return plain_host(text)
+        except BadPattern:
+            url = normalise(f"https://{text}", max_length=LONGEST_URL)
+            if not isinstance(url, CrawlUrl) or url.href != f"{url.origin}/" or not _PORT.search(text):
+                raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
+            return f"{url.host}:{url.port}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ class RunPlan:
     start_paths: tuple[tuple[str, str], ...] = ()
     max_url_length: int = 2048
     check_external: bool = False
+    unverified: int = 0  # hosts whose certificates are not verified; -1: any
 
 
 @dataclass(frozen=True, slots=True)

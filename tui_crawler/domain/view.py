@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+UNVERIFIED = "certificates are not verified"
+
 
 @dataclass(frozen=True, slots=True)
 class RunView:
@@ -29,6 +31,15 @@ class RunView:
     tries: int = 0  # how many a page gets when it is put back; 0: not told
     worked_ms: int = 0  # up to its last heartbeat, by a monotonic clock, without the rest between its sessions
     paused_jobs: tuple[int, ...] = ()  # their ids
+    unverified: int = 0  # hosts whose certificates are not verified; -1: any
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be told as long as the run is shown."""
+        if not self.unverified:
+            return ()
+        of = "" if self.unverified < 0 else f" of {self.unverified} host" + ("s" if self.unverified > 1 else "")
+        return (f"{UNVERIFIED}{of}: what is sent and answered can be read and changed on the way",)
 
 
 @dataclass(frozen=True, slots=True)

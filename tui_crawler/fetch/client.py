@@ -28,12 +28,14 @@ from tui_crawler.fetch.guarded_backend import ClosedUnanswered, GuardedBackend, 
 from tui_crawler.fetch.headers import RawHeaders
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.resolve import Resolver, resolve_name
+from tui_crawler.fetch.tls import Access, Trust, tls_context
 from tui_crawler.fetch.transfer import Call, Transfer
 from tui_crawler.fetch.validation.validators import VALIDATED_KINDS
 
 DEFAULT_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/css;q=0.8,*/*;q=0.5"
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody
 _LONGEST_NAME = 253  # RFC 1035, 2.3.4
 _LONGEST_LABEL = 63
 
@@ -48,8 +50,9 @@ class HttpFetcher:
 
     `product_token` is the name by which pages address this crawler in `meta` and X-Robots-Tag. `proxy` is a URL;
     behind a proxy only literal addresses can be guarded. `data_rules` hold for the pages of their hosts,
-    `validate_kinds` (of html, xml, rss, css) are validated. `now`, `resolve`, `ssl_context` are given by tests.
-    Raises BadDataRule, ValueError for a proxy that cannot be used.
+    `validate_kinds` (of html, xml, rss, css) are validated. `access` says how the origin of a URL is asked, `trust`
+    whom a proxy may be. `now`, `resolve`, `ssl_context` are given by tests.
+    Raises BadDataRule, ValueError for a proxy that cannot be used, OSError for certificates that cannot.
     """
 
     def __init__(
@@ -63,6 +66,8 @@ class HttpFetcher:
         accept: str = DEFAULT_ACCEPT,
         data_rules: Sequence[DataRule] = (),
         validate_kinds: frozenset[str] = VALIDATED_KINDS,
+        access: Callable[[CrawlUrl], Access] = lambda _: Access(),
+        trust: Trust = Trust(),  # noqa: B008  (it is frozen)
         now: Callable[[], Moment] = system_moment,
         resolve: Resolver = resolve_name,
         ssl_context: ssl.SSLContext | None = None,
@@ -70,8 +75,9 @@ class HttpFetcher:
         self._limits = limits
         self._guard = guard
         self._resolve = resolve
-        self._wire = HttpxWire(limits, guard, resolve, proxy, ssl_context, ConnectionLogs(now))
-        self._transfer = Transfer(self._wire, limits, now, accept, fluke_retry)
+        contexts = {} if ssl_context is None else {Trust(): ssl_context}
+        self._wire = HttpxWire(limits, guard, resolve, proxy, access, trust, contexts, ConnectionLogs(now))
+        self._transfer = Transfer(self._wire, limits, now, accept, fluke_retry, lambda url: access(url).headers)
         self._reader = PageReader(limits, product_token, data_rules=data_rules, validate_kinds=validate_kinds)
 
     async def exchange(self, request: FetchRequest) -> Exchange:
@@ -106,7 +112,8 @@ class HttpFetcher:
 
 
 class HttpxWire:
-    """One small transport per origin with a shared TLS context; the least recently used idle ones are closed."""
+    """One small transport per origin; the least recently used idle ones are closed. Origins whose `access` trusts the
+    same certificates share one of the TLS `contexts`, which are made when they are needed."""
 
     def __init__(
         self,
@@ -114,27 +121,34 @@ class HttpxWire:
         guard: AddressGuard,
         resolve: Resolver,
         proxy: str | None,
-        ssl_context: ssl.SSLContext | None,
+        access: Callable[[CrawlUrl], Access],
+        trust: Trust,
+        contexts: dict[Trust, ssl.SSLContext],
         logs: ConnectionLogs,
     ) -> None:
         self._guard = guard
         self._logs = logs
-        self._proxy = None if proxy is None else httpx.Proxy(proxy)
+        self._access = access
+        self._contexts = contexts
+        secure = self._context(trust) if proxy is not None and proxy.startswith("https:") else None
+        self._proxy = None if proxy is None else httpx.Proxy(proxy, ssl_context=secure)
         self._max_open = limits.max_open_origins
         self._keep_alive_s = limits.keep_alive_ms / 1000
-        self._ssl_context = ssl_context
         judged_by = guard if proxy is None else None
         self._backend = GuardedBackend(judged_by, resolve, httpcore.AnyIOBackend(), logs)
         self._open: OrderedDict[str, _Origin] = OrderedDict()
         connect, read = limits.connect_timeout_ms / 1000, limits.read_timeout_ms / 1000
         self._timeouts = {"connect": connect, "read": read, "write": read, "pool": connect}
         if proxy is not None:
-            self._transport()  # a proxy that this installation cannot use is an error now, not at the first page
+            self._transport(None)  # a proxy that this installation cannot use is an error now, not at the first page
 
     async def open(self, call: Call, log: ConnectionLog) -> HttpxAnswer:
         """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed."""
         request = self._request(call)
-        origin = self._origin(call.url)
+        try:
+            origin = self._origin(call.url)
+        except OSError as error:  # its certificates were there when the crawl began
+            raise failure_of(error, Phase.connect, None) from error
         origin.in_use += 1
         try:
             await self._close_idle()
@@ -167,7 +181,9 @@ class HttpxWire:
     def _origin(self, url: CrawlUrl) -> _Origin:
         known = self._open.get(url.origin)
         if known is None:
-            known = self._open[url.origin] = _Origin(self._transport())
+            known = self._open[url.origin] = _Origin(
+                self._transport(self._access(url).trust if url.scheme == "https" else None)
+            )
         self._open.move_to_end(url.origin)
         return known
 
@@ -180,11 +196,15 @@ class HttpxWire:
                 return
             await self.forget(name)
 
-    def _transport(self) -> httpx.AsyncHTTPTransport:
-        if self._ssl_context is None:  # made once, and not for a process that asks for nothing
-            self._ssl_context = httpx.create_ssl_context(trust_env=False)
+    def _context(self, trust: Trust) -> ssl.SSLContext:
+        if trust not in self._contexts:  # loading certificates takes longer than most requests
+            self._contexts[trust] = tls_context(trust)
+        return self._contexts[trust]
+
+    def _transport(self, trust: Trust | None) -> httpx.AsyncHTTPTransport:
+        """A transport for one origin; without `trust` for one that has no TLS. Raises OSError."""
         transport = httpx.AsyncHTTPTransport(
-            verify=self._ssl_context,
+            verify=_NO_TLS if trust is None else self._context(trust),
             trust_env=False,
             http1=True,
             http2=False,
@@ -208,7 +228,9 @@ class HttpxWire:
     def _request(self, call: Call) -> httpx.Request:
         """The request as httpx has it. Raises TransferFailed(invalid_target)."""
         extensions = {"timeout": self._timeouts}
-        return httpx.Request(call.method, _client_url(call.url), headers=_encode(call.headers), extensions=extensions)
+        return httpx.Request(
+            call.method, _client_url(call.url), headers=_encode((*call.headers, *call.secret)), extensions=extensions
+        )
 
 
 class _Origin:

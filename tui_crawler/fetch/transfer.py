@@ -14,7 +14,7 @@ from typing import Protocol
 from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, RequestRecord
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.url import MASK, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.fetch.classify import (
     Phase,
     TransferFailed,
@@ -49,11 +49,12 @@ _NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address,
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What goes over the wire: the URL, the method and all header fields, in order."""
+    """What goes over the wire: the URL, the method and all header fields, in order; `secret` ones are not recorded."""
 
     url: CrawlUrl
     method: str
     headers: Headers
+    secret: Headers = field(default=(), repr=False)
 
 
 class Answer(Protocol):
@@ -127,23 +128,34 @@ class _Ending:
 
 
 class Transfer:
-    """Makes exchanges over a wire, within limits. `now` gives both clocks; deadlines use the event loop's."""
+    """Makes exchanges over a wire, within limits. `now` gives both clocks; deadlines use the event loop's.
+
+    `secret` answers the fields that only the origin of a URL gets.
+    """
 
     def __init__(
-        self, wire: Wire, limits: FetchLimits, now: Callable[[], Moment], accept: str, fluke_retry: bool
+        self,
+        wire: Wire,
+        limits: FetchLimits,
+        now: Callable[[], Moment],
+        accept: str,
+        fluke_retry: bool,
+        secret: Callable[[CrawlUrl], Headers] = lambda _: (),
     ) -> None:
         self._wire = wire
         self._limits = limits
         self._now = now
         self._accept = accept
         self._fluke_retry = fluke_retry
+        self._secret = secret
 
     async def exchange(self, request: FetchRequest) -> Exchange:
         """One request, and a second one at once when the connection itself failed (U). Raises nothing of its own.
 
         The whole-exchange deadline covers both requests.
         """
-        call = Call(request.url, request.method, self._request_headers(request))
+        secret = self._secret(request.url)
+        call = Call(request.url, request.method, self._request_headers(request, secret), secret)
         deadline = asyncio.get_running_loop().time() + self._limits.total_timeout_ms / 1000
         records: list[RequestRecord] = []
         while True:
@@ -155,7 +167,7 @@ class Transfer:
             if not (ending.flukeable and self._fluke_retry and len(records) == 1):
                 return self._exchange(progress, ending, tuple(records), ended)
 
-    def _request_headers(self, request: FetchRequest) -> Headers:
+    def _request_headers(self, request: FetchRequest, secret: Headers) -> Headers:
         fields = [
             ("Host", request.url.origin.partition("://")[2]),
             ("User-Agent", request.user_agent),
@@ -166,7 +178,8 @@ class Transfer:
             fields.append(("If-None-Match", request.conditional_etag))
         if request.conditional_since:
             fields.append(("If-Modified-Since", request.conditional_since))
-        return tuple(fields)
+        replaced = {name.lower() for name, _ in secret}
+        return tuple(one for one in fields if one[0].lower() not in replaced)
 
     def _exchange(
         self, progress: _Progress, ending: _Ending, records: tuple[RequestRecord, ...], ended: Moment
@@ -376,7 +389,7 @@ def _record(
         fluke_retry=fluke_retry,
         error=clean_message(ending.message),
         remote_address=connection.remote_address,
-        request_headers=call.headers,
+        request_headers=(*call.headers, *((name, MASK) for name, _ in call.secret)),
         response_headers=progress.headers,
         dns_ms=connection.took.get(Step.dns),
         connect_ms=connection.took.get(Step.connect),

@@ -43,7 +43,8 @@ FROM origin o LEFT JOIN session s ON s.id = o.session_id"""
 
 _RUN = """SELECT r.id, r.started_at, r.finished_at, r.finish_reason, r.requests, r.user_agent, r.config_name,
     r.max_in_flight, r.max_requests, s.host, s.machine, s.pid, s.process_started_ms, s.started_at, s.heartbeat_at,
-    s.lease_ms, s.ended_at, r.tries, r.worked_ms
+    s.lease_ms, s.ended_at, r.tries, r.worked_ms,
+    COALESCE((SELECT value FROM meta WHERE name = 'unverified'), 0)
 FROM run r JOIN session s ON s.run_id = r.id AND s.rest = 0 ORDER BY s.id DESC LIMIT 1"""
 
 _PAUSED_JOBS = "SELECT id FROM job WHERE concurrency = 0 AND aborted = 0 ORDER BY id"
@@ -80,7 +81,7 @@ def run_view(reader: Reader, now: int) -> RunView | None:
     hold = Hold(owner, *row[13:16])
     live = not row[16] and hold.is_live(this_process(), now)
     paused = tuple(job for (job,) in reader.all(_PAUSED_JOBS))
-    values = [*row[:7], live, owner.describe(), hold.heartbeat_at, *row[7:9], row[17], row[18], paused]
+    values = [*row[:7], live, owner.describe(), hold.heartbeat_at, *row[7:9], row[17], row[18], paused, row[19]]
     return RunView(*values)
 
 

@@ -24,6 +24,7 @@ from tui_crawler.storage.clock import mono_clock
 from tui_crawler.storage.counters import forget_minutes, forget_runs
 from tui_crawler.storage.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.jobs import any_job, configure_jobs, hold_back, job_states
+from tui_crawler.storage.marks import set_mark
 from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
 from tui_crawler.storage.owner import Hold, Owner
 from tui_crawler.storage.rulesets import Edited
@@ -62,6 +63,7 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
     )
     if not continued:
         forget_runs(transaction, claim)
+    set_mark(transaction, "unverified", plan.unverified)
     in_force = rulesets.begin(transaction, claim, plan, edited)
     left_out = _gather(transaction, claim, plan, continued)
     for job in (main, *plan.jobs):

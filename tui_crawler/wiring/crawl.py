@@ -15,7 +15,7 @@ from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.writer import WriterSettings
 from tui_crawler.wiring.origin_settings import admission_of, seed_urls
-from tui_crawler.wiring.settings import engine_settings, fetcher_of, sites
+from tui_crawler.wiring.settings import check_secrets, engine_settings, fetcher_of, sites
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,6 +88,7 @@ class Crawl:
 
     async def run(self) -> Ended:
         """Runs until the end, then closes everything. Raises RunHeld, StorageFailure."""
+        check_secrets(self._config)
         watch = asyncio.create_task(self._watch_place(), name="place of the database")
         try:
             reason = await self.engine.run()

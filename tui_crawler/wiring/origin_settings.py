@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tui_crawler.config.schema import Config
+    from tui_crawler.config.sections import HostConfig
 
 POLITE_FLOOR_MS = 1_000
 
@@ -46,23 +47,37 @@ def admission_of(config: Config) -> Admission:
     return Admission(config.policy_set, scope, limits)
 
 
+def host_entries(config: Config) -> Callable[[CrawlUrl], tuple[HostConfig, ...]]:
+    """The entries of `hosts` that hold for a URL: that of its origin, of its host and port, of its host."""
+    by_name = {host.host: host for host in config.hosts}
+
+    def entries_of(url: CrawlUrl) -> tuple[HostConfig, ...]:
+        names = (url.origin, f"{url.host}:{url.port}", url.host)
+        return tuple(by_name[name] for name in names if name in by_name)
+
+    return entries_of
+
+
 def settings_by_origin(config: Config) -> Callable[[str], CrawlSettings]:
-    """The settings of each origin: `hosts` replaces the default delay of a host on every port (R).
+    """The settings of each origin: `hosts` replaces the default delay (R).
 
     A floor below one second holds for loopback origins only, also for origins that join later, unless the command
     line said so.
     """
     common = _crawl_settings(config, config.delay.default_ms)
-    by_host = {host.host: _crawl_settings(config, host.default_delay_ms) for host in config.hosts}
+    entries_of = host_entries(config)
+    delays = {host.default_delay_ms for host in config.hosts if host.default_delay_ms is not None}
+    by_delay = {delay: _crawl_settings(config, delay) for delay in delays}
     quick = config.delay.floor_ms < POLITE_FLOOR_MS and not config.impolite_everywhere
 
     def settings_of(origin: str) -> CrawlSettings:
-        if not by_host and not quick:
+        if not by_delay and not quick:
             return common
         url = normalise(origin)
         if isinstance(url, InvalidUrl):
             return common
-        settings = by_host.get(url.host, common)
+        given = (by_delay[one.default_delay_ms] for one in entries_of(url) if one.default_delay_ms is not None)
+        settings = next(given, common)
         if quick and not is_loopback(url.host):
             return replace(settings, delay=replace(settings.delay, floor_ms=POLITE_FLOOR_MS))
         return settings

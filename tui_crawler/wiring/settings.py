@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from base64 import b64encode
 from typing import TYPE_CHECKING, Literal
 
 from publicsuffixlist import PublicSuffixList
 
+from tui_crawler.config.problem import Refused, problem_at
 from tui_crawler.domain.attempt import LinkKind
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.politeness_key import politeness_key
 from tui_crawler.domain.robots import product_token
-from tui_crawler.domain.run import RunPlan
+from tui_crawler.domain.run import RunPlan, StorageFailure
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.roster import EngineSettings
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.wiring.origin_settings import settings_by_origin, urls_of
+from tui_crawler.fetch.tls import Access, Trust
+from tui_crawler.wiring.origin_settings import host_entries, settings_by_origin, urls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
 
     from tui_crawler.config.schema import Config
-    from tui_crawler.config.sections import JobConfig
+    from tui_crawler.config.sections import HostConfig, JobConfig
     from tui_crawler.wiring.options import RunOptions
 
 _PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "never": False}
@@ -43,9 +45,6 @@ def _job_plan(job: JobConfig, config: Config) -> JobPlan:
 
 def plan_of(config: Config, options: RunOptions) -> RunPlan:
     """What a start asks of the store."""
-    text = options.config_text
-    if not text and config.file:
-        text = Path(config.file).read_text(encoding="utf-8-sig")
     return RunPlan(
         config_name=config.name,
         user_agent=config.user_agent,
@@ -61,7 +60,8 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         respect_http_freshness=config.crawl.respect_http_freshness,
         max_requests=config.crawl.max_requests,
         max_depth=config.crawl.max_depth,
-        config_text=text,
+        config_text=options.config_text or config.text,
+        unverified=-1 if not config.network.verify else sum(host.verify is False for host in config.hosts),
         worker=_worker_name(config, options),
         workers=options.workers,
         joins=options.joins,
@@ -165,4 +165,53 @@ def fetcher_of(config: Config, seed_hosts: Container[str], excluded: Callable[[s
         proxy=network.proxy,
         data_rules=config.data_rules,
         validate_kinds=frozenset(config.storage.validate),
+        access=access_by_url(config),
+        trust=Trust(network.ca_file or "", network.verify),
     )
+
+
+def access_by_url(config: Config) -> Callable[[CrawlUrl], Access]:
+    """How each origin is asked, by a URL of it; what is secret is looked up when it is first sent. Raises Refused."""
+    network, entries_of = config.network, host_entries(config)
+    common = Access(trust=Trust(network.ca_file or "", network.verify))
+    known: dict[str, Access] = {}
+
+    def access_of(url: CrawlUrl) -> Access:
+        if not config.hosts:
+            return common
+        found = known.get(url.origin)
+        if found is None:
+            found = known[url.origin] = _access(entries_of(url), url, common.trust)
+        return found
+
+    return access_of
+
+
+def _access(entries: tuple[HostConfig, ...], url: CrawlUrl, common: Trust) -> Access:
+    """A plain name has secrets for its https origin only; its trust is for every port."""
+    own = [one for one in entries if one.host != url.host or url.origin == f"https://{url.host}"]
+    fields = [(name, value.reveal()) for name, value in next((one.headers for one in own if one.headers), ())]
+    cookies = next((one.cookies for one in own if one.cookies), ())
+    if cookies:
+        fields.append(("Cookie", "; ".join(f"{name}={value.reveal()}" for name, value in cookies)))
+    auth = next((one.basic_auth for one in own if one.basic_auth is not None), None)
+    if auth is not None:
+        pair = f"{auth.user.reveal()}:{auth.password.reveal()}".encode()
+        fields.append(("Authorization", f"Basic {b64encode(pair).decode('ascii')}"))
+    trusted = Trust(
+        next((one.ca_file for one in entries if one.ca_file is not None), common.ca_file),
+        next((one.verify for one in entries if one.verify is not None), common.verify),
+    )
+    return Access(tuple(fields), trusted)
+
+
+def check_secrets(config: Config) -> None:
+    """Before anything is requested: whether all that is secret is there. Raises StorageFailure: only a configuration
+    that a database keeps can lack it."""
+    try:
+        for host in config.hosts:
+            auth = () if host.basic_auth is None else (host.basic_auth.user, host.basic_auth.password)
+            for secret in (*(value for _, value in (*host.headers, *host.cookies)), *auth):
+                secret.reveal()
+    except Refused as no:
+        raise StorageFailure(str(problem_at(no.mark, no.at, no.message, no.suggestion))) from no

@@ -21,6 +21,7 @@ from tui_crawler.console.table_cells import Styled
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Group
 from tui_crawler.domain.idle_reason import worked_ms
+from tui_crawler.domain.view import UNVERIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -201,6 +202,8 @@ def _refresh(state: HeaderState, watching: str = "watching") -> list[Chip]:
     chips: list[Chip] = []
     if state.readonly:
         chips.append(Chip((Styled("watching only", "paused", short=watching),), 3))
+    if state.run is not None and state.run.warnings:
+        chips.append(Chip((Styled(f"⚠ {UNVERIFIED}", "warning bold", short="⚠ unverified"),), 2))
     if state.frozen:
         chips.append(chip("frozen", "paused bold"))
     if state.stale_ms:

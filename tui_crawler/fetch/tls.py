@@ -1,0 +1,65 @@
+"""How one origin is asked: what is sent beside the common header fields, and which certificates it may show.
+
+Nothing of it comes from the environment: Python's and httpx' own contexts would obey SSL_CERT_FILE, SSL_CERT_DIR and
+SSLKEYLOGFILE.
+"""
+
+from __future__ import annotations
+
+import ssl
+import sys
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import certifi
+
+from tui_crawler.domain.attempt import Headers
+
+_BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Which certificates are accepted: those of `ca_file` (PEM, "" for none) beside the system's and the packaged ones;
+    any at all, for any name, without `verify`."""
+
+    ca_file: str = ""
+    verify: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What an origin gets: `headers` replace the common fields of their name; they are sent, and never recorded."""
+
+    headers: Headers = field(default=(), repr=False)
+    trust: Trust = Trust()
+
+
+def tls_context(trust: Trust) -> ssl.SSLContext:
+    """A context for connections as a client, TLS 1.2 or later. Raises OSError when `ca_file` cannot be used."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if not trust.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        return context
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # what is named as trusted need not be a root
+    context.load_verify_locations(cafile=certifi.where())
+    with suppress(OSError):  # what the system has may be unreadable; the packaged ones are there
+        _load_system(context)
+    if trust.ca_file:
+        context.load_verify_locations(cafile=trust.ca_file)
+    return context
+
+
+def _load_system(context: ssl.SSLContext) -> None:
+    """Loads the certificates of the system from the places that OpenSSL was built for, else from the usual ones."""
+    if sys.platform == "win32":
+        context.load_default_certs()  # from its store
+        return
+    built = ssl.get_default_verify_paths()
+    if Path(built.openssl_capath).is_dir():
+        context.load_verify_locations(capath=built.openssl_capath)
+    bundle = next((path for path in (built.openssl_cafile, *_BUNDLES) if Path(path).is_file()), None)
+    if bundle is not None:
+        context.load_verify_locations(cafile=bundle)
