@@ -194,3 +194,86 @@ def test_a_run_fails_on_what_it_is_told_to(crawl: Crawling) -> None:
     assert last["event"] == "run_finished"
     assert last["fail_on"] == {"broken": 1, "external": 2, "gave_up": 0, "cut": 0, "slow": 0}
     assert (fine.status, fine.err) == (0, "")
+
+
+FRAGMENTS = "crawl: {check_fragments: true}"
+
+
+def missing(crawl: Crawling) -> dict[str, list[str]]:
+    """The pages that name a fragment which is missing, by fragment."""
+    found = crawl.ask("links", "--broken", "--json").json["broken"]
+    return {one["fragment"]: [each["url"] for each in one["referrers"]] for one in found if one["fragment"]}
+
+
+def test_fragments_are_checked_against_their_page(crawl: Crawling) -> None:
+    site, far = crawl.site(), crawl.site()
+    fine = (
+        "/two#id",
+        "/two#name",
+        "/two#top",
+        "/two#TOP",
+        "/two#",
+        "/two#%C3%BC",
+        "/two#ü",
+        "/two#50%25",
+        "/two#a%20b",
+    )
+    fine += (
+        "/two#:~:text=hello",
+        "/two#id:~:text=hello",
+        "/two#/route",
+        "/two#!route",
+        "#here",
+        "/file#page=3",
+        "/gone#x",
+    )
+    site.page("/", *fine, "/two#not", "/two#other", "/two#ID", "#nowhere", far.url("/#any"), body="<p id=here>")
+    ids = '<p id=id><a name="name"></a><p id="ü"><p id="50%"><p id="a%20b"><p name="other">'
+    site.page("/two", "/two#not", body=ids)
+    site.file("/file", b"%PDF", "application/pdf")
+    crawl.run(FRAGMENTS, seeds=[site.url()])
+    assert missing(crawl) == {
+        "not": [site.url(), site.url("/two")],
+        "other": [site.url()],
+        "ID": [site.url()],
+        "nowhere": [site.url()],
+    }
+    one = next(each for each in crawl.ask("links", "--broken", "--json").json["broken"] if each["fragment"] == "not")
+    assert (one["url"], one["exit_code"], one["http_status"]) == (site.url("/two"), "file_ingested", 200)
+    assert one["referrers"][0] == {"url": site.url(), "kind": "a", "text": "/two#not"}
+    (more,) = [
+        e for e in crawl.ask("links", "--broken", "--limit", "1", "--json").json["broken"] if e["fragment"] == "not"
+    ]
+    assert more["more_referrers"] == 1
+    assert "no such fragment" in crawl.ask("links", "--broken").out
+    crawl.later(WEEK)
+    crawl.run("", seeds=[site.url()], crawl__force_recrawl=True)
+    assert crawl.value("SELECT count(*) FROM page_anchors") > 0, "what is known stays when the key is off"
+
+
+def test_a_fragment_is_judged_anew_when_either_page_changes(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/two#a", "/two#b", "#c")
+    site.page("/two", body="<p id=a>")
+
+    def again() -> dict[str, list[str]]:
+        crawl.later(WEEK)
+        crawl.run(FRAGMENTS, seeds=[site.url()], crawl__force_recrawl=True)
+        return missing(crawl)
+
+    assert again() == {"b": [site.url()], "c": [site.url()]}
+    site.page("/two", body="<p id=b>")
+    assert again() == {"a": [site.url()], "c": [site.url()]}
+    site.page("/", "/two#b", body="<p id=c>")
+    assert again() == {}
+    site.redirect("/two", "/three")
+    site.page("/three")
+    assert again() == {}
+    crawl.later(WEEK)
+    crawl.run(seeds=[site.url()], crawl__force_recrawl=True)
+    assert crawl.value("SELECT count(*) FROM fragment") == 1
+    cut = "reading: {max_tags: 100}"
+    site.page("/two", body="<p>" * 300)
+    crawl.later(WEEK)
+    crawl.run(f"{FRAGMENTS}\n{cut}", seeds=[site.url()], crawl__force_recrawl=True)
+    assert missing(crawl) == {}, "of a page that was not read to its end it is not known what is there"

@@ -18,6 +18,7 @@ from tui_crawler.storage import (
     desk,
     documents,
     failure_reports,
+    fragments,
     intake,
     job_reports,
     link_audit,
@@ -42,6 +43,12 @@ from tui_crawler.storage.statements import compile_query
 from tui_crawler.storage.views import VIEWS
 
 SINGLE = (
+    fragments._names,
+    fragments._store_names,
+    fragments._drop_names,
+    fragments._named,
+    fragments._mark,
+    fragments._delete,
     activity._newest_finish,
     activity._newest_attempt,
     candidates._pending,
@@ -85,6 +92,7 @@ SINGLE = (
     rejudging._too_long,
 )
 OF_SIZE = (
+    fragments._names_of_many,
     urls._find,
     intake._find,
     depths._linked,
@@ -134,6 +142,8 @@ REPORTS = (
     link_audit.REFERRING,
     link_audit.REDIRECTING,
     link_audit.LISTING,
+    link_audit.FRAGMENTS,
+    link_audit.NAMING,
     f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND {page_reports.OF_ORIGIN} AND p.id > ? "
     "ORDER BY p.id LIMIT ?",
     f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND p.id > ? ORDER BY p.id LIMIT ?",
@@ -220,6 +230,9 @@ def test_broken_links_are_found_by_the_index_of_what_failed(database):
     assert any("p USING INDEX page_failed (id>?)" in step for step in plan), plan
     plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_audit.REFERRING}", (1, 50))]
     assert plan[0] == "SEARCH l USING INDEX link_to_url_id (to_url_id=?)"
+    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_audit.FRAGMENTS}", (0, "", 9))]
+    assert plan[0] == "SEARCH g USING INDEX fragment_missing ((to_url_id,fragment)>(?,?))", plan
+    assert not any("TEMP B-TREE" in step for step in plan), plan
 
 
 def test_a_scan_would_be_seen(database):

@@ -146,7 +146,7 @@ class Faults:
                 origins = reports.origins_changed().rows
                 found["gave_up"] = sum(one.state == "FINISHED" and one.finish_reason in GAVE_UP for one in origins)
             if "cut" in self._wanted:
-                found["cut"] = sum(1 for (cut,) in reports.rows("v_document", ("incomplete",)) if cut)
+                found["cut"] = reports.pages_cut()
             if "slow" in self._wanted:
                 found["slow"] = reports.pages_slower(self._wanted["slow"])
         return found

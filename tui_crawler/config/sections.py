@@ -93,6 +93,9 @@ class CrawlConfig:
     check_external: bool = key(
         Flag(), False, "Asks links that leave the crawl whether they can be had: by HEAD, politely, never followed."
     )
+    check_fragments: bool = key(
+        Flag(), False, "Checks fragments (`#id`) of links to crawled pages against the ids of their target."
+    )
 
 
 @dataclass(frozen=True, slots=True)

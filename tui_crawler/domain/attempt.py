@@ -22,6 +22,7 @@ __all__ = [
     "Exchange",
     "FetchRequest",
     "FillRecord",
+    "FoundFragment",
     "FoundLink",
     "Headers",
     "LinkKind",
@@ -146,6 +147,14 @@ class FoundLink:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundFragment:
+    """A fragment that a link of a page names: `url` has it. `text` is the anchor text of the first such link."""
+
+    url: CrawlUrl
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DataValue:
     """One value that a data rule found (R). `type`: link, video, picture, text; `place` counts those of one rule
     from 0."""
@@ -211,6 +220,8 @@ class Reading:
     data: tuple[DataValue, ...] = ()
     validation: Validation | None = None
     entries: tuple[SitemapEntry, ...] = ()  # only of what was read as a sitemap
+    fragments: tuple[FoundFragment, ...] | None = None  # None: not wanted
+    anchors: tuple[str, ...] | None = None  # what a fragment may name here; None: not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +365,8 @@ class OriginRecord:
 class Settle:
     """Everything one attempt changes: ONE transaction (G).
 
-    `links` None leaves the stored links as they are (not modified, failures); a tuple replaces them by a diff.
+    `links` None leaves the stored links as they are (not modified, failures); a tuple replaces them by a diff. So do
+    `fragments` with `anchors`, what a fragment may name on the page.
     `drop_document` removes the stored document (not_canonical, noindex).
     The page leaves the todo list and is no longer CLAIMED, unless the attempt was cancelled: then it keeps its place.
     """
@@ -365,6 +377,8 @@ class Settle:
     document: DocumentRecord | None = None
     drop_document: bool = False
     links: tuple[FoundLink, ...] | None = None
+    fragments: tuple[FoundFragment, ...] | None = None
+    anchors: tuple[str, ...] | None = None
     new_pages: tuple[NewPage, ...] = ()
     redirect: RedirectRecord | None = None
     refused: tuple[RefusedCount, ...] = ()

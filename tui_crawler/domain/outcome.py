@@ -131,13 +131,17 @@ def settle_crawl(
     sent = redirect_of(crawled, code)
     kept = code in _READ and crawled.reading is not None
     dropped = code in {ExitCode.not_canonical, ExitCode.noindex, ExitCode.redirect, ExitCode.permanent_redirect}
+    links, reading = _links_of(crawled, code), crawled.reading
+    named = reading.fragments if reading else ()
     return Settle(
         attempt=_attempt_of(crawled, code, before, after),
         origin=record_of(after),
         page=replace(page_outcome(crawled, code), unscanned=dropped and not intake.queues),
         document=_document_of(crawled, storing, intake.queues) if kept else None,
         drop_document=dropped,
-        links=_links_of(crawled, code),
+        links=links,
+        fragments=None if links is None or named is None else named if links else (),
+        anchors=reading.anchors if reading else None,
         new_pages=queue.pages,
         redirect=sent[1] if sent else None,
         refused=queue.refused,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from urllib.parse import unquote
 
 from ada_url import join_url, normalize_url
 
@@ -125,6 +126,15 @@ def _scalar_values(text: str) -> str:
 
 def _clip(text: str) -> str:
     return text if len(text) <= 20 else text[:19] + "…"
+
+
+def indicated(fragment: str) -> tuple[str, ...]:
+    """The names of which an element must have one to be what a fragment indicates (HTML, "the indicated part of the
+    document"): the fragment as it stands, and percent-decoded. None where nothing needs to be there: the top of a page,
+    a text directive, and what applications keep in fragments ("#/page", "#!page")."""
+    name = fragment.partition(":~:")[0]
+    decoded = unquote(name)
+    return () if not name or name[0] in "/!" or decoded.lower() == "top" else (name, decoded)
 
 
 class SiteLinks:

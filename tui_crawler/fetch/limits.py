@@ -19,6 +19,7 @@ class FetchLimits:
     Bodies over `validate_bytes` (CSS: `validate_css_bytes`) are not validated; smaller ones are, on the event loop for
     at most `validate_inline_ms`, then in a thread for at most `validate_deadline_ms`. Data rules always run in a
     thread, for `data_deadline_ms`; `max_data_values` bounds one rule, `max_data_chars` one value.
+    `check_fragments`: fragments of links are read, and what they may name on a page.
     """
 
     connect_timeout_ms: int = 10_000
@@ -52,8 +53,9 @@ class FetchLimits:
     max_data_values: int = 1_000
     max_data_chars: int = 10_000
     max_page_data_chars: int = 1_000_000
+    check_fragments: bool = False
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            if getattr(self, each.name) < 1:
+            if getattr(self, each.name) < 1 and each.name != "check_fragments":
                 raise ValueError(f"{each.name} must be at least 1, not {getattr(self, each.name)}")

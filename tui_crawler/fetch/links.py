@@ -7,7 +7,7 @@ from typing import Any
 
 from lxml import etree
 
-from tui_crawler.domain.attempt import FoundLink, LinkKind
+from tui_crawler.domain.attempt import FoundFragment, FoundLink, LinkKind
 from tui_crawler.domain.url import InvalidUrl, LinkResolver
 
 Element = Any  # an lxml element; lxml ships no types
@@ -45,11 +45,12 @@ Candidate = tuple[LinkKind, str, Element | None]
 class LinkCollector:
     """Gathers links up to `max_links`; one that comes again keeps its first text, and is nofollow only if all are."""
 
-    def __init__(self, resolver: LinkResolver, max_links: int, max_text: int) -> None:
+    def __init__(self, resolver: LinkResolver, max_links: int, max_text: int, with_fragments: bool = False) -> None:
         self._resolver = resolver
         self._max_links = max_links
         self._max_text = max_text
         self._found: dict[tuple[LinkKind, str], FoundLink] = {}
+        self._fragments: dict[tuple[str, str], FoundFragment] | None = {} if with_fragments else None
         self.invalid = 0
         self.invalid_sample = ""
         self.cut: tuple[str, ...] = ()
@@ -58,6 +59,11 @@ class LinkCollector:
     def links(self) -> tuple[FoundLink, ...]:
         """What was found, in document order."""
         return tuple(self._found.values())
+
+    @property
+    def fragments(self) -> tuple[FoundFragment, ...] | None:
+        """The fragments that anchors name, as many as links at most; None: they were not asked for."""
+        return None if self._fragments is None else tuple(self._fragments.values())
 
     def collect(self, candidates: Iterable[Candidate], out_of_time: Callable[[], bool]) -> None:
         """Takes all candidates; stops, and says so in `cut`, at the bound or when the time is over."""
@@ -89,7 +95,18 @@ class LinkCollector:
         elif (known.nofollow and not nofollow) or not known.text:
             text = known.text or link_text(element, self._max_text)
             self._found[key] = FoundLink(kind, known.url, text, known.nofollow and nofollow)
+        if self._fragments is not None and kind is LinkKind.a and url.fragment:
+            if len(self._fragments) >= self._max_links:
+                return False
+            if (url.href, url.fragment) not in self._fragments:
+                found = FoundFragment(url, link_text(element, self._max_text))
+                self._fragments[url.href, url.fragment] = found
         return True
+
+
+def anchor_names(root: Element) -> tuple[str, ...]:
+    """What a fragment may name in an HTML document: ids, and the names of `a` elements."""
+    return tuple(dict.fromkeys(map(str, root.xpath("//@id | //a/@name"))))
 
 
 def _is_nofollow(element: Element) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tui_crawler.domain.attempt import OTHER, Exchange, LinkKind, Reading, RedirectSource, ValidationError
 from tui_crawler.domain.exit_code import ExitCode
@@ -13,7 +13,14 @@ from tui_crawler.fetch.directives import canonical_in_header, refresh_target, x_
 from tui_crawler.fetch.document import Statements, feed_statements, feed_type, html_statements
 from tui_crawler.fetch.headers import content_type, first_value, location_text, values_of
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.links import Candidate, LinkCollector, feed_candidates, html_candidates, xml_candidates
+from tui_crawler.fetch.links import (
+    Candidate,
+    LinkCollector,
+    anchor_names,
+    feed_candidates,
+    html_candidates,
+    xml_candidates,
+)
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML, kind_of
 from tui_crawler.fetch.stylesheet import inline_style_links, may_hold_links, stylesheet_links
 from tui_crawler.fetch.tree import (
@@ -25,6 +32,8 @@ from tui_crawler.fetch.tree import (
     without_xhtml_namespace,
 )
 
+_CUT_ANCHORS = frozenset({"input", "tags", "tag", "depth", "deadline"})
+"""Where this was cut it is not known what a fragment may name."""
 XHTML_TYPE = "application/xhtml+xml"
 
 
@@ -87,7 +96,8 @@ class PageReading:
         content = self._content(kind, mime, markup.replace(b"\0", b""))
         base = normalise(content.said.base, self._url.href) if content.said.base else self._url
         resolver = self._resolver(base.href if isinstance(base, CrawlUrl) else self._url.href)
-        links = LinkCollector(resolver, self._limits.max_links, self._limits.max_anchor_chars)
+        wanted = self._limits.check_fragments
+        links = LinkCollector(resolver, self._limits.max_links, self._limits.max_anchor_chars, wanted)
         links.collect(content.candidates, self._out_of_time)
         self._note(links.cut)
         reading = self._reading(kind, mime, charset, resolver, content.said, links)
@@ -95,6 +105,8 @@ class PageReading:
         if (kind in (XML, RSS) or mime == XHTML_TYPE) and not {"input", "tags"} & self._incomplete.keys():
             faults = (*_illegal_bytes(body, charset, markup), *faults)
         root = None if content.parsed is None else content.parsed.root
+        if wanted and kind == HTML and root is not None and not _CUT_ANCHORS & self._incomplete.keys():
+            reading = replace(reading, anchors=anchor_names(root))
         return Study(reading, resolver, markup, root, faults)
 
     def _content(self, kind: str, mime: str, markup: bytes) -> _Content:
@@ -155,6 +167,7 @@ class PageReading:
             noindex=robots.noindex,
             nofollow=robots.nofollow,
             links=() if links is None else links.links,
+            fragments=None if links is None else links.fragments,
             invalid_links=0 if links is None else links.invalid,
             invalid_sample="" if links is None else links.invalid_sample,
             incomplete=tuple(self._incomplete),

@@ -1,15 +1,18 @@
 """The link check: URLs that are named and cannot be had, with who names them."""
+# ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_view import BrokenLink, Referrer, Referrers
 from tui_crawler.storage.link_reports import inlink_count
 from tui_crawler.storage.overview_reports import exit_name
 from tui_crawler.storage.reader import Reader
 
 _WINDOW = 500
+_READ = (ExitCode.file_ingested, ExitCode.file_did_not_change, ExitCode.noindex)
 
 BROKEN = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
 FROM page p JOIN url u ON u.id = p.url_id WHERE p.failed = 1 AND p.id > ? AND p.external <= ?
@@ -30,9 +33,23 @@ LISTING = """SELECT f.href, 'sitemap', ''
 FROM page p JOIN page s ON s.id = p.found_on_page_id AND s.sitemap = 1 JOIN url f ON f.id = s.url_id WHERE p.id = ?"""
 
 
+FRAGMENTS = f"""SELECT g.to_url_id, g.fragment, MIN(t.href), MIN(p.last_exit_code), MIN(p.last_http_status)
+FROM fragment g JOIN url t ON t.id = g.to_url_id
+    JOIN page p ON p.url_hash = t.hash AND p.last_exit_code IN ({", ".join(str(code.value) for code in _READ)})
+WHERE g.missing = 1 AND (g.to_url_id, g.fragment) > (?, ?)
+GROUP BY g.to_url_id, g.fragment ORDER BY g.to_url_id, g.fragment LIMIT ?"""
+"""Fragments that no element of their page has, after one; only of pages whose content is known."""
+
+NAMING = """SELECT f.href, 'a', g.text
+FROM fragment g JOIN page p ON p.id = g.from_page_id JOIN url f ON f.id = p.url_id
+WHERE g.to_url_id = ? AND g.fragment = ? ORDER BY g.from_page_id LIMIT ?"""
+
+_COUNT_NAMING = "SELECT COUNT(*) FROM fragment WHERE to_url_id = ? AND fragment = ?"
+
+
 def broken_links(reader: Reader, limit: int, external: bool = False) -> Iterator[BrokenLink]:
     """Failed pages that a link, a redirect or a sitemap names, by age, in windows; each with at most `limit` of those
-    that name it. `external`: also the URLs that leave the crawl."""
+    that name it. `external`: also the URLs that leave the crawl. Then the fragments that are missing on their pages."""
     after = 0
     while rows := reader.all(BROKEN, (after, int(external), _WINDOW)):
         for page_id, url_id, href, code, http_status, leaves in rows:
@@ -40,6 +57,17 @@ def broken_links(reader: Reader, limit: int, external: bool = False) -> Iterator
             if named_by.first:
                 yield BrokenLink(href, exit_name(code), http_status, named_by, external=bool(leaves))
         after = rows[-1][0]
+    yield from _broken_fragments(reader, limit)
+
+
+def _broken_fragments(reader: Reader, limit: int) -> Iterator[BrokenLink]:
+    after = (0, "")
+    while rows := reader.all(FRAGMENTS, (*after, _WINDOW)):
+        for url_id, fragment, href, code, http_status in rows:
+            first = tuple(Referrer(*row) for row in reader.all(NAMING, (url_id, fragment, limit)))
+            named_by = Referrers(first, reader.all(_COUNT_NAMING, (url_id, fragment))[0][0] - len(first))
+            yield BrokenLink(href, exit_name(code), http_status, named_by, fragment)
+        after = rows[-1][:2]
 
 
 def referrers_of(reader: Reader, page_id: int, limit: int) -> Referrers:

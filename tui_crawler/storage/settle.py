@@ -12,11 +12,13 @@ from tui_crawler.domain.attempt import AttemptRecord, FillRecord, OriginRecord, 
 from tui_crawler.domain.exit_code import FAILURES, ExitCode
 from tui_crawler.domain.page import NewPage, PageStatus, Tally
 from tui_crawler.domain.run import Settled, StorageFailure
+from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import documents, origins, stashes
 from tui_crawler.storage.claim import ZERO, Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import add_to_job, count_attempt, plus, tally_of
 from tui_crawler.storage.crawl_log import count_refused, log_attempt
+from tui_crawler.storage.fragments import store_fragments
 from tui_crawler.storage.intake import Source, queue_pages
 from tui_crawler.storage.models import Attempt, Origin, Page, Session
 from tui_crawler.storage.origins import Counted, OriginRow
@@ -140,6 +142,9 @@ class SettleJob:
             documents.store_document(transaction, settle.document, self.packed, at)
         if settle.links is not None:
             documents.store_links(transaction, outcome.page_id, settle.links, ids, at)
+        if settle.fragments is not None:
+            own = ids[url_hash(clean(settle.attempt.url))]
+            store_fragments(transaction, outcome.page_id, own, settle.fragments, settle.anchors, ids)
         if settle.redirect is not None or outcome.contentful:
             documents.store_redirect(transaction, outcome.page_id, settle.redirect, ids, at)
 

@@ -155,6 +155,7 @@ def fetcher_of(config: Config, seed_hosts: Container[str], excluded: Callable[[s
         max_page_data_chars=100 * reading.max_data_chars,
         data_deadline_ms=reading.data_deadline_ms,
         parse_deadline_ms=reading.deadline_ms,
+        check_fragments=config.crawl.check_fragments,
     )
     guard = AddressGuard(_PRIVATE[network.allow_private_addresses], seed_hosts, excluded)
     return HttpFetcher(
