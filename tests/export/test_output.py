@@ -146,6 +146,34 @@ class TestFile:
         assert not path.is_symlink()
         assert path.read_bytes() == b"new"
 
+    def test_what_a_killed_export_left_is_removed_by_the_next_one_and_nothing_else(self, tmp_path: Path):
+        script = """
+import sys, time
+from pathlib import Path
+from tui_crawler.export.output import open_file
+with open_file(Path(sys.argv[1]), force=False) as output:
+    output.write(b"x" * 1_000_000)
+    print("written", flush=True)
+    time.sleep(60)
+"""
+        words = [sys.executable, "-c", script, str(tmp_path / "killed.csv")]
+        folder = str(Path(tui_crawler.__file__).parents[1])
+        with subprocess.Popen(words, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": folder}) as child:
+            assert child.stdout is not None
+            assert child.stdout.readline() == b"written\n"
+            (draft,) = names(tmp_path)
+            for name in (".my.export", "0123456789abcdef.export"):
+                (tmp_path / name).touch()
+            (tmp_path / ".0123456789abcdef.export").mkdir()
+            kept = [*names(tmp_path), "one.csv"]
+            with open_file(tmp_path / "one.csv", force=False) as output:
+                output.write(b"1")
+            assert names(tmp_path) == sorted(kept), "it is alive"
+            child.kill()
+        with open_file(tmp_path / "two.csv", force=False) as output:
+            output.write(b"2")
+        assert names(tmp_path) == sorted({*kept, "two.csv"} - {draft})
+
     def test_a_full_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         if not Path("/dev/full").exists():
             pytest.skip("needs a device that is always full")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _BUFFER_BYTES = 256 * 1024
+_DRAFT = re.compile(r"\.[0-9a-f]{16}\.export")
 _LOG_SUFFIXES = ("", "-wal", "-shm", "-journal")
 _NOBODY_READS = frozenset({errno.EPIPE, errno.EIO, errno.ECONNRESET})  # EIO: a terminal that is gone
 _NO_LINKS = frozenset({errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
@@ -123,15 +125,16 @@ def check_target(path: Path, *, force: bool, protected: Sequence[Path] = ()) -> 
 def open_file(path: Path, *, force: bool) -> Iterator[Output]:
     """A file that stands at `path` when the block has ended without an exception, synced, and not before.
 
-    It is written beside it under a hidden name of its own, which is gone afterwards (only SIGKILL leaves it). A file
-    that `force` replaces gives its permissions to the new one; of a symbolic link the link is replaced, not what it
-    points to. Raises CannotWrite.
+    It is written beside it under a hidden name of its own, which is gone afterwards; what SIGKILL leaves the next
+    export into that folder removes. A file that `force` replaces gives its permissions to the new one; of a symbolic
+    link the link is replaced, not what it points to. Raises CannotWrite.
     """
-    draft = path.with_name(f".{secrets.token_hex(8)}.export")
+    _remove_left_drafts(path.parent)
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        draft, descriptor = _begin_draft(path)
     except OSError as error:
         raise CannotWrite(f"nothing can be written into {path.parent}: {error.strerror}") from error
+    held = os.dup(descriptor)  # with the lock, until the file has its name
     try:
         with os.fdopen(descriptor, "wb", buffering=0) as file:
             with _finished(Output(file.write, str(path), read=False)) as output:
@@ -142,6 +145,43 @@ def open_file(path: Path, *, force: bool) -> Iterator[Output]:
             _put_in_place(draft, path, force=force)
     finally:
         draft.unlink(missing_ok=True)
+        os.close(held)
+
+
+def _begin_draft(path: Path) -> tuple[Path, int]:
+    """A new hidden file beside `path`, opened and locked. Raises OSError."""
+    while True:
+        draft = path.with_name(f".{secrets.token_hex(8)}.export")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        _lock(descriptor)
+        if os.fstat(descriptor).st_nlink:
+            return draft, descriptor
+        os.close(descriptor)  # in the moment before it was locked another export took it for one that was left
+
+
+def _remove_left_drafts(folder: Path) -> None:
+    """Removes the drafts of exports that were killed: those that nobody holds the lock of any more."""
+    with contextlib.suppress(OSError):
+        for left in (path for path in folder.iterdir() if _DRAFT.fullmatch(path.name)):
+            with contextlib.suppress(OSError):
+                descriptor = os.open(left, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+                try:
+                    if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor, wait=False):
+                        left.unlink()
+                finally:
+                    os.close(descriptor)
+
+
+def _lock(descriptor: int, *, wait: bool = True) -> bool:
+    """Locks a file until its last descriptor is closed, which the system does however the process ends. False: another
+    one has the lock, or there are no such locks here."""
+    try:
+        import fcntl  # noqa: PLC0415  only where there is one
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 @contextmanager
