@@ -21,7 +21,7 @@ from tui_crawler.console.present.url_detail import attempt_rows, content_lines, 
 from tui_crawler.engine import turns
 from tui_crawler.storage import overview_reports
 
-BOUNDS = "reading: {max_links: 3, max_bytes: 1KiB, max_sitemap_urls: 2}"
+BOUNDS = "reading: {max_links: 3, max_input_bytes: 1KiB, max_sitemap_urls: 2}"
 
 
 def cut_site(crawl: Crawling) -> Site:

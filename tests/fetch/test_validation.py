@@ -270,7 +270,7 @@ def test_messages_hold_no_control_characters() -> None:
         ("a{b:c}" * 25_000, "text/css", {}),
         ("hello", "text/plain", {}),
         ("<p>x", "text/html", {"validate_kinds": frozenset({"xml"})}),
-        ("<p>x", "text/html", {"limits": FetchLimits(parse_input_bytes=2)}),
+        ("<p>x", "text/html", {"limits": FetchLimits(max_input_bytes=2)}),
         ("<p>x", "text/html", {"limits": FetchLimits(max_tags=1, validate_bytes=1)}),
         ('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "text/xml", {}),
         ("<a>" * 3_000 + "</a>" * 3_000, "text/xml", {}),

@@ -29,30 +29,9 @@ GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
 _WINDOW = 500
 _ORIGINS_KEPT = 1_024
 _PAGE_COLUMNS = (
-    "url",
-    "origin",
-    "job",
-    "status",
-    "attempts",
-    "attempts_remaining",
-    "nice",
-    "depth",
-    "not_before",
-    "last_exit_code",
-    "last_http_status",
-    "last_crawled_at",
-    "due_at",
-    "etag",
-    "last_modified",
-    "content_type",
-    "size",
-    "title",
-    "sha256",
-    "validation_type",
-    "valid",
-    "external",
-    "incomplete",
-    "message",
+    *("url", "origin", "job", "status", "attempts", "attempts_remaining", "nice", "depth", "not_before"),
+    *("last_exit_code", "last_http_status", "last_crawled_at", "due_at", "etag", "last_modified", "content_type"),
+    *("size", "title", "sha256", "validation_type", "valid", "external", "incomplete", "message"),
 )
 
 

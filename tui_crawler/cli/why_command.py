@@ -30,26 +30,9 @@ _MOST_HOPS = 5
 _MOST_ATTEMPTS = 3
 _URL_LENGTH = 2_048
 _ATTEMPT_COLUMNS = (
-    "attempt_id",
-    "run_id",
-    "url",
-    "origin",
-    "kind",
-    "exit_code",
-    "exit_code_id",
-    "http_status",
-    "started_at",
-    "ended_at",
-    "response_ms",
-    "bytes",
-    "requests",
-    "patience_after",
-    "politeness_after",
-    "delay_ms_after",
-    "ruleset_id",
-    "worker",
-    "message",
-    "cut",
+    *("attempt_id", "run_id", "url", "origin", "kind", "exit_code", "exit_code_id", "http_status", "started_at"),
+    *("ended_at", "response_ms", "bytes", "requests", "patience_after", "politeness_after", "delay_ms_after"),
+    *("ruleset_id", "worker", "message", "cut"),
 )
 
 

@@ -180,7 +180,7 @@ class NetworkConfig:
 class ReadingConfig:
     """How much is read of what was fetched. What is left out is said, by the names in the meanings of the keys."""
 
-    max_bytes: int = key(Size(KIB, 1024 * MIB), 4 * MIB, "Bytes of a page that are parsed (cut: input).")
+    max_input_bytes: int = key(Size(KIB, 1024 * MIB), 4 * MIB, "Bytes of a page that are parsed (cut: input).")
     max_tags: int = key(Whole(100, 100_000_000), 250_000, "Tags of a page that are parsed (cut: tags).")
     max_tag_bytes: int = key(
         Size(KIB, 16 * MIB), 64 * KIB, "Longest tag; the attributes of a longer one are not read (cut: tag)."
@@ -197,7 +197,7 @@ class ReadingConfig:
         Whole(1, 10_000_000), 10_000, "Characters of such a value; of all on a page 100 times as many (cut: data)."
     )
     data_deadline_ms: int = key(Span(1, HOUR), 5 * SECOND, "Longest work of the data rules on a page (cut: data).")
-    deadline_ms: int = key(
+    parse_deadline_ms: int = key(
         Span(1, HOUR), MINUTE, "The last defence: a body that takes longer to read is left there (cut: deadline)."
     )
 

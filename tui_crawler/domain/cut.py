@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 CUTS: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
     {
         "links": ("links over the bound", ("reading.max_links",)),
-        "input": ("what follows the bytes that were read", ("reading.max_bytes",)),
+        "input": ("what follows the bytes that were read", ("reading.max_input_bytes",)),
         "tags": ("what follows the tags that were read", ("reading.max_tags",)),
         "tag": ("attributes of too long a tag", ("reading.max_tag_bytes", "reading.max_tag_attributes")),
         "title": ("the end of the title", ("reading.max_title_bytes",)),
@@ -20,7 +20,7 @@ CUTS: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
         "broken": ("what follows a place that cannot be read", ()),
         "entities": ("everything: it declares entities", ()),
         "depth": ("what is nested more than 2,046 deep", ()),
-        "deadline": ("what was not read in time", ("reading.deadline",)),
+        "deadline": ("what was not read in time", ("reading.parse_deadline",)),
         "data": (
             "values of data rules",
             ("reading.max_data_values", "reading.max_data_chars", "reading.data_deadline"),

@@ -83,7 +83,7 @@ class PageView:
     took_ms: int | None = None  # of the last attempt; None until there was one, and where it made no request
     external: int = 0  # 1: it leaves the crawl and is checked only
     ignored_in: int = 0  # the run whose ignore list it is on; 0: on none, or on a todo list
-    incomplete: tuple[str, ...] = ()  # names of `domain.cut`
+    incomplete: str = ""  # names of `domain.cut`, with commas
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class FetchLimits:
     max_open_origins: int = 128
     keep_alive_ms: int = 15_000
     max_url_length: int = 2048
-    parse_input_bytes: int = 4 * MIB
+    max_input_bytes: int = 4 * MIB
     parse_inline_bytes: int = 32 * KIB
     parse_deadline_ms: int = 60_000
     max_tag_bytes: int = 64 * KIB

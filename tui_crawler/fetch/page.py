@@ -88,8 +88,8 @@ class PageReading:
         if kind == OTHER or not body:
             resolver = self._resolver(self._url.href)
             return Study(self._reading(kind, mime, encoding_of_label(label) or "", resolver), resolver)
-        if len(body) > self._limits.parse_input_bytes:
-            body = body[: self._limits.parse_input_bytes]
+        if len(body) > self._limits.max_input_bytes:
+            body = body[: self._limits.max_input_bytes]
             self._note(("input",))
         charset = choose_encoding(body, kind, label)
         markup = to_utf8(body, charset)

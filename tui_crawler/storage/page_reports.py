@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 import zstandard
 
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
-from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView, RedirectView
@@ -222,16 +221,7 @@ def page_view(row: Row) -> PageView:
     """A row of PAGES."""
     status = PageStatus(row[4])
     recoverable = recovers(row[4], row[6], row[10], row[11])
-    values = [
-        *row[:4],
-        status.name,
-        *row[5:10],
-        exit_name(row[10]),
-        *row[11:21],
-        recoverable,
-        *row[21:-1],
-        cut_names(row[-1]),
-    ]
+    values = [*row[:4], status.name, *row[5:10], exit_name(row[10]), *row[11:21], recoverable, *row[21:]]
     return PageView(*values)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
 from publicsuffixlist import PublicSuffixList
@@ -142,19 +143,8 @@ def fetcher_of(config: Config, seed_hosts: Container[str], excluded: Callable[[s
         max_open_origins=max(128, 2 * config.crawl.max_in_flight),
         max_url_length=config.crawl.max_url_length,
         max_header_bytes=network.max_header_bytes,
-        parse_input_bytes=reading.max_bytes,
-        max_tags=reading.max_tags,
-        max_tag_bytes=reading.max_tag_bytes,
-        max_tag_attributes=reading.max_tag_attributes,
-        max_links=reading.max_links,
-        max_title_bytes=reading.max_title_bytes,
-        max_sitemap_bytes=reading.max_sitemap_bytes,
-        max_sitemap_urls=reading.max_sitemap_urls,
-        max_data_values=reading.max_data_values,
-        max_data_chars=reading.max_data_chars,
+        **asdict(reading),
         max_page_data_chars=100 * reading.max_data_chars,
-        data_deadline_ms=reading.data_deadline_ms,
-        parse_deadline_ms=reading.deadline_ms,
         check_fragments=config.crawl.check_fragments,
     )
     guard = AddressGuard(_PRIVATE[network.allow_private_addresses], seed_hosts, excluded)

@@ -12,7 +12,7 @@ from tui_crawler.console.present.urls import path_of
 from tui_crawler.console.refresh import MOST_LINKS
 from tui_crawler.console.table_cells import Cell, Row, Styled
 from tui_crawler.console.table_columns import Column
-from tui_crawler.domain.cut import cut_words
+from tui_crawler.domain.cut import cut_names, cut_words
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -96,9 +96,10 @@ def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
     return lines
 
 
-def _cut_lines(cut: tuple[str, ...]) -> list[Line]:
+def _cut_lines(incomplete: str) -> list[Line]:
     """What was not read, and the keys that raise the bounds."""
-    return [Prose("cut".ljust(LABEL) + cut_words(cut), "warning", indent=LABEL, most=4)] if cut else []
+    words = cut_words(cut_names(incomplete))
+    return [Prose("cut".ljust(LABEL) + words, "warning", indent=LABEL, most=4)] if words else []
 
 
 def _status(http_status: int | None) -> tuple[str | Styled, ...]:
