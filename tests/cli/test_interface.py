@@ -55,6 +55,7 @@ PROMISED = (
     "rules history",
     "audit",
     "audit --verbose",
+    *(f"report --format {form} --output file --run 1" for form in ("html", "md", "junit", "json")),
     *(
         f"export {what} --format {form} --output file"
         for what in ("pages", "attempts", "links", "redirects", "failures", "data")

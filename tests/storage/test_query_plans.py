@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import peewee
 import pytest
 
+from tests.cli.test_report_command import store_site
 from tui_crawler.storage import (
     activity,
     attempt_reports,
@@ -32,6 +35,7 @@ from tui_crawler.storage import (
     retrying,
     scan_windows,
     settle,
+    site_audit,
     stashes,
     urls,
 )
@@ -39,6 +43,7 @@ from tui_crawler.storage.database import open_readonly
 from tui_crawler.storage.driver import connection_of
 from tui_crawler.storage.id_span import Span
 from tui_crawler.storage.models import Page
+from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.statements import compile_query
 from tui_crawler.storage.views import VIEWS
 
@@ -233,6 +238,39 @@ def test_broken_links_are_found_by_the_index_of_what_failed(database):
     plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_audit.FRAGMENTS}", (0, "", 9))]
     assert plan[0] == "SEARCH g USING INDEX fragment_missing ((to_url_id,fragment)>(?,?))", plan
     assert not any("TEMP B-TREE" in step for step in plan), plan
+
+
+class Told(Reader):
+    """A reader that remembers what it is asked."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.texts: list[str] = []
+
+    def all(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        self.texts.append(text)
+        return super().all(text, values)
+
+    def stream(self, text: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        self.texts.append(text)
+        return super().stream(text, values)
+
+
+@pytest.mark.parametrize("run", [None, 1])
+async def test_a_site_audit_reads_no_table_once_per_row_of_another(database, database_path, run):
+    """It may read tables from end to end, one after the other."""
+    await store_site(database_path)
+    with closing(Told(database_path)) as reader:
+        assert site_audit.site_audit(reader, run, 0) is not None
+        texts = reader.texts
+    assert len(texts) < 40
+    for text in texts:
+        steps = connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", [1] * text.count("?")).fetchall()
+        correlated = {step[0] for step in steps if "CORRELATED" in step[3]}
+        scans = [step for step in steps if step[3].startswith("SCAN ") and step[3].split()[1] not in SMALL]
+        parents = [step[1] for step in scans]
+        assert not correlated & set(parents), steps
+        assert len(parents) == len(set(parents)), steps
 
 
 def test_a_scan_would_be_seen(database):

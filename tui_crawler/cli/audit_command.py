@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.database_choice import existing_database
@@ -50,27 +51,9 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _document(one: OriginAudit, verbose: bool) -> dict[str, object]:
-    document: dict[str, object] = {
-        "origin": one.origin,
-        "requests": one.requests,
-        "min_gap_ms": one.min_gap_ms,
-        "promised_ms": one.promised_ms,
-        "violations": one.violations,
-        "overlaps": one.overlaps,
-    }
-    if verbose:
-        document["findings"] = [
-            {
-                "fault": finding.fault.value,
-                "url": finding.url,
-                "sent_at": finding.sent_at,
-                "gap_ms": finding.gap_ms,
-                "promised_ms": finding.promised_ms,
-                "earlier_url": finding.earlier_url,
-            }
-            for finding in one.findings
-        ]
-    return document
+    document = asdict(one)
+    findings = document.pop("findings")
+    return document | {"findings": findings} if verbose else document
 
 
 def _lines(origins: tuple[OriginAudit, ...], ok: bool, verbose: bool) -> Iterator[str]:

@@ -53,12 +53,7 @@ def declare(commands: CommandSet) -> None:
         required=True,
         help="jsonl, csv, parquet (an extra), warc for bodies",
     )
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        help="write into this file (default or -: standard output); an archive named .warc is not compressed",
-    )
-    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    add_output(parser, "; an archive named .warc is not compressed")
     parser.add_argument("--columns", type=words, metavar="NAMES", help="only these columns, in this order: a,b,c")
     parser.add_argument("--origin", metavar="ORIGIN", default="", help="only this origin")
     parser.add_argument(
@@ -79,33 +74,32 @@ def formats_of(what: str | None) -> tuple[str, ...]:
     return tuple(form for form in FORMATS if what is None or (form == "warc") == (what == "bodies"))
 
 
+def add_output(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """`--output` and `--force`."""
+    text = f"write into this file, whole or not at all (default or -: standard output){more}"
+    parser.add_argument("--output", metavar="FILE", help=text)
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+
+
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `export`."""
     _check_form(arguments)
     code = exit_code_name(arguments.exit_code) if arguments.exit_code else ""
     database = existing_database(arguments)
-    path = _target(arguments, database)
-    if path is None and not sys.stdout.writable():
-        raise CannotRun("standard output is closed; --output FILE writes into a file")
+    path = target_of(arguments, database)
     if path is None and arguments.format in _BINARY and sys.stdout.isatty():
         raise UsageProblem(
             f"{arguments.format} is a binary format and this is a terminal",
             hint="name a file with --output, or pipe it",
         )
 
-    from tui_crawler.export.output import CannotWrite, ReaderGone
     from tui_crawler.wiring import open_reports, write_export
 
     began = time.monotonic()
     with closing(open_reports(database)) as reports:
         plan = _plan(arguments, reports, code, path)
-        try:
-            with _ended_by_signals(), _opened(path, arguments) as output:
-                count = write_export(reports, plan, output)
-        except CannotWrite as error:
-            raise CannotRun(str(error)) from error
-        except ReaderGone:
-            return ExitStatus.ok
+        with output_of(path, arguments) as output:
+            count = write_export(reports, plan, output)
     _sum_up(count, output, plan.what, time.monotonic() - began, printer)
     return ExitStatus.ok
 
@@ -136,9 +130,12 @@ def _check_form(arguments: argparse.Namespace) -> None:
         raise UsageProblem(f"{what} have no exit code", hint=f"--exit-code narrows {', '.join(_WITH_EXIT_CODE)}")
 
 
-def _target(arguments: argparse.Namespace, database: Path) -> Path | None:
-    """The file that `--output` names, None for standard output. Raises UsageProblem for what cannot be one."""
+def target_of(arguments: argparse.Namespace, database: Path) -> Path | None:
+    """The file that `--output` names, None for standard output. Raises UsageProblem for what cannot be one, CannotRun
+    where standard output is closed."""
     if arguments.output in {None, "-"}:
+        if not sys.stdout.writable():
+            raise CannotRun("standard output is closed; --output FILE writes into a file")
         return None
     if not arguments.output or arguments.output.endswith(("/", os.sep)):
         raise UsageProblem(f"--output {arguments.output!r} is not a file", hint="name a file")
@@ -179,6 +176,21 @@ def _columns(arguments: argparse.Namespace, reports: Reports) -> tuple[str, ...]
                 hint=f"columns: {', '.join(known)}",
             )
     return tuple(dict.fromkeys(arguments.columns))
+
+
+@contextmanager
+def output_of(path: Path | None, arguments: argparse.Namespace) -> Iterator[Output]:
+    """The file, or standard output. Raises CannotRun where it cannot be written; SystemExit by a signal, and with
+    status 0 when nobody reads any more."""
+    from tui_crawler.export.output import CannotWrite, ReaderGone
+
+    try:
+        with _ended_by_signals(), _opened(path, arguments) as output:
+            yield output
+    except CannotWrite as error:
+        raise CannotRun(str(error)) from error
+    except ReaderGone:
+        raise SystemExit(int(ExitStatus.ok)) from None
 
 
 @contextmanager

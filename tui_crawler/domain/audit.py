@@ -14,7 +14,7 @@ clock, each rounded on its own, so a gap may read `TOLERANCE_MS` short; a clock 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class SentRequest:
     delay_ms_after: int
 
 
-class Fault(Enum):
+class Fault(StrEnum):
     """What is wrong between two requests."""
 
     gap = "gap"

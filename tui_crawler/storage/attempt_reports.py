@@ -30,7 +30,7 @@ _SENT = """SELECT r.attempt_id, o.origin, u.href, r.sent_at, r.ended_at, r.fluke
     r.url_id = a.url_id
 FROM request r JOIN attempt a ON a.id = r.attempt_id JOIN origin o ON o.id = a.origin_id
     JOIN url u ON u.id = r.url_id
-ORDER BY r.sent_at, r.id"""
+WHERE {of_run} ORDER BY r.sent_at, r.id"""
 
 _BY_RULES = (
     ExitCode.blocked_url_by_local_policy,
@@ -90,9 +90,10 @@ def history(reader: Reader, origin: str) -> OriginHistory:
     )
 
 
-def sent_requests(reader: Reader) -> Iterator[SentRequest]:
-    """Every request of the log in the order in which they were sent, for `domain.audit.audit`."""
-    for attempt_id, attempt_origin, url, sent_at, ended_at, fluke, delay, own in reader.stream(_SENT):
+def sent_requests(reader: Reader, run: int | None = None) -> Iterator[SentRequest]:
+    """Every request of the log (None) or of a run, in the order in which they were sent, for `domain.audit.audit`."""
+    text = _SENT.format(of_run="1 = 1" if run is None else f"a.run_id = {int(run)}")
+    for attempt_id, attempt_origin, url, sent_at, ended_at, fluke, delay, own in reader.stream(text):
         origin = attempt_origin if own else _origin_of(url, attempt_origin)
         yield SentRequest(attempt_id, attempt_origin, origin, url, sent_at, ended_at, bool(fluke), delay)
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.refusal_view import RefusalCounts
     from tui_crawler.domain.ruleset import Ruleset
     from tui_crawler.domain.segment import SegmentRow
+    from tui_crawler.domain.site_audit import SiteAudit
     from tui_crawler.domain.standing import UrlStanding
     from tui_crawler.domain.view import OriginChanges, OriginView, RunView, TotalsView
     from tui_crawler.storage.export_reports import Narrowing, StoredBody
@@ -372,6 +373,12 @@ class Reports(LogReports):
         from tui_crawler.storage import attempt_reports
 
         return attempt_reports.sent_requests(self._reader)
+
+    def site_audit(self, run: int | None) -> SiteAudit | None:
+        """What the crawl says of its sites, over all runs (None) or in one; None: there is no such run."""
+        from tui_crawler.storage.site_audit import site_audit
+
+        return site_audit(self._reader, run, self._now())
 
     def columns(self, view: str) -> tuple[str, ...]:
         """The columns of a view of INTERFACE.md. Raises ValueError for another name."""

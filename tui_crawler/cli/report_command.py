@@ -1,0 +1,76 @@
+"""`report`: the site audit as one file."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.exit_status import ExitStatus
+from tui_crawler.cli.export_command import add_output, output_of, target_of
+from tui_crawler.cli.options import CommandSet, add_database, positive
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import UsageProblem
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.site_audit import Cell, Kind
+
+FORMATS = ("html", "md", "junit", "json")
+_LONGEST = 1_000  # characters of a URL or another text
+_DESCRIPTION = """\
+Writes one file that needs nothing else: failures by cause, broken links with the pages that hold them, slow pages,
+redirect chains and loops, titles, canonical and noindex, what was cut, and the politeness proof. It says how the sites
+are now; with --run what that run attempted.
+"""
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add("report", "write the site audit as HTML, Markdown, JUnit or JSON", execute, _DESCRIPTION)
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument(
+        "--format", metavar="FMT", choices=FORMATS, default="html", help="html (default), md, junit, json"
+    )
+    forms.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
+    add_output(parser)
+    parser.add_argument("--run", type=positive, metavar="N", help="only what run N attempted (default: all runs)")
+    add_database(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `report`."""
+    database = existing_database(arguments)
+    path = target_of(arguments, database)
+
+    from tui_crawler.console.format import size
+    from tui_crawler.export.report import report_json, report_junit, report_markdown
+    from tui_crawler.export.report_html import report_html
+    from tui_crawler.wiring import open_reports
+
+    with closing(open_reports(database)) as reports:
+        audit = reports.site_audit(arguments.run)
+    if audit is None:
+        raise UsageProblem(f"there is no run {arguments.run} in {database}", hint="without --run: all runs")
+    forms = dict(zip(FORMATS, (report_html, report_markdown, report_junit, report_json), strict=True))
+    with output_of(path, arguments) as output:
+        for piece in forms[arguments.format](audit, shown):
+            output.write(piece.encode())
+    printer.note(f"{size(output.bytes)} -> {output.name}")
+    return ExitStatus.ok
+
+
+def shown(kind: Kind, cell: Cell) -> str:
+    """A value as plain characters; nothing for a text that is unknown, a dash for a number or a time."""
+    from tui_crawler.console import format as words
+    from tui_crawler.console.safe_text import safe
+    from tui_crawler.console.sparkline import sparkline
+    from tui_crawler.domain.cut import cut_words
+
+    if kind.name == "series":
+        return sparkline(cell, len(cell))
+    formats = {"count": words.count, "bytes": words.size, "ms": words.phase, "moment": words.date_time}
+    if kind.name in formats:
+        return formats[kind.name](cell)
+    text = cut_words(cell) if kind.name == "cut" else str(cell)
+    return "" if cell is None else safe(text, _LONGEST)

@@ -1,0 +1,223 @@
+"""The site audit: what a crawl says of the sites it has read (INTERFACE.md, "Site audit"), as tables without a form.
+
+A section is a table with a bounded number of rows; `total` counts all. Each form of the report (HTML, Markdown, JUnit,
+JSON) is made of the same sections, in the order of `SECTIONS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from itertools import starmap
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from tui_crawler.domain.audit import OriginAudit, SentRequest
+
+LISTED = 200  # rows of a section; all are counted
+NAMED = 5  # of those that name a broken URL, and of the pages with one title
+SLOW_MS = 2_000  # a response that took so long is slow
+RESPONSE_BOUNDS = (0, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)  # where the classes of response times begin, ms
+SPANS = 48  # of equal length, in which requests are counted over time
+Cell = Any
+"""What a cell holds is told by the kind of its column; None: unknown."""
+Found = tuple[str, "Sequence[Sequence[Cell]]", int]
+"""Key, rows and total of a section."""
+
+
+class Kind(Enum):
+    """What the cells of a column hold, and which columns these are. Times are epoch ms; text is everything else."""
+
+    url = "url sample_url canonical origin earlier_url"
+    count = "origins pages done failed blocked pending requests attempts links violations overlaps"
+    ms = "response_ms from_ms below_ms gap_ms min_gap_ms promised_ms"
+    moment = "at sent_at started_at ended_at finished_at"
+    exit_code = "exit_code"
+    bytes = "bytes"
+    cut = "cut"  # names out of `cut.CUTS`
+    urls = "urls"
+    referrers = "referrers"  # values of `page_view.Referrer`
+    series = "over_time"  # counts per span of time
+    text = ""
+
+
+class Severity(StrEnum):
+    """How bad it is to be found by a check: something is broken; something should be mended; something to know."""
+
+    fault = "fault"
+    warning = "warning"
+    notice = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`name` is its key in JSON; `bar`: its counts are compared with each other by a picture, too."""
+
+    name: str
+    bar: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """What its cells hold."""
+        return next((kind for kind in Kind if self.name in kind.value.split()), Kind.text)
+
+    @property
+    def title(self) -> str:
+        """Its name in words."""
+        words = self.name.removesuffix("_ms").removesuffix("_at").replace("_", " ")
+        return words.replace("url", "URL").replace("http", "HTTP")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table with its first `LISTED` rows; `total` counts all. `severity` None: its rows are no findings."""
+
+    key: str
+    title: str
+    says: str
+    severity: Severity | None
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]] = ()
+    total: int = 0
+
+    @property
+    def cells(self) -> Iterator[list[tuple[Column, Cell]]]:
+        """The rows, each cell with its column."""
+        return (list(zip(self.columns, row, strict=True)) for row in self.rows)
+
+    @property
+    def left_out(self) -> int:
+        """How many rows are counted and not listed."""
+        return self.total - len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteAudit:
+    """A whole report. `run` is the one it is about, None for all; `at` is when it was made (epoch ms)."""
+
+    crawl: str
+    run: int | None
+    at: int
+    summary: Sequence[tuple[Column, Cell]]
+    sections: Sequence[Section]
+
+    @property
+    def scope(self) -> str:
+        """What it is about, in a sentence."""
+        return _OF_ALL if self.run is None else _OF_RUN.format(self.run)
+
+    @property
+    def verdict(self) -> str:
+        """How many findings of each severity there are, in a sentence."""
+        sums = [(sum(one.total for one in self.sections if one.severity is each), each) for each in Severity]
+        return ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in sums) + "."
+
+
+_OF_ALL = "Pages as they are now; requests, exit codes and politeness over all runs."
+_OF_RUN = """What run {} attempted, by its last attempt of each page. Titles, links and redirects are those stored now:
+a later run may have replaced them."""
+_SUMMARY = "started_at ended_at origins pages done failed blocked pending requests bytes"
+_TABLE = f"""
+failures|Failures by cause||exit_code http_status pages* origins sample_url message
+Pages that failed, by exit code and HTTP status, with one of them.
+broken|Broken links|fault|url exit_code http_status links referrers
+Pages that failed and that links, redirects or sitemaps name, those with most links first; {NAMED} referrers of each.
+broken_external|Broken links to other sites|fault|url exit_code http_status links referrers
+URLs outside of the crawl that links name and that failed (crawl.check_external), those with most links first.
+failed_unnamed|Failed pages that nothing names|fault|url exit_code http_status message
+Pages that failed and that no link, redirect or sitemap names: seeds, and URLs added by hand.
+redirect_loops|Redirect loops|fault|urls
+Redirects that lead back to where they began.
+cut|What was cut|warning|url cut bytes
+Pages that were not read to their end, because a limit of the configuration was reached.
+slow|Slow pages|warning|url response_ms bytes at
+Pages whose response took {SLOW_MS // 1_000} s or longer, the slowest first.
+redirect_chains|Redirect chains|warning|urls
+Redirects to pages that redirect again; a link should name the last one.
+duplicate_titles|Duplicate titles|warning|title pages urls
+Titles that several pages have, the most frequent first; {NAMED} pages of each.
+missing_titles|Missing titles|warning|url
+HTML pages without a title.
+not_canonical|Not canonical|notice|url canonical
+Pages that name another URL as the canonical one; they are not kept.
+noindex|Noindex|notice|url
+Pages that ask not to be indexed (meta robots, X-Robots-Tag); they are not kept.
+exit_codes|Exit codes||exit_code when attempts*
+How the attempts ended.
+response_times|Response times||from_ms below_ms attempts*
+How long the attempts waited for the other side.
+violations|Broken promises of politeness|fault|url fault sent_at gap_ms promised_ms earlier_url
+Requests that came sooner after the one before (the earlier URL) than promised, or while it lasted (overlap).
+politeness|Politeness||origin requests over_time min_gap_ms promised_ms violations overlaps
+The proof: the least gap from the end of a request to the next, recomputed from the log, and what was promised for it.
+seeds|Seeds||url exit_code http_status
+Where the crawl began.
+runs|Runs||run_id started_at finished_at finish_reason attempts user_agent
+The newest first, with the attempts that made a request.
+""".strip().splitlines()
+"""Two lines of each section: key, title, severity, columns (`*`: with a bar); what it says."""
+
+
+def _plan(head: str, says: str) -> Section:
+    key, title, severity, columns = head.split("|")
+    found = tuple(Column(name.rstrip("*"), name.endswith("*")) for name in columns.split())
+    return Section(key, title, says, Severity(severity) if severity else None, found)
+
+
+SUMMARY = tuple(map(Column, _SUMMARY.split()))
+SECTIONS: Mapping[str, Section] = {
+    section.key: section for section in starmap(_plan, zip(_TABLE[::2], _TABLE[1::2], strict=True))
+}
+
+
+def over_time(
+    requests: Iterable[SentRequest], bounds: Sequence[int], counts: dict[str, list[int]]
+) -> Iterator[SentRequest]:
+    """Hands requests on, and counts those of each origin in `SPANS` equal spans between two times (epoch ms)."""
+    for request in requests:
+        place = (request.sent_at - bounds[0]) * SPANS // max(1, bounds[1] - bounds[0])
+        counts.setdefault(request.origin, [0] * SPANS)[min(max(0, place), SPANS - 1)] += 1
+        yield request
+
+
+def politeness(origins: Sequence[OriginAudit], counts: Mapping[str, Sequence[int]]) -> Iterator[Found]:
+    """The broken promises, and the proof by origin: those with broken promises first, then those asked most. `counts`
+    are the requests of each in spans of time."""
+    worst = sorted(origins, key=lambda one: (-one.violations - one.overlaps, -one.requests, one.origin))[:LISTED]
+    findings = [each for one in worst for each in one.findings][:LISTED]
+    names = [column.name for column in SECTIONS["violations"].columns]
+    told = [[getattr(each, name) for name in names] for each in findings]
+    yield "violations", told, sum(one.violations + one.overlaps for one in origins)
+    gaps = [(one.min_gap_ms, one.promised_ms, one.violations, one.overlaps) for one in worst]
+    asked = [(one.origin, one.requests, counts[one.origin]) for one in worst]
+    yield "politeness", [(*each, *gap) for each, gap in zip(asked, gaps, strict=True)], len(origins)
+
+
+def chains(redirects: Iterable[tuple[int, int]]) -> tuple[list[list[int]], list[list[int]]]:
+    """Chains and loops of redirects, each as the pages passed. `redirects` are pages with the page they lead to; of
+    several of one page the first counts. A chain begins where none leads to, ends where none leads on or a loop is
+    closed, and is followed over 20 redirects at most; a loop is named once."""
+    leads: dict[int, int] = {}
+    for page, target in redirects:
+        leads.setdefault(page, target)
+    entered = set(leads.values())
+    found = [_chain(page, leads, 20) for page in leads if page not in entered]
+    loops: list[list[int]] = []
+    walked: dict[int, int] = {}
+    for number, page in enumerate(leads):
+        while page in leads and page not in walked:
+            walked[page] = number
+            page = leads[page]  # noqa: PLW2901  # walks on from there
+        if walked.get(page) == number:
+            loops.append(_chain(page, leads, len(leads)))
+    return found, loops
+
+
+def _chain(page: int, leads: Mapping[int, int], longest: int) -> list[int]:
+    passed = {page: None}
+    while len(passed) <= longest and page in leads and leads[page] not in passed:
+        page = leads[page]
+        passed[page] = None
+    return list(passed)
