@@ -44,7 +44,7 @@ class TestStatus:
         assert list(document["origins"][0]) == [
             *("origin", "state", "finish_reason", "paused", "patience", "politeness", "delay_ms", "delay_reason"),
             *("next_request_at", "todo", "pending", "done", "failed", "blocked", "requests", "robots_status"),
-            *("robots_expires_at", "eta_s", "idle_reason"),
+            *("robots_expires_at", "eta_s", "idle_reason", "not_canonical", "warning"),
         ]
         paused, ready = document["origins"]
         assert paused["idle_reason"] == "paused"

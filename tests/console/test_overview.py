@@ -492,6 +492,20 @@ async def test_a_run_that_does_not_say_who_crawls_is_warned_of_once() -> None:
         assert not [one for one in held.app.notices if one.kind == "user agent"], "this one says it"
 
 
+async def test_an_origin_most_of_whose_pages_are_not_canonical_is_warned_of_once() -> None:
+    async with stage((160, 50)) as held:
+        held.reports.commit(replace(held.reports.rows[API], done=40, failed=0, not_canonical=25))
+        await select(held, API)
+        await held.settle()
+        told = [one.text for one in held.app.notices if one.kind == "canonical"]
+        assert len(told) == 1
+        assert "crawl.canonical: same_origin" in told[0]
+        assert "25 of 40 pages name" in held.text()
+        held.reports.commit(replace(held.reports.rows[API], done=41))
+        await held.settle(move_ms=60_000)
+        assert not [one for one in held.app.notices if one.kind == "canonical"]
+
+
 async def test_origins_that_differ_by_the_scheme_alone_are_both_shown_with_it() -> None:
     secure, plain = "https://127.0.0.1:9306", "http://127.0.0.1:9306"
     reports = FakeReports()

@@ -8,6 +8,8 @@ import pytest
 
 from tests.designs.crawling import WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
+from tui_crawler.cli.run_ledger import RunLedger
+from tui_crawler.cli.run_summary import summary
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,41 @@ def test_a_page_that_is_not_canonical_is_dropped_and_its_canonical_queued(crawl:
     assert crawl.rows("SELECT * FROM v_link WHERE from_url = ?", site.url("/it")) == []
     (row,) = crawl.rows("SELECT to_url, permanent, source FROM v_redirect")
     assert row == {"to_url": site.url("/right"), "permanent": 1, "source": "canonical"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "dropped"), [("obey", {"/far", "/near"}), ("same_origin", {"/near"}), ("ignore", set())]
+)
+def test_which_canonicals_are_obeyed_can_be_chosen(crawl: Crawling, rule: str, dropped: set[str]) -> None:
+    site = crawl.site()
+    site.page("/", "/far", "/near")
+    site.page("/far", "/on", head='<link rel="canonical" href="https://production.example/far">')
+    site.page("/near", head='<link rel="canonical" href="/on">')
+    site.page("/on")
+    crawl.run(f"crawl: {{canonical: {rule}}}")
+    for path in ("/far", "/near"):
+        assert crawl.codes(site.url(path)) == ["not_canonical" if path in dropped else "file_ingested"]
+    named = crawl.rows("SELECT canonical FROM v_document WHERE url = ?", site.url("/far"))
+    assert named == ([] if "/far" in dropped else [{"canonical": "https://production.example/far"}])
+    assert ("/on" in site.asked) == (rule != "ignore" or "/far" not in dropped)
+
+
+@pytest.mark.parametrize("pages", [19, 20])
+def test_an_origin_whose_pages_name_another_one_is_warned_of(crawl: Crawling, pages: int) -> None:
+    """Status, console and the summary of the run say so from twenty pages on, with the key to change."""
+    site = crawl.site()
+    paths = [f"/{number}" for number in range(pages)]
+    site.page("/", *paths)
+    for path in paths:
+        site.page(path, head='<link rel="canonical" href="https://production.example/">')
+    told = RunLedger()
+    crawl.run(on_event=told.take)
+    (row,) = crawl.ask("status", "--json").json["origins"]
+    assert row["not_canonical"] == pages
+    assert ("crawl.canonical: same_origin" in row["warning"]) == (pages == 20)
+    for lines in (summary(told), crawl.ask("status").out.splitlines()):
+        warned = [line for line in lines if line.startswith("⚠")]
+        assert warned == ([f"⚠ {site.origin}: {row['warning']}"] if pages == 20 else [])
 
 
 def test_a_page_that_is_canonical_itself_stays(crawl: Crawling) -> None:

@@ -30,6 +30,7 @@ class OriginProgress:
     todo: int = 0
     pages_done: int = 0
     pages_failed: int = 0
+    not_canonical: int = 0
     patience: int | None = None
     delay_ms: int = 0
     response_ms: int = 0
@@ -136,6 +137,7 @@ class RunLedger:
 
     def _take_attempt(self, one: OriginProgress, event: Event, extra: Mapping[str, object]) -> None:
         one.last_exit_code = event.exit_code
+        one.not_canonical += event.exit_code == ExitCode.not_canonical.name
         cut = extra.get("cut")
         self.cut.update(cut if isinstance(cut, list) else ())
         one.without_robots = _without_robots(event, extra)

@@ -8,7 +8,7 @@ from tui_crawler.cli.run_ledger import OriginProgress, RunLedger
 from tui_crawler.console.format import count, elapsed, plural
 from tui_crawler.console.safe_text import safe
 from tui_crawler.domain.cut import cut_words
-from tui_crawler.domain.endings import finish_words, run_end_words
+from tui_crawler.domain.endings import elsewhere_words, finish_words, run_end_words
 
 NAMED = 20
 """So many origins of a kind are named; the others are counted."""
@@ -36,6 +36,9 @@ def summary(ledger: RunLedger) -> Iterator[str]:
         if others:
             yield f"{plural(len(others), 'origin')} ended early: {finish_words(reason)}"
             yield from _named(others)
+    for one in ledger.origins.values():
+        if words := elsewhere_words(one.not_canonical, one.pages_done + one.pages_failed):
+            yield f"⚠ {safe(one.origin)}: {words}"
 
 
 def _work(ledger: RunLedger) -> str:

@@ -130,6 +130,8 @@ def _origin_document(one: OriginView, rests: OriginView, reason: str, now: int) 
         "robots_expires_at": one.robots_expires_at,
         "eta_s": estimate(rests, now).seconds,
         "idle_reason": reason,
+        "not_canonical": one.not_canonical,
+        "warning": one.warning,
     }
 
 
@@ -182,6 +184,8 @@ def _lines(
     ]
     squeeze = None if width is None else Squeeze(width, _DROPS, _SHRINKS)
     yield from columns(header, rows, frozenset(range(2, 10)), squeeze)
+    for one in (one for one, _ in origins if one.warning):
+        yield from _wrapped(f"⚠ {safe(one.origin)}: {one.warning}", width)
 
 
 def _wrapped(line: str, width: int | None) -> list[str]:

@@ -26,7 +26,7 @@ from tui_crawler.config.policies import RULES
 from tui_crawler.config.table import ListOf, WordsOrAll, key, need, section, table_of
 from tui_crawler.config.units import DAY, HOUR, KIB, MIB, MINUTE, SECOND, WEEK, YEAR
 from tui_crawler.config.web_kinds import HostEntry, OriginName, ProxyAddress, Seed, StartPath
-from tui_crawler.domain.attempt import OTHER
+from tui_crawler.domain.attempt import OTHER, CanonicalRule
 from tui_crawler.domain.link_kind import LinkKind
 from tui_crawler.domain.policy import Rule
 
@@ -89,6 +89,12 @@ class CrawlConfig:
         ListOf(Choice(tuple(kind.value for kind in LinkKind)), "link kinds", most=7),
         ("a",),
         "Kinds of link that become pages; the others are only recorded.",
+    )
+    canonical: CanonicalRule = key(
+        Choice(get_args(CanonicalRule)),
+        "obey",
+        "A page that names another URL as canonical: `obey` drops it and queues that URL; `same_origin` does so only "
+        "within its own origin (a mirror, a staging site), `ignore` never, and both record the others.",
     )
     check_external: bool = key(
         Flag(), False, "Asks links that leave the crawl whether they can be had: by HEAD, politely, never followed."

@@ -57,6 +57,8 @@ class Picture:
         self._read_at = clock.mono_ms()
         self._read_ms = 0
         self._slow_at = -SLOW_MS
+        self.warned = ""
+        """The origin that a warning (`OriginView.warning`) came for last."""
         self._tally: Counter[str] = Counter()
         self.unfinished = 0
         """Of how many origins the run is not over."""
@@ -84,6 +86,8 @@ class Picture:
     def _count(self, view: OriginView) -> None:
         """Keeps the sums of the header, so that they need not be made anew each time."""
         before, word = self.origins.get(view.origin), counted_as(view)
+        if view.warning and not (before is not None and before.warning):
+            self.warned = view.origin
         self.unfinished += view.state != "FINISHED"
         if before is not None:
             self.unfinished -= before.state != "FINISHED"

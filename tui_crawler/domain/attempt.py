@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tui_crawler.domain.link_kind import LinkKind
 
@@ -17,6 +17,7 @@ __all__ = [
     "AttemptKind",
     "AttemptRecord",
     "AttemptResult",
+    "CanonicalRule",
     "DataValue",
     "DocumentRecord",
     "Exchange",
@@ -52,6 +53,10 @@ class AttemptKind(Enum):
     robots = "robots"
     sitemap = "sitemap"
     check = "check"
+
+
+CanonicalRule = Literal["obey", "same_origin", "ignore"]
+"""Which canonical URLs are obeyed: all, those of the page's own origin, or none; the others are only recorded."""
 
 
 class RedirectSource(Enum):

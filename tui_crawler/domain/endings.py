@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.desk_view import ActivityView
     from tui_crawler.domain.view import RunView
 
+_ELSEWHERE_LEAST = 20
 RUNNING = "running"
 BROKEN_OFF = "broken off"
 """A run whose engine is gone without having said why."""
@@ -88,6 +89,17 @@ def ends_words(finish_reasons: Iterable[str], what: str = "") -> str:
             noun = "" if parts or not what else f" {what.split('/')[number != 1]}"
             parts.append(f"{number}{noun} {one if number == 1 else many}")
     return ", ".join(parts)
+
+
+def elsewhere_words(not_canonical: int, ended: int) -> str:
+    """The warning over an origin of whose pages that have ended most name another URL as canonical (CRAWL.md section
+    5), with the key to change; empty for any other."""
+    if not_canonical < _ELSEWHERE_LEAST or 2 * not_canonical <= ended:
+        return ""
+    return (
+        f"{not_canonical} of {ended} pages name another URL as canonical and were dropped; of a mirror or a staging "
+        "site crawl.canonical: same_origin (or ignore) keeps them, and retry --exit-code not_canonical puts them back"
+    )
 
 
 def run_word(run: RunView) -> str:

@@ -9,6 +9,7 @@ from tui_crawler.domain.attempt import (
     AttemptKind,
     AttemptRecord,
     AttemptResult,
+    CanonicalRule,
     DocumentRecord,
     Exchange,
     FoundLink,
@@ -46,7 +47,7 @@ class Storing:
 @dataclass(frozen=True, slots=True)
 class Crawled:
     """One crawl of a page, over: `reading` is None when there was nothing to read. `ruleset_id` is the one it began
-    with (B)."""
+    with (B); `canonicals` are those that are obeyed."""
 
     page: TodoPage
     url: CrawlUrl
@@ -56,6 +57,15 @@ class Crawled:
     started: Moment
     ended: Moment
     ruleset_id: int = 0
+    canonicals: CanonicalRule = "obey"
+
+    @property
+    def canonical(self) -> CrawlUrl | None:
+        """The other URL that the page names as canonical, where it is obeyed (CRAWL.md section 5)."""
+        named = self.reading.canonical if self.reading is not None else None
+        if named is None or named.href == self.url.href or self.canonicals == "ignore":
+            return None
+        return named if self.canonicals == "obey" or named.origin == self.url.origin else None
 
 
 def final_code(crawled: Crawled) -> ExitCode:
@@ -67,7 +77,7 @@ def final_code(crawled: Crawled) -> ExitCode:
         return reading.exit_code
     if reading.refresh is not None and reading.refresh.href != crawled.url.href:
         return ExitCode.redirect
-    if reading.canonical is not None and reading.canonical.href != crawled.url.href:
+    if crawled.canonical is not None:
         return ExitCode.not_canonical
     if reading.noindex:
         return ExitCode.noindex
@@ -83,8 +93,8 @@ def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRec
         target = crawled.exchange.location
         if crawled.exchange.exit_code in _READ and reading is not None:
             target, source = reading.refresh, reading.refresh_source or RedirectSource.meta_refresh
-    elif code is ExitCode.not_canonical and reading is not None:
-        target, source = reading.canonical, RedirectSource.canonical
+    elif code is ExitCode.not_canonical:
+        target, source = crawled.canonical, RedirectSource.canonical
     if target is None:
         return None
     permanent = code in _PERMANENT or source is RedirectSource.canonical

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tui_crawler.domain.endings import elsewhere_words
+
 UNVERIFIED = "certificates are not verified"
 
 
@@ -88,6 +90,12 @@ class OriginView:
     robots_http_status: int | None = None
     robots_message: str = ""
     refused_as: str = ""
+    not_canonical: int = 0  # pages that ended so in the newest run
+
+    @property
+    def warning(self) -> str:
+        """What is said of an origin most of whose pages are dropped as not canonical; else empty."""
+        return elsewhere_words(self.not_canonical, self.done + self.failed)
 
 
 @dataclass(frozen=True, slots=True)

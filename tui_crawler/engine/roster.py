@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.attempt import LinkKind
+from tui_crawler.domain.attempt import CanonicalRule, LinkKind
 from tui_crawler.domain.intake import Intake
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import CrawlSettings, FinishReason, OriginState, RobotsStatus, Takeover, restore
@@ -35,6 +35,7 @@ class EngineSettings:
     store_bodies: frozenset[str] = frozenset({"html", "xml", "css", "rss"})
     robots_max_bytes: int = 512_000
     sitemaps: bool = True
+    canonical: CanonicalRule = "obey"
     check_external: bool = False
     offline: bool = False
     min_origins: int = 0

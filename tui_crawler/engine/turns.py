@@ -254,7 +254,7 @@ class TurnRunner:
             reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
         was_read = reading is not None and exchange.left_size is None
         digest = hashlib.sha256(exchange.body).hexdigest() if was_read else ""
-        crawled = Crawled(page, url, exchange, reading, digest, started, ended, ruleset_id)
+        crawled = Crawled(page, url, exchange, reading, digest, started, ended, ruleset_id, roster.settings.canonical)
         await self._settle(origin, crawled)
         return bool(exchange.requests)
 

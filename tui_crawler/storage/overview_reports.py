@@ -38,7 +38,9 @@ ORIGINS = f"""SELECT o.origin, o.change, {ORIGIN_STATE}, o.finish_reason, o.paus
         WHERE a.origin_id = o.id AND a.kind = 'robots' ORDER BY a.id DESC LIMIT 1), '') ELSE '' END,
     CASE WHEN o.finish_reason = 'exhausted' AND o.blocked > 0 AND o.pending + o.done + o.failed = 0 THEN (
         SELECT CASE WHEN MIN(r.last_exit_code) = MAX(r.last_exit_code) THEN MIN(r.last_exit_code) ELSE {_SEVERAL} END
-        FROM page r WHERE r.origin_id = o.id) END
+        FROM page r WHERE r.origin_id = o.id) END,
+    COALESCE((SELECT e.count FROM exit_count e WHERE e.run_id = (SELECT MAX(id) FROM run) AND e.origin_id = o.id
+        AND e.exit_code = {ExitCode.not_canonical.value}), 0)
 FROM origin o LEFT JOIN session s ON s.id = o.session_id"""
 
 _RUN = """SELECT r.id, r.started_at, r.finished_at, r.finish_reason, r.requests, r.user_agent, r.config_name,
@@ -137,7 +139,7 @@ def attempt_view(row: Row) -> AttemptView:
 
 def _origin_view(row: Row) -> OriginView:
     name, change, state, finish_reason, paused, *rest = row
-    before, code, after, refused = rest[:21], rest[21], rest[22:-1], rest[-1]
+    before, code, after, refused = rest[:21], rest[21], rest[22:-2], rest[-2]
     refused_as = "several" if refused == _SEVERAL else exit_name(refused)
-    values = [name, change, state, finish_reason, bool(paused), *before, exit_name(code), *after, refused_as]
+    values = [name, change, state, finish_reason, bool(paused), *before, exit_name(code), *after, refused_as, rest[-1]]
     return OriginView(*values)

@@ -124,6 +124,7 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
         robots_max_bytes=config.robots.max_bytes,
         heartbeat_ms=config.storage.lease_ms // 4,
         sitemaps=config.crawl.sitemaps,
+        canonical=config.crawl.canonical,
         check_external=config.crawl.check_external,
         offline=config.crawl.mode == "offline",
         min_origins=config.queue.min_origins,

@@ -80,6 +80,7 @@ def state_lines(
         robots_line(view, now),
         rate_line(line),
         eta_line(view, now),
+        *([Prose(view.warning, "warning", most=4)] if view.warning else []),
         *trap_lines(past.suspicion, hint=keys.said(_TRAP_HINT)),
         "",
         fact("todo", count(view.todo)),

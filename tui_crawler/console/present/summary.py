@@ -55,6 +55,7 @@ def summary_lines(
     lines: list[Line] = [
         Styled(mark.label, f"{mark.role} bold"),
         Prose(words, "" if idle else "active", most=3),
+        *([Prose(view.warning, "warning", most=4)] if view.warning else []),
         "",
         fact("patience", *patience_parts(view)),
         delay_line(view),

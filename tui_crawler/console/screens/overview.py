@@ -121,6 +121,7 @@ class OverviewScreen(LiveFilterScreen):
         self._list.changed(self.console.picture.take_news())
         self._tell_given_up()
         self._tell_nameless()
+        self._tell_elsewhere()
         if not self._list.ordered or self._list.order_is_due:
             self._order()
         self._show_selected()
@@ -146,6 +147,13 @@ class OverviewScreen(LiveFilterScreen):
         if run.user_agent == UNCONFIGURED_USER_AGENT:
             self._nameless_run = run.run_id
             self.console.tell("user agent", f"⚠ {WARNING}", "warning")
+
+    def _tell_elsewhere(self) -> None:
+        """Warns, once for each origin, of one that goes on and whose pages are dropped as not canonical."""
+        origin, self.console.picture.warned = self.console.picture.warned, ""
+        if origin:
+            words = "most pages are not canonical – a mirror? crawl.canonical: same_origin keeps them"
+            self.console.tell("canonical", f"⚠ {host_of(origin)}: {words}", "warning")
 
     def _take_parts(self, shot: Snapshot) -> None:
         if self.frozen:
