@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tui_crawler.config.kinds import expected, text_of
+from tui_crawler.config.kinds import Plain, expected, text_of
 from tui_crawler.config.problem import Mark, Refused, visible
 from tui_crawler.config.reader import Reader
 from tui_crawler.config.tree import MappingNode, Node, Scalar, is_null
@@ -150,13 +150,10 @@ class Secrets:
         return {"type": ["object", "null"], "additionalProperties": {"type": ["string", "number", "boolean"]}}
 
 
-@dataclass(frozen=True, slots=True)
-class CertificateFile:
+class CertificateFile(Plain):
     """A file with certificates in PEM, relative to the configuration; kept as its absolute path."""
 
-    @property
-    def accepts(self) -> str:
-        return "a file of certificates (PEM)"
+    accepts = "a file of certificates (PEM)"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         path = (reader.folder / text_of(node, self)).absolute()
@@ -171,9 +168,3 @@ class CertificateFile:
                 why = (told or "it holds no certificate in PEM").lower()
                 raise Refused(node.mark, f"the file {visible(str(path), 200)} cannot be used: {why}") from None
         return str(path)
-
-    def show(self, value: str) -> str:
-        return value
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, get_args
 
-from tui_crawler.config.kinds import Choice, Kind, Nullable, Regex, Text, text_of
+from tui_crawler.config.kinds import Choice, Kind, Nullable, Plain, Regex, Text, text_of
 from tui_crawler.config.problem import Mark, Refused
 from tui_crawler.config.reader import Reader
 from tui_crawler.config.table import Key, ListOf, Table
@@ -18,13 +17,10 @@ _EXPRESSIONS = ("css", "xpath", "regex")
 _LONGEST = 2000  # characters of an expression
 
 
-@dataclass(frozen=True, slots=True)
-class CssExpression:
+class CssExpression(Plain):
     """A CSS selector, with parsel's `::text` and `::attr(name)`."""
 
-    @property
-    def accepts(self) -> str:
-        return "a CSS selector such as img.photo::attr(src)"
+    accepts = "a CSS selector such as img.photo::attr(src)"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         from cssselect import SelectorError  # noqa: PLC0415  large, and few crawls take data out of pages
@@ -37,20 +33,14 @@ class CssExpression:
             raise Refused(node.mark, f"not a CSS selector: {error}") from None
         return text
 
-    def show(self, value: str) -> str:
-        return value
-
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 
 
-@dataclass(frozen=True, slots=True)
-class XPathExpression:
+class XPathExpression(Plain):
     """An XPath 1.0 expression."""
 
-    @property
-    def accepts(self) -> str:
-        return "an XPath expression such as //img/@src"
+    accepts = "an XPath expression such as //img/@src"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         from lxml import etree  # noqa: PLC0415  large, and few crawls take data out of pages
@@ -61,9 +51,6 @@ class XPathExpression:
         except (etree.XPathError, ValueError) as error:
             raise Refused(node.mark, f"not an XPath expression: {error}") from None
         return text
-
-    def show(self, value: str) -> str:
-        return value
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "minLength": 1, "maxLength": _LONGEST}

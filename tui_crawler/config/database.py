@@ -36,13 +36,10 @@ class Database:
         return self.location.startswith(POSTGRESQL)
 
 
-@dataclass(frozen=True, slots=True)
 class DatabaseName:
     """The `database` key: a file beside the configuration, or a PostgreSQL URL."""
 
-    @property
-    def accepts(self) -> str:
-        return "the path of an SQLite file"
+    accepts = "the path of an SQLite file"
 
     def read(self, node: Node, at: str, reader: Reader) -> Database:
         text = text_of(node, self)

@@ -41,6 +41,18 @@ class Kind(Protocol):
         """The JSON Schema (2020-12) of the value."""
 
 
+class Plain:
+    """The usual kind: a value is shown as it was written, and in a JSON Schema it is a text."""
+
+    __slots__ = ()
+
+    def show(self, value: Any) -> Any:
+        return value
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1}
+
+
 def expected(kind: Kind, node: Node, suggestion: str = "") -> Refused:
     """The refusal of a value of the wrong type."""
     return Refused(node.mark, f"expected {kind.accepts}, found {describe(node)}", suggestion)
@@ -64,7 +76,7 @@ def nearest(word: str, known: tuple[str, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(Plain):
     """A text without control characters. `longest` in characters; `lines` allows line breaks and tabs."""
 
     what: str = "a text"
@@ -84,20 +96,14 @@ class Text:
             raise Refused(node.mark, f"{describe(node)} holds a control character", "remove it")
         return text
 
-    def show(self, value: str) -> str:
-        return value
-
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "minLength": self.shortest, "maxLength": self.longest}
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Plain):
     """true or false; `yes` and `on` are texts in YAML 1.2."""
 
-    @property
-    def accepts(self) -> str:
-        return "true or false"
+    accepts = "true or false"
 
     def read(self, node: Node, at: str, reader: Reader) -> bool:
         value = value_of(node) if isinstance(node, Scalar) else None
@@ -105,15 +111,12 @@ class Flag:
             raise expected(self, node)
         return value
 
-    def show(self, value: bool) -> bool:
-        return value
-
     def json_schema(self) -> dict[str, Any]:
         return {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Plain):
     """A whole number between two bounds, both included."""
 
     least: int = 0
@@ -130,15 +133,12 @@ class Whole:
             raise expected(self, node)
         return value
 
-    def show(self, value: int) -> int:
-        return value
-
     def json_schema(self) -> dict[str, Any]:
         return {"type": "integer", "minimum": self.least, "maximum": self.most}
 
 
 @dataclass(frozen=True, slots=True)
-class Real:
+class Real(Plain):
     """A number between two bounds, both included; never NaN or infinite."""
 
     least: float
@@ -156,9 +156,6 @@ class Real:
             raise expected(self, node)
         return float(value)
 
-    def show(self, value: float) -> float:
-        return value
-
     def json_schema(self) -> dict[str, Any]:
         return {"type": "number", "minimum": self.least, "maximum": self.most}
 
@@ -170,9 +167,7 @@ class Span:
     least: int
     most: int
 
-    @property
-    def accepts(self) -> str:
-        return f"a duration such as {DURATION_FORMS}"
+    accepts = f"a duration such as {DURATION_FORMS}"
 
     def read(self, node: Node, at: str, reader: Reader) -> int:
         value = value_of(node) if isinstance(node, Scalar) else None
@@ -204,9 +199,7 @@ class Size:
     least: int
     most: int
 
-    @property
-    def accepts(self) -> str:
-        return f"a size such as {SIZE_FORMS}"
+    accepts = f"a size such as {SIZE_FORMS}"
 
     def read(self, node: Node, at: str, reader: Reader) -> int:
         value = value_of(node) if isinstance(node, Scalar) else None
@@ -230,7 +223,7 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Plain):
     """One of a few words."""
 
     words: tuple[str, ...]
@@ -247,20 +240,14 @@ class Choice:
             raise expected(self, node, nearest(value, self.words))
         return value
 
-    def show(self, value: str) -> str:
-        return value
-
     def json_schema(self) -> dict[str, Any]:
         return {"enum": list(self.words)}
 
 
-@dataclass(frozen=True, slots=True)
 class AutoFlag:
     """`auto`, or true / false, kept as the words `auto`, `always` and `never`."""
 
-    @property
-    def accepts(self) -> str:
-        return "auto, true or false"
+    accepts = "auto, true or false"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         value = value_of(node) if isinstance(node, Scalar) else None
@@ -277,13 +264,10 @@ class AutoFlag:
         return {"enum": ["auto", True, False]}
 
 
-@dataclass(frozen=True, slots=True)
-class Regex:
+class Regex(Plain):
     """A regular expression of the linear-time engine (RE2): no look-around, no back-references."""
 
-    @property
-    def accepts(self) -> str:
-        return "a linear-time regular expression (RE2)"
+    accepts = "a linear-time regular expression (RE2)"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         text = text_of(node, self, may_quote=True)
@@ -297,12 +281,6 @@ class Regex:
             message = f"not a linear-time regular expression: {error.message}"
             raise Refused(node.mark, message, hint) from None
         return text
-
-    def show(self, value: str) -> str:
-        return value
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, assert_never, get_args
 
 from tui_crawler.config.kinds import Kind, Text, expected, nearest, text_of
@@ -18,13 +17,10 @@ _COMBINERS = ("all", "any", "not")
 _LONGEST = 4096  # characters of a value that is compared with a URL
 
 
-@dataclass(frozen=True, slots=True)
 class MatcherKind:
     """A test of a URL: `{path: {prefix: /admin/}}`; several fields in one mapping must all match."""
 
-    @property
-    def accepts(self) -> str:
-        return "a matcher such as {path: {prefix: /admin/}}"
+    accepts = "a matcher such as {path: {prefix: /admin/}}"
 
     def read(self, node: Node, at: str, reader: Reader) -> Matcher:
         if not isinstance(node, MappingNode) or not node.entries:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never, get_args
 
-from tui_crawler.config.kinds import Flag, Nullable, Pairs, Regex, Text, text_of
+from tui_crawler.config.kinds import Flag, Nullable, Pairs, Plain, Regex, Text, text_of
 from tui_crawler.config.matcher import MatcherKind
 from tui_crawler.config.problem import Mark, Refused
 from tui_crawler.config.reader import Reader
@@ -21,13 +21,10 @@ EXCLUSION_KINDS: tuple[ExclusionKind, ...] = get_args(ExclusionKind)
 _RULE_EFFECTS = ("accept", "skip", "ua", "custom_js")
 
 
-@dataclass(frozen=True, slots=True)
 class DoNotCrawlKind:
     """One entry of `do_not_crawl`: a matcher, with the place it was given at."""
 
-    @property
-    def accepts(self) -> str:
-        return MatcherKind().accepts
+    accepts = MatcherKind().accepts
 
     def read(self, node: Node, at: str, reader: Reader) -> DoNotCrawl:
         return DoNotCrawl(MatcherKind().read(node, at, reader), node.mark.place)
@@ -39,49 +36,28 @@ class DoNotCrawlKind:
         return MatcherKind().json_schema()
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Plain):
     """A domain of the exclusion list: the name and everything below it."""
 
-    @property
-    def accepts(self) -> str:
-        return "a domain such as example.net"
+    accepts = "a domain such as example.net"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         return _exclusion("domain", node, self.accepts)
 
-    def show(self, value: str) -> str:
-        return value
 
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1}
-
-
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(Plain):
     """An address or a network in CIDR notation (RFC 4632, RFC 4291)."""
 
-    @property
-    def accepts(self) -> str:
-        return "an IP address or network such as 203.0.113.0/24"
+    accepts = "an IP address or network such as 203.0.113.0/24"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         return _exclusion("cidr", node, self.accepts)
 
-    def show(self, value: str) -> str:
-        return value
 
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1}
-
-
-@dataclass(frozen=True, slots=True)
-class HostGlob:
+class HostGlob(Plain):
     """A host name, or a glob of host names, of the whitelist."""
 
-    @property
-    def accepts(self) -> str:
-        return "a host name or glob such as *.example.org"
+    accepts = "a host name or glob such as *.example.org"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         text = text_of(node, self)
@@ -90,12 +66,6 @@ class HostGlob:
         except BadPattern:
             raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
         return text
-
-    def show(self, value: str) -> str:
-        return value
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1}
 
 
 def exclusion_value(kind: ExclusionKind, value: str) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
-from tui_crawler.config.kinds import Kind, text_of
+from tui_crawler.config.kinds import Kind, Plain, text_of
 from tui_crawler.config.problem import Refused
 from tui_crawler.config.reader import Reader
 from tui_crawler.config.tree import Node, describe
@@ -56,31 +55,22 @@ def is_loopback(host: str) -> bool:
         return bare == "localhost" or bare.endswith(".localhost")
 
 
-@dataclass(frozen=True, slots=True)
-class Seed:
+class Seed(Plain):
     """A URL a crawl begins with, kept as it was written."""
 
-    @property
-    def accepts(self) -> str:
-        return "an http or https URL with a host"
+    accepts = "an http or https URL with a host"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         return read_url(node, self)[0]
-
-    def show(self, value: str) -> str:
-        return value
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\\\]", "maxLength": LONGEST_URL}
 
 
-@dataclass(frozen=True, slots=True)
-class OriginName:
+class OriginName(Plain):
     """An origin, kept normalised: scheme, host and port without a default port."""
 
-    @property
-    def accepts(self) -> str:
-        return "an origin such as https://example.org"
+    accepts = "an origin such as https://example.org"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         _, url = read_url(node, self)
@@ -88,20 +78,14 @@ class OriginName:
             raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}", f"did you mean {url.origin}?")
         return url.origin
 
-    def show(self, value: str) -> str:
-        return value
-
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\\\]+/?$"}
 
 
-@dataclass(frozen=True, slots=True)
-class HostName:
+class HostName(Plain):
     """A host name or address without port, kept as URLs carry it (lower case, punycode)."""
 
-    @property
-    def accepts(self) -> str:
-        return "a host name or address without scheme and port, such as example.org"
+    accepts = "a host name or address without scheme and port, such as example.org"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         try:
@@ -109,20 +93,11 @@ class HostName:
         except BadPattern:
             raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
 
-    def show(self, value: str) -> str:
-        return value
 
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1}
-
-
-@dataclass(frozen=True, slots=True)
 class HostEntry(HostName):
     """What settings of a host are for: a host name or address, perhaps with a port, or an origin."""
 
-    @property
-    def accepts(self) -> str:
-        return "a host (example.org), host and port (example.org:8080) or an origin (https://example.org)"
+    accepts = "a host (example.org), host and port (example.org:8080) or an origin (https://example.org)"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         text = text_of(node, self)
@@ -137,13 +112,10 @@ class HostEntry(HostName):
             return f"{url.host}:{url.port}"
 
 
-@dataclass(frozen=True, slots=True)
-class StartPath:
+class StartPath(Plain):
     """The beginning of a path, as URLs carry it (percent-encoded)."""
 
-    @property
-    def accepts(self) -> str:
-        return "a path that begins with /"
+    accepts = "a path that begins with /"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         text = text_of(node, self)
@@ -152,20 +124,14 @@ class StartPath:
             raise Refused(node.mark, f"expected {self.accepts}, without query and fragment, found {describe(node)}")
         return url.path
 
-    def show(self, value: str) -> str:
-        return value
-
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "pattern": "^/[^?#\\s]*$"}
 
 
-@dataclass(frozen=True, slots=True)
-class ProxyAddress:
+class ProxyAddress(Plain):
     """The URL of an HTTP proxy; credentials are refused, they would be shown and logged."""
 
-    @property
-    def accepts(self) -> str:
-        return "the http or https URL of a proxy, without user name and password"
+    accepts = "the http or https URL of a proxy, without user name and password"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         _, url = read_url(node, self)
@@ -173,20 +139,14 @@ class ProxyAddress:
             raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}", f"did you mean {url.origin}?")
         return url.href
 
-    def show(self, value: str) -> str:
-        return value
-
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\\\]+/?$"}
 
 
-@dataclass(frozen=True, slots=True)
-class UserAgent:
+class UserAgent(Plain):
     """The User-Agent header. Its product token (up to the first space or slash) names us in robots.txt."""
 
-    @property
-    def accepts(self) -> str:
-        return f"printable ASCII of at most {LONGEST_USER_AGENT} characters"
+    accepts = f"printable ASCII of at most {LONGEST_USER_AGENT} characters"
 
     def read(self, node: Node, at: str, reader: Reader) -> str:
         text = text_of(node, self)
@@ -201,9 +161,6 @@ class UserAgent:
                 "begin with a name, as in my-crawler (for https://example.net/why)",
             )
         return text
-
-    def show(self, value: str) -> str:
-        return value
 
     def json_schema(self) -> dict[str, Any]:
         return {
