@@ -159,20 +159,19 @@ class Crawling:
         ready: Callable[[Crawl], object] | None = None,
         on_event: Callable[[Event], object] | None = None,
         owner: Owner | None = None,
-        database_patience_ms: int = 30_000,
         **overrides: object,
     ) -> Ended:
         """One run to its end, in virtual time. `overrides` are values of the command line (`crawl__max_requests=1`).
 
         `poll_ms` is how often the operator's journal is looked at; `ready` is called when the crawl stands ready.
-        `owner` None: this process; `database_patience_ms` is how long a locked database is tried again.
+        `owner` None: this process.
         """
         self.configure(text, seeds)
         given = {key.replace("__", "."): value for key, value in overrides.items()}
         self.heard = Heard(on_event)
 
         def stored(**given: Any) -> StoreSettings:
-            given["writing"] = WriterSettings(patience_ms=database_patience_ms)
+            given["writing"] = WriterSettings()
             return StoreSettings(**given, now=lambda: self.now, owner=owner)
 
         ended = self.loop.run_until_complete(self._run(given, options or RunOptions(), poll_ms, stored, ready))

@@ -565,6 +565,45 @@ def test_a_database_that_takes_nothing_stops_all_requests_until_it_does():
     assert len([url for url in crawling.web.pages() if url.startswith(B)]) == 12
 
 
+def test_a_full_disk_is_waited_for_without_a_request_and_nothing_is_lost():
+    async def operator(crawling):
+        await asyncio.sleep(4.45)  # A has a request in flight, B has none
+        crawling.store.full = True
+        await asyncio.sleep(3)  # what was in flight has come, and waits
+        asked = len(crawling.web.asked)
+        await asyncio.sleep(3_600)
+        assert len(crawling.web.asked) == asked
+        crawling.store.full = False
+
+    def answer(url):
+        found = linked_site(12)(url)
+        return replace(found, latency_ms=600) if url.origin == B else found
+
+    crawling, reason = crawl([A, B], answer, operator=operator)
+    assert reason == "exhausted"
+    assert crawling.heard.finish_reasons() == {A: "exhausted", B: "exhausted"}
+    assert Counter(crawling.web.pages()) == {f"{origin}/{n}": 1 for origin in (A, B) for n in range(12)}
+    (failed,) = crawling.heard.named("database_failed")
+    (restored,) = crawling.heard.named("database_restored")
+    assert restored.at - failed.at >= 3_600_000
+
+
+def test_a_run_that_is_stopped_while_the_disk_is_full_says_what_is_left_and_the_next_goes_on():
+    async def operator(crawling):
+        await asyncio.sleep(4.45)
+        crawling.store.full = True
+        await asyncio.sleep(60)
+        crawling.engine.stop(RunReason.interrupted, 5_000)
+
+    crawling, reason = crawl([A, B], linked_site(12), operator=operator)
+    assert reason == "interrupted"
+    assert crawling.heard.finish_reasons() == {}
+    (ended,) = crawling.heard.named("run_finished")
+    said = str(dict(ended.extra)["message"])
+    assert "the disk is full" in said
+    assert "the next start continues this run" in said
+
+
 def test_a_lost_lease_ends_the_run():
     async def operator(crawling):
         await asyncio.sleep(5)

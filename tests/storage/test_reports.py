@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,7 @@ from tui_crawler.domain.attempt import AttemptKind, RedirectRecord, RedirectSour
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.command import PauseOrigins, RetryPages
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.run import NotOurDatabase, StorageFailure
 from tui_crawler.storage.reports import Reports
@@ -421,3 +423,28 @@ async def test_refusals_show_who_decided(sqlite_bench, sqlite_reports):
     assert (row.exit_code, row.decided_by) == ("blocked_by_robots_txt", "robots.txt:2")
     assert (row.requests, row.response_ms) == (0, None)
     assert sqlite_reports.totals().blocked == 1
+
+
+async def test_a_live_run_that_stores_nothing_while_there_is_no_room_waits_for_the_disk(
+    sqlite_bench: SqliteBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = sqlite_bench.open(alive=True)
+    await store.begin_run(plan())
+    reports = Reports(sqlite_bench.path, now=lambda: sqlite_bench.now)
+    room = shutil.disk_usage(sqlite_bench.path.parent)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: room._replace(free=4_096))
+    at_work = reports.run()
+    sqlite_bench.now += 5_000
+    waiting = reports.run()
+    (origin,) = reports.origins_changed(0).rows
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: room._replace(free=1 << 30))
+    silent = reports.run()
+    reports.close()
+    assert at_work is not None
+    assert waiting is not None
+    assert silent is not None
+    assert "disk" not in idle_reason(origin, sqlite_bench.now, at_work)
+    assert "waits for the disk, which is full" in idle_reason(origin, sqlite_bench.now, waiting)
+    assert "waits for the disk, which is full" in idle_reason_of_run((origin,), sqlite_bench.now, waiting)
+    assert "disk" not in idle_reason(origin, sqlite_bench.now, silent)
+    assert "silent for 20 s" in idle_reason(origin, sqlite_bench.now + 15_000, silent)

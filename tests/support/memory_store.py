@@ -41,13 +41,15 @@ from tui_crawler.domain.run import (
     RunStart,
     Settled,
     StorageFailure,
+    StorageHeldUp,
     StoredOrigin,
 )
 from tui_crawler.domain.url import url_hash
 
 
 class MemoryStore:
-    """`now` gives epoch ms. `attempts` is the crawl log. Set `fail_writes` or `lease_lost` to make it fail.
+    """`now` gives epoch ms. `attempts` is the crawl log. Set `fail_writes` or `lease_lost` to make it fail, `full` to
+    have it wait for room.
 
     `fault` is called with the name of every call before it does anything, and may raise.
     """
@@ -68,7 +70,8 @@ class MemoryStore:
         self.in_flight: tuple[int, str, str] | None = None
         self.segments: dict[str, tuple[NewPage, ...]] = {}
         self.saved_rest = False
-        self.fail_writes = False
+        self.fail_writes = self.full = self.given_up = False
+        self.told: Callable[[str], None] = lambda trouble: None
         self.lease_lost = False
         self.fault: Callable[[str], None] = lambda name: None
         self._held = False
@@ -448,9 +451,22 @@ class MemoryStore:
     def _job_id(self) -> int:
         return self.jobs[self.plan.job]
 
+    def watch(self, told: Callable[[str], None]) -> None:
+        self.told = told
+
+    def give_up(self, after_ms: int) -> None:
+        asyncio.get_running_loop().call_later(after_ms / 1000, setattr, self, "given_up", True)
+
     async def _enter(self, name: str) -> None:
         self.fault(name)
         await asyncio.sleep(0)
+        while self.full:
+            if self.given_up:
+                raise StorageHeldUp("the disk is full")
+            self.told("the disk is full")
+            await asyncio.sleep(0.25)
+            if not self.full:
+                self.told("")
 
     async def _write(self, name: str) -> None:
         await self._enter(name)

@@ -211,7 +211,7 @@ def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
     from tui_crawler.console.format import date_time, elapsed, plural
     from tui_crawler.console.safe_text import safe
     from tui_crawler.domain.endings import BROKEN_OFF, run_end_words
-    from tui_crawler.domain.idle_reason import end_of_run, worked_ms
+    from tui_crawler.domain.idle_reason import end_of_run, held_up_words, worked_ms
 
     if run is None:
         return "no run has started yet"
@@ -221,7 +221,8 @@ def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
         f"worked {elapsed(worked_ms(run, now))}"
     )
     if run.live:
-        return f"{begun}, live: {safe(run.owner)}"
+        held_up = held_up_words(run, now)
+        return f"{begun}, live: {safe(run.owner)}{held_up and '; '}{held_up}"
     if not run.finished_at:
         heard = date_time(end_of_run(run, 0), zone)
         return f"{begun}, {BROKEN_OFF} (last heard of {heard}): nobody crawls, the next start continues it"

@@ -7,7 +7,11 @@ class StorageFailure(Exception):
     """The database cannot take or give what is asked: disk full, locked for too long, corrupt, gone."""
 
 
-class DatabaseLocked(StorageFailure):
+class StorageHeldUp(StorageFailure):
+    """What passes by itself: the disk is full, another program holds a lock, no descriptor is left. Nothing is lost."""
+
+
+class DatabaseLocked(StorageHeldUp):
     """Another program holds a lock on the database that it will give back: nothing is lost, it can be tried again."""
 
 

@@ -100,10 +100,12 @@ def idle_reason(
     `run` is the newest run, None when there is none. `you` is the name under which this operator pauses. `in_flight`
     says of how many origins of the same worker a request is in flight (`flying`); None: that is not known.
     """
-    if origin.in_flight_url and run is not None and run.live:
-        return ""
     if origin.state == "FINISHED":
         return _finished(origin, now, zone)
+    if run is not None and run.live and not origin.paused and (held_up := held_up_words(run, now)):
+        return held_up
+    if origin.in_flight_url and run is not None and run.live:
+        return ""
     if origin.paused:
         return _paused(origin, you, zone)
     if run is None:
@@ -125,6 +127,15 @@ def idle_reason(
     if in_flight is not None and 0 < slots <= in_flight:
         return "ready, waits for a free slot" + (f": all {slots} are taken" if slots > 1 else "")
     return "ready, waits for its turn"
+
+
+def held_up_words(run: RunView, now: int) -> str:
+    """What keeps a live engine from storing anything, so that it asks for nothing; empty while it stores."""
+    if run.disk_full:
+        return "waits for the disk, which is full; it goes on when there is room"
+    if run.heartbeat_at and now - run.heartbeat_at > SILENT_MS:
+        return f"the engine has been silent for {_span(now - run.heartbeat_at)}"
+    return ""
 
 
 def lost_to_robots(origin: OriginView) -> bool:
@@ -153,8 +164,8 @@ def idle_reason_of_run(
         ended = f" at {_clock(run.finished_at, zone)}"
         why = f" ({run_end(run.finish_reason)[0]})" if run.finish_reason else ""
         return f"no engine is at work: the run ended{ended}{why}{hint and '; '}{hint}"
-    if run.heartbeat_at and now - run.heartbeat_at > SILENT_MS:
-        return f"the engine has been silent for {_span(now - run.heartbeat_at)}"
+    if held_up := held_up_words(run, now):
+        return held_up
     if not every:
         return "there are no origins yet"
     if any(view.in_flight_url for view in every):

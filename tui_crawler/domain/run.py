@@ -15,6 +15,7 @@ from tui_crawler.domain.failure import (
     NotTakenUp,
     RunHeld,
     StorageFailure,
+    StorageHeldUp,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ __all__ = [
     "RunStart",
     "Settled",
     "StorageFailure",
+    "StorageHeldUp",
     "StoredOrigin",
 ]
 

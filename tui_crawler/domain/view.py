@@ -31,6 +31,7 @@ class RunView:
     max_in_flight: int = 0
     max_requests: int | None = None
     tries: int = 0  # how many a page gets when it is put back; 0: not told
+    disk_full: bool = False  # its live engine stores nothing any more, and there is no room for the database
     worked_ms: int = 0  # up to its last heartbeat, by a monotonic clock, without the rest between its sessions
     paused_jobs: tuple[int, ...] = ()  # their ids
     unverified: int = 0  # hosts whose certificates are not verified; -1: any

@@ -116,12 +116,15 @@ class Engine:
         self._reason = self._reason or reason
         at = self._clock.now().mono_ms + max(0, drain_ms)
         self._cancel_at = at if self._cancel_at is None else min(at, self._cancel_at)
+        if reason is not RunReason.few_origins:  # what is left is saved then, however long that waits
+            self._store.give_up(drain_ms)
         self._slots.wake.set()
 
     async def run(self) -> RunReason:
         """The whole run. Raises RunHeld or StorageFailure when it cannot begin."""
         start = await self._store.begin_run(self._settings.plan)
         self._begun = True
+        self._store.watch(self._on_held_up)
         self._slots.requests = 0 if self._crew else start.requests
         self._continued = start.continued
         await self._take_rules(start)
@@ -278,6 +281,12 @@ class Engine:
     def _may_start(self) -> bool:
         return self._reason is None and self._slots.storage_ok and not self._at_limit(len(self._slots))
 
+    def _on_held_up(self, trouble: str) -> None:
+        """The database takes nothing for a while; when that has passed, a heartbeat finds out and goes on."""
+        if trouble:
+            self._slots.hinder(trouble)
+        self._slots.wake.set()
+
     def _at_limit(self, under_way: int) -> bool:
         limit = self._settings.plan.max_requests if self._crew is None else self._crew.granted
         return limit is not None and self._slots.requests + under_way >= limit
@@ -302,7 +311,7 @@ class Engine:
             if self._few.are_left() and self._reason is None:
                 await self._mind_few_origins()
         except StorageFailure as failure:
-            self._slots.hinder(failure)
+            self._slots.hinder(str(failure))
             self._next_heartbeat = self._next_poll = self._clock.now().mono_ms + self._settings.heartbeat_ms
 
     async def _mind_crew(self, crew: CrewMember) -> None:
@@ -341,7 +350,7 @@ class Engine:
         for origin in tuple(self._slots.unsaved):
             await self._store.save_origin(record_of(self._roster.states[origin]))
             self._slots.unsaved.discard(origin)
-        self._slots.storage_ok = True
+        self._slots.hinder("")
 
     async def _take_actions(self) -> None:
         """Carries out what waits in the journal; what a full disk interrupts is done when there is room again."""
@@ -391,8 +400,9 @@ class Engine:
             if reason is RunReason.few_origins:
                 await self._few.save_rest()
             await self._store.end_run(reason.value, self._slots.storage_ok)
-        except StorageFailure:
-            return
+        except StorageFailure as failure:
+            lost = f"{self._slots.lost} answers were not stored and are asked for again"
+            self._complaint = f"{failure}. {lost}: the next start continues this run with all that is left"
         finally:
             counts = self._runner.counts.values()
             done, failed = sum(c.done for c in counts), sum(c.failed for c in counts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, OriginRecord, Reading, Settle
@@ -44,8 +44,18 @@ class Clock(Protocol):
 class Store(Protocol):
     """The model behind the engine. Every method returns after its transaction is committed.
 
-    Raises `domain.run.StorageFailure` when the database cannot take what it is given.
+    Raises `domain.run.StorageFailure` when the database cannot take what it is given. What passes by itself (a full
+    disk, a lock) is waited for, without end once a run is at work.
     """
+
+    def watch(self, told: Callable[[str], None]) -> None:
+        """Has `told` called on the running loop with what keeps the database from taking anything and passes by itself,
+        and with an empty text when that has passed."""
+        ...
+
+    def give_up(self, after_ms: int) -> None:
+        """What passes by itself is waited for so long at most from now on; then StorageHeldUp is raised."""
+        ...
 
     async def begin_run(self, plan: RunPlan) -> RunStart:
         """Claims the database and starts a run, or continues the last one. Raises RunHeld, StorageFailure."""

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.run import StorageFailure, StorageHeldUp
 from tui_crawler.domain.scheduler import Released
 from tui_crawler.domain.turn import (
     CheckUrl,
@@ -33,9 +33,9 @@ from tui_crawler.engine.waiting import Waiting
 class Slots:
     """Starts turns of origins that are released, and performs them.
 
-    `requests` counts the turns that made a request; `storage_ok` is false from the moment the database did not take
-    an attempt until somebody sets it again, `unsaved` are the origins whose state it does not have. `trouble` is what
-    the database said last, until a turn succeeds again; the listener is told of both.
+    `requests` counts the turns that made a request; `trouble` is why the database takes nothing, until it does again:
+    the listener is told of both. `unsaved` are the origins whose state it does not have, `lost` counts the turns whose
+    outcome was not waited to be stored.
     """
 
     def __init__(
@@ -62,8 +62,8 @@ class Slots:
         self.crew: CrewMember | None = None
         self.is_stopping: Callable[[], bool] = lambda: False
         self.requests = 0
-        self.storage_ok = True
         self.trouble = ""
+        self.lost = 0
         self.unsaved: set[str] = set()
 
     def __len__(self) -> int:
@@ -93,9 +93,11 @@ class Slots:
         origin = released.origin
         try:
             await self._perform(origin)
-            self._tell_trouble("")
             if self._roster.states[origin].finished is not None:
                 await self._fetcher.forget(origin)
+        except StorageHeldUp as failure:  # not waited for any more: the run ends, and the next one asks again
+            self.lost += 1
+            self.hinder(str(failure))
         except StorageFailure as failure:
             self._lose_database(origin, failure)
         except Exception as error:
@@ -115,7 +117,7 @@ class Slots:
             match turn:
                 case FillTodo():
                     await self._runner.fill(origin)
-                case FetchRobots() | CrawlUrl() | CheckUrl() if requested or self.is_stopping():
+                case FetchRobots() | CrawlUrl() | CheckUrl() if requested or self.trouble or self.is_stopping():
                     return
                 case FetchRobots():
                     counts = await self._runner.robots(origin, turn)
@@ -161,14 +163,15 @@ class Slots:
         settings = self._roster.settings.settings_of(origin)
         self._roster.update(after_crawl(state, answer, self._clock.now(), settings))
         self.unsaved.add(origin)
-        self.hinder(failure)
+        self.hinder(str(failure))
 
-    def hinder(self, failure: StorageFailure) -> None:
-        """The database takes nothing: no turn is started until it does."""
-        self.storage_ok = False
-        self._tell_trouble(str(failure))
+    @property
+    def storage_ok(self) -> bool:
+        """Whether the database takes what is crawled, as far as is known."""
+        return not self.trouble
 
-    def _tell_trouble(self, trouble: str) -> None:
+    def hinder(self, trouble: str) -> None:
+        """The database takes nothing, and why: no request is made until it does, which an empty text says."""
         if trouble != self.trouble:
             self.trouble = trouble
             at = self._clock.now().wall_ms

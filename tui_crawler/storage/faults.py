@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, StorageFailure
+from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, StorageFailure, StorageHeldUp
 
 BACKUP_PATTERN = ".schema*.bak"
 
@@ -31,8 +31,8 @@ def is_no_database(error: BaseException) -> bool:
 def storage_failure(error: BaseException, path: Path) -> StorageFailure:
     """The failure that stands for a driver's error, with what to do about it."""
     match _code(error):
-        case sqlite3.SQLITE_FULL:
-            return StorageFailure(
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR_SHMSIZE:
+            return StorageHeldUp(
                 f"the disk is full: {path} takes no more; nothing was lost, it goes on when there is room"
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
@@ -42,7 +42,7 @@ def storage_failure(error: BaseException, path: Path) -> StorageFailure:
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return DatabaseDamaged(f"{path} is damaged ({error}); {_backup_of(path)}")
         case sqlite3.SQLITE_CANTOPEN:
-            return StorageFailure(f"{path} cannot be opened: {error}")
+            return StorageHeldUp(f"{path} cannot be opened: {error}")
         case _:
             return StorageFailure(f"{path}: {error}")
 
@@ -53,7 +53,7 @@ def _code(error: BaseException) -> int | None:
     while seen is not None:
         code = getattr(seen, "sqlite_errorcode", None)
         if isinstance(code, int):
-            return code & 0xFF
+            return code if code == sqlite3.SQLITE_IOERR_SHMSIZE else code & 0xFF
         seen = seen.__cause__ or seen.__context__
     return None
 

@@ -15,6 +15,8 @@ from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import NOW_MS, ORIGIN_STATE
 
 _SEVERAL = 0  # no exit code
+_SILENT_MS = 2_500  # more than lies between two signs of life of an engine that stores what it is given
+_ROOM = 65_536  # bytes; a commit takes more
 
 _OPEN = """EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id AND p.job_id = j.id AND p.status = 0
         AND p.attempts_remaining > 0 AND p.beyond_depth = 0)"""
@@ -83,7 +85,8 @@ def run_view(reader: Reader, now: int) -> RunView | None:
     hold = Hold(owner, *row[13:16])
     live = not row[16] and hold.is_live(this_process(), now)
     paused = tuple(job for (job,) in reader.all(_PAUSED_JOBS))
-    values = [*row[:7], live, owner.describe(), hold.heartbeat_at, *row[7:9], row[17], row[18], paused, row[19]]
+    full = live and now - hold.heartbeat_at > _SILENT_MS and reader.free_bytes() < _ROOM
+    values = [*row[:7], live, owner.describe(), hold.heartbeat_at, *row[7:9], row[17], full, row[18], paused, row[19]]
     return RunView(*values)
 
 

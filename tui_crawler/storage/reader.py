@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -33,6 +34,10 @@ class Reader:
             self._database.close()
         if not self._found_log and self._place.is_same():
             put_log_away(self._path, only_empty=True)
+
+    def free_bytes(self) -> int:
+        """How much room is left where the database stands."""
+        return shutil.disk_usage(self._path.parent).free
 
     def all(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
         """All rows of a query."""

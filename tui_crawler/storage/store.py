@@ -96,6 +96,21 @@ class SqliteStore:
         """Since when (epoch ms) another program keeps the database locked for writing; 0 while none does."""
         return self._writer.locked_since
 
+    def watch(self, told: Callable[[str], None]) -> None:
+        """Has `told` called on the running loop with what keeps the database from taking anything and passes by itself,
+        and with an empty text when that has passed."""
+        loop = asyncio.get_running_loop()
+
+        def tell(trouble: str) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+                loop.call_soon_threadsafe(told, trouble)
+
+        self._writer.told = tell
+
+    def give_up(self, after_ms: int) -> None:
+        """What passes by itself is waited for so long at most from now on."""
+        self._writer.give_up(after_ms / 1000)
+
     def close(self) -> None:
         """Commits what waits and closes the database. Blocks until that is done."""
         self._writer.close()

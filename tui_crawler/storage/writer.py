@@ -7,7 +7,10 @@ neither loses nor half-writes another. Results are handed out only after COMMIT.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import math
+import os
 import threading
 import time
 from collections import deque
@@ -18,13 +21,18 @@ from typing import Any, TypeVar
 
 import peewee
 
-from tui_crawler.domain.run import DatabaseDamaged, StorageFailure
+from tui_crawler.domain.run import DatabaseDamaged, DatabaseLocked, StorageFailure, StorageHeldUp
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
-from tui_crawler.storage.faults import is_busy, storage_failure
+from tui_crawler.storage.faults import storage_failure
 from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.models.log import Meta
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Texts, Transaction
+
+RETRY_S = 0.25
+"""How often what passes by itself is tried again."""
+
+_SPARE = 4  # descriptors that are kept for SQLite's own files
 
 T = TypeVar("T")
 Work = Callable[[Transaction], Any]
@@ -36,7 +44,8 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class WriterSettings:
     """`patience_ms`: how long a locked database is tried again; once it has been written to at least
-    `patience_at_work_ms`: what is lost then was asked for already. `lazy_ms`: how long a job that nobody waits for may
+    `patience_at_work_ms`, as after whatever else passes by itself (a full disk): what would be lost then was asked for
+    already. `lazy_ms`: how long a job that nobody waits for may
     wait for company. `group`: how many jobs share a transaction at most."""
 
     patience_ms: int = 30_000
@@ -94,6 +103,12 @@ class Writer:
         self._counting = threading.Lock()
         self.locked_since = 0
         """Since when (epoch ms) another program keeps this from writing; 0 while nobody does."""
+        self.held_up: StorageHeldUp | None = None
+        """What keeps it from writing at present and passes by itself: what is to be stored waits for that."""
+        self.told: Callable[[str], None] = lambda trouble: None
+        """Called in the writer's thread with what holds it up, and with an empty text when that has passed."""
+        self._give_up_at = math.inf
+        self._spare: list[int] = []
         self.damage: DatabaseDamaged | None = None
         """What was found when the file was no whole database any more."""
         self._commits = 0
@@ -134,6 +149,12 @@ class Writer:
                 inbox.changed.notify()
             inbox.jobs.append(_Job(work, reads=False))
 
+    def give_up(self, after_s: float) -> None:
+        """What passes by itself is waited for so long at most from now on; a later call may only shorten that."""
+        with self._inbox.changed:
+            self._give_up_at = min(self._give_up_at, time.monotonic() + after_s)
+            self._inbox.changed.notify()
+
     def close(self) -> None:
         """Commits what waits, ends the thread and closes the connection. Blocks until that is done."""
         with self._inbox.changed:
@@ -172,6 +193,7 @@ class Writer:
                     self._fail(jobs, error)
         finally:
             self._database.close()
+            self._release_spare()
 
     def _take(self) -> list[_Job]:
         """The jobs of the next group, in their order; an empty list when the writer is closed and has nothing left."""
@@ -199,13 +221,22 @@ class Writer:
         """Reads first: they need no transaction and no company. Then the writes, in one."""
         readers = [job for job in jobs if job.reads]
         for job in readers:
-            self._attempt(job, job.work)
+            self._alone(job, job.work)
         self._hand_out(readers)
         writers = [job for job in jobs if not job.reads]
-        ready = [job for job in writers if job.prepare is None or self._attempt(job, job.prepare)]
+        ready = [job for job in writers if job.prepare is None or self._alone(job, job.prepare)]
         if ready:
             self._commit(ready)
         self._hand_out(writers)
+
+    def _alone(self, job: _Job, work: Work) -> bool:
+        """Does a piece of a job outside of a transaction, again after what passes by itself."""
+        began = time.monotonic()
+        while not self._attempt(job, work):
+            if job.error is None or not self._waits(job.error, began):
+                return False
+            job.error = None
+        return True
 
     def _attempt(self, job: _Job, work: Work, transaction: Transaction | None = None) -> bool:
         """Does a piece of a job, by itself or in a transaction, and keeps its result or its error."""
@@ -220,29 +251,75 @@ class Writer:
         return job.error is None
 
     def _commit(self, jobs: list[_Job]) -> None:
-        """One transaction for all jobs. A full disk may roll the whole of it back: then the others are run again."""
-        patience_ms = max(self._settings.patience_ms, self._settings.patience_at_work_ms if self._commits else 0)
-        deadline = time.monotonic() + patience_ms / 1000
+        """One transaction for all jobs. A full disk may roll the whole of it back: then all are run again, those that
+        it has failed when there is room, or not at all when that is not to be waited for."""
+        began = time.monotonic()
         waiting = jobs
         while waiting:
             try:
                 self._place.check()
-                self._patiently("BEGIN IMMEDIATE", deadline)
+                self._execute("BEGIN IMMEDIATE")
                 transaction = self._begun()
                 lost = [job for job in waiting if not self._in_savepoint(job, transaction)]
+                held = next((job.error for job in lost if isinstance(job.error, StorageHeldUp)), None)
+                if held is not None and self._may_wait(held, began):
+                    raise held
                 if not self._in_transaction():
                     waiting = [job for job in waiting if job not in lost]
                     continue
-                self._patiently("COMMIT", deadline)
+                self._execute("COMMIT")
             except Exception as error:
                 self._abandon()
                 failure = self._failure_of(error) if isinstance(error, DATABASE_ERRORS) else error
+                if self._waits(failure, began):
+                    continue
                 for job in waiting:
                     job.error = job.error or failure
                 return
             self._commits += 1
             self._committed_jobs += sum(job.error is None for job in waiting)
+            self._passed()
             return
+
+    def _execute(self, text: str) -> None:
+        connection_of(self._database).execute(text)
+
+    def _may_wait(self, failure: BaseException, began: float) -> bool:
+        """Whether a failure passes by itself, and what `began` then (monotonic s) may go on waiting for that."""
+        if not isinstance(failure, StorageHeldUp) or self._inbox.closing:
+            return False
+        at_start = self._settings.patience_ms if isinstance(failure, DatabaseLocked) else 0
+        patience_ms = max(at_start, self._settings.patience_at_work_ms if self._commits else 0)
+        return time.monotonic() < min(began + patience_ms / 1000, self._give_up_at)
+
+    def _waits(self, failure: BaseException, began: float) -> bool:
+        """Waits a little for a failure to pass; False when it is not to be waited for any more."""
+        self._release_spare()
+        if not self._may_wait(failure, began) or not isinstance(failure, StorageHeldUp):
+            return False
+        if isinstance(failure, DatabaseLocked):
+            self.locked_since = self.locked_since or self._now()
+        if str(self.held_up or "") != str(failure):
+            self.held_up = failure
+            self.told(str(failure))
+        with self._inbox.changed:
+            left = min(RETRY_S, self._give_up_at - time.monotonic())
+            self._inbox.changed.wait_for(lambda: self._inbox.closing or self._give_up_at <= time.monotonic(), left)
+        return True
+
+    def _passed(self) -> None:
+        """Something was committed: nothing is in the way any more."""
+        self.locked_since = 0
+        if self.held_up is not None:
+            self.held_up = None
+            self.told("")
+        with contextlib.suppress(OSError):
+            while len(self._spare) < _SPARE:
+                self._spare.append(os.open(os.devnull, os.O_RDONLY))
+
+    def _release_spare(self) -> None:
+        while self._spare:
+            os.close(self._spare.pop())
 
     def _begun(self) -> Transaction:
         """A transaction with its change number, which every commit raises by one."""
@@ -268,22 +345,6 @@ class Writer:
 
     def _in_transaction(self) -> bool:
         return bool(connection_of(self._database).in_transaction)
-
-    def _patiently(self, text: str, deadline: float) -> None:
-        """BEGIN or COMMIT, tried again while another program holds a lock; SQLite waits for it in each try."""
-        while True:
-            try:
-                connection_of(self._database).execute(text)
-            except DATABASE_ERRORS as error:
-                if not is_busy(error):
-                    self.locked_since = 0
-                    raise
-                if time.monotonic() >= deadline or self._inbox.closing:
-                    raise
-                self.locked_since = self.locked_since or self._now()
-            else:
-                self.locked_since = 0
-                return
 
     def _failure_of(self, error: BaseException) -> StorageFailure:
         failure = storage_failure(error, self._path)

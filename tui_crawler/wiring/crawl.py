@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 DRAIN_MS = 4_000  # running requests may end for so long after a stop: in 5 s the process is gone
 _LOOK_S = 1.0  # how often the database is looked for in its folder
-_LOCKED_MS = 600_000  # a crawl waits so long for another program's lock before it gives up what it has fetched
+_FOREVER_MS = 10**12  # so long what was fetched waits for another program's lock, or for room on the disk
 _GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
 
 
@@ -69,7 +69,7 @@ class Crawl:
         opening = OpenSettings(durability=Durability(config.storage.durability))
         storing = StoreSettings(
             opening=opening,
-            writing=WriterSettings(patience_at_work_ms=_LOCKED_MS),
+            writing=WriterSettings(patience_at_work_ms=_FOREVER_MS),
             lease_ms=config.storage.lease_ms,
             segment_urls=config.queue.segment_urls,
         )
