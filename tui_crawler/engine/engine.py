@@ -401,12 +401,11 @@ class Engine:
                 await self._few.save_rest()
             await self._store.end_run(reason.value, self._slots.storage_ok)
         except StorageFailure as failure:
-            lost = f"{self._slots.lost} answers were not stored and are asked for again"
-            self._complaint = f"{failure}. {lost}: the next start continues this run with all that is left"
+            self._slots.hinder(str(failure))
         finally:
             counts = self._runner.counts.values()
             done, failed = sum(c.done for c in counts), sum(c.failed for c in counts)
-            at, complaint = self._clock.now().wall_ms, self._complaint or self._few.complaint
+            at, complaint = self._clock.now().wall_ms, self._complaint or self._few.complaint or self._slots.unstored
             self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
 
     async def _finish_rest(self) -> None:

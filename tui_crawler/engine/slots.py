@@ -163,12 +163,19 @@ class Slots:
         settings = self._roster.settings.settings_of(origin)
         self._roster.update(after_crawl(state, answer, self._clock.now(), settings))
         self.unsaved.add(origin)
+        self.lost += 1
         self.hinder(str(failure))
 
     @property
     def storage_ok(self) -> bool:
         """Whether the database takes what is crawled, as far as is known."""
         return not self.trouble
+
+    @property
+    def unstored(self) -> str:
+        """What a run that ends while the database takes nothing leaves to the next start, in words; mostly empty."""
+        left = f"{self.lost} answers were not stored and are asked for again: the next start continues this run"
+        return f"{self.trouble}. {left} with all that is left" if self.trouble else ""
 
     def hinder(self, trouble: str) -> None:
         """The database takes nothing, and why: no request is made until it does, which an empty text says."""
