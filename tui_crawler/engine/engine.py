@@ -26,6 +26,7 @@ from tui_crawler.engine.turns import Callbacks, TurnRunner
 from tui_crawler.engine.waiting import Waiting
 
 _BY_ITSELF = frozenset({RunReason.exhausted, RunReason.operator})
+_CONTINUED = "what was not stored is asked for again: the next start continues this run with all that is left"
 FEW_ORIGINS_DRAIN_MS = 5_000  # running requests may end for so long before the rest is saved
 _STOPPED_DRAIN_MS = 4_000  # and for so long after the operator has stopped every origin
 _LEASE_LOST = (
@@ -399,13 +400,15 @@ class Engine:
                 await self._finish_rest()
             if reason is RunReason.few_origins:
                 await self._few.save_rest()
-            await self._store.end_run(reason.value, self._slots.storage_ok)
+            await self._store.end_run(reason.value, self._slots.storage_ok and not self._slots.lost)
         except StorageFailure as failure:
-            self._slots.hinder(str(failure))
+            self._slots.lost = str(failure)
         finally:
             counts = self._runner.counts.values()
             done, failed = sum(c.done for c in counts), sum(c.failed for c in counts)
-            at, complaint = self._clock.now().wall_ms, self._complaint or self._few.complaint or self._slots.unstored
+            at, complaint = self._clock.now().wall_ms, self._complaint or self._few.complaint
+            if self._slots.lost:
+                complaint = f"{self._slots.lost}; {_CONTINUED}"
             self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
 
     async def _finish_rest(self) -> None:

@@ -34,8 +34,8 @@ class Slots:
     """Starts turns of origins that are released, and performs them.
 
     `requests` counts the turns that made a request; `trouble` is why the database takes nothing, until it does again:
-    the listener is told of both. `unsaved` are the origins whose state it does not have, `lost` counts the turns whose
-    outcome was not waited to be stored.
+    the listener is told of both. `unsaved` are the origins whose state it does not have. `lost`: why outcomes of turns
+    were not stored, which the end of the run did not wait for; mostly empty.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Slots:
         self.is_stopping: Callable[[], bool] = lambda: False
         self.requests = 0
         self.trouble = ""
-        self.lost = 0
+        self.lost = ""
         self.unsaved: set[str] = set()
 
     def __len__(self) -> int:
@@ -96,7 +96,7 @@ class Slots:
             if self._roster.states[origin].finished is not None:
                 await self._fetcher.forget(origin)
         except StorageHeldUp as failure:  # not waited for any more: the run ends, and the next one asks again
-            self.lost += 1
+            self.lost = str(failure)
             self.hinder(str(failure))
         except StorageFailure as failure:
             self._lose_database(origin, failure)
@@ -163,19 +163,12 @@ class Slots:
         settings = self._roster.settings.settings_of(origin)
         self._roster.update(after_crawl(state, answer, self._clock.now(), settings))
         self.unsaved.add(origin)
-        self.lost += 1
         self.hinder(str(failure))
 
     @property
     def storage_ok(self) -> bool:
         """Whether the database takes what is crawled, as far as is known."""
         return not self.trouble
-
-    @property
-    def unstored(self) -> str:
-        """What a run that ends while the database takes nothing leaves to the next start, in words; mostly empty."""
-        left = f"{self.lost} answers were not stored and are asked for again: the next start continues this run"
-        return f"{self.trouble}. {left} with all that is left" if self.trouble else ""
 
     def hinder(self, trouble: str) -> None:
         """The database takes nothing, and why: no request is made until it does, which an empty text says."""
