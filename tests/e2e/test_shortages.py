@@ -71,8 +71,8 @@ def configured(folder: Path, port: int, origins: int, in_flight: int, delay: str
 
 @contextlib.contextmanager
 def running(command: list[str], told: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with told.open("wb") as file:
-        process = subprocess.Popen([sys.executable, *command], stdout=file, stderr=subprocess.STDOUT, cwd=ROOT)
+    with told.open("wb") as file, told.with_suffix(".errors").open("wb") as errors:
+        process = subprocess.Popen([sys.executable, *command], stdout=file, stderr=errors, cwd=ROOT)
     try:
         yield process
     finally:

@@ -406,9 +406,8 @@ class Engine:
         finally:
             counts = self._runner.counts.values()
             done, failed = sum(c.done for c in counts), sum(c.failed for c in counts)
-            at, complaint = self._clock.now().wall_ms, self._complaint or self._few.complaint
-            if self._slots.lost:
-                complaint = f"{self._slots.lost}; {_CONTINUED}"
+            unstored = self._slots.lost and f"{self._slots.lost}; {_CONTINUED}"
+            at, complaint = self._clock.now().wall_ms, self._complaint or unstored or self._few.complaint
             self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
 
     async def _finish_rest(self) -> None:
