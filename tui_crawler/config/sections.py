@@ -188,20 +188,14 @@ class ReadingConfig:
 
     max_input_bytes: int = key(Size(KIB, 1024 * MIB), 4 * MIB, "Bytes of a page that are parsed (cut: input).")
     max_tags: int = key(Whole(100, 100_000_000), 250_000, "Tags of a page that are parsed (cut: tags).")
-    max_tag_bytes: int = key(
-        Size(KIB, 16 * MIB), 64 * KIB, "Longest tag; the attributes of a longer one are not read (cut: tag)."
-    )
+    max_tag_bytes: int = key(Size(KIB, 16 * MIB), 64 * KIB, "Longest tag whose attributes are read (cut: tag).")
     max_tag_attributes: int = key(Whole(10, 100_000), 1_000, "Attributes of a tag that are still read (cut: tag).")
     max_links: int = key(Whole(1, 10_000_000), 10_000, "Different links of a page that are kept (cut: links).")
     max_title_bytes: int = key(Size(16, MIB), KIB, "Bytes of a title that are kept (cut: title).")
-    max_sitemap_bytes: int = key(
-        Size(KIB, 1024 * MIB), 50 * MIB, "Bytes of a sitemap that are read, unpacked (cut: sitemap)."
-    )
+    max_sitemap_bytes: int = key(Size(KIB, 1024 * MIB), 50 * MIB, "Bytes of a sitemap, unpacked (cut: sitemap).")
     max_sitemap_urls: int = key(Whole(1, 10_000_000), 50_000, "URLs of one sitemap that are taken (cut: urls).")
     max_data_values: int = key(Whole(1, 10_000_000), 1_000, "Values of one data rule on a page (cut: data).")
-    max_data_chars: int = key(
-        Whole(1, 10_000_000), 10_000, "Characters of such a value; of all on a page 100 times as many (cut: data)."
-    )
+    max_data_chars: int = key(Whole(1, 10_000_000), 10_000, "Characters of one; of a page 100 times that (cut: data).")
     data_deadline_ms: int = key(Span(1, HOUR), 5 * SECOND, "Longest work of the data rules on a page (cut: data).")
     parse_deadline_ms: int = key(
         Span(1, HOUR), MINUTE, "The last defence: a body that takes longer to read is left there (cut: deadline)."

@@ -21,10 +21,7 @@ CUTS: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
         "entities": ("everything: it declares entities", ()),
         "depth": ("what is nested more than 2,046 deep", ()),
         "deadline": ("what was not read in time", ("reading.parse_deadline",)),
-        "data": (
-            "values of data rules",
-            ("reading.max_data_values", "reading.max_data_chars", "reading.data_deadline"),
-        ),
+        "data": ("data values", ("reading.max_data_values", "reading.max_data_chars", "reading.data_deadline")),
         "headers": ("header fields", ("network.max_header_bytes",)),
         "body": ("what follows the bytes that were read", ("robots.max_bytes",)),
     }
