@@ -7,7 +7,7 @@ from datetime import UTC
 
 import pytest
 
-from tests.console.sample_crawl import API, NOW, WHO, WWW, origin
+from tests.console.sample_crawl import API, NOW, WHO, WWW, attempt, origin
 from tests.console.support import Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.intent import add_seeds, retry_failed
@@ -56,6 +56,31 @@ async def test_actions_stand_among_the_attempts_by_time_with_their_command_line(
         assert "✎ pause" in line
         assert f"by {WHO}  done" in line
         assert "tui-crawler retry 'https://api.example.org/v2/items?" in held.text()
+
+
+async def test_columns_stand_still_whatever_comes_in_and_exit_codes_are_spelled_as_in_the_table_above() -> None:
+    async with stage((120, 40)) as held:
+        table = events(held)
+
+        def places() -> list[int]:
+            painter = table._prepare()
+            return [place.x for place in painter.layout.places]
+
+        before = places()
+        long = attempt(900, f"{WWW}/{'long/' * 30}", "blocked_url_by_local_policy")
+        held.reports.commit(log=(replace(long, title="A title that goes on and on " * 3),))
+        await held.settle(3)
+        assert long.attempt_id in table.row_order
+        assert places() == before
+        assert "policy" in held.text()
+        assert "blocked_url_by_local_policy" not in held.text()
+        for size in ((200, 60), (80, 24)):
+            await held.pilot.resize_terminal(*size)
+            await held.quiet()
+            tables = held.app.screen.query(CrawlTable)
+            shown = "".join(table.render_line(y).text for table in tables for y in range(table.size.height))
+            assert " timeout " in shown
+            assert "request_timeout" not in shown
 
 
 async def test_an_action_changes_its_row_when_something_becomes_of_it() -> None:

@@ -41,7 +41,7 @@ async def test_the_pages_of_a_group_scroll_on_by_key_and_are_never_held_whole(mo
     async with stage((100, 70), reports=many(900)) as held:
         await held.press("2", "enter", rounds=3)
         table = pages_of(held)
-        assert "request_timeout · row 1 of 900" in held.text()
+        assert "timeout · row 1 of 900" in held.text()
         assert table.row_count == WINDOW
         for _ in range(20):
             table.action_move_pages(4)
@@ -52,7 +52,7 @@ async def test_the_pages_of_a_group_scroll_on_by_key_and_are_never_held_whole(mo
             if table.cursor_key == 900:
                 break
         assert table.cursor_key == 900
-        assert "request_timeout · row 900 of 900" in held.text()
+        assert "timeout · row 900 of 900" in held.text()
         assert table.row_order[0] > 400
         assert not any("900)" in one for one in held.reports.asked if "failure_window" in one), "the end is known"
         for _ in range(20):
@@ -153,7 +153,7 @@ async def test_another_group_begins_at_its_first_page_without_marks() -> None:
         held.app.screen.query_one("#groups", CrawlTable).focus()
         await held.press("j", rounds=3)
         assert list(pages_of(held).row_order) == [90_000]
-        assert "file_gone · row 1 of 1" in held.text()
+        assert "gone · row 1 of 1" in held.text()
         assert urls_meant(held) == (f"{WWW}/gone",)
 
 

@@ -48,7 +48,7 @@ async def test_part_of_a_url_keeps_the_groups_that_hold_it_and_of_these_the_page
         assert row is not None
         assert "899" in str(row.cells[1]), "what a retry of the group puts back"
         assert list(table(held, "#pages").row_order) == [300, 600]
-        assert "request_timeout · row 1 of 2 with basket" in held.text()
+        assert "timeout · row 1 of 2 with basket" in held.text()
         await held.press("ctrl+l", rounds=4)
         assert len(groups(held)) == 2
         assert "row 1 of 899" in held.text()

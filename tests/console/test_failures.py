@@ -206,7 +206,7 @@ async def test_among_the_pages_it_is_the_cluster_of_the_one_under_the_cursor() -
 async def test_in_one_column_the_title_of_the_pages_names_the_cluster() -> None:
     async with stage((80, 24)) as held:
         await held.press("2", rounds=3)
-        assert "request_timeout · row 1 of 9 · cluster: /v2/user/* (7 of 9)" in held.text()
+        assert "timeout · row 1 of 9 · cluster: /v2/user/* (7 of 9)" in held.text()
 
 
 # groupings

@@ -20,9 +20,10 @@ _TINY = 12
 _AIR = 4
 """Cells left after the widest text of a flexible column that others follow: the eye finds from it to its numbers."""
 
-Kind = Literal["", "place", "name"]
+Kind = Literal["", "place", "name", "word"]
 """What stands in a column. `place`: a URL, a path or a host, cut in the middle, for such differ at their ends. `name`:
-all cells take their short form as soon as one of those that were shown does not fit."""
+all cells take their short form as soon as one of those that were shown does not fit; `word`: they always do, since
+another column beside it has no room for names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +113,13 @@ def arrange(columns: Sequence[Column], width: int, seen: Sequence[Width] = ()) -
         visible = min(size, width - x)
         if visible <= 0:
             break
-        places.append(Place(column, index, x, visible, column.kind == "name" and visible < wishes[at].whole))
+        places.append(Place(column, index, x, visible, _is_short(wishes[at], visible)))
         x += size
     return Layout(max(width, 0), gutter, tuple(places))
+
+
+def _is_short(wish: Wish, size: int) -> bool:
+    return wish.column.kind == "word" or (wish.column.kind == "name" and size < wish.whole)
 
 
 def _kept(columns: Sequence[Column], room: int) -> list[tuple[int, Column]]:

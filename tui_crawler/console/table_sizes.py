@@ -47,6 +47,8 @@ def wish_of(column: Column, seen: Width | None) -> Wish:
     title = cell_len(safe(column.title))
     head = cell_len(safe(column.short or column.title)) + 1  # an arrow may follow it
     most = _ENDLESS if column.width is None else column.wanted
+    if seen is not None and column.kind == "word":
+        seen = Width(seen.short, seen.short)
     if seen is None:
         return Wish(column, column.least, most, most, most, title)
     wanted = min(most, max(seen.whole, head))

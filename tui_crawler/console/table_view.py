@@ -64,12 +64,13 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         placeholder: str = "",
         show_header: bool = True,
         show_cursor: bool = True,
+        holds_still: bool = False,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
         """Make a table without rows: `placeholder` is shown in the middle while there are none.
 
-        `show_cursor` False: a table to be read only.
+        `show_cursor` False: a table to be read only. `holds_still`: what comes in changes no column's width.
         """
         super().__init__(id=id, classes=classes)
         self._columns = tuple(columns)
@@ -78,6 +79,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._placeholder = placeholder
         self._show_header = show_header
         self._show_cursor = show_cursor
+        self._holds_still = holds_still
         self.can_focus = show_cursor
         self._sort: Sort | None = None
         self._current_column = self._columns[0].id if self._columns else None
@@ -285,7 +287,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _arranged(self, width: int) -> Layout:
         """The columns in a width, by what was seen in them."""
-        return arrange(self._columns, width, self._seen.widths)
+        return arrange(self._columns, width, () if self._holds_still else self._seen.widths)
 
     def _fit_columns(self) -> bool:
         """Widths grew: whether that makes another picture."""

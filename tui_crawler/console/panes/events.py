@@ -31,7 +31,8 @@ class EventsPane(CrawlTable):
 
     def __init__(self) -> None:
         """Makes it empty."""
-        super().__init__(EVENT_COLUMNS, placeholder="nothing has happened yet", id="events", classes="pane")
+        words = "nothing has happened yet"
+        super().__init__(EVENT_COLUMNS, placeholder=words, holds_still=True, id="events", classes="pane")
         self._attempts: tuple[AttemptView, ...] = ()
         self._held: tuple[AttemptView, ...] = ()
         self._rows_made: tuple[Row, ...] = ()

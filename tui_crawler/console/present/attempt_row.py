@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EVENT_COLUMNS: tuple[Column, ...] = (
     Column("time", "TIME", 8, 1),
     Column("origin", "ORIGIN", 22, 2, min_width=14, kind="place"),
-    Column("exit", "EXIT", 29, 0, min_width=14, kind="name"),
+    Column("exit", "EXIT", 15, 0, min_width=14, kind="word"),
     Column("status", "ST", 3, 5, "right"),
     Column("took", "TOOK", 6, 6, "right"),
     Column("url", "URL", None, 0, min_width=16, kind="place"),
@@ -27,7 +27,7 @@ EVENT_COLUMNS: tuple[Column, ...] = (
 )
 LOG_COLUMNS: tuple[Column, ...] = (
     Column("time", "TIME", 8, 1),
-    Column("exit", "EXIT", 29, 0, min_width=14, kind="name"),
+    Column("exit", "EXIT", 15, 0, min_width=14, kind="word"),
     Column("status", "ST", 3, 4, "right"),
     Column("took", "TOOK", 6, 3, "right"),
     Column("bytes", "BYTES", 7, 6, "right"),

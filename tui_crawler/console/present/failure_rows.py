@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from tui_crawler.console.format import READING, ago, coarse, compact, count, plural, seconds
-from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
+from tui_crawler.console.present.exits import exit_cell, meaning, short_name, status_cell
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
 from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Cell, Row, Styled
@@ -46,7 +46,7 @@ _WORDS = {
 }
 _NONE = {"http_status": "no status", "message": "no message"}
 _KEYS = {
-    "exit_code": Column("exit_code", "EXIT", None, 0, min_width=14, kind="name"),
+    "exit_code": Column("exit_code", "EXIT", None, 0, min_width=14, kind="word"),
     "origin": Column("origin", "ORIGIN", None, 0, min_width=12, kind="place"),
     "http_status": Column("http_status", "STATUS", None, 0, min_width=9),
     "pattern": Column("pattern", "PATH PATTERN", None, 0, min_width=14, kind="place"),
@@ -54,7 +54,7 @@ _KEYS = {
 }
 _TREND = 12
 _ORIGIN_COLUMN = Column("origin", "ORIGIN", 20, 2, min_width=14, kind="place")
-_EXIT_COLUMN = Column("exit", "EXIT", 25, 5, min_width=14, kind="name")
+_EXIT_COLUMN = Column("exit", "EXIT", 15, 5, min_width=14, kind="word")
 _STATUS_COLUMN = Column("status", "ST", 3, 7, "right")
 _MESSAGE_COLUMN = Column("message", "MESSAGE", None, 8, min_width=20)
 _URL_COLUMN = Column("url", "URL", None, 0, min_width=18, kind="place")
@@ -94,11 +94,11 @@ def grouping_words(by: Sequence[str]) -> str:
     return " × ".join(_WORDS[name] for name in by)
 
 
-def group_name(group: FailureGroup) -> str:
-    """A group as one line; raw text."""
-    return " · ".join(
-        host_of(value) if name == "origin" else value or _NONE.get(name, "none") for name, value in group.key
-    )
+def group_name(group: FailureGroup, *, short: bool = False) -> str:
+    """A group as one line; raw text. `short`: exit codes by the words that stand in tables."""
+    exits = short_name if short else str
+    shown = {"origin": host_of, "exit_code": exits}
+    return " · ".join(shown.get(name, str)(value) or _NONE.get(name, "none") for name, value in group.key)
 
 
 def counted_words(counted: CountedFailures) -> str:

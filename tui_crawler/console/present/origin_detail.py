@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.format import compact, count, seconds, size
@@ -43,13 +43,11 @@ TODO_COLUMNS: tuple[Column, ...] = (
     Column("title", "TITLE", None, 7, min_width=20),
 )
 EXIT_COLUMNS: tuple[Column, ...] = (
-    Column("exit", "EXIT", 29, 0, min_width=20, kind="name"),
+    Column("exit", "EXIT", 15, 0, min_width=14, kind="word"),
     Column("run", "RUN", 7, 0, "right", min_width=4),
     Column("recent", "5 MIN", 5, 0, "right"),
     Column("bar", "", None, 2, min_width=8, kind="name"),
 )
-NARROW_EXIT_COLUMNS: tuple[Column, ...] = (replace(EXIT_COLUMNS[0], min_width=14), *EXIT_COLUMNS[1:])
-"""The same where there is no room for whole names."""
 _REFUSED_SHOWN = 8
 _TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them; nothing is refused by itself"
 

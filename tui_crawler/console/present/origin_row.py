@@ -36,7 +36,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("patience", "PAT", 5, 2),
     Column("delay", "DELAY", 7, 6, "right", min_width=6),
     Column("next", "NEXT", 6, 5, "right"),
-    Column("exit", "LAST EXIT", 24, 7, min_width=14, kind="name"),
+    Column("exit", "LAST EXIT", 15, 7, min_width=14, kind="word"),
     Column("took", "TOOK", 6, 9, "right"),
     Column("blocked", "BLOCKED", 7, 10, "right"),
     Column("pending", "PENDING", 9, 11, "right", min_width=7),
@@ -50,7 +50,7 @@ NARROW_COLUMNS: tuple[Column, ...] = (
     Column("fail", "FAIL", 5, 1, "right"),
     Column("patience", "PAT", 5, 2, min_width=3),
     Column("next", "NEXT", 6, 4, "right"),
-    Column("exit", "LAST EXIT", 14, 5, kind="name"),
+    Column("exit", "LAST EXIT", 14, 5, kind="word"),
 )
 """The columns below 81 cells; the state is its glyph alone, the word stands under the table."""
 

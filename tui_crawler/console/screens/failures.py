@@ -216,7 +216,7 @@ class FailuresScreen(RowsScreen):
             held = f"‖ frozen · {self.missed} changes"
         title(self._group_table, words, held)
         group = self._groups.current
-        name = group_name(group) if group is not None else "Pages"
+        name = group_name(group, short=True) if group is not None else "Pages"
         if group is not None and self._book.started:
             name += f" · {self._place()}"
         room = self.has_class("-narrow") and not self._page_table.mark_count  # else the pane below says it

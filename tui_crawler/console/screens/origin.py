@@ -24,7 +24,6 @@ from tui_crawler.console.present.attempt_row import LOG_COLUMNS
 from tui_crawler.console.present.exits import meaning
 from tui_crawler.console.present.origin_detail import (
     EXIT_COLUMNS,
-    NARROW_EXIT_COLUMNS,
     TODO_COLUMNS,
     Past,
     exit_row,
@@ -139,9 +138,8 @@ class OriginScreen(RowsScreen):
         self._show_titles()
 
     def fit(self, size: Size) -> None:
-        """Short names of exit codes when narrow."""
+        """Tabs where there is one column."""
         super().fit(size)
-        self._exits.set_columns(NARROW_EXIT_COLUMNS if self.has_class("-narrow") else EXIT_COLUMNS)
         self._show_tabs()
 
     def focus_main(self) -> None:
