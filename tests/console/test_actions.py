@@ -36,7 +36,7 @@ def test_ids_and_words_are_unique_and_no_key_is_one_that_terminals_cannot_tell_a
     words = [action.word for action in ACTIONS if action.word]
     assert len(set(words)) == len(words)
     keys = {key for action in ACTIONS for key in action.keys.split(",")}
-    assert not keys & {"ctrl+i", "ctrl+h", "ctrl+m", "ctrl+z"}
+    assert not keys & {"ctrl+i", "ctrl+h", "ctrl+m"}
 
 
 def test_every_action_is_done_somewhere() -> None:

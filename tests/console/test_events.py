@@ -83,6 +83,17 @@ async def test_columns_stand_still_whatever_comes_in_and_exit_codes_are_spelled_
             assert "request_timeout" not in shown
 
 
+async def test_a_filter_says_which_table_it_is_for() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("e", rounds=1)
+        await held.type("/")
+        assert "Events /" in held.text().splitlines()[-2]
+        await held.press("escape", "escape", "tab", rounds=0)
+        held.app.screen.query_one("#origins").focus()
+        await held.type("/")
+        assert "Origins /" in held.text().splitlines()[-2]
+
+
 async def test_an_action_changes_its_row_when_something_becomes_of_it() -> None:
     async with stage((200, 50)) as held:
         held.reports.asked_for = (replace(PAUSED, applied=False),)

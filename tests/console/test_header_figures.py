@@ -244,7 +244,9 @@ def test_a_long_name_is_cut_before_a_count_goes_and_whole_where_there_is_room() 
 @pytest.mark.parametrize("idle", ["", "nothing is left to do"])
 @pytest.mark.parametrize("width", range(60, 220, 7))
 def test_who_crawls_and_the_process_stand_together(width: int, idle: str) -> None:
-    line = shown(state_of(engine=Mark("●", "attached", "active"), idle=idle, readonly=True), width).splitlines()[1]
+    line = shown(
+        state_of(engine=Mark("●", "attached", "active"), idle=idle, readonly=True, attached=True), width
+    ).splitlines()[1]
     owner = f"to {run_view().owner}"
     assert owner not in line or line.startswith(f"● attached  {owner}")
     assert owner in line or width < 178

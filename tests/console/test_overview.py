@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.console.sample_crawl import API, DOCS, NOW, WHO, WWW, attempt, origin, run_view
-from tests.console.support import FakeReports, Stage, stage
+from tests.console.support import FakeHost, FakeReports, Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.panes.lines import Lines
@@ -284,7 +284,7 @@ async def test_selected_origin_says_why_it_waits() -> None:
 async def test_a_crawl_that_stands_still_says_why() -> None:
     reports = FakeReports(newest_run=run_view(live=False, finish_reason="exhausted", finished_at=NOW))
     async with stage(reports=reports) as held:
-        assert "no engine is at work: the run ended at 10:41 (finished)" in held.text()
+        assert "no engine is at work: the run ended at 10:41 (finished; " in held.text()
         assert "○ resting" in held.text()
 
 
@@ -481,6 +481,13 @@ async def test_low_the_origins_have_all_of_it() -> None:
 async def test_a_run_that_does_not_say_who_crawls_is_warned_of_once() -> None:
     reports = FakeReports(newest_run=replace(run_view(), user_agent=UNCONFIGURED_USER_AGENT))
     async with stage((120, 40), reports=reports) as held:
+        await held.settle()
+        assert not [one for one in held.app.notices if one.kind == "user agent"], "others set what this run is"
+    async with stage((40, 12), reports=reports, host=FakeHost()) as held:
+        await held.settle()
+        assert UNCONFIGURED_USER_AGENT in held.text()
+        assert "my-index" in held.text().splitlines()[0]
+    async with stage((120, 40), reports=reports, host=FakeHost()) as held:
         await held.settle()
         told = [one.text for one in held.app.notices if one.kind == "user agent"]
         assert told == [f"⚠ {WARNING}"]

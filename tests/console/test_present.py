@@ -185,7 +185,8 @@ def test_what_is_urgent_stays_in_a_narrow_header() -> None:
         (line,) = header_lines(state, width, tall=False)
         return "".join(text for text, _ in lay_out_line(line, width)[0])
 
-    failed = HeaderState("n", Mark("✗", "engine failed", "error"), run_view(), NOW, TALLY, stale_ms=4_200)
+    mark = Mark("✗", "engine failed", "error")
+    failed = HeaderState("n", mark, run_view(), NOW, TALLY, stale_ms=4_200, broken=True)
     assert "✗ engine failed" in shown(failed, 60)
     assert "⚠ stale 4 s" in shown(failed, 60)
     frozen = HeaderState("n", Mark("▶", "running", "active"), run_view(), NOW, TALLY, frozen=True)

@@ -94,6 +94,24 @@ async def test_an_origin_is_offered_completed_and_paused_though_another_one_is_s
         assert held.journal.sent == [PauseOrigins((API,))]
 
 
+async def test_an_origin_after_the_word_of_the_overview_opens_it_and_an_unknown_one_is_told() -> None:
+    async with stage() as held:
+        await held.type(":o api.ex")
+        await held.press("enter", rounds=1)
+        assert held.app.console_screen is not None
+        assert held.app.console_screen.crumbs() == ("Overview", "api.example.org")
+        await held.type(":o 127")
+        await held.press("enter", rounds=0)
+        assert held.app.notices[-1].text == "overview: there is no origin 127"
+        await held.type(":o https")
+        await held.press("enter", rounds=0)
+        assert " or " in held.app.notices[-1].text
+        await held.type(":logs api")
+        await held.press("enter", rounds=0)
+        assert held.app.notices[-1].text.startswith("logs takes nothing after it")
+        assert held.app.console_screen.crumbs() == ("Overview", "api.example.org")
+
+
 async def test_the_beginning_of_an_origin_does_and_what_begins_nothing_pauses_nothing() -> None:
     async with stage() as held:
         await held.type(":pause nowhere.example")

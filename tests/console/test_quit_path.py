@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 
 from tests.console.sample_crawl import API, NOW, run_view
-from tests.console.support import FakeHost, FakeReports, StageApp, stage
+from tests.console.support import FakeDetacher, FakeHost, FakeReports, StageApp, stage
 from tui_crawler.console.app import CrawlerApp
 from tui_crawler.console.engine_room import DRAIN_MS, GRACE_MS, EngineEnd, Phase
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.poller import ReadFailed
 from tui_crawler.console.refresh import Snapshot
 from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.quit import QuitScreen
+from tui_crawler.console.screens.quit import AskQuitScreen, QuitScreen
 from tui_crawler.domain.run import RunHeld, StorageFailure
 from tui_crawler.domain.view import TotalsView
 
@@ -110,6 +110,25 @@ async def test_ctrl_c_asks_and_a_second_one_quits() -> None:
         await held.press("ctrl+c", rounds=0)
         await held.engine_over()
         assert host.stops == [DRAIN_MS]
+
+
+async def test_ctrl_z_suspends_a_console_and_asks_where_that_would_stop_its_crawl(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    suspended: list[bool] = []
+    monkeypatch.setattr(CrawlerApp, "action_suspend_process", lambda _: suspended.append(True))
+    async with stage() as held:
+        await held.press("ctrl+z", rounds=0)
+        assert suspended == [True]
+    host = FakeHost()
+    async with stage(host=host, detacher=FakeDetacher()) as held:
+        await held.press("ctrl+z", rounds=0)
+        assert suspended == [True]
+        assert isinstance(held.app.screen, AskQuitScreen)
+        assert "stand still" in held.text()
+        assert "d Detach" in held.text()
+        await held.press("escape", rounds=0)
+        assert not host.stops
 
 
 async def test_a_signal_takes_the_same_path_and_decides_the_status() -> None:

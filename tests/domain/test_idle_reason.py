@@ -170,6 +170,11 @@ def test_of_a_whole_crawl() -> None:
     done = origin(WWW, state="FINISHED", finish_reason="exhausted")
     held = replace(waiting, paused=True)
     assert idle_reason_of_run((done,), NOW, RUN) == "every origin has finished"
+    left = replace(done, pending=28)
+    assert idle_reason_of_run((left,), NOW, RUN) == "every origin has finished; 28 pages wait for the next"
+    ended = replace(RUN, live=False, finished_at=NOW, finish_reason="exhausted")
+    words = "no engine is at work: the run ended at 10:41 (finished; 28 pages wait for the next)"
+    assert idle_reason_of_run((left,), NOW, ended) == words
     assert idle_reason_of_run((held,), NOW, RUN) == "the open origin is paused"
     words = "all 2 open origins are paused; 1 gave up, 2 have finished"
     gave_up = replace(done, finish_reason="patience")

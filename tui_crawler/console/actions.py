@@ -370,6 +370,10 @@ ACTIONS: tuple[Action, ...] = (
         needs=(Need.detachable,), command="tui-crawler run CONFIG", word="detach", footer=93,
     ),
     Action("app.ask_quit", "ctrl+c", "quit", "Ask whether to quit", Group.console),
+    Action(
+        "app.suspend", "ctrl+z", "suspend", "Put the console in the background of the shell (asks where it crawls)",
+        Group.console, word="suspend",
+    ),
 )  # fmt: skip
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}

@@ -109,6 +109,8 @@ class Dispatcher:
             app.tell("no", f"{action.label}: {reason}", "muted")
         elif action.id == "robots.view":
             self._go_to_robots(Situation(screen.WHERE, origins=(view,)))
+        elif action.id == "view.overview":
+            self.go_to_origin(origin)
         else:
             act_on_origins(app, action.id, (view,))
 
@@ -264,6 +266,8 @@ class Dispatcher:
                 app.way_out.begin()
             case "app.detach":
                 app.way_out.detach()
+            case "app.suspend":
+                app.way_out.suspend()
             case "app.ask_quit":
                 app.way_out.ask()
             case _:

@@ -174,11 +174,11 @@ class EngineRoom:
         """Who crawls, for the header; `trouble` is what keeps the console from seeing it (raw), `lock` that another
         program keeps the database locked, in words."""
         if lock and self.phase is not Phase.failed:
-            return EngineStanding(Mark("⚠", "database locked", "error"), lock)
+            return EngineStanding(Mark("⚠", "database locked", "error"), lock, broken=True)
         trouble = self.trouble or trouble
         match self.phase:
             case Phase.failed:
-                return EngineStanding(Mark("✗", "engine failed", "error"), self.end.failure)
+                return EngineStanding(Mark("✗", "engine failed", "error"), self.end.failure, broken=True)
             case Phase.starting:
                 return EngineStanding(_STARTING, trouble, starting=True)
             case Phase.running if self.quitting:
@@ -194,7 +194,7 @@ class EngineRoom:
                 return EngineStanding(mark, trouble)
             case Phase.absent:
                 if run is not None and run.live:
-                    return EngineStanding(Mark("●", "attached", "active"), trouble)
+                    return EngineStanding(Mark("●", "attached", "active"), trouble, attached=True)
                 return EngineStanding(Mark("○", "resting", "muted"), trouble)
 
 

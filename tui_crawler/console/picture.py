@@ -29,12 +29,14 @@ _GIVEN_UP_KEPT = 1_000
 class EngineStanding:
     """Who crawls, as the header says it; `trouble` is raw text that stands in place of the idle reason. `starting`: an
     engine is about to go on, so that it does not matter how the one before ended. `hint`: how to go on here where
-    nobody crawls."""
+    nobody crawls. `broken`: nothing goes on until somebody sees to it. `attached`: another process crawls."""
 
     mark: Mark
     trouble: str = ""
     starting: bool = False
     hint: str = ""
+    broken: bool = False
+    attached: bool = False
 
 
 class Picture:
@@ -129,6 +131,8 @@ class Picture:
         return HeaderState(
             name=name,
             engine=engine.mark,
+            broken=engine.broken,
+            attached=engine.attached,
             run=self.run,
             now=wall,
             tally=dict(self._tally),

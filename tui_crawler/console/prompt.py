@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.screens.base import ConsoleScreen
 
 _MOST_NAMED = 6
+_VIEWS = frozenset({"view.failures", "view.urls", "view.rules", "view.logs", "view.stats"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ class Prompt:
             return f"{word} {argument}: {_either(near)}?"
         if argument and takes_origin(action):
             return f"{action.word}: there is no origin {argument}"
+        if argument and action.id in _VIEWS:
+            return f"{action.word} takes nothing after it; :overview ORIGIN opens one"
         return Typed(action, argument)
 
     def _complete_word(self, word: str, start: int, screen: ConsoleScreen) -> Completion:
@@ -122,7 +125,7 @@ class Prompt:
 
 def takes_origin(action: Action) -> bool:
     """Whether an origin may stand after the word of an action."""
-    return Need.origin in action.needs or action.id == "robots.view"
+    return Need.origin in action.needs or action.id in {"robots.view", "view.overview"}
 
 
 def _table(screen: ConsoleScreen) -> CrawlTable | None:

@@ -48,8 +48,15 @@ class WayOut:
             return ""
         return "this run cannot go on without its console" if self._detacher is None else self._detacher.hindrance
 
-    def ask(self) -> None:
-        """Asks whether to quit; asked again, it is meant."""
+    def suspend(self) -> None:
+        """Puts the process in the background of the shell; where it crawls, which would stop, asks what is meant."""
+        if self._app.room.at_work or self._app.room.starting:
+            self.ask("In the background this console would stand still, and its crawl with it.")
+        else:
+            self._app.action_suspend_process()
+
+    def ask(self, warning: str = "") -> None:
+        """Asks whether to quit; asked again, it is meant. `warning`: why that is asked, where nobody said so."""
         from tui_crawler.console.screens.quit import DETACH, AskQuitScreen  # noqa: PLC0415  not before the first paint
 
         if self._countdown is not None:
@@ -68,7 +75,9 @@ class WayOut:
         at_work, run = self._app.room.at_work, self._app.picture.run
         elsewhere = (run.owner or "another process") if run is not None and run.live and not at_work else ""
         detachable = at_work and not self.hindrance
-        self._app.push_screen(AskQuitScreen(at_work, detachable=detachable, elsewhere=elsewhere), answered)
+        self._app.push_screen(
+            AskQuitScreen(at_work, detachable=detachable, elsewhere=elsewhere, warning=warning), answered
+        )
 
     def detach(self) -> None:
         """Leaves, and has the run of this console go on as a process of its own. Without one: leaves as `q` does."""

@@ -68,9 +68,14 @@ def run_end(reason: str, pending: int | None = None) -> tuple[str, str]:
     many pages are left with tries, None where that is not known."""
     word, why = _RUNS.get(reason) or (reason.replace("_", " ") or "ended", "")
     if reason == "exhausted" and pending is not None:
-        waits = "1 page waits" if pending == 1 else f"{pending} pages wait"
-        why = f"{waits} for the next" if pending else "nothing more to do"
+        why = next_run_words(pending) or "nothing more to do"
     return word, why
+
+
+def next_run_words(pending: int) -> str:
+    """That so many pages are left for the next run, in words; empty where none is."""
+    waits = "1 page waits" if pending == 1 else f"{pending} pages wait"
+    return f"{waits} for the next" if pending else ""
 
 
 def run_end_words(reason: str, pending: int | None = None) -> str:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.delay_reason import DelayReason
-from tui_crawler.domain.endings import ends_words, finish_words, refused_words, run_end
+from tui_crawler.domain.endings import ends_words, finish_words, next_run_words, refused_words, run_end
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.robots_words import unreachable_words
@@ -162,7 +162,8 @@ def idle_reason_of_run(
         return f"the engine broke off at {at}: {hint}"
     if not run.live:
         ended = f" at {_clock(run.finished_at, zone)}"
-        why = f" ({run_end(run.finish_reason)[0]})" if run.finish_reason else ""
+        left = next_run_words(sum(view.pending for view in every))
+        why = f" ({run_end(run.finish_reason)[0]}{left and '; '}{left})" if run.finish_reason else ""
         return f"no engine is at work: the run ended{ended}{why}{hint and '; '}{hint}"
     if held_up := held_up_words(run, now):
         return held_up
@@ -174,7 +175,9 @@ def idle_reason_of_run(
     reasons = {view.finish_reason for view in every if view.state == "FINISHED"}
     ended = ends_words(view.finish_reason for view in every if view.state == "FINISHED")
     if not unfinished:
-        return "every origin has finished" if reasons == {"exhausted"} else f"no origin is left: {ended}"
+        left = next_run_words(sum(view.pending for view in every))
+        words = "every origin has finished" if reasons == {"exhausted"} else f"no origin is left: {ended}"
+        return f"{words}{left and '; '}{left}"
     awake = tuple(view for view in unfinished if not view.paused)
     if not awake:
         return f"{_some(len(unfinished), len(unfinished), 'is', 'are')} paused{ended and '; '}{ended}"
@@ -195,8 +198,7 @@ def _finished(origin: OriginView, now: int, zone: tzinfo) -> str:
     if origin.finish_reason == "patience":
         return f"{words}: {origin.patience_max} persistent failures"
     if origin.finish_reason == "exhausted" and origin.pending:
-        waits = "1 page waits" if origin.pending == 1 else f"{origin.pending} pages wait"
-        return f"{words}; {waits} for the next"
+        return f"{words}; {next_run_words(origin.pending)}"
     if origin.finish_reason == "exhausted":
         return refused_words(origin.refused_as) if origin.refused_as else "nothing left to crawl"
     if origin.finish_reason == "rate_limited" and origin.next_request_at > now:

@@ -61,7 +61,8 @@ class NoticeBox(Lines, can_focus=False):
         width, height = min(room, max(width_of(line) for line in lines)), len(lines)
         border = self._lowest_pane() if narrow else None
         if border is not None:
-            x, y = max(1, size.width - width - 1), border.region.y - height + 1
+            above = min(height - 1, border.region.y - self.screen.query_one("#body").region.y)  # the header stays whole
+            x, y = max(1, size.width - width - 1), border.region.y - above
         else:
             x, y = 1, size.height - height - 1 - (entry.region.height or 1 if entry is not None else 0)
         self.styles.width, self.styles.height = width, height

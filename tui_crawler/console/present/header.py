@@ -54,7 +54,8 @@ FULL_HZ = 10
 
 @dataclass(frozen=True, slots=True)
 class HeaderState:
-    """Everything the header shows. `engine` says who crawls; `idle` why nothing moves (empty while something does).
+    """Everything the header shows. `engine` says who crawls (`attached`: another process; `broken`: nobody, until
+    somebody sees to it); `idle` why nothing moves (empty while something does).
 
     `worked_ms` is how long the run has been seen to work, which its clock does not go behind: of an engine that was
     killed only the last sign of life is known. `stale_ms` is how old the picture is, 0 while it is fresh; `hz` and
@@ -78,6 +79,8 @@ class HeaderState:
     read_ms: int = 0
     readonly: bool = False
     frozen: bool = False
+    broken: bool = False
+    attached: bool = False
 
 
 def header_lines(state: HeaderState, width: int, *, tall: bool) -> list[Line]:
@@ -87,8 +90,8 @@ def header_lines(state: HeaderState, width: int, *, tall: bool) -> list[Line]:
             Split(*fit_chips(_who(state), _pace(state), width)),
             Split(*fit_chips(_health(state), _refresh(state, watching=""), width)),
         ]
-    failed = state.engine.role == "error"
-    engine = chip(state.engine.label if failed else state.engine.glyph, state.engine.role, 0 if failed else 15)
+    broken, mark = state.broken, state.engine
+    engine = chip(mark.label if broken else mark.glyph, mark.role, 0 if broken else 15)
     return [Split(*fit_chips([engine, *_who(state, _SHORTEST_NAME)], [*_pace(state), *_refresh(state)], width))]
 
 
@@ -152,7 +155,7 @@ def _pace(state: HeaderState) -> list[Chip]:
 def _health(state: HeaderState) -> list[Chip]:
     """How attempts of the run ended: shares of its turns that made a request, which those of blocked pages did not."""
     if state.idle:
-        droppable = 0 if state.engine.role == "error" else 10
+        droppable = 0 if state.broken else 10
         return [*_engine(state, droppable), chip(state.idle, "warning")]
     line = Styled(sparkline(state.line, _LINE), "active", short=sparkline(state.line, _SHORT_LINE))
     chips = [*_engine(state, 10), Chip((line,), 20)]
@@ -171,7 +174,7 @@ def _health(state: HeaderState) -> list[Chip]:
 def _engine(state: HeaderState, priority: int) -> list[Chip]:
     """Who crawls; and right beside it, if there is room, to which process this console is attached."""
     chips = [chip(state.engine.label, state.engine.role, priority)]
-    if state.run is not None and state.run.owner and state.engine.word == "attached":
+    if state.run is not None and state.run.owner and state.attached:
         chips.append(chip(f"to {state.run.owner}", "muted", 25))
     return chips
 

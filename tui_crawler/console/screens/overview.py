@@ -140,9 +140,9 @@ class OverviewScreen(LiveFilterScreen):
         self.console.tell("gave up", f"✗ {words}: {host_of(recent[0])} – {more}", "warning")
 
     def _tell_nameless(self) -> None:
-        """Warns, once for each run, of one that crawls without saying who it is."""
-        run = self.console.picture.run
-        if run is None or not run.live or run.run_id == self._nameless_run:
+        """Warns, once for each run of this console, of one that crawls without saying who it is."""
+        run, ours = self.console.picture.run, self.console.room.at_work
+        if run is None or not run.live or run.run_id == self._nameless_run or not ours:
             return
         if run.user_agent == UNCONFIGURED_USER_AGENT:
             self._nameless_run = run.run_id
@@ -330,7 +330,7 @@ class OverviewScreen(LiveFilterScreen):
         if text:
             self._arrange(replace(self._list.wanted, needle=text))
             return
-        self.query_one(EntryLine).open("filter", "/", self._list.wanted.needle, HINT)
+        self.query_one(EntryLine).open("filter", "Origins /", self._list.wanted.needle, HINT)
 
     def _pick_sort(self, column: str) -> None:
         from tui_crawler.console.screens.choose import ChooseScreen  # noqa: PLC0415  not before the first paint

@@ -31,13 +31,14 @@ class AskQuitScreen(Dialog):
         Binding("left,up,h,k", "app.focus_previous", "Previous", show=False),
     ]
 
-    def __init__(self, at_work: bool, *, detachable: bool = False, elsewhere: str = "") -> None:
+    def __init__(self, at_work: bool, *, detachable: bool = False, elsewhere: str = "", warning: str = "") -> None:
         """`at_work`: quitting ends the run of this console. `detachable`: it could go on by itself. `elsewhere`: who
-        crawls and goes on with it (raw); empty where nobody does."""
+        crawls and goes on with it (raw); empty where nobody does. `warning`: why something else cannot be done."""
         super().__init__()
         self._at_work = at_work
         self._elsewhere = elsewhere
         self._detachable = detachable
+        self._warning = warning
 
     def compose(self) -> ComposeResult:
         """The question."""
@@ -48,6 +49,8 @@ class AskQuitScreen(Dialog):
             what = f"The crawl goes on in {safe(self._elsewhere, 80)}."
         with Vertical(classes="dialog") as box:
             box.border_title = Content("Quit?")
+            if self._warning:
+                yield Static(self._warning, id="quit-warning", classes="dialog-text", markup=False)
             yield Static(what, classes="dialog-text", markup=False)
             if self._elsewhere and not self._at_work:
                 ends = self.key_names.said("{run.end} ends it.")

@@ -88,7 +88,11 @@ class TableFilter:
         if argument:
             self._filter(argument)
         else:
-            self._screen.query_one(EntryLine).open(PURPOSE, "/", table.needle, table.filter_hint)
+            from tui_crawler.console.screens.jump import pane_name  # noqa: PLC0415  it needs the screens that filter
+
+            beside = len([pane for pane in panes_of(self._screen) if isinstance(pane, CrawlTable)]) > 1
+            label = f"{pane_name(table)} /" if beside else "/"
+            self._screen.query_one(EntryLine).open(PURPOSE, label, table.needle, table.filter_hint)
 
     def _clear(self) -> None:
         table = self.filtered
