@@ -85,7 +85,7 @@ def _lines(notices: tuple[Notice, ...], width: int, most: int, *, folds: bool) -
     spare, lines = most - len(rows) if folds else 0, []
     for row in rows:
         if spare > 0 and len(row) == 1 and width_of(row[0].label) + GAP - 2 > width:
-            texts = textwrap.wrap(row[0].label, max(1, width - GAP + 2))[: spare + 1]
+            texts = textwrap.wrap(row[0].label, max(1, width - GAP), break_on_hyphens=False)[: spare + 1]
             lines += [_pieces(row[0], text) for text in texts]
             spare -= len(texts) - 1
         else:

@@ -141,7 +141,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def _tell_nameless(self) -> None:
         """Warns, once for each run of this console, of one that crawls without saying who it is."""
-        run, ours = self.console.picture.run, self.console.room.at_work
+        run, ours = self.console.picture.run, self.console.room.host is not None
         if run is None or not run.live or run.run_id == self._nameless_run or not ours:
             return
         if run.user_agent == UNCONFIGURED_USER_AGENT:
