@@ -103,6 +103,12 @@ def _settles(pages: dict[str, TodoPage]) -> list[Settle]:
 def crawled_once(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("crawled") / "crawl.db"
     asyncio.run(store_site(path))
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(
+            "INSERT INTO fragment (to_url_id, fragment, from_page_id, text, missing) SELECT u.id, ?, p.id, 'to it', 1"
+            " FROM url u, page p JOIN url v ON v.id = p.url_id WHERE u.href = ? AND v.href = ?",
+            (EVIL_PATH, f"{A}/one", HOME),
+        )
     return path.read_bytes()
 
 
@@ -120,6 +126,7 @@ def totals(audit: dict[str, Any]) -> dict[str, int]:
 ALL = {
     "broken": 1,
     "broken_external": 0,
+    "broken_fragments": 1,
     "failed_unnamed": 3,
     "redirect_loops": 1,
     "cut": 1,
@@ -151,6 +158,14 @@ class TestWhatIsFound:
                 "referrers": [
                     {"url": HOME, "kind": "a", "text": EVIL.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")}
                 ],
+            }
+        ]
+        assert audit["broken_fragments"]["rows"] == [
+            {
+                "url": f"{A}/one",
+                "fragment": EVIL_PATH,
+                "links": 1,
+                "referrers": [{"url": HOME, "kind": "a", "text": "to it"}],
             }
         ]
         assert [row["url"] for row in audit["failed_unnamed"]["rows"]][:2] == [HOME, f"{A}/dead"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.database_choice import existing_database
 from tui_crawler.cli.exit_status import ExitStatus
@@ -14,6 +14,8 @@ from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tui_crawler.domain.site_audit import Cell, Kind
 
 FORMATS = ("html", "md", "junit", "json")
@@ -67,10 +69,8 @@ def shown(kind: Kind, cell: Cell) -> str:
     from tui_crawler.console.sparkline import sparkline
     from tui_crawler.domain.cut import cut_words
 
-    if kind.name == "series":
-        return sparkline(cell, len(cell))
-    formats = {"count": words.count, "bytes": words.size, "ms": words.phase, "moment": words.date_time}
-    if kind.name in formats:
-        return formats[kind.name](cell)
-    text = cut_words(cell) if kind.name == "cut" else str(cell)
-    return "" if cell is None else safe(text, _LONGEST)
+    formats: dict[str, Callable[[Any], str]] = {"series": lambda counts: sparkline(counts, len(counts))}
+    formats |= {"count": words.count, "bytes": words.size, "ms": words.phase}
+    formats |= {"moment": words.date_time, "cut": cut_words}
+    text = formats.get(kind.name, str)(cell)
+    return safe(text, _LONGEST) if cell is not None or kind.name in formats else ""

@@ -18,13 +18,11 @@ if TYPE_CHECKING:
 
 LISTED = 200  # rows of a section; all are counted
 NAMED = 5  # of those that name a broken URL, and of the pages with one title
-SLOW_MS = 2_000  # a response that took so long is slow
+SLOW_MS = 2_000  # a response that took longer is slow
 RESPONSE_BOUNDS = (0, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)  # where the classes of response times begin, ms
 SPANS = 48  # of equal length, in which requests are counted over time
-Cell = Any
-"""What a cell holds is told by the kind of its column; None: unknown."""
-Found = tuple[str, "Sequence[Sequence[Cell]]", int]
-"""Key, rows and total of a section."""
+Cell = Any  # what it holds is told by the kind of its column; None: unknown
+Found = tuple[str, "Sequence[Sequence[Cell]]", int]  # key, rows and total of a section
 
 
 class Kind(Enum):
@@ -126,6 +124,8 @@ broken|Broken links|fault|url exit_code http_status links referrers
 Pages that failed and that links, redirects or sitemaps name, those with most links first; {NAMED} referrers of each.
 broken_external|Broken links to other sites|fault|url exit_code http_status links referrers
 URLs outside of the crawl that links name and that failed (crawl.check_external), those with most links first.
+broken_fragments|Missing fragments|fault|url fragment links referrers
+Fragments that links name and that their page has not (crawl.check_fragments); {NAMED} links to each.
 failed_unnamed|Failed pages that nothing names|fault|url exit_code http_status message
 Pages that failed and that no link, redirect or sitemap names: seeds, and URLs added by hand.
 redirect_loops|Redirect loops|fault|urls
@@ -133,7 +133,7 @@ Redirects that lead back to where they began.
 cut|What was cut|warning|url cut bytes
 Pages that were not read to their end, because a limit of the configuration was reached.
 slow|Slow pages|warning|url response_ms bytes at
-Pages whose response took {SLOW_MS // 1_000} s or longer, the slowest first.
+Pages whose response took longer than {SLOW_MS // 1_000} s, the slowest first.
 redirect_chains|Redirect chains|warning|urls
 Redirects to pages that redirect again; a link should name the last one.
 duplicate_titles|Duplicate titles|warning|title pages urls
@@ -198,12 +198,12 @@ def politeness(origins: Sequence[OriginAudit], counts: Mapping[str, Sequence[int
 def chains(redirects: Iterable[tuple[int, int]]) -> tuple[list[list[int]], list[list[int]]]:
     """Chains and loops of redirects, each as the pages passed. `redirects` are pages with the page they lead to; of
     several of one page the first counts. A chain begins where none leads to, ends where none leads on or a loop is
-    closed, and is followed over 20 redirects at most; a loop is named once."""
+    closed; a loop is named once. Both are followed over 20 redirects at most."""
     leads: dict[int, int] = {}
     for page, target in redirects:
         leads.setdefault(page, target)
     entered = set(leads.values())
-    found = [_chain(page, leads, 20) for page in leads if page not in entered]
+    found = [_chain(page, leads) for page in leads if page not in entered]
     loops: list[list[int]] = []
     walked: dict[int, int] = {}
     for number, page in enumerate(leads):
@@ -211,13 +211,13 @@ def chains(redirects: Iterable[tuple[int, int]]) -> tuple[list[list[int]], list[
             walked[page] = number
             page = leads[page]  # noqa: PLW2901  # walks on from there
         if walked.get(page) == number:
-            loops.append(_chain(page, leads, len(leads)))
+            loops.append(_chain(page, leads))
     return found, loops
 
 
-def _chain(page: int, leads: Mapping[int, int], longest: int) -> list[int]:
+def _chain(page: int, leads: Mapping[int, int]) -> list[int]:
     passed = {page: None}
-    while len(passed) <= longest and page in leads and leads[page] not in passed:
+    while len(passed) <= 20 and page in leads and leads[page] not in passed:
         page = leads[page]
         passed[page] = None
     return list(passed)

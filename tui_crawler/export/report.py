@@ -85,9 +85,9 @@ def report_junit(audit: SiteAudit, show: Show) -> Iterator[str]:
     name = escape(show(Kind.text, f"site audit: {audit.crawl}"))
     sums = _sums([case for _, cases in suites for case in cases])
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="{name}" {sums} time="0">\n'
-    at = show(Kind.moment, audit.at).replace(" ", "T")
+    times = f'time="0" timestamp="{show(Kind.moment, audit.at).replace(" ", "T")}"'
     for section, cases in suites:
-        yield f' <testsuite name="{section.title}" {_sums(cases)} time="0" timestamp="{at}">\n'
+        yield f' <testsuite name="{section.title}" {_sums(cases)} {times}>\n'
         for outcome, first, *others in cases:
             case = f'  <testcase classname="site_audit.{section.key}" name="{escape(first)}" time="0"'
             told = escape("\n".join((section.says, *others)))

@@ -50,9 +50,8 @@ def report_html(audit: SiteAudit, show: Show) -> Iterator[str]:
     for section in audit.sections:
         if section.rows:
             yield from _section(section, show)
-    made = show(Kind.moment, audit.at)
-    yield f"</main>\n<footer><p>Made {made} by tui-crawler {__version__}. All times are UTC.</p></footer>\n"
-    yield "</body>\n</html>\n"
+    made = f"Made {show(Kind.moment, audit.at)} by tui-crawler {__version__}. All times are UTC."
+    yield f"</main>\n<footer><p>{made}</p></footer>\n</body>\n</html>\n"
 
 
 def _summary(audit: SiteAudit, show: Show) -> Iterator[str]:
@@ -105,10 +104,9 @@ def _cell(kind: Kind, cell: Cell, show: Show) -> str:
     if kind is Kind.series:
         return _line(cell)
     shown = escape(show(kind, cell))
-    if kind is Kind.exit_code:
-        return f'<code class="fault">{shown}</code>' if cell in _FAILURES else f"<code>{shown}</code>"
-    tag = "span" if kind in _NUMBERS else "bdi"
-    return f"<{tag}>{shown}</{tag}>" if shown else ""
+    tag = "code" if kind is Kind.exit_code else "span" if kind in _NUMBERS else "bdi"
+    mark = ' class="fault"' if kind is Kind.exit_code and cell in _FAILURES else ""
+    return f"<{tag}{mark}>{shown}</{tag}>" if shown else ""
 
 
 def _link(url: str | None, how: str, said: str, show: Show) -> str:

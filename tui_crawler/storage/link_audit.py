@@ -57,10 +57,11 @@ def broken_links(reader: Reader, limit: int, external: bool = False) -> Iterator
             if named_by.first:
                 yield BrokenLink(href, exit_name(code), http_status, named_by, external=bool(leaves))
         after = rows[-1][0]
-    yield from _broken_fragments(reader, limit)
+    yield from broken_fragments(reader, limit)
 
 
-def _broken_fragments(reader: Reader, limit: int) -> Iterator[BrokenLink]:
+def broken_fragments(reader: Reader, limit: int) -> Iterator[BrokenLink]:
+    """Fragments that links name and that their pages have not, in windows; each with at most `limit` of those links."""
     after = (0, "")
     while rows := reader.all(FRAGMENTS, (*after, _WINDOW)):
         for url_id, fragment, href, code, http_status in rows:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from tui_crawler.domain import site_audit as record
 from tui_crawler.domain.audit import audit
@@ -14,13 +15,12 @@ from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.site_audit import Found, SiteAudit, chains, over_time, politeness
 from tui_crawler.storage.attempt_reports import sent_requests
-from tui_crawler.storage.link_audit import referrers_of
+from tui_crawler.storage.link_audit import FRAGMENTS, broken_fragments, referrers_of
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import name_of
 
 _CHAINED = 100_000  # redirects to pages that redirect; more are not looked at
-_LONGEST = 20  # URLs of a chain or loop that are listed
 
 _NOW = """SELECT id AS page_id, origin_id, url_id, last_exit_code AS exit_code, last_http_status AS http_status,
     last_attempt_id AS attempt_id, failed, external FROM page"""
@@ -29,11 +29,10 @@ _OF_RUN = """SELECT page_id, origin_id, url_id, exit_code, http_status, id AS at
     WHERE id IN (SELECT MAX(id) FROM attempt WHERE {of_run} AND page_id IS NOT NULL GROUP BY page_id)"""
 
 _EXIT = name_of("q.exit_code", ExitCode)
-_BOUNDS = "SELECT MIN(started_at), MAX(ended_at) FROM attempt WHERE {of_run}"
-_SUMS = """SELECT COUNT(*), SUM(pages_known), SUM(done), SUM(failed), SUM(blocked), SUM(pending), SUM(requests),
-    SUM(bytes) FROM origin"""
-_SUMS_OF_RUN = """SELECT COUNT(DISTINCT origin_id), COUNT(DISTINCT page_id), NULL, (SELECT COUNT(*) FROM outcome WHERE
-    failed = 1), NULL, NULL, SUM(requests), SUM(bytes) FROM attempt WHERE {of_run}"""
+_SUMS = """SELECT (SELECT MIN(started_at) FROM attempt), (SELECT MAX(ended_at) FROM attempt), COUNT(*),
+    SUM(pages_known), SUM(done), SUM(failed), SUM(blocked), SUM(pending), SUM(requests), SUM(bytes) FROM origin"""
+_SUMS_OF_RUN = """SELECT MIN(started_at), MAX(ended_at), COUNT(DISTINCT origin_id), COUNT(DISTINCT page_id), NULL, (
+    SELECT COUNT(*) FROM outcome WHERE failed = 1), NULL, NULL, SUM(requests), SUM(bytes) FROM attempt WHERE {of_run}"""
 _EXITS = f"""SELECT {_EXIT}, COUNT(*) FROM attempt q WHERE {{of_run}} GROUP BY exit_code
 ORDER BY COUNT(*) DESC, exit_code"""
 _CLASS = " ".join(f"WHEN response_ms < {bound} THEN {place}" for place, bound in enumerate(record.RESPONSE_BOUNDS[1:]))
@@ -85,9 +84,8 @@ class _Tables:
         self._run = run
         self._of_run = "1 = 1" if run is None else f"run_id = {int(run)}"
         self._with = f"WITH outcome AS ({_NOW if run is None else _OF_RUN.format(of_run=self._of_run)}) "
-        (self._bounds,) = self._rows(_BOUNDS)
-        (sums,) = self._rows(_SUMS if run is None else self._with + _SUMS_OF_RUN)
-        self.summary = list(zip(record.SUMMARY, (*self._bounds, *sums), strict=True))
+        (self._sums,) = self._rows(_SUMS if run is None else self._with + _SUMS_OF_RUN)
+        self.summary = list(zip(record.SUMMARY, self._sums, strict=True))
 
     def all(self) -> Iterator[Found]:
         """Every section, in no order."""
@@ -97,7 +95,7 @@ class _Tables:
         cut = stored if self._run is None else "a.cut"
         key, rows, total = self._listed("cut", f"u.href, {cut}, a.bytes", f"{_ATTEMPTED} WHERE {cut} <> ''")
         yield key, [(url, cut_names(names), size) for url, names, size in rows], total
-        slow = f"{_ATTEMPTED} WHERE a.response_ms >= {record.SLOW_MS}"
+        slow = f"{_ATTEMPTED} WHERE a.response_ms > {record.SLOW_MS}"
         yield self._listed("slow", "u.href, a.response_ms, a.bytes, a.started_at", slow, "a.response_ms DESC, a.id")
         yield self._duplicate_titles()
         yield self._listed("missing_titles", "u.href", f"{_HTML} AND d.title = ''", "d.page_id")
@@ -111,7 +109,7 @@ class _Tables:
         classes = [(*bound, times.get(place, 0)) for place, bound in enumerate(bounds)]
         yield "response_times", classes, len(classes)
         counts: dict[str, list[int]] = {}
-        requests = over_time(sent_requests(self._reader, self._run), self._bounds, counts)
+        requests = over_time(sent_requests(self._reader, self._run), self._sums, counts)
         yield from politeness(audit(requests), counts)
         seeds = "page p JOIN outcome q ON q.page_id = p.id JOIN url u ON u.id = p.url_id WHERE p.seed = 1"
         yield self._listed("seeds", f"u.href, {_EXIT}, q.http_status", seeds)
@@ -136,16 +134,19 @@ class _Tables:
             found = self._listed(key, broken, f"{_FAILED} AND {where} AND {_NAMED}", "links DESC, q.page_id")
             rows = [(*row[:-1], referrers_of(self._reader, row[-1], record.NAMED).first) for row in found[1]]
             yield key, rows, found[2]
+        missing = islice(broken_fragments(self._reader, record.NAMED), record.LISTED)
+        by = [(one.url, one.fragment, one.referrers) for one in missing]
+        named = [(url, fragment, len(those.first) + those.more, those.first) for url, fragment, those in by]
+        yield "broken_fragments", named, self._rows(f"SELECT COUNT(*) FROM ({FRAGMENTS})", (0, "", -1))[0][0]
         unnamed = f"u.href, {_EXIT}, q.http_status, COALESCE(a.message, '')"
         yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND NOT {_NAMED}")
 
     def _redirects(self) -> Iterator[Found]:
         found = chains(self._reader.stream(_CHAINED_REDIRECTS))
         for key, paths in zip(("redirect_chains", "redirect_loops"), found, strict=True):
-            shown = [path[:_LONGEST] for path in paths[: record.LISTED]]
-            ids = ", ".join({str(page) for path in shown for page in path})
+            ids = ", ".join({str(page) for path in paths[: record.LISTED] for page in path})
             steps = {page: step for page, *step in self._rows(_STEPS.format(ids=ids))} if ids else {}
-            known = [[steps[page] for page in path if page in steps] for path in shown]
+            known = [[steps[page] for page in path if page in steps] for path in paths[: record.LISTED]]
             yield key, [([step[0] for step in path] + [path[-1][1]],) for path in known if path], len(paths)
 
     def _duplicate_titles(self) -> Found:
