@@ -65,6 +65,6 @@ def test_that_certificates_are_not_verified_is_told_as_long_as_the_run_is_shown(
     (warning,) = crawl.ask("status", "--json").json["run"]["warnings"]
     assert warning.startswith("certificates are not verified")
     crawl.run("hosts: [{host: a.example.org, verify: false}]")
-    assert "not verified of 1 host:" in crawl.ask("status").out
+    assert "not verified (1 of the entries in hosts):" in crawl.ask("status").out
     crawl.run()
     assert crawl.ask("status", "--json").json["run"]["warnings"] == []

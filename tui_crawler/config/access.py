@@ -23,15 +23,12 @@ FIELD_VALUE = re.compile(r"[\x21-\x7e\xa0-\xff]+(?:[ \t]+[\x21-\x7e\xa0-\xff]+)*
 COOKIE_VALUE = re.compile(r"[\x21-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+")  # RFC 6265, 4.1.1
 USER_NAME = re.compile(r"[^\x00-\x1f\x7f:]+")  # RFC 7617, 2
 PASSWORD = re.compile(r"[^\x00-\x1f\x7f]+")
-OUR_FIELDS = {
-    **dict.fromkeys(("host", "connection", "keep-alive", "te", "trailer", "upgrade", "expect", "range"), ""),
-    **dict.fromkeys(("content-length", "content-type", "content-encoding", "transfer-encoding", "accept-encoding"), ""),
-    **dict.fromkeys(("if-none-match", "if-match", "if-modified-since", "if-unmodified-since", "if-range"), ""),
-    **dict.fromkeys(("proxy-authorization", "proxy-connection"), ""),
-    "user-agent": "user_agent, or `ua` of a rule, says who asks",
-    "cookie": "write it under `cookies`",
-}
-"""Fields that would make another request of it than was judged, by their name in lower case: what to do instead."""
+_INSTEAD = {"user-agent": "user_agent, or `ua` of a rule, says who asks", "cookie": "write it under `cookies`"}
+OUR_FIELDS = re.compile(
+    "host|connection|keep-alive|te|trailer|upgrade|expect|range|user-agent|cookie|content-(length|type)|"
+    "(accept|content|transfer)-encoding|if-.+|proxy-.+"
+)
+"""Fields that would make another request of it than was judged (in lower case)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ class Secrets:
 
     what: str
     fits: re.Pattern[str]
-    refused: frozenset[str] = frozenset()
+    refused: re.Pattern[str] | None = None
 
     @property
     def accepts(self) -> str:
@@ -132,9 +129,9 @@ class Secrets:
             name = key.text
             if not _TOKEN.fullmatch(name):
                 raise Refused(key.mark, f"one of the {self.what} is no name of that", "letters, digits and - only")
-            path, plain = f"{at}.{name}", name.lower() if self.refused else name
-            if plain in self.refused:
-                raise Refused(key.mark, "is not to be set here", OUR_FIELDS[plain] or "the crawler sets it", path)
+            path, plain = f"{at}.{name}", name if self.refused is None else name.lower()
+            if self.refused is not None and self.refused.fullmatch(plain):
+                raise Refused(key.mark, "is not to be set here", _INSTEAD.get(plain, "the crawler sets it"), path)
             if plain in found:
                 raise Refused(key.mark, "is given twice", "keep one of the two", path)
             try:

@@ -265,7 +265,7 @@ class HostConfig:
     )
     verify: bool | None = key(Nullable(Flag(), "network.verify"), None, "Takes the place of network.verify.")
     headers: tuple[tuple[str, Secret], ...] = key(
-        Secrets("header fields", FIELD_VALUE, frozenset(OUR_FIELDS)),
+        Secrets("header fields", FIELD_VALUE, OUR_FIELDS),
         (),
         "Sent with every request to this host, of a plain host name to its https origin only; never stored or shown.",
     )

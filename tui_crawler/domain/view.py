@@ -41,7 +41,7 @@ class RunView:
         """What is to be told as long as the run is shown."""
         if not self.unverified:
             return ()
-        of = "" if self.unverified < 0 else f" of {self.unverified} host" + ("s" if self.unverified > 1 else "")
+        of = "" if self.unverified < 0 else f" ({self.unverified} of the entries in hosts)"
         return (f"{UNVERIFIED}{of}: what is sent and answered can be read and changed on the way",)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from publicsuffixlist import PublicSuffixList
 
 from tui_crawler.config.problem import Refused, problem_at
-from tui_crawler.domain.attempt import LinkKind
+from tui_crawler.domain.attempt import Headers, LinkKind
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.politeness_key import politeness_key
@@ -164,37 +164,37 @@ def fetcher_of(config: Config, seed_hosts: Container[str], excluded: Callable[[s
 
 def access_by_url(config: Config) -> Callable[[CrawlUrl], Access]:
     """How each origin is asked, by a URL of it; what is secret is looked up when it is first sent. Raises Refused."""
-    network, entries_of = config.network, host_entries(config)
-    common = Access(trust=Trust(network.ca_file or "", network.verify))
+    entries_of, trust = host_entries(config), Trust(config.network.ca_file or "", config.network.verify)
     known: dict[str, Access] = {}
+    common = Access(trust=trust)
 
     def access_of(url: CrawlUrl) -> Access:
-        if not config.hosts:
-            return common
-        found = known.get(url.origin)
-        if found is None:
-            found = known[url.origin] = _access(entries_of(url), url, common.trust)
-        return found
+        if config.hosts and url.origin not in known:
+            known[url.origin] = _access(entries_of(url), url, trust)
+        return known.get(url.origin, common)
 
     return access_of
 
 
 def _access(entries: tuple[HostConfig, ...], url: CrawlUrl, common: Trust) -> Access:
-    """A plain name has secrets for its https origin only; its trust is for every port."""
-    own = [one for one in entries if one.host != url.host or url.origin == f"https://{url.host}"]
-    fields = [(name, value.reveal()) for name, value in next((one.headers for one in own if one.headers), ())]
-    cookies = next((one.cookies for one in own if one.cookies), ())
-    if cookies:
-        fields.append(("Cookie", "; ".join(f"{name}={value.reveal()}" for name, value in cookies)))
-    auth = next((one.basic_auth for one in own if one.basic_auth is not None), None)
-    if auth is not None:
-        pair = f"{auth.user.reveal()}:{auth.password.reveal()}".encode()
-        fields.append(("Authorization", f"Basic {b64encode(pair).decode('ascii')}"))
+    """The secrets of the first entry that has any; those of a plain name are for its https origin only."""
+    own = (_secret_fields(one) for one in entries if one.host != url.host or url.origin == f"https://{url.host}")
     trusted = Trust(
         next((one.ca_file for one in entries if one.ca_file is not None), common.ca_file),
         next((one.verify for one in entries if one.verify is not None), common.verify),
     )
-    return Access(tuple(fields), trusted)
+    return Access(next(filter(None, own), ()), trusted)
+
+
+def _secret_fields(host: HostConfig) -> Headers:
+    """The header fields that an entry asks for. Raises Refused when a secret is missing."""
+    fields = [(name, value.reveal()) for name, value in host.headers]
+    if host.cookies:
+        fields.append(("Cookie", "; ".join(f"{name}={value.reveal()}" for name, value in host.cookies)))
+    if host.basic_auth is not None:
+        pair = f"{host.basic_auth.user.reveal()}:{host.basic_auth.password.reveal()}".encode()
+        fields.append(("Authorization", f"Basic {b64encode(pair).decode('ascii')}"))
+    return tuple(fields)
 
 
 def check_secrets(config: Config) -> None:
@@ -202,8 +202,6 @@ def check_secrets(config: Config) -> None:
     that a database keeps can lack it."""
     try:
         for host in config.hosts:
-            auth = () if host.basic_auth is None else (host.basic_auth.user, host.basic_auth.password)
-            for secret in (*(value for _, value in (*host.headers, *host.cookies)), *auth):
-                secret.reveal()
+            _secret_fields(host)
     except Refused as no:
         raise StorageFailure(str(problem_at(no.mark, no.at, no.message, no.suggestion))) from no
