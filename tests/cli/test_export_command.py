@@ -286,11 +286,28 @@ class TestHowItEnds:
             assert process.wait(60) == 0
         assert told == b""
 
-    def test_without_standard_output(self, say: Say, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr(sys, "stdout", None)
-        said = say("export", "pages", "--format", "csv")
-        assert said.status == 3
-        assert "standard output is closed" in said.err
+    @pytest.mark.parametrize("form", FORMATS)
+    @pytest.mark.parametrize("way", [">&-", ">/dev/full"])
+    def test_without_a_standard_output_that_takes_it(self, form: str, way: str, here: Path):
+        words = [
+            sys.executable,
+            "-m",
+            "tui_crawler",
+            "export",
+            "bodies" if form == "warc" else "pages",
+            "--format",
+            form,
+        ]
+        done = subprocess.run(
+            ["sh", "-c", f'exec "$@" {way}', "sh", *words],
+            capture_output=True,
+            env=environment(),
+            cwd=here,
+            check=False,
+        )
+        assert done.returncode == 3
+        assert b"tui-crawler: " in done.stderr
+        assert b"Traceback" not in done.stderr
 
     def test_a_binary_format_goes_through_a_pipe(self, here: Path):
         words = (sys.executable, "-m", "tui_crawler", "export", "pages", "--format", "parquet")

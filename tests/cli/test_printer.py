@@ -141,7 +141,7 @@ def test_a_real_broken_pipe_leaves_no_trace_on_stderr():
 
 
 def test_who_prints_never_waits_for_who_reads_and_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "MOST_WAITING", 50_000)
+    monkeypatch.setattr(module, "MOST_WAITING", 900)
     reading, writing = os.pipe()
     err, taken = io.StringIO(), []
     with os.fdopen(reading, encoding="utf-8") as reader, os.fdopen(writing, "w", encoding="utf-8") as out:

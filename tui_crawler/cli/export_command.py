@@ -131,11 +131,8 @@ def _check_form(arguments: argparse.Namespace) -> None:
 
 
 def target_of(arguments: argparse.Namespace, database: Path) -> Path | None:
-    """The file that `--output` names, None for standard output. Raises UsageProblem for what cannot be one, CannotRun
-    where standard output is closed."""
+    """The file that `--output` names, None for standard output. Raises UsageProblem for what cannot be one."""
     if arguments.output in {None, "-"}:
-        if not sys.stdout.writable():
-            raise CannotRun("standard output is closed; --output FILE writes into a file")
         return None
     if not arguments.output or arguments.output.endswith(("/", os.sep)):
         raise UsageProblem(f"--output {arguments.output!r} is not a file", hint="name a file")

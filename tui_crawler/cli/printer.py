@@ -7,11 +7,11 @@ import io
 import json
 import math
 import os
+import queue
 import select
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TextIO
 
@@ -20,8 +20,8 @@ Stream = TextIO | io.TextIOBase
 LINE_LIMIT = 8_192
 """The longest line that is printed, in characters; what is longer ends in `…`."""
 
-MOST_WAITING = 4_194_304
-"""So many characters wait for a reader that stands still; what does not fit is left out and counted."""
+MOST_WAITING = 10_000
+"""So many lines wait for a reader that stands still; what does not fit is left out and counted."""
 
 STILL_S = 5.0
 """A reader that takes nothing for so long is not waited for at the end, in seconds."""
@@ -30,23 +30,6 @@ HURRY_S = 0.3
 """So long each output is waited for at the end of what was stopped, in seconds."""
 
 _GONE = frozenset({errno.EPIPE, errno.EIO})
-
-
-class ClosedStream(io.TextIOBase):
-    """Stands for a standard stream that the parent has closed. What is written is lost, and that is told once."""
-
-    _lost = False
-
-    def write(self, text: str) -> int:
-        """Takes nothing; the next `flush` says so."""
-        self._lost = True
-        return 0
-
-    def flush(self) -> None:
-        """Raises OSError when something was written since it was called last."""
-        lost, self._lost = self._lost, False
-        if lost:
-            raise OSError(errno.EBADF, "it is closed")
 
 
 class LineQueue(io.TextIOBase):
@@ -59,59 +42,52 @@ class LineQueue(io.TextIOBase):
     def __init__(self, stream: Stream, left_out: Callable[[int], str]) -> None:
         self._stream = stream
         self._left_out = left_out
-        self._pieces: deque[str] = deque()
-        self._size = self._missed = self._lost = 0
+        self._pieces: queue.Queue[str] = queue.Queue()
+        self._missed = self._lost = 0
         self._full = self.ending = False
         self._error: OSError | None = None
-        self._changed = threading.Condition()
         threading.Thread(target=self._hand_on, name="output", daemon=True).start()
 
     @property
     def pending(self) -> int:
         """How many pieces wait, with the one that is under way."""
-        return len(self._pieces)
+        return self._pieces.unfinished_tasks
 
     def write(self, text: str) -> int:
         """Takes a piece at once, or leaves it out. Raises OSError for what the thread has met."""
-        with self._changed:
-            if self._error is not None:
-                raise self._error
-            most = MOST_WAITING // 2 if self._full else MOST_WAITING
-            self._full = not self.ending and self._size + len(text) > most
-            if self._full:
-                self._missed += 1
-                self._lost += 1
-                return 0
-            for piece in (self._left_out(self._missed), text) if self._missed else (text,):
-                self._pieces.append(piece)
-                self._size += len(piece)
+        if self._error is not None:
+            raise self._error
+        most = MOST_WAITING // 2 if self._full else MOST_WAITING
+        self._full = not self.ending and self.pending >= most
+        if self._full:
+            self._missed += 1
+            self._lost += 1
+            return 0
+        if self._missed:
+            self._pieces.put(self._left_out(self._missed))
             self._missed = 0
-            self._changed.notify_all()
+        self._pieces.put(text)
         return len(text)
 
     def finish(self, still_s: float, most_s: float = math.inf) -> int:
         """Waits until everything is taken, nothing was for `still_s` seconds, or `most_s` are over; answers how many
         pieces were not taken. A reader that has gone away is none."""
         until, before = time.monotonic() + most_s, -1
-        with self._changed:
-            while self._pieces and len(self._pieces) != before and time.monotonic() < until:
-                before = len(self._pieces)
-                self._changed.wait(still_s)
-            return 0 if self._error else self._lost + len(self._pieces)
+        with self._pieces.all_tasks_done:
+            while self.pending not in {0, before} and time.monotonic() < until:
+                before = self.pending
+                self._pieces.all_tasks_done.wait(still_s)
+        return 0 if self._error else self._lost + self.pending
 
     def _hand_on(self) -> None:
-        while self._error is None:
-            with self._changed:
-                self._changed.wait_for(lambda: self._pieces)
+        while True:
+            piece = self._pieces.get()
             try:
-                self._write_out(self._pieces[0])
+                if self._error is None:
+                    self._write_out(piece)
             except (OSError, ValueError) as error:  # ValueError: the stream is closed already
                 self._error = error if isinstance(error, OSError) else OSError(errno.EBADF, str(error))
-            with self._changed:
-                self._size -= len(self._pieces.popleft())
-                if self._error is not None:
-                    self._pieces.clear()
-                self._changed.notify_all()
+            self._pieces.task_done()
 
     def _write_out(self, text: str) -> None:
         """By the descriptor where there is one: lines stay whole, and Python's own buffer empty and unlocked, which the
@@ -238,11 +214,11 @@ def standard_printer() -> Printer:
     gets their numbers."""
     number = 0
     while number <= 2:
-        number = os.open(os.devnull, os.O_RDWR)
+        number = os.open(os.devnull, os.O_RDONLY)
     os.close(number)
-    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
-    sys.stdout = sys.stdout or ClosedStream()
-    sys.stderr = sys.stderr or ClosedStream()
+    sys.stdin = sys.stdin or os.fdopen(0)
+    sys.stdout = sys.stdout or os.fdopen(1, "w")
+    sys.stderr = sys.stderr or os.fdopen(2, "w")
     return Printer(sys.stdout, sys.stderr)
 
 
