@@ -9,7 +9,7 @@ import pytest
 
 from tests.console.sample_crawl import API, NOW, origin, run_view
 from tui_crawler.cli.run_ledger import RunLedger
-from tui_crawler.cli.run_summary import summary
+from tui_crawler.cli.run_watch import summary
 from tui_crawler.console.engine_room import EngineEnd, EngineRoom, Phase
 from tui_crawler.console.exit_summary import ExitSummary
 from tui_crawler.console.present.log_lines import activity_line, log_row

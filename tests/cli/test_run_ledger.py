@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tui_crawler.cli.run_ledger import RATE_SECONDS, RunLedger, costs_patience
 from tui_crawler.cli.run_progress import frame
-from tui_crawler.cli.run_summary import NAMED, summary
+from tui_crawler.cli.run_watch import NAMED, summary
 from tui_crawler.domain.event import EVENT_NAMES, Event
 
 A = "https://a.example.org"

@@ -14,7 +14,7 @@ from tests.designs.test_sitemaps import urlset
 from tests.designs.web import Site
 from tui_crawler.cli.run_ledger import RunLedger
 from tui_crawler.cli.run_lines import event_line
-from tui_crawler.cli.run_summary import summary
+from tui_crawler.cli.run_watch import summary
 from tui_crawler.console.present.attempt_row import note
 from tui_crawler.console.present.log_lines import attempt_line, log_lines
 from tui_crawler.console.present.url_detail import attempt_rows, content_lines, page_lines
