@@ -41,14 +41,6 @@ def read_config(
 
 
 def tell_warnings(config: Config, printer: Printer) -> None:
-    """Before a start: prints what is doubtful in a configuration to stderr.
-
-    Raises UsageProblem for settings that this version cannot carry out and that would change the crawl.
-    """
-    from tui_crawler.config.not_yet import blocking
-
-    refused = blocking(config)
-    if refused:
-        raise UsageProblem(*(f"{config.file}: {reason}" for reason in refused))
+    """Before a start: prints what is doubtful in a configuration to stderr."""
     for warning in config.warnings:
         printer.note(f"warning: {warning}")

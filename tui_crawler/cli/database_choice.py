@@ -76,7 +76,7 @@ def database_of_run(arguments: argparse.Namespace, config: Config) -> Path:
 
 
 def configured_database(config: Config) -> Path:
-    """The file a configuration keeps its crawl in. Raises UsageProblem for a PostgreSQL URL."""
+    """The file a configuration keeps its crawl in."""
     return _file(config.database.location)
 
 

@@ -7,7 +7,6 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from tui_crawler.config.kinds import text_of
 from tui_crawler.config.problem import Mark, Refused, visible
@@ -18,26 +17,20 @@ if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
 
 SQLITE_MAGIC = b"SQLite format 3\0"
-POSTGRESQL = "postgresql://"
 _LONGEST = 4096  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """`location` is the absolute path of the SQLite file or a `postgresql://` URL. `given` is the text of the
-    `database` key, empty when the configuration has none (then the guard asks for nothing)."""
+    """`location` is the absolute path of the SQLite file. `given` is the text of the `database` key, empty when the
+    configuration has none (then the guard asks for nothing)."""
 
     location: str
     given: str = ""
 
-    @property
-    def is_postgresql(self) -> bool:
-        """Whether the database is a PostgreSQL server."""
-        return self.location.startswith(POSTGRESQL)
-
 
 class DatabaseName:
-    """The `database` key: a file beside the configuration, or a PostgreSQL URL."""
+    """The `database` key: a file beside the configuration."""
 
     accepts = "the path of an SQLite file"
 
@@ -45,11 +38,10 @@ class DatabaseName:
         text = text_of(node, self)
         if not text or len(text) > _LONGEST or not text.isprintable():
             raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}")
-        if text.startswith(POSTGRESQL):
-            if _server(text) is None:
-                raise Refused(node.mark, "the postgresql:// URL names no database", f"as in {POSTGRESQL}host/crawl")
-            return Database(text, text)
-        if "://" in text or text.lower().startswith("file:") or text == ":memory:":
+        if "://" in text:
+            sqlite = "this version keeps crawls in SQLite files" if text.startswith("postgres") else "name a plain file"
+            raise Refused(node.mark, f"expected {self.accepts}, found a URL", sqlite)  # which may hold a password
+        if text.lower().startswith("file:") or text == ":memory:":
             raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}", "name a plain file")
         path = (reader.folder / text).absolute()
         if reader.looks_at_files:
@@ -89,22 +81,19 @@ def check_file(path: Path, mark: Mark) -> None:
 
 
 def guard_database(config: Config, opened: Path | str) -> str | None:
-    """None when `opened` (path or PostgreSQL URL) is the database the configuration asks for, else an error
-    that names both (U). A configuration without `database` asks for none."""
+    """None when `opened` is the database the configuration asks for, else an error that names both (U). A configuration
+    without `database` asks for none."""
     wanted = config.database.given
     if not wanted:
         return None
-    text = str(opened)
-    if text.startswith(POSTGRESQL) or config.database.is_postgresql:
-        fits = _server(text) is not None and _server(text) == _server(wanted)
-    else:
-        segments = _segments(wanted)
-        fits = any(full.parts[-len(segments) :] == segments for full in (Path(text).absolute(), Path(text).resolve()))
+    segments = _segments(wanted)
+    opened = Path(opened)
+    fits = any(full.parts[-len(segments) :] == segments for full in (opened.absolute(), opened.resolve()))
     if fits:
         return None
     return (
-        f"the database {visible(without_password(text), 200)} does not belong to this configuration: it asks for "
-        f"{visible(without_password(wanted), 200)} ({visible(config.source_of('database'), 200)})"
+        f"the database {visible(str(opened), 200)} does not belong to this configuration: it asks for "
+        f"{visible(wanted, 200)} ({visible(config.source_of('database'), 200)})"
     )
 
 
@@ -113,21 +102,3 @@ def _segments(given: str) -> tuple[str, ...]:
     parts = PurePath(os.path.normpath(given)).parts
     leading = sum(1 for part in parts if part == os.pardir)
     return parts[leading:]
-
-
-def _server(url: str) -> tuple[str | None, int, str] | None:
-    """Host, port and database of a PostgreSQL URL; None for a path or a broken URL."""
-    try:
-        parts = urlsplit(url)
-        name = parts.path.strip("/")
-        return (parts.hostname, parts.port or 5432, name) if url.startswith(POSTGRESQL) and name else None
-    except ValueError:
-        return None
-
-
-def without_password(location: str) -> str:
-    """A PostgreSQL URL without user, password and options; a path as it is."""
-    if _server(location) is None:
-        return location
-    parts = urlsplit(location)
-    return f"{POSTGRESQL}{parts.netloc.rpartition('@')[2]}{parts.path}"

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tui_crawler.config.database import without_password
 from tui_crawler.config.policies import EXCLUSIONS, POLICIES, RULES, WHITELIST
 from tui_crawler.config.schema import DEFAULT, ROOT, Config
 from tui_crawler.config.table import Table
@@ -24,15 +23,9 @@ class Setting:
 
 
 def effective(config: Config) -> tuple[Setting, ...]:
-    """Every key with its value and source, in the order of the documentation. A list is one setting.
-
-    The password of a PostgreSQL URL is left out.
-    """
+    """Every key with its value and source, in the order of the documentation. A list is one setting."""
     sources = dict(config.sources)
-    return tuple(
-        Setting(key, without_password(value) if key == "database" else value, sources.get(key, DEFAULT))
-        for key, value in _settings(ROOT, config, "")
-    )
+    return tuple(Setting(key, value, sources.get(key, DEFAULT)) for key, value in _settings(ROOT, config, ""))
 
 
 def _settings(table: Table, value: Any, at: str) -> Iterator[tuple[str, Any]]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.config.load import config_from_seeds, load_config
-from tui_crawler.config.not_yet import blocking
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.console.first_step import (
     FirstStep,
@@ -118,9 +117,6 @@ class Folder:
             config = load_config(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
         except ConfigErrors as errors:
             return tuple(str(problem) for problem in errors.problems)
-        refused = blocking(config)
-        if refused:
-            return tuple(f"{typed}: {reason}" for reason in refused)
         database = Path(config.database.location)
         return self._check_database(str(database)) if database.exists() else ()
 
