@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Said, Wiring
 from tests.cli.crawls import A, asked_of, store_crawl
-from tui_crawler.cli.operator_name import operator_name
+from tui_crawler.cli.actions import operator_name
 from tui_crawler.domain.command import Exclude
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.run import NotTakenUp

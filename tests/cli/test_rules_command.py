@@ -17,7 +17,7 @@ from tests.cli.conftest import CONFIG, Said, Terminal
 from tests.cli.crawls import NEWS, OF_RULES, SEEDS, asked_of, store_crawl
 from tests.storage.making import A, B
 from tui_crawler.cli import rules_command
-from tui_crawler.cli.operator_name import operator_name
+from tui_crawler.cli.actions import operator_name
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.policy import (
     DoNotCrawl,

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.conftest import ORIGIN, Said, Wiring, origin_view
 from tui_crawler.cli import steer_command
-from tui_crawler.cli.operator_name import operator_name
+from tui_crawler.cli.actions import operator_name
 from tui_crawler.config.units import show_duration
 from tui_crawler.console.uptake import gave_up_words
 from tui_crawler.domain.command import (

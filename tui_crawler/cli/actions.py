@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.exit_status import ExitStatus
-from tui_crawler.cli.operator_name import operator_name
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 
@@ -22,6 +21,16 @@ Tell = Callable[[object, object], Iterable[str]]
 """What was before and what is now (JSON values) as lines for a person; crawled text made safe."""
 
 WAITS = "written down; the run has not taken it up yet"
+
+
+def operator_name() -> str:
+    """The name of the user of this process; `operator` where the system knows none."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):  # no such user in the password database, none in the environment
+        return "operator"
 
 
 def carry_out(database: Path, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0) -> ActionResult:

@@ -11,10 +11,10 @@ from textwrap import wrap
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from tui_crawler.cli.actions import operator_name
 from tui_crawler.cli.columns import Squeeze, columns, terminal_width
 from tui_crawler.cli.database_choice import existing_database
 from tui_crawler.cli.exit_status import ExitStatus
-from tui_crawler.cli.operator_name import operator_name
 from tui_crawler.cli.options import CommandSet, add_database, add_json
 from tui_crawler.cli.printer import Printer
 

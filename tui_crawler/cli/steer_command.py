@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import closing
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from tui_crawler.cli.known_names import check_pattern, crawl_urls, exit_code_nam
 from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add_json, duration, moment, words
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.cli.seed_list import read_seeds
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import Command
@@ -24,37 +24,39 @@ _BESIDE = frozenset({"let_go", "in_force"})
 """What stands in an outcome beside the names of origins."""
 BULK = 10_000
 """So many seeds are handed over in one action."""
+_BAD_LINES_TOLD = 20
+
+
+_ORDERS = (
+    (
+        "pause",
+        "make no further request to these origins",
+        "Makes no further request to these origins after the one under way. The pause is kept in the database "
+        "until resume takes it off.",
+    ),
+    ("resume", "take the pause off these origins", ""),
+    (
+        "stop",
+        "finish these origins for this run",
+        "Finishes these origins for this run; their pages are kept and the next run starts them again.",
+    ),
+    (
+        "top-up",
+        "put the patience of these origins back to full",
+        "Puts the patience of these origins back to full; one that had given up goes on.",
+    ),
+    (
+        "refetch",
+        "fetch robots.txt of these origins again at once",
+        "Makes robots.txt of these origins due at once. The delay is kept, and the rules in force hold until then.",
+    ),
+)
 
 
 def declare(commands: CommandSet) -> None:
     """Declares the commands."""
-    pause = commands.add(
-        "pause",
-        "make no further request to these origins",
-        _pause,
-        "Makes no further request to these origins after the one under way. The pause is kept in the database "
-        "until resume takes it off.",
-    )
-    resume = commands.add("resume", "take the pause off these origins", _resume)
-    stop = commands.add(
-        "stop",
-        "finish these origins for this run",
-        _stop,
-        "Finishes these origins for this run; their pages are kept and the next run starts them again.",
-    )
-    top_up = commands.add(
-        "top-up",
-        "put the patience of these origins back to full",
-        _top_up,
-        "Puts the patience of these origins back to full; one that had given up goes on.",
-    )
-    refetch = commands.add(
-        "refetch",
-        "fetch robots.txt of these origins again at once",
-        _refetch,
-        "Makes robots.txt of these origins due at once. The delay is kept, and the rules in force hold until then.",
-    )
-    for parser in (pause, resume, stop, top_up, refetch):
+    for word, summary, description in _ORDERS:
+        parser = commands.add(word, summary, partial(_steer, word), description)
         parser.add_argument("origins", metavar="ORIGIN", nargs="*", help="scheme and host, or the host alone")
         parser.add_argument("--all", action="store_true", help="every origin")
         _add_common(parser)
@@ -98,36 +100,6 @@ def _add_common(parser: CommandParser) -> None:
     add_database(parser)
 
 
-def _pause(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import PauseOrigins
-
-    return _steer(arguments, printer, PauseOrigins, "paused")
-
-
-def _resume(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import ResumeOrigins
-
-    return _steer(arguments, printer, ResumeOrigins, "resumed")
-
-
-def _stop(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import StopOrigins
-
-    return _steer(arguments, printer, StopOrigins, "stopped")
-
-
-def _top_up(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import TopUpPatience
-
-    return _steer(arguments, printer, TopUpPatience, "patience is full again:")
-
-
-def _refetch(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import RefetchRobots
-
-    return _steer(arguments, printer, RefetchRobots, "robots.txt is due at once:")
-
-
 def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.config.units import show_duration
     from tui_crawler.domain.command import SetDelay
@@ -139,17 +111,22 @@ def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
     return carry_out_all(database, (command,), _telling(done), printer, as_json=arguments.json)
 
 
-def _steer(
-    arguments: argparse.Namespace,
-    printer: Printer,
-    command: Callable[[tuple[str, ...]], Command],
-    done: str,
-) -> int:
+def _steer(word: str, arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain import command
+
+    made: dict[str, tuple[Callable[[tuple[str, ...]], Command], str]] = {
+        "pause": (command.PauseOrigins, "paused"),
+        "resume": (command.ResumeOrigins, "resumed"),
+        "stop": (command.StopOrigins, "stopped"),
+        "top-up": (command.TopUpPatience, "patience is full again:"),
+        "refetch": (command.RefetchRobots, "robots.txt is due at once:"),
+    }
+    order, done = made[word]
     if bool(arguments.origins) == arguments.all:
         raise UsageProblem("name the origins, or --all", hint="tui-crawler status lists them")
     database = existing_database(arguments)
     origins = _origins(database, tuple(arguments.origins))
-    return carry_out_all(database, (command(origins),), _telling(done), printer, as_json=arguments.json)
+    return carry_out_all(database, (order(origins),), _telling(done), printer, as_json=arguments.json)
 
 
 def _add(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -168,12 +145,89 @@ def _add(arguments: argparse.Namespace, printer: Printer) -> int:
         with closing(open_reports(database)) as reports:
             return frozenset(one.origin for one in reports.origins_changed(0).rows)
 
-    urls = read_seeds(arguments.urls, arguments.file, known, printer)
+    urls = _read_seeds(arguments.urls, arguments.file, known, printer)
     commands = [
         AddSeeds(urls[start : start + BULK], arguments.job, arguments.pattern, arguments.force, arguments.not_before)
         for start in range(0, len(urls), BULK)
     ]
     return carry_out_all(database, commands, _telling("added"), printer, as_json=arguments.json)
+
+
+def _read_seeds(
+    words: Sequence[str], file: str | None, known: Callable[[], Set[str]], printer: Printer
+) -> tuple[str, ...]:
+    """The normalised seeds, each once, in their order; a word that is a file stands for the lines in it. Without a
+    scheme they are read as the console reads them, by the origins that are `known`; but a word that has neither a path
+    nor a port may be a mistyped file, and is none.
+
+    A bad URL among the arguments is a UsageProblem. In a list (`-`, a file) it is told with its line and left
+    out; a list without a single good one is a UsageProblem, too.
+    """
+    from tui_crawler.console.present.seeds import Seeds, read_seed, scheme_words
+    from tui_crawler.domain.url import CrawlUrl, InvalidUrl
+
+    seeds: dict[str, str] = {}  # and the scheme that was taken, empty where one was written
+    bad: list[str] = []
+
+    def take(raw: str) -> CrawlUrl | InvalidUrl:
+        written = "://" in raw
+        url = read_seed(raw, frozenset() if written else known())
+        if isinstance(url, CrawlUrl):
+            seeds.setdefault(url.href, "" if written else url.scheme)
+        return url
+
+    files = [word for word in words if _is_file(word)]
+    for word in words:
+        if word == "-" or word in files:
+            continue
+        url = take(word)
+        if isinstance(url, InvalidUrl):
+            bad.append(f"{url.raw} {url.reason}")
+        elif "/" not in word and ":" not in word:
+            bad.append(f"there is no file {word}; did you mean {url.href}?")
+    if bad:
+        raise UsageProblem(*bad)
+    told = 0
+    for place, line in _listed("-" in words, files if file is None else [*files, file]):
+        url = take(line)
+        if isinstance(url, InvalidUrl):
+            told += 1
+            if told <= _BAD_LINES_TOLD:
+                printer.note(f"{place}: {url.raw[:200]} {url.reason}")
+    if told:
+        printer.note(f"{told} of the listed lines cannot be crawled and were left out")
+    if taken := scheme_words(Seeds(schemes=tuple(dict.fromkeys(filter(None, seeds.values()))))):
+        printer.note(taken)
+    if not seeds:
+        raise UsageProblem("no seed is named", hint="tui-crawler add URL…, a file, or - to read them from stdin")
+    return tuple(seeds)
+
+
+def _is_file(word: str) -> bool:
+    """Whether a word is the name of a file here; a URL with its scheme never is."""
+    try:
+        return "://" not in word and Path(word).is_file()
+    except (OSError, ValueError):  # a name no file can have
+        return False
+
+
+def _listed(stdin: bool, files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    if stdin:
+        lines = (line.decode("utf-8-sig", "replace") for line in sys.stdin.buffer)
+        yield from _numbered("stdin", lines)
+    for file in files:
+        try:
+            with Path(file).open(encoding="utf-8-sig", errors="replace") as text:
+                yield from _numbered(file, text)
+        except OSError as error:
+            raise UsageProblem(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _numbered(name: str, lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if text and not text.startswith("#"):
+            yield f"{name}:{number}", text
 
 
 def _retry(arguments: argparse.Namespace, printer: Printer) -> int:

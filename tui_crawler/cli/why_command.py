@@ -9,11 +9,11 @@ from contextlib import closing
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from tui_crawler.cli.actions import operator_name
 from tui_crawler.cli.columns import terminal_width
 from tui_crawler.cli.database_choice import existing_database
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_jobs
-from tui_crawler.cli.operator_name import operator_name
 from tui_crawler.cli.options import CommandSet, add_database, add_json
 from tui_crawler.cli.printer import LINE_LIMIT, Printer
 

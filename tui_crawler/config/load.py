@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -25,7 +27,6 @@ from tui_crawler.config.problem import (
 )
 from tui_crawler.config.reader import Reader
 from tui_crawler.config.schema import PLACES, ROOT, Config
-from tui_crawler.config.source import read_text
 from tui_crawler.config.table import Key, Table, places_of, suggest_key, walk_keys
 from tui_crawler.config.tree import Node, compose, node_of
 from tui_crawler.domain.policy import Whitelist
@@ -33,6 +34,8 @@ from tui_crawler.domain.policy import Whitelist
 if TYPE_CHECKING:
     from tui_crawler.domain.ruleset import RulesetChange
 
+MAX_FILE_BYTES = 4 * 1024 * 1024
+_NOT_YAML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")  # YAML 1.2.2, 5.1
 _ON_COMMAND_LINE = Mark(COMMAND_LINE)
 _FORCE_IMPOLITE = {"delay.allow_impolite": True}
 
@@ -58,7 +61,7 @@ def load_config(
     writes nothing.
     """
     try:
-        text = read_text(path)
+        text = _read_text(path)
     except Refused as refused:
         raise _errors(refused) from refused
     return _load(text, path, overrides or {}, allow_impolite_cli, looks_at_files=looks_at_files, resolves=resolves)
@@ -142,7 +145,7 @@ def load_rules(path: Path) -> RulesetChange:
     a ruleset. A list that the file gives replaces the one in force, an empty one takes it away; what the file does
     not name stays, also within `policies`. Raises ConfigErrors."""
     try:
-        text = read_text(path)
+        text = _read_text(path)
     except Refused as refused:
         raise _errors(refused) from refused
     return read_rules(text, str(path), path.parent)
@@ -237,3 +240,47 @@ def _finish(config: Config, reader: Reader, start: Mark) -> Config:
 
 def _errors(refused: Refused) -> ConfigErrors:
     return ConfigErrors([problem_at(refused.mark, refused.at, refused.message, refused.suggestion)])
+
+
+def _read_text(path: Path) -> str:
+    """The text of a configuration file without its byte order mark.
+
+    Raises Refused when there is no such file, it may not be read, is no regular file, is larger than 4 MiB, is not
+    UTF-8, or holds a character YAML does not allow (NUL, escape…).
+    """
+    whole = Mark(str(path))
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise Refused(whole, "is a folder", "name a YAML file")
+        if not stat.S_ISREG(status.st_mode):
+            raise Refused(whole, "is not a regular file", "name a YAML file")
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise Refused(whole, f"cannot be read: {reason.lower()}") from error
+    if len(data) > MAX_FILE_BYTES:
+        raise Refused(whole, f"is larger than {MAX_FILE_BYTES // 1024**2} MiB, the limit of a configuration")
+    return _checked(_decoded(data, str(path)), str(path))
+
+
+def _decoded(data: bytes, file: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line_start = before.rfind(b"\n") + 1
+        mark = Mark(file, before.count(b"\n") + 1, len(before[line_start:].decode("utf-8", "replace")) + 1)
+        raise Refused(
+            mark, f"is not UTF-8: the byte {data[error.start]:#04x} cannot stand here", "save the file as UTF-8"
+        ) from error
+
+
+def _checked(text: str, file: str) -> str:
+    bad = _NOT_YAML.search(text)
+    if bad is None:
+        return text
+    start = bad.start()
+    mark = Mark(file, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
+    raise Refused(mark, f"the character U+{ord(bad[0]):04X} is not allowed in YAML", "remove it")
