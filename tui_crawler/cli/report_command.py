@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.site_audit import Cell, Kind
 
 FORMATS = ("html", "md", "junit", "json")
-_LONGEST = 1_000  # characters of a URL or another text
 _DESCRIPTION = """\
 Writes one file that needs nothing else: failures by cause, broken links with the pages that hold them, slow pages,
 redirect chains and loops, titles, canonical and noindex, what was cut, and the politeness proof. It says how the sites
@@ -73,4 +72,4 @@ def shown(kind: Kind, cell: Cell) -> str:
     formats |= {"count": words.count, "bytes": words.size, "ms": words.phase}
     formats |= {"moment": words.date_time, "cut": cut_words}
     text = formats.get(kind.name, str)(cell)
-    return safe(text, _LONGEST) if cell is not None or kind.name in formats else ""
+    return safe(text, 1_000) if cell is not None or kind.name in formats else ""

@@ -145,7 +145,7 @@ Pages that name another URL as the canonical one; they are not kept.
 noindex|Noindex|notice|url
 Pages that ask not to be indexed (meta robots, X-Robots-Tag); they are not kept.
 exit_codes|Exit codes||exit_code when attempts*
-How the attempts ended.
+How the attempts ended, those of robots.txt among them.
 response_times|Response times||from_ms below_ms attempts*
 How long the attempts waited for the other side.
 violations|Broken promises of politeness|fault|url fault sent_at gap_ms promised_ms earlier_url

@@ -75,7 +75,7 @@ def _section(section: Section, show: Show) -> Iterator[str]:
     sign = f'<span class="{level}" aria-hidden="true">{_SIGNS[level]}</span> ' if level else ""
     yield f'<section aria-labelledby="{section.key}"><h2 id="{section.key}">{sign}{section.title}</h2>\n'
     total = show(Kind.count, section.total)
-    listed = f"The first {len(section.rows)} of {total}." if section.left_out else f"All {total}."
+    listed = f"The first {len(section.rows)} of {total}." if section.left_out else f"All {total}." if level else ""
     yield f'<table role="table"><caption>{escape(section.says)} <b>{listed}</b></caption>\n'
     classes = ["bar" if one.bar else "n" if one.kind in _NUMBERS else "" for one in section.columns]
     yield '<thead role="rowgroup"><tr role="row">'

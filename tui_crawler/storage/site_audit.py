@@ -28,6 +28,7 @@ _OF_RUN = """SELECT page_id, origin_id, url_id, exit_code, http_status, id AS at
     (SELECT external FROM page p WHERE p.id = page_id) AS external FROM attempt
     WHERE id IN (SELECT MAX(id) FROM attempt WHERE {of_run} AND page_id IS NOT NULL GROUP BY page_id)"""
 
+_WHEN = {code.name: row.when for code, row in DISPOSITIONS.items()}
 _EXIT = name_of("q.exit_code", ExitCode)
 _SUMS = """SELECT (SELECT MIN(started_at) FROM attempt), (SELECT MAX(ended_at) FROM attempt), COUNT(*),
     SUM(pages_known), SUM(done), SUM(failed), SUM(blocked), SUM(pending), SUM(requests), SUM(bytes) FROM origin"""
@@ -102,7 +103,7 @@ class _Tables:
         canonical = _ENDED_AS.format(_CANONICAL, ExitCode.not_canonical)
         yield self._listed("not_canonical", "u.href, t.href", canonical)
         yield self._listed("noindex", "u.href", _ENDED_AS.format("", ExitCode.noindex))
-        exits = [(code, _when(code), count) for code, count in self._rows(_EXITS)]
+        exits = [(code, _WHEN.get(code, ""), count) for code, count in self._rows(_EXITS)]
         yield "exit_codes", exits, len(exits)
         times: dict[int, int] = dict(self._rows(_TIMES))
         bounds = zip(record.RESPONSE_BOUNDS, (*record.RESPONSE_BOUNDS[1:], None), strict=True)
@@ -158,7 +159,3 @@ class _Tables:
             if len(urls[title]) < record.NAMED:
                 urls[title][url] = None
         return key, [(title, pages, list(urls[title])) for title, pages in rows], total
-
-
-def _when(name: str) -> str:
-    return DISPOSITIONS[ExitCode[name]].when if name in ExitCode.__members__ else ""
