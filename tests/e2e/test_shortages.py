@@ -125,6 +125,20 @@ def test_a_run_waits_for_room_on_the_disk_and_goes_on(port, tmp_path):
     assert set(Site.asked.values()) == {1}
 
 
+def test_few_descriptors_cost_requests_in_flight_and_no_origin(port, tmp_path):
+    config, database = configured(tmp_path, port, 60, 60, "50ms")
+    words = ["-m", "tui_crawler", "run", str(config), "--json"]
+    limit = "import os, resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64));"
+    limit += " os.execv(sys.argv[1], sys.argv[1:])"
+    command = [sys.executable, "-c", limit, sys.executable, *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "requests in flight, not 60: the system lets this process open no more files" in done.stderr
+    assert_all_crawled(database, 60)
+    assert set(Site.asked.values()) == {1}
+    assert 1 < value(database, "SELECT max_in_flight FROM run") < 60
+
+
 def test_a_run_that_is_ended_while_the_disk_is_full_tells_what_is_left_and_the_next_goes_on(port, tmp_path):
     config, database = configured(tmp_path, port, 3, 3, "300ms")
     switch, told = tmp_path / "full", tmp_path / "told"

@@ -25,6 +25,7 @@ from tui_crawler.domain.command import (
     TopUpPatience,
 )
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
+from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.policy import Exclusion, PolicySet
 from tui_crawler.domain.run import RunReason
 
@@ -563,6 +564,25 @@ def test_a_database_that_takes_nothing_stops_all_requests_until_it_does():
     assert "disk" in str(dict(failed.extra)["message"])
     assert restored.at - failed.at >= 119_000
     assert len([url for url in crawling.web.pages() if url.startswith(B)]) == 12
+
+
+def test_want_of_descriptors_costs_a_wait_and_neither_a_page_nor_patience():
+    short = iter([False, False, True, True, False, True])
+
+    def on_request(name):
+        if next(short, False):
+            raise OutOfDescriptors("Too many open files")
+
+    async def main():
+        crawling = Crawling([A, B], linked_site(6))
+        crawling.web.on_request = on_request
+        return crawling, await crawling.run()
+
+    crawling, reason = run_virtual(main())
+    assert reason == "exhausted"
+    assert crawling.heard.finish_reasons() == {A: "exhausted", B: "exhausted"}
+    assert Counter(crawling.web.pages()) == {f"{origin}/{n}": 1 for origin in (A, B) for n in range(6)}
+    assert {event.exit_code for event in crawling.heard.named("attempt_finished")} == {"file_ingested"}
 
 
 def test_a_full_disk_is_waited_for_without_a_request_and_nothing_is_lost():

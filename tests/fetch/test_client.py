@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import resource
 import ssl
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +15,12 @@ import pytest
 from tests.fetch.asking import CORPORA, SHORT, ask, fetching, head, whole
 from tests.support.hostile_web import HostileWeb, Send, Wait
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.classify import Phase, Trouble, exit_code_of_trouble
 from tui_crawler.fetch.client import failure_of, system_moment
 from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.resolve import resolve_name
 from tui_crawler.fetch.tls import Access, Trust, tls_context
 
 CERTIFICATE = CORPORA / "crawled.example.pem"  # self-signed, with its key, made for these tests
@@ -121,6 +125,25 @@ async def test_only_so_many_origins_stay_open(web: HostileWeb) -> None:
         await fetcher.exchange(ask(f"http://{name}.example:{web.port}/"))
     await fetcher.close()
     assert web.connections == 4  # a, b, c, and a again, which was the least recently used
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_want_of_descriptors_is_nobodys_fault_and_closes_what_is_idle(web: HostileWeb, host: str) -> None:
+    fetcher = fetching(resolve=lambda name, port: (here if name == "a.example" else resolve_name)(name, port))
+    web.on("/", Send(whole()))
+    await fetcher.exchange(ask(f"http://a.example:{web.port}/"))  # is kept open
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.dup(0)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, limits[1]))
+    try:
+        with pytest.raises(OutOfDescriptors):
+            await fetcher.exchange(ask(f"http://{host}:{web.port}/"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert (await fetcher.exchange(ask(f"http://a.example:{web.port}/"))).exit_code is ExitCode.file_ingested
+    await fetcher.close()
+    assert web.connections == 2, "the kept one was given back"
 
 
 async def test_an_origin_in_use_is_not_closed_for_another(web: HostileWeb) -> None:

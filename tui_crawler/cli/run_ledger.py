@@ -16,6 +16,7 @@ RATE_SECONDS = 30
 
 MOST_COMPLAINTS = 100
 
+_COMPLAINING = frozenset({"run_started", "worker_ended", "run_finished"})
 GAVE_UP = frozenset({"patience", "database_error"})
 """The finish reasons that make the exit status 1."""
 
@@ -175,9 +176,9 @@ def _without_robots(event: Event, extra: Mapping[str, object]) -> str:
 
 
 def complaint_of(event: Event) -> str:
-    """What went wrong beside the crawl (raw), for stderr: a worker that is gone, why a run ended as it did; mostly
-    empty."""
-    return str(dict(event.extra).get("message", "")) if event.event in {"worker_ended", "run_finished"} else ""
+    """What went wrong beside the crawl (raw), for stderr: a worker that is gone, why a run ended as it did, what the
+    machine does not allow it; mostly empty."""
+    return str(dict(event.extra).get("message", "")) if event.event in _COMPLAINING else ""
 
 
 def number(extra: Mapping[str, object], key: str, default: int) -> int:

@@ -222,7 +222,8 @@ def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
     )
     if run.live:
         held_up = held_up_words(run, now)
-        return f"{begun}, live: {safe(run.owner)}{held_up and '; '}{held_up}"
+        slots = f", at most {run.max_in_flight} in flight" if run.max_in_flight else ""
+        return f"{begun}, live: {safe(run.owner)}{slots}{held_up and '; '}{held_up}"
     if not run.finished_at:
         heard = date_time(end_of_run(run, 0), zone)
         return f"{begun}, {BROKEN_OFF} (last heard of {heard}): nobody crawls, the next start continues it"

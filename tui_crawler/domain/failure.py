@@ -23,6 +23,10 @@ class RunHeld(Exception):
     """Another live run holds the database; the message says which process on which host."""
 
 
+class OutOfDescriptors(Exception):
+    """No connection can be opened for want of a file descriptor: nothing was sent, and that is nobody's fault."""
+
+
 class NotTakenUp(Exception):
     """A live run has not looked at the operator journal in time; the action stays there."""
 

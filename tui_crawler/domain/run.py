@@ -94,6 +94,7 @@ class RunPlan:
     policies: PolicySet = field(default_factory=_no_rules)
     start_paths: tuple[tuple[str, str], ...] = ()
     max_url_length: int = 2048
+    note: str = ""  # what the machine does not allow of it, in words
     check_external: bool = False
     unverified: int = 0  # hosts whose certificates are not verified; -1: any
 

@@ -131,7 +131,11 @@ class Engine:
         await self._take_rules(start)
         now = self._clock.now()
         size = len(start.origins)
-        self._tell(events.run_started(now.wall_ms, start.run_id, start.continued, size, start.requests))
+        self._tell(
+            events.run_started(
+                now.wall_ms, start.run_id, start.continued, size, start.requests, self._settings.plan.note
+            )
+        )
         reason = RunReason.error
         try:
             await self._enter(start.origins, start.continued, start.unclean)

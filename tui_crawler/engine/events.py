@@ -9,9 +9,10 @@ from tui_crawler.domain.run import RunReason
 from tui_crawler.engine.roster import Counts
 
 
-def run_started(at: int, run_id: int, continued: bool, origins: int, requests: int) -> Event:
-    """The run has the database; `continued` when it goes on where a killed one stood, which made `requests`."""
-    so_far = (("origins", origins), ("requests", requests))
+def run_started(at: int, run_id: int, continued: bool, origins: int, requests: int, note: str = "") -> Event:
+    """The run has the database; `continued` when it goes on where a killed one stood, which made `requests`. `note`:
+    what the machine does not allow of its plan."""
+    so_far = (("origins", origins), ("requests", requests), *((("message", note),) if note else ()))
     return Event(at, "run_started", extra=(("run_id", run_id), ("continued", continued), *so_far))
 
 

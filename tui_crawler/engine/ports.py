@@ -187,7 +187,10 @@ class Fetcher(Protocol):
     """The network behind the engine."""
 
     async def exchange(self, request: FetchRequest) -> Exchange:
-        """One GET or HEAD, with one fluke retry. Never raises for what a server does; cancelling closes it."""
+        """One GET or HEAD, with one fluke retry. Never raises for what a server does; cancelling closes it.
+
+        Raises OutOfDescriptors when this process can open no connection: then nothing was sent.
+        """
         ...
 
     async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import assert_never
 
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.failure import OutOfDescriptors, StorageFailure, StorageHeldUp
 from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.run import StorageFailure, StorageHeldUp
 from tui_crawler.domain.scheduler import Released
 from tui_crawler.domain.turn import (
     CheckUrl,
@@ -28,6 +28,8 @@ from tui_crawler.engine.probes import Probes
 from tui_crawler.engine.roster import Roster
 from tui_crawler.engine.turns import TurnRunner
 from tui_crawler.engine.waiting import Waiting
+
+_DESCRIPTORS_MS = 1_000  # so long a turn waits that could not open a connection
 
 
 class Slots:
@@ -95,6 +97,8 @@ class Slots:
             await self._perform(origin)
             if self._roster.states[origin].finished is not None:
                 await self._fetcher.forget(origin)
+        except OutOfDescriptors:  # what is in flight gives some back
+            await self._clock.wait(asyncio.Event(), _DESCRIPTORS_MS)
         except StorageHeldUp as failure:  # not waited for any more: the run ends, and the next one asks again
             self.lost = str(failure)
             self.hinder(str(failure))

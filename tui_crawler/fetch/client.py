@@ -18,13 +18,14 @@ import httpx
 
 from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, Reading
 from tui_crawler.domain.data_rule import DataRule
+from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.moment import Moment, read_moment
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, bare_host, is_address
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs
 from tui_crawler.fetch.extract import PageReader
-from tui_crawler.fetch.guarded_backend import ClosedUnanswered, GuardedBackend, WatchedStream
+from tui_crawler.fetch.guarded_backend import ClosedUnanswered, GuardedBackend, NoDescriptor, WatchedStream
 from tui_crawler.fetch.headers import RawHeaders
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.resolve import Resolver, resolve_name
@@ -143,7 +144,8 @@ class HttpxWire:
             self._transport(None)  # a proxy that this installation cannot use is an error now, not at the first page
 
     async def open(self, call: Call, log: ConnectionLog) -> HttpxAnswer:
-        """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed."""
+        """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed,
+        OutOfDescriptors."""
         request = self._request(call)
         try:
             origin = self._origin(call.url)
@@ -151,7 +153,7 @@ class HttpxWire:
             raise failure_of(error, Phase.connect, None) from error
         origin.in_use += 1
         try:
-            await self._close_idle()
+            await self._close_idle(self._max_open)
             self._check_address(call.url, origin)
             with self._logs.writing(log):
                 response = await origin.transport.handle_async_request(request)
@@ -159,7 +161,7 @@ class HttpxWire:
             origin.in_use -= 1
             if isinstance(error, TransferFailed) or not isinstance(error, Exception):
                 raise
-            raise failure_of(error, Phase.head, None) from error
+            raise await self._failure_of(error) from error
         answer = HttpxAnswer(response, origin)
         version = response.extensions.get("http_version", b"HTTP/1.1")
         if not version.startswith(b"HTTP/1."):  # h11 takes any digits for a version
@@ -187,12 +189,20 @@ class HttpxWire:
         self._open.move_to_end(url.origin)
         return known
 
-    async def _close_idle(self) -> None:
-        """Closes the least recently used transports without a request, down to the bound."""
-        if len(self._open) <= self._max_open:
+    async def _failure_of(self, error: Exception) -> Exception:
+        """What an exception of the client means before the head has come. Want of descriptors gives those back that
+        nobody uses."""
+        if not isinstance(error.__cause__, NoDescriptor):
+            return failure_of(error, Phase.head, None)
+        await self._close_idle(0)
+        return OutOfDescriptors(str(error))
+
+    async def _close_idle(self, most: int) -> None:
+        """Closes the least recently used transports without a request, down to `most`."""
+        if len(self._open) <= most:
             return
         for name in [name for name, each in self._open.items() if each.in_use == 0]:
-            if len(self._open) <= self._max_open:
+            if len(self._open) <= most:
                 return
             await self.forget(name)
 

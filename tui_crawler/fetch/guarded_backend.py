@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import socket
 import ssl
 from collections.abc import Iterable
 from typing import Any
@@ -21,6 +23,10 @@ SocketOption = (
 
 class ClosedUnanswered(httpcore.ReadError):
     """The connection was closed or reset before any byte of an answer."""
+
+
+class NoDescriptor(httpcore.ConnectError):
+    """This process can open no connection for want of a file descriptor."""
 
 
 class WatchedStream(httpcore.AsyncNetworkStream):
@@ -107,7 +113,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """A connection to one of the host's allowed addresses.
 
-        Raises AddressRefused, httpcore.ConnectError, httpcore.ConnectTimeout. `timeout` in seconds covers it all.
+        Raises AddressRefused, NoDescriptor, httpcore.ConnectError, httpcore.ConnectTimeout. `timeout` in seconds covers
+        it all.
         """
         loop = asyncio.get_running_loop()
         deadline = None if timeout is None else loop.time() + timeout
@@ -127,7 +134,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                     )
                     lap.stream = inner
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                failure = type(error)(f"{address} port {port}: {_innermost(error)}")
+                kind = NoDescriptor if _is_out_of_descriptors(error) else type(error)
+                failure = kind(f"{address} port {port}: {_innermost(error)}")
                 continue
             self._logs.connect(address)
             return WatchedStream(inner, address, self._logs)
@@ -158,8 +166,23 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
             except TimeoutError as error:
                 raise httpcore.ConnectTimeout(f"no address for {host} in time") from error
             except OSError as error:
-                raise httpcore.ConnectError(f"no address for {host}: {error}") from error
+                kind = NoDescriptor if _is_out_of_descriptors(error) else httpcore.ConnectError
+                raise kind(f"no address for {host}: {error}") from error
         return found if self._guard is None else self._guard.allowed(host, found)
+
+
+def _is_out_of_descriptors(error: BaseException | None) -> bool:
+    """Whether an error came of the want of a file descriptor; a name look-up does not say so itself."""
+    while error is not None:
+        try:
+            if isinstance(error, socket.gaierror):
+                os.close(os.open(os.devnull, os.O_RDONLY))
+        except OSError as shortage:
+            error = shortage
+        if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
+            return True
+        error = error.__cause__
+    return False
 
 
 def _innermost(error: BaseException) -> str:

@@ -54,7 +54,12 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
     ids = configure_jobs(transaction, main, plan.jobs, plan.config_name, edited.configuration)
     job_id = ids[plan.job]
     run_id, continued, started_at = _choose_run(transaction, plan, job_id)
-    note(transaction, "run_continued" if continued else "run_started", f"run {run_id}", run_id=run_id)
+    note(
+        transaction,
+        "run_continued" if continued else "run_started",
+        f"run {run_id}{plan.note and '; '}{plan.note}",
+        run_id=run_id,
+    )
     claim = open_session(transaction, starter, plan, run_id, job_id, started_at)
     transaction.execute(
         Page.update({Page.status: int(PageStatus.READY), Page.claimed_at: 0, Page.claimed_by: 0}).where(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.origin import FinishReason
@@ -14,6 +14,7 @@ from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.writer import WriterSettings
+from tui_crawler.wiring.descriptors import room_for
 from tui_crawler.wiring.origin_settings import admission_of, seed_urls
 from tui_crawler.wiring.settings import check_secrets, engine_settings, fetcher_of, sites
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 DRAIN_MS = 4_000  # running requests may end for so long after a stop: in 5 s the process is gone
 _LOOK_S = 1.0  # how often the database is looked for in its folder
 _FOREVER_MS = 10**12  # so long what was fetched waits for another program's lock, or for room on the disk
+_KEPT_CONNECTIONS = 128
 _GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
 
 
@@ -75,8 +77,14 @@ class Crawl:
         )
         self._store = SqliteStore(database, storing)
         self._place = FilePlace(database)
-        self._fetcher = fetcher_of(config, SeedHosts(config, self), self._excluded)
         settings = engine_settings(config, options)
+        wanted = settings.plan.max_in_flight
+        connections = room_for(max(_KEPT_CONNECTIONS, 2 * wanted))
+        if connections < wanted:
+            why = "the system lets this process open no more files"
+            note = f"at most {connections} requests in flight, not {wanted}: {why}"
+            settings = replace(settings, plan=replace(settings.plan, max_in_flight=connections, note=note))
+        self._fetcher = fetcher_of(config, SeedHosts(config, self), self._excluded, connections)
         crew = self._store.crew(options.workers, sites(config)) if options.workers > 1 else None
         clock = clock or SystemClock()
         self.engine = Engine(settings, admission_of(config), self._store, self._fetcher, clock, listener, crew)

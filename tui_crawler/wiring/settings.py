@@ -132,7 +132,9 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
     )
 
 
-def fetcher_of(config: Config, seed_hosts: Container[str], excluded: Callable[[str], str]) -> HttpFetcher:
+def fetcher_of(
+    config: Config, seed_hosts: Container[str], excluded: Callable[[str], str], connections: int
+) -> HttpFetcher:
     """The fetcher; `seed_hosts` may grow while the crawl runs, `excluded` answers what excludes an address."""
     network, reading = config.network, config.reading
     limits = FetchLimits(
@@ -141,7 +143,7 @@ def fetcher_of(config: Config, seed_hosts: Container[str], excluded: Callable[[s
         total_timeout_ms=network.total_timeout_ms,
         max_body_bytes=network.max_body_bytes,
         max_wire_bytes=network.max_body_bytes,
-        max_open_origins=max(128, 2 * config.crawl.max_in_flight),
+        max_open_origins=connections,
         max_url_length=config.crawl.max_url_length,
         max_header_bytes=network.max_header_bytes,
         **asdict(reading),
