@@ -120,7 +120,7 @@ def main() -> None:
         welcome(mode)
     reports = {"poison": CyclingReports, "restless": RestlessReports}.get(mode, FakeReports)()
     failure = ZeroDivisionError("a bug of the engine") if mode == "failing" else None
-    host = PoliteHost(obeys=mode != "stubborn", failure=failure)
+    host = None if mode == "attached" else PoliteHost(obeys=mode != "stubborn", failure=failure)
     rules = PoisonedRules()
     rules.payload = ALL
     app = (CrashingApp if mode == "crashing" else CrawlerApp)(

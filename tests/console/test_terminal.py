@@ -200,3 +200,19 @@ def test_resizing_storms_raise_nothing() -> None:
         terminal.press("q")
         assert_left_with_an_origin_given_up(terminal)
         assert b"Traceback" not in terminal.raw
+
+
+def test_a_byte_that_is_no_utf8_is_let_be_and_after_ctrl_z_the_whole_screen_comes_back() -> None:
+    with console("attached") as terminal:
+        terminal.read_until("Events")
+        os.write(terminal.master, b"\xe9\xff")
+        terminal.press("2")
+        terminal.read_until("By exit code")
+        terminal.press("\x1a")
+        terminal.read_while(lambda: b"\x1b[?1049l" not in terminal.raw)
+        terminal.screen.reset()
+        terminal.child.send_signal(signal.SIGCONT)
+        for words in ("my-index", "By exit code", "Page", "Failures"):
+            terminal.read_until(words)
+        terminal.press("q")
+        terminal.read_to_end()

@@ -6,13 +6,16 @@ is gone ends its writer thread. Here a write is given up soon once the console i
 
 from __future__ import annotations
 
+import codecs
 import os
 import select
 import signal
 import time
 from contextlib import suppress
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
+from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 
 if TYPE_CHECKING:
@@ -98,6 +101,10 @@ class Outlet:
                 waited = 0
 
 
+def _patient_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
+    return partial(codecs.getincrementaldecoder(encoding), errors="replace")
+
+
 class PatientDriver(LinuxDriver):
     """Textual's driver, writing through an `Outlet`."""
 
@@ -108,7 +115,9 @@ class PatientDriver(LinuxDriver):
         self._file = self.outlet  # type: ignore[assignment]  # it has what the writer thread uses of a file
 
     def run_input_thread(self) -> None:
-        """Reads keys; a terminal that went away ends it quietly."""
+        """Reads keys; a terminal that went away ends it quietly, and bytes that are no UTF-8 are characters that mean
+        nothing (Textual would end the console)."""
+        linux_driver.getincrementaldecoder = _patient_decoder  # type: ignore[attr-defined, assignment]  # its import
         try:
             super().run_input_thread()
         except OSError:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from textual import events
+from textual import events, on
 from textual.app import App, ReturnType
+from textual.driver import Driver
 from textual.filter import ANSIToTruecolor, Monochrome
 
 from tui_crawler.console.appearance import filters_for, fitted, has_utf8
@@ -52,6 +53,12 @@ class TerminalApp(App[ReturnType]):
         """What is typed or clicked once it was left is nobody's."""
         if not (self.is_leaving and isinstance(event, events.InputEvent)):
             await super().on_event(event)
+
+    @on(Driver.SignalResume)
+    def paint_anew(self) -> None:
+        """Back in the foreground of the shell: the terminal has nothing of what was painted."""
+        for screen in self.screen_stack:
+            screen.refresh(layout=True)
 
     @property
     def outlet(self) -> Outlet | None:

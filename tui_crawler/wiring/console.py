@@ -13,7 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.app import CrawlerApp
+from tui_crawler.console.appearance import has_utf8
 from tui_crawler.console.clock import SystemClock
+from tui_crawler.console.glyphs import in_ascii
 from tui_crawler.console.session import Memory, state_folder
 from tui_crawler.wiring.console_rules import ConsoleRules
 from tui_crawler.wiring.options import RunOptions
@@ -68,7 +70,7 @@ def open_console(
     with contextlib.closing(WebBeside(web)) as beside:
         summary = _show(config, database, readonly, options, beside, found or _look(database, readonly))
     for line in summary.lines():
-        print(line)
+        print(line if has_utf8(os.environ) else in_ascii(line))
     sys.stdout.flush()
     if summary.engine_stuck:
         os._exit(summary.exit_status or 3)
