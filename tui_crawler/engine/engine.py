@@ -28,7 +28,7 @@ from tui_crawler.engine.waiting import Waiting
 _BY_ITSELF = frozenset({RunReason.exhausted, RunReason.operator})
 _CONTINUED = "what was not stored is asked for again: the next start continues this run with all that is left"
 FEW_ORIGINS_DRAIN_MS = 5_000  # running requests may end for so long before the rest is saved
-_STOPPED_DRAIN_MS = 4_000  # and for so long after the operator has stopped every origin
+_STOPPED_DRAIN_MS = 3_500  # and for so long after the operator has stopped every origin
 _LEASE_LOST = (
     "the lease of this process ran out while it stood still: another one has taken over what it held and goes on with "
     "that; this one stores nothing more and ends"

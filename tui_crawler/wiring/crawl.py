@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tui_crawler.engine.ports import Clock, Listener
     from tui_crawler.wiring.options import RunOptions
 
-DRAIN_MS = 4_000  # running requests may end for so long after a stop: in 5 s the process is gone
+DRAIN_MS = 3_500  # running requests may end for so long after a stop: in 5 s the process is gone
 _LOOK_S = 1.0  # how often the database is looked for in its folder
 _FOREVER_MS = 10**12  # so long what was fetched waits for another program's lock, or for room on the disk
 _KEPT_CONNECTIONS = 128

@@ -1,25 +1,40 @@
-"""A run without the console: signals, exit status."""
+"""A run without the console: signals, exit status, and the other workers of one run on one machine.
+
+Those are processes of this program, which join the run that the first has begun. Each writes its events as JSON lines
+to a pipe; here they are told on as if they were our own. A worker ends when its stdin does: a parent that was killed
+leaves none behind.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import os
 import signal
-from typing import TYPE_CHECKING
+import threading
+import time
+from typing import TYPE_CHECKING, Any
 
+from tui_crawler.domain.event import Event
 from tui_crawler.domain.run import RunReason, StorageFailure
 from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.crawl import DRAIN_MS, Crawl, Ended
-from tui_crawler.wiring.workers import Workers, end_with_stdin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tui_crawler.config.schema import Config
     from tui_crawler.engine.ports import Listener
     from tui_crawler.wiring.options import RunOptions
 
+GRACE_S = 4.2  # a worker that was told to end has so long to cancel, commit and go: in 5 s all are gone
+_FIELDS = frozenset({"at", "event", "origin", "url", "exit_code"})
+_OWN = frozenset({"run_started", "run_finished"})
+_IN_ORDER = frozenset({0, 1})
+_ERROR = b"tui-crawler: "  # how an error begins on stderr
+_LONGEST_LINE = 1 << 20
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -98,3 +113,131 @@ def _end_of_run(database: Path) -> Ended | None:
             return Ended(RunReason(run.finish_reason), reports.gave_up()) if run and run.finish_reason else None
     except (StorageFailure, ValueError):
         return None
+
+
+class Workers:
+    """The other workers, and the listener of the first: its end of the run is told when all have ended.
+
+    `words` start one worker; its number is appended.
+    """
+
+    def __init__(self, words: Sequence[str], number: int, listener: Listener) -> None:
+        self._words = tuple(words)
+        self._number = number
+        self._listener = listener
+        self._processes: list[asyncio.subprocess.Process] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._starting: asyncio.Task[None] | None = None
+        self._end: Event | None = None
+        self._sums = {"requests": 0, "pages_done": 0, "pages_failed": 0}
+        self._stopping = False
+
+    def on_event(self, event: Event) -> None:
+        """Takes an event of the first worker; the others start when the run has begun."""
+        if event.event == "run_finished":
+            self._end = event
+            return
+        self._listener.on_event(event)
+        if event.event == "run_started":
+            self._sums["requests"] += _number(dict(event.extra).get("requests"))  # workers count their own alone
+            self._starting = asyncio.get_running_loop().create_task(self._start())
+
+    def stop(self) -> None:
+        """Tells the workers to end, and ends those that have not in time."""
+        if not self._stopping:
+            asyncio.get_running_loop().call_later(GRACE_S, self._signal, signal.SIGKILL)
+        self._stopping = True
+        self._signal(signal.SIGTERM)
+
+    async def finish(self) -> None:
+        """Waits for the workers, as long as they crawl."""
+        if self._starting is not None:
+            await self._starting
+        await asyncio.gather(*self._tasks)
+
+    def tell_end(self, reason: str) -> None:
+        """Tells the end of the run, if it has begun, with what the workers did together and how it ended."""
+        if self._end is not None:
+            extra = dict(self._end.extra) | {"reason": reason}
+            extra |= {name: _number(extra.get(name)) + more for name, more in self._sums.items()}
+            self._listener.on_event(Event(self._end.at, self._end.event, extra=tuple(extra.items())))
+
+    def _signal(self, number: int) -> None:
+        for process in self._processes:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(number)
+
+    async def _start(self) -> None:
+        for number in range(2, self._number + 1):
+            if self._stopping:
+                return
+            process = await asyncio.create_subprocess_exec(
+                *self._words,
+                str(number),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                limit=_LONGEST_LINE,
+                start_new_session=True,
+            )
+            self._processes.append(process)
+            self._tasks.append(asyncio.create_task(self._mind(number, process)))
+
+    async def _mind(self, number: int, process: asyncio.subprocess.Process) -> None:
+        """Tells on what a worker tells, and that it is gone where it has not come to the end of the run."""
+        _, said = await asyncio.gather(self._read(process), _last_error(process))
+        status = await process.wait()
+        if self._stopping or status in _IN_ORDER:
+            return
+        how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"has failed: {said}"
+        message = f"worker {number} {how}; the others take over what it held"
+        told = (("worker", number), ("message", message))
+        self._listener.on_event(Event(time.time_ns() // 1_000_000, "worker_ended", extra=told))
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        stream = process.stdout
+        while stream is not None:
+            try:
+                line = await stream.readline()
+            except ValueError:  # longer than any event
+                continue
+            if not line:
+                return
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                self._take(json.loads(line))
+
+    def _take(self, document: dict[str, Any]) -> None:
+        if document["event"] == "run_finished":
+            for name in self._sums:
+                self._sums[name] += int(document[name])
+        if document["event"] in _OWN:
+            return
+        extra = tuple((key, value) for key, value in document.items() if key not in _FIELDS)
+        origin, url, code = (str(document.get(name, "")) for name in ("origin", "url", "exit_code"))
+        self._listener.on_event(Event(int(document["at"]), str(document["event"]), origin, url, code, extra))
+
+
+async def _last_error(process: asyncio.subprocess.Process) -> str:
+    """The last error that a worker wrote to stderr, which is read to its end."""
+    said = b""
+    while process.stderr is not None and (line := await process.stderr.readline()):
+        said = line if line.startswith(_ERROR) else said
+    return said.removeprefix(_ERROR).decode("utf-8", "replace").strip()
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def end_with_stdin(stop: Callable[[], None]) -> None:
+    """Calls `stop` on this loop when stdin ends: the first worker is gone."""
+    loop = asyncio.get_running_loop()
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(0, 4096):  # not sys.stdin: its lock would be missed when the interpreter ends
+                continue
+        with contextlib.suppress(RuntimeError):  # the loop has ended before
+            loop.call_soon_threadsafe(stop)
+
+    threading.Thread(target=wait, name="stdin", daemon=True).start()
