@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from tui_crawler import __version__
@@ -27,6 +28,11 @@ A terminal console for polite web crawling. Without a command it opens the conso
 holds the database the console attaches to it, else it carries the run out itself. Where there is
 neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways to begin.
 """
+_COMMANDS = (
+    *("demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "rules", "audit", "report"),
+    *("export", "exclude", "jobs", "pages", "queue", "log", "database", "completion"),
+)
+"""The modules that declare commands, in the order of the list in the help."""
 _CONFIG_ENDS = (".yaml", ".yml")
 _EPILOG = """\
 first: tui-crawler crawl https://example.org/ crawls a site, tui-crawler demo shows one;
@@ -79,28 +85,6 @@ def completed_by(words: Sequence[str]) -> CommandParser:
 
 
 def _root() -> tuple[CommandParser, CommandSet]:
-    from tui_crawler.cli import (
-        audit_command,
-        check_command,
-        completion_command,
-        database_command,
-        demo_command,
-        exclude_command,
-        export_command,
-        failures_command,
-        jobs_command,
-        links_command,
-        log_command,
-        pages_command,
-        queue_command,
-        report_command,
-        rules_command,
-        run_command,
-        status_command,
-        steer_command,
-        why_command,
-    )
-
     parser = CommandParser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [CONFIG] [--db PATH] [--readonly]\n       {PROGRAM} COMMAND [options]",
@@ -114,29 +98,8 @@ def _root() -> tuple[CommandParser, CommandSet]:
     console_command.add_options(parser)
     parser.set_defaults(db=None, config=None, quiet=False)
     commands = CommandSet(parser)
-    for module in (
-        demo_command,
-        console_command,
-        run_command,
-        check_command,
-        status_command,
-        why_command,
-        steer_command,
-        failures_command,
-        links_command,
-        rules_command,
-        audit_command,
-        report_command,
-        export_command,
-        exclude_command,
-        jobs_command,
-        pages_command,
-        queue_command,
-        log_command,
-        database_command,
-        completion_command,
-    ):
-        module.declare(commands)
+    for name in _COMMANDS:
+        import_module(f"tui_crawler.cli.{name}_command").declare(commands)
     about = commands.add("help", "show what a command does, with examples", _help)
     about.add_argument("words", metavar="COMMAND", nargs="*", help="a command, such as run or jobs set")
     add_quiet(about)
