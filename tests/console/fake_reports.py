@@ -39,6 +39,8 @@ from tui_crawler.domain.page_view import (
     OriginHistory,
     PageDetail,
     PageView,
+    Referrer,
+    Referrers,
     RefusedView,
     TodoView,
 )
@@ -247,6 +249,11 @@ class FakeReports:
         self.asked.append(f"link_ends({inward}, {after})")
         ends = tuple(one for one in self.ends(url, inward) if one.after > after)
         return ends[:limit]
+
+    def referrers(self, page_id: int, limit: int) -> Referrers:
+        self.asked.append(f"referrers({page_id})")
+        ends = self.ends(f"{API}/v2/items?page=18", True)
+        return Referrers(tuple(Referrer(one.link.from_url, one.link.kind, one.link.text) for one in ends[:limit]), 3)
 
     def refusal_counts(self, limit: int) -> RefusalCounts:
         self.asked.append(f"refusal_counts({limit})")

@@ -43,6 +43,8 @@ from tui_crawler.domain.page_view import (
     OriginHistory,
     PageDetail,
     RedirectView,
+    Referrer,
+    Referrers,
     RefusedView,
     TodoView,
 )
@@ -178,6 +180,9 @@ class PoisonedReports(FakeReports):
 
     def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> Any:
         return self._bad(link_ends(url, inward))
+
+    def referrers(self, page_id: int, limit: int) -> Any:
+        return self._bad(Referrers((Referrer("https://a/", "a", "text"),), 2))
 
     def refusal_counts(self, limit: int) -> Any:
         return self._bad(refusal_counts())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.widgets import Input
@@ -16,6 +17,7 @@ from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.engine_room import Phase
 from tui_crawler.console.failure_parts import ONCE_MS, FailureGroups, RetryOf
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.failure_rows import (
     GROUPINGS,
     cluster_words,
@@ -591,3 +593,30 @@ async def test_narrow_the_groups_are_as_tall_as_their_rows_and_the_pages_have_th
         await held.pilot.resize_terminal(120, 40)
         await held.quiet()
         assert groups.region.height == pages.region.height
+
+
+# who names a page
+
+
+async def test_who_names_the_page_under_the_cursor_is_shown_and_opened() -> None:
+    async with stage() as held:
+        await held.press("2", "tab", rounds=2)
+        await held.settle(2)
+        referrers = held.app.screen.query_one("#referrers", CrawlTable)
+        assert str(referrers.border_title) == "Linked from 15"
+        assert referrers.row_count == 12
+        await held.press("tab", "j", "enter", rounds=2)
+        assert held.app.screen.crumbs()[-1].endswith("/v2/items?page=2")
+        await held.press("escape", "escape", rounds=2)
+        assert held.app.focused is held.app.screen.query_one("#pages", CrawlTable)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
+async def test_all_links_of_a_failed_page_are_a_key_away_at_any_size(size: tuple[int, int]) -> None:
+    async with stage(size) as held:
+        await held.press("2", "tab", rounds=2)
+        await held.settle(2)
+        info = held.app.screen.query_one("#page-info", Lines)
+        assert ("linked from 15 (L)" in str(info.border_title)) == (size[0] < 81)
+        await held.press("L", rounds=2)
+        assert held.app.focused is held.app.screen.query_one("#url-inlinks", CrawlTable)

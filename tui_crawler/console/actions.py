@@ -39,6 +39,7 @@ _MATCHED = _FILTERED - _on(Where.urls, Where.stats)
 _PROBLEMS = _ORIGINS | _on(Where.logs)
 _JOBS = _on(Where.stats)
 _TABS = _on(Where.url)
+_LINKS = _on(Where.url, Where.failures)
 _RULES = _on(Where.rules, Where.rule_draft)
 _WRITE_JOB = (Need.writer, Need.job)
 _WRITE_ORIGIN = (Need.writer, Need.origin)
@@ -252,7 +253,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("url.tab_why", "W", "why", "Why it is here, and the decision trace", Group.look, _TABS),
     Action("url.tab_attempts", "A", "attempts", "Every attempt with its requests", Group.look, _TABS),
     Action("url.tab_headers", "H", "headers", "Headers as sent and received", Group.look, _TABS),
-    Action("url.tab_links", "L", "links", "Links to it and from it, redirects", Group.look, _TABS),
+    Action("url.tab_links", "L", "links", "Links to it and from it, redirects", Group.look, _LINKS),
     Action("url.tab_body", "B", "body", "Stored body, validation, data blocks", Group.look, _TABS),
     Action("origin.tab_state", "W", "state", "Its state, and what led to it", Group.look, _on(Where.origin)),
     Action("origin.tab_attempts", "A", "attempts", "Its attempts, the newest first", Group.look, _on(Where.origin)),

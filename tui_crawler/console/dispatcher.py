@@ -155,13 +155,13 @@ class Dispatcher:
 
         self._go_deeper(OriginScreen(origin))
 
-    def go_to_url(self, url: str) -> None:
-        """Shows a URL; nothing when it is empty."""
+    def go_to_url(self, url: str, tab: str = "why") -> None:
+        """Shows a URL, first this tab of it; nothing when it is empty."""
         from tui_crawler.console.screens.url import UrlScreen  # noqa: PLC0415  not before the first paint
 
         screen = self._app.console_screen
         if url and screen is not None:
-            self._go_deeper(UrlScreen(url, screen.crumbs()))
+            self._go_deeper(UrlScreen(url, screen.crumbs(), tab))
 
     def go_to_why(self, url: object) -> None:
         """Shows why a URL is (not) crawled, be it known or not; nothing when it is none or empty."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.ports import Reports
     from tui_crawler.domain.page_filter import PageWindow
-    from tui_crawler.domain.page_view import FailureCount
+    from tui_crawler.domain.page_view import FailureCount, Referrers
     from tui_crawler.domain.view import OriginView
 
 MOST_PAGES = 200_000
@@ -24,6 +24,9 @@ MOST_URLS = 2_000
 
 MOST_ORIGINS = 500
 """How many origins of a group are looked at for what putting it back costs: those with most pages."""
+
+MOST_REFERRERS = 200
+"""How many of those that name a page are shown; the page of its URL has all of them."""
 
 FEW, MANY = 2_000, 20_000
 LATER_MS, ONCE_MS = 10_000, 86_400_000
@@ -97,6 +100,19 @@ class FailureWindow:
     def read(self, reports: Reports, now: int) -> PageWindow:
         """Reads the window. Raises StorageFailure."""
         return reports.failure_window(self.key, self.after_id, WINDOW, self.newest_first, self.sought)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferrersOf:
+    """The first of those that name a failed page."""
+
+    page_id: int
+    every_ms: int = SLOW_MS
+    by_time: bool = False
+
+    def read(self, reports: Reports, now: int) -> Referrers:
+        """Reads them. Raises StorageFailure."""
+        return reports.referrers(self.page_id, MOST_REFERRERS)
 
 
 @dataclass(frozen=True, slots=True)

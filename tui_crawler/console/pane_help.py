@@ -75,6 +75,11 @@ PANES: Mapping[str, PaneText] = MappingProxyType(
             "opens the URL",
         ),
         "page-info": PaneText("The page under the cursor: what failed, what it was told, and whether it is tried on."),
+        "referrers": PaneText(
+            "Who names the page under the cursor: by a link, with its text, by a redirect or in a sitemap. "
+            "{url.tab_links} shows all links to it and from it.",
+            "opens the page that names it",
+        ),
         # 3 URLs
         "urls": PaneText(
             "All known URLs that pass the filter, however many: rows are read where one scrolls to, {move.first} and "

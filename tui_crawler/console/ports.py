@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # they take long to load, and nothing needs them before the f
         LinkEnd,
         OriginHistory,
         PageDetail,
+        Referrers,
         RefusedView,
         TodoView,
     )
@@ -162,6 +163,10 @@ class Reports(Protocol):
 
     def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
         """A window of the links to a URL, or of those it holds, by keyset; the first is after (0, "")."""
+        ...
+
+    def referrers(self, page_id: int, limit: int) -> Referrers:
+        """Who names a page by a link, a redirect or a sitemap: the first of them, and how many more there are."""
         ...
 
     def refusal_counts(self, limit: int) -> RefusalCounts:

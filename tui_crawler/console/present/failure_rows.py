@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.present.line import Line
     from tui_crawler.console.rule_pattern import Cluster
     from tui_crawler.console.uptake import Outlook
-    from tui_crawler.domain.page_view import FailureGroup, PageView
+    from tui_crawler.domain.page_view import FailureGroup, PageView, Referrer, Referrers
 
 GROUPINGS: tuple[tuple[str, ...], ...] = (
     ("exit_code",),
@@ -63,6 +63,11 @@ _PAGE_COLUMNS: tuple[Column, ...] = (
     Column("took", "TOOK", 6, 4, "right"),
     Column("retry", "RETRY", 14, 3, min_width=9),
     Column("last", "LAST", 8, 6, "right"),
+)
+REFERRER_COLUMNS: tuple[Column, ...] = (
+    Column("kind", "KIND", 8, 1, min_width=4),
+    Column("url", "LINKED FROM", None, 0, min_width=18, kind="place"),
+    Column("text", "TEXT", None, 2, min_width=12),
 )
 _TITLE_COLUMN = Column("title", "TITLE", None, 9, min_width=20)
 
@@ -190,6 +195,19 @@ def page_row(page: PageView, now: int, by: Sequence[str], outlook: Outlook) -> R
     if "message" not in by:
         cells.append(page.message)
     return Row(page.page_id, (*cells, Styled(page.title, "muted")))
+
+
+def referrer_row(number: int, referrer: Referrer, page: PageView) -> Row:
+    """Who names a page as a row; its key is its number."""
+    kind = Styled(referrer.kind.replace("_", " "), "muted")
+    return Row(number, (kind, path_of(referrer.url, page.origin).removeprefix("https://"), referrer.text))
+
+
+def referrers_title(page: PageView | None, found: Referrers | None) -> str:
+    """How many name the page under the cursor."""
+    if page is None or found is None:
+        return "Linked from"
+    return f"Linked from {count(len(found.first) + found.more)}" if found.first else "Linked from nowhere"
 
 
 def page_lines(page: PageView | None) -> list[Line]:

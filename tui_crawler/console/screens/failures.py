@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import BY_ID, Need, Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.failure_parts import GroupKey, RetryOf, RetryPlan
+from tui_crawler.console.failure_parts import GroupKey, ReferrersOf, RetryOf, RetryPlan
 from tui_crawler.console.format import READING, count
 from tui_crawler.console.intent import retry_group, retry_named
 from tui_crawler.console.keys import only_at
@@ -20,6 +20,7 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.failure_rows import (
     GROUPINGS,
     PAGE_HINT,
+    REFERRER_COLUMNS,
     cluster_words,
     group_columns,
     group_name,
@@ -29,6 +30,8 @@ from tui_crawler.console.present.failure_rows import (
     page_row,
     pages_nothing,
     place_words,
+    referrer_row,
+    referrers_title,
     retry_cell,
 )
 from tui_crawler.console.refresh import Snapshot, Wants
@@ -39,6 +42,7 @@ from tui_crawler.console.screens.group_list import GroupList
 from tui_crawler.console.screens.page_list import PageList
 from tui_crawler.console.screens.waiting import RowsScreen
 from tui_crawler.console.shared_room import FRAME, SharedRoom
+from tui_crawler.domain.page_view import Referrer, Referrers
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -67,6 +71,8 @@ class FailuresScreen(RowsScreen):
         self._clusters: tuple[Cluster, ...] = ()
         self._clustered: frozenset[Hashable] = frozenset()  # the pages among which they are
         self._fates: tuple[str, ...] = ()  # what is said to become of the pages in view
+        self._shown_id = 0  # the page of which it is shown who names it
+        self._named_by: Referrers | None = None  # None: not read yet
         self._asked_for = 0
         self._retried: tuple[FailureGroup, RetryOf] | None = None  # what putting it back means is read
 
@@ -81,7 +87,9 @@ class FailuresScreen(RowsScreen):
         self._list = PageList(self._page_table, self._book, self._page_row)
         self._info = Lines(id="page-info", classes="pane")
         self._info.can_focus = False
-        yield Vertical(Horizontal(self._group_table, self._page_table, id="failures-upper"), self._info, id="body")
+        self._referrers = CrawlTable(REFERRER_COLUMNS, placeholder=READING, id="referrers", classes="pane")
+        upper = Horizontal(self._group_table, self._page_table, id="failures-upper")
+        yield Vertical(upper, self._info, self._referrers, id="body")
 
     def on_mount(self) -> None:
         """Names the panes."""
@@ -92,6 +100,7 @@ class FailuresScreen(RowsScreen):
         """The groups are as tall as they need to be at this size."""
         self._room.begin()
         self._make_room()
+        self._show_page_titles()
 
     def _make_room(self) -> None:
         """What the groups do not need is for the pages, where these stand below."""
@@ -101,14 +110,17 @@ class FailuresScreen(RowsScreen):
     # what is shown
 
     def wants(self) -> Wants:
-        """Groups, windows of the pages of one, and what putting one back means."""
+        """Groups, windows of the pages of one, who names the one under the cursor, and what putting one back means."""
         windows = self._list.parts if self._groups.current is not None else ()
         retried = (self._retried[1],) if self._retried is not None else ()
-        return Wants(parts=(self._groups.part, *windows, *retried))
+        page = self._page()
+        named = (ReferrersOf(page.page_id),) if page is not None else ()
+        return Wants(parts=(self._groups.part, *windows, *named, *retried))
 
     def take(self, shot: Snapshot) -> None:
         """Takes the parts that changed."""
         self._take_plan(shot)
+        self._take_referrers(shot)
         changed, waits = self._list.take(shot.parts, frozen=self.frozen)
         if changed:
             self._show_pages()
@@ -121,6 +133,17 @@ class FailuresScreen(RowsScreen):
         if self._fates != self._fates_now() and not self.frozen:  # the run has ended or begun, or an origin goes on
             self.tick()
         self._show_titles()
+
+    def _take_referrers(self, shot: Snapshot) -> None:
+        """Who names the page under the cursor."""
+        page = self._page()
+        found = shot.parts.get(ReferrersOf(page.page_id)) if page is not None else None
+        if page is None or not isinstance(found, Referrers) or found is self._named_by or self.frozen:
+            return
+        self._named_by = found
+        self._referrers.placeholder = "no page that was crawled names it"
+        self._referrers.set_rows([referrer_row(number, one, page) for number, one in enumerate(found.first)])
+        self._show_page_titles()
 
     def tick(self) -> None:
         """How long ago, what will become of the pages in view, and whether they are in an order of their own."""
@@ -206,9 +229,22 @@ class FailuresScreen(RowsScreen):
 
     def _show_page(self) -> None:
         self._find_clusters()
+        page = self._page()
+        self._info.show(page_lines(page))
+        if page is None or page.page_id != self._shown_id:
+            self._shown_id, self._named_by = page.page_id if page is not None else 0, None
+            self._referrers.placeholder = READING if page is not None else ""
+            self._referrers.set_rows([])
+            self.console.read_soon()
+        self._show_page_titles()
+
+    def _show_page_titles(self) -> None:
+        """Of the panes about one page; who names it stands in the title where there is no room for the table."""
+        named = referrers_title(self._page(), self._named_by)
+        title(self._referrers, named, f"{self.key_names('url.tab_links')} all links")
         words = self._cluster_words()
-        self._info.show(page_lines(self._page()))
-        title(self._info, "Page", f"{words} · {self.key_names('rule.from_selection')} makes a rule" if words else "")
+        name = f"Page · {named.lower()} ({self.key_names('url.tab_links')})" if self.has_class("-narrow") else "Page"
+        title(self._info, name, f"{words} · {self.key_names('rule.from_selection')} makes a rule" if words else "")
 
     def _show_titles(self) -> None:
         words, held = self._groups.title_words()
@@ -252,8 +288,14 @@ class FailuresScreen(RowsScreen):
         return Situation(Where.failures, urls=self._list.marked_urls() or here, failed=failed)
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        """A group, or a page."""
+        """A group, a page, or who names it."""
+        if table is self._referrers:
+            return self._referrer(key)
         return self._groups.at(key) if table is self._group_table else self._book.page(key)
+
+    def _referrer(self, key: Hashable) -> Referrer | None:
+        first = self._named_by.first if self._named_by is not None else ()
+        return first[key] if isinstance(key, int) and key < len(first) else None
 
     def chosen(self) -> Mapping[str, str]:
         """By what they are grouped."""
@@ -276,6 +318,9 @@ class FailuresScreen(RowsScreen):
         match action_id:
             case "nav.open":
                 self._open()
+            case "url.tab_links":
+                page = self._page()
+                self.console.dispatcher.go_to_url(page.url if page is not None else "", "links")
             case "group.retry":
                 self._retry_group()
             case "failures.group":
@@ -291,13 +336,17 @@ class FailuresScreen(RowsScreen):
                 self.console.dispatcher.draft_rule(urls)
             case "nav.back" if self.focused is self._page_table:
                 self._group_table.focus()
+            case "nav.back" if self.focused is self._referrers:
+                self._page_table.focus()
             case _:
                 return False
         return True
 
     def _open(self) -> None:
-        page = self._page()
-        if self.focused is self._page_table and page is not None:
+        page, referrer = self._page(), self._referrer(self._referrers.cursor_key)
+        if self.focused is self._referrers:
+            self.console.dispatcher.go_to_url(referrer.url if referrer is not None else "")
+        elif self.focused is self._page_table and page is not None:
             self.console.dispatcher.go_to_url(page.url)
         else:
             self._page_table.focus()
@@ -346,7 +395,7 @@ class FailuresScreen(RowsScreen):
         """Another group, or another page."""
         if event.table is self._group_table:
             self._point_at_group()
-        else:
+        elif event.table is self._page_table:
             self._show_page()
         self._show_titles()
         self.tell_footer()
@@ -359,7 +408,7 @@ class FailuresScreen(RowsScreen):
             self.console.read_soon()
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """A group: goes to its pages. A page: opens it."""
+        """A group: goes to its pages. A page, or who names it: opens it."""
         event.table.focus()
         self._open()
 

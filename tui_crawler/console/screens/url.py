@@ -67,12 +67,12 @@ class UrlScreen(RowsScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.url)]
     AUTO_FOCUS = "#url-attempts"
 
-    def __init__(self, url: str, came_from: tuple[str, ...]) -> None:
-        """`came_from` is where one was before; both are raw text."""
+    def __init__(self, url: str, came_from: tuple[str, ...], tab: str = TABS[0]) -> None:
+        """`came_from` is where one was before; both are raw text. `tab`: the one of TABS that is shown first."""
         super().__init__()
         self._url = url
         self._came_from = came_from
-        self._tab = TABS[0]
+        self._tab = tab
         self._detail: PageDetail | None = None
         self._explanation: Explanation | None = None
         self._body: StoredBody | None = _NOT_READ
@@ -121,6 +121,8 @@ class UrlScreen(RowsScreen):
         title(self._content, "Document")
         title(self._body_pane, "Stored body")
         self._trace.display = bool(self.console.inquiry.parts(self._url))
+        if self._tab != TABS[0]:
+            self.focus_main()
 
     def fit(self, size: Size) -> None:
         """Chooses what fits."""
