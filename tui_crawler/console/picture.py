@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.present.header import HeaderState
 from tui_crawler.console.present.rates import OriginMeters, RateMeter
-from tui_crawler.console.present.standing import counted_as
+from tui_crawler.console.present.standing import Standing, counted_as
 from tui_crawler.domain.eta import Eta, estimate_run
 from tui_crawler.domain.idle_reason import idle_reason_of_run, worked_ms
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SLOW_MS = 1_000
 LINE_WIDTH = 32
-_GAVE_UP = "gave up"
 _GIVEN_UP_KEPT = 1_000
 
 
@@ -95,7 +94,7 @@ class Picture:
             self.unfinished -= before.state != "FINISHED"
             self._tally[counted_as(before)] -= 1
             self._flying[before.worker] -= bool(before.in_flight_url)
-            if word == _GAVE_UP != counted_as(before):
+            if word is Standing.gave_up is not counted_as(before):
                 self.gave_up.append((self._clock.mono_ms(), view.origin))
         self._tally[word] += 1
         self._flying[view.worker] += bool(view.in_flight_url)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.engine_room import DRAIN_MS
 from tui_crawler.console.screens.lifetime import stands
 from tui_crawler.console.session import session_of
+from tui_crawler.domain.origin import FinishReason
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
@@ -20,7 +21,7 @@ HANGUP_STATUS = 129
 INTERRUPTED = "interrupted"
 """The finish reason of a run that was told to end, and that another process can carry on."""
 _TO_END = frozenset({130, 143})
-_GAVE_UP = frozenset({"patience", "database_error"})
+_GAVE_UP = frozenset({FinishReason.patience.value, FinishReason.database_error.value})
 
 
 class WayOut:

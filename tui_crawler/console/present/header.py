@@ -13,7 +13,7 @@ from tui_crawler.console.format import ABSENT, compact, count, elapsed, percent,
 from tui_crawler.console.glyphs import Mark, state_mark
 from tui_crawler.console.present.chips import COMPACT, Chip, chip, fit_chips, pair
 from tui_crawler.console.present.line import Line, Split
-from tui_crawler.console.present.standing import TALLIES
+from tui_crawler.console.present.standing import TALLIES, Standing
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.safe_text import clip, fit, safe
 from tui_crawler.console.sparkline import sparkline
@@ -128,9 +128,9 @@ def _who(state: HeaderState, least: int = _SHORT_NAME) -> list[Chip]:
     most = sum(state.tally.values())
     digits = COMPACT if most > 999 else len(str(most))
     for word, priority in TALLIES:
-        if word == "resting":
+        if word is Standing.resting:
             continue
-        shown = "resting" if word == "waiting" and state.tally.get("resting") else word
+        shown = Standing.resting if word is Standing.waiting and state.tally.get(Standing.resting) else word
         number, mark = state.tally.get(shown, 0), state_mark(shown)
         role = mark.role if number else "faint"
         told = compact(number) if state.totals is not None or state.tally else UNREAD

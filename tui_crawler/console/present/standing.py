@@ -2,107 +2,121 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.glyphs import Mark, state_mark
-from tui_crawler.domain.endings import origin_end
 from tui_crawler.domain.idle_reason import RESTING
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.origin import FinishReason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tui_crawler.domain.view import OriginView
 
-_PROBLEMS = frozenset({"impatient", "gave up", "database error", "rate limited"})
-_SEVERITY: Mapping[str, int] = MappingProxyType(
+
+class Standing(StrEnum):
+    """How an origin stands, the worst first; the value is its word."""
+
+    database_error = "database error"
+    gave_up = "gave up"
+    impatient = "impatient"
+    rate_limited = "rate limited"
+    crawling = "crawling"
+    waiting = "waiting"
+    ready = "ready"
+    paused = "paused"
+    idle = "idle"
+    resting = "resting"
+    excluded = "excluded"
+    limit_reached = "limit reached"
+    stopped = "stopped"
+    finished = "finished"
+
+
+_PROBLEMS = frozenset({Standing.impatient, Standing.gave_up, Standing.database_error, Standing.rate_limited})
+_SEVERITY: Mapping[Standing, int] = MappingProxyType({one: rank for rank, one in enumerate(Standing)})
+_ENDS: Mapping[str, Standing] = MappingProxyType(
     {
-        word: rank
-        for rank, word in enumerate(
-            (
-                "database error",
-                "gave up",
-                "impatient",
-                "rate limited",
-                "crawling",
-                "waiting",
-                "ready",
-                "paused",
-                "idle",
-                "resting",
-                "excluded",
-                "limit reached",
-                "stopped",
-                "finished",
-            )
-        )
+        FinishReason.patience.value: Standing.gave_up,
+        FinishReason.database_error.value: Standing.database_error,
+        FinishReason.excluded.value: Standing.excluded,
+        FinishReason.rate_limited.value: Standing.rate_limited,
+        FinishReason.max_requests.value: Standing.limit_reached,
+        FinishReason.operator.value: Standing.stopped,
     }
 )
-TALLIES: tuple[tuple[str, int], ...] = (
-    ("crawling", 3),
-    ("waiting", 20),
-    ("paused", 21),
-    ("impatient", 2),
-    ("gave up", 2),
-    ("finished", 22),
-    ("resting", 20),
+TALLIES: tuple[tuple[Standing, int], ...] = (
+    (Standing.crawling, 3),
+    (Standing.waiting, 20),
+    (Standing.paused, 21),
+    (Standing.impatient, 2),
+    (Standing.gave_up, 2),
+    (Standing.finished, 22),
+    (Standing.resting, 20),
 )
-"""What the header counts: state word, and how soon it goes where there is no room, the greatest first. What rests
-stands in the place of what waits: none of these waits while no engine is at work."""
+"""What the header counts, and how soon it goes where there is no room, the greatest first. What rests stands in the
+place of what waits: none of these waits while no engine is at work."""
 
-_COUNTED_AS: Mapping[str, str] = MappingProxyType(
+_COUNTED_AS: Mapping[Standing, Standing] = MappingProxyType(
     {
-        "ready": "waiting",
-        "idle": "waiting",
-        "rate limited": "impatient",
-        "database error": "gave up",
-        "excluded": "finished",
-        "limit reached": "finished",
-        "stopped": "finished",
+        Standing.ready: Standing.waiting,
+        Standing.idle: Standing.waiting,
+        Standing.rate_limited: Standing.impatient,
+        Standing.database_error: Standing.gave_up,
+        Standing.excluded: Standing.finished,
+        Standing.limit_reached: Standing.finished,
+        Standing.stopped: Standing.finished,
     }
 )
 
 
 def end_mark(finish_reason: str) -> Mark:
     """How an origin crawler ended its run, as a person reads it. `finish_reason` as in `v_origin`."""
-    return state_mark(origin_end(finish_reason))
+    return state_mark(_ENDS.get(finish_reason, Standing.finished))
 
 
 def standing(origin: OriginView) -> Mark:
-    """The state of an origin as a person reads it.
+    """The state of an origin as a person reads it."""
+    return state_mark(standing_of(origin))
+
+
+def standing_of(origin: OriginView) -> Standing:
+    """How an origin stands.
 
     `impatient` is an origin that has lost half of its patience or more, whatever it does at the moment; `resting` one
     that has not finished while no engine is at work.
     """
     if origin.state == "FINISHED":
-        return end_mark(origin.finish_reason)
+        return _ENDS.get(origin.finish_reason, Standing.finished)
     if origin.paused:
-        return state_mark("paused")
+        return Standing.paused
     if origin.state == RESTING:
-        return state_mark("resting")
+        return Standing.resting
     if origin.asleep_until == HELD and not origin.in_flight_url:  # its jobs are paused
-        return state_mark("paused")
+        return Standing.paused
     if origin.patience_max and 2 * origin.patience <= origin.patience_max:
-        return state_mark("impatient")
+        return Standing.impatient
     if origin.in_flight_url or origin.state == "BUSY":
-        return state_mark("crawling")
-    return state_mark({"WAITING": "waiting", "READY": "ready"}.get(origin.state, "idle"))
+        return Standing.crawling
+    return {"WAITING": Standing.waiting, "READY": Standing.ready}.get(origin.state, Standing.idle)
 
 
 def is_problem(origin: OriginView) -> bool:
     """Whether `!` keeps this origin: it gave up, was rate limited, or has lost patience in this run."""
-    if standing(origin).word in _PROBLEMS:
+    if standing_of(origin) in _PROBLEMS:
         return True
     return origin.state != "FINISHED" and origin.patience < origin.patience_max
 
 
 def severity(origin: OriginView) -> int:
     """Where the state stands in an order from worst (0) to done."""
-    return _SEVERITY.get(standing(origin).word, len(_SEVERITY))
+    return _SEVERITY[standing_of(origin)]
 
 
-def counted_as(origin: OriginView) -> str:
-    """The word of `TALLIES` under which the header counts an origin."""
-    word = standing(origin).word
-    return _COUNTED_AS.get(word, word)
+def counted_as(origin: OriginView) -> Standing:
+    """Under which of `TALLIES` the header counts an origin."""
+    found = standing_of(origin)
+    return _COUNTED_AS.get(found, found)
