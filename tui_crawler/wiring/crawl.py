@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.origin import FinishReason
@@ -14,13 +16,10 @@ from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.writer import WriterSettings
-from tui_crawler.wiring.descriptors import room_for
 from tui_crawler.wiring.origin_settings import admission_of, seed_urls
 from tui_crawler.wiring.settings import check_secrets, engine_settings, fetcher_of, sites
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.event import Event
     from tui_crawler.engine.ports import Clock, Listener
@@ -30,6 +29,7 @@ DRAIN_MS = 3_500  # running requests may end for so long after a stop: in 5 s th
 _LOOK_S = 1.0  # how often the database is looked for in its folder
 _FOREVER_MS = 10**12  # so long what was fetched waits for another program's lock, or for room on the disk
 _KEPT_CONNECTIONS = 128
+_RESERVED_FILES = 32  # for the database and its readers, name look-ups, modules that are loaded late, output
 _GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
 
 
@@ -79,7 +79,7 @@ class Crawl:
         self._place = FilePlace(database)
         settings = engine_settings(config, options)
         wanted = settings.plan.max_in_flight
-        connections = room_for(max(_KEPT_CONNECTIONS, 2 * wanted))
+        connections = _room_for(max(_KEPT_CONNECTIONS, 2 * wanted))
         if connections < wanted:
             why = "the system lets this process open no more files"
             note = f"at most {connections} requests in flight, not {wanted}: {why}"
@@ -140,3 +140,21 @@ class Crawl:
     def _excluded(self, address: str) -> str:
         found = self.engine.admission.excludes_address(address)
         return found.describe() if found else ""
+
+
+def _room_for(wanted: int) -> int:
+    """How many of `wanted` connections this process may have open, at least one: the system counts them as files. The
+    soft limit is raised for them, if need be, as far as the hard one lets."""
+    try:
+        import resource  # noqa: PLC0415  only POSIX has it, and such a limit
+    except ImportError:
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    open_files = Path("/dev/fd")
+    taken = (sum(1 for _ in open_files.iterdir()) if open_files.is_dir() else 0) + _RESERVED_FILES
+    if soft != resource.RLIM_INFINITY and soft < taken + wanted:
+        soft = taken + wanted if hard == resource.RLIM_INFINITY else min(taken + wanted, hard)
+        with contextlib.suppress(ValueError, OSError):  # a system may have another limit beside
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft - taken))
