@@ -115,6 +115,8 @@ def test_what_is_stored_says_the_same_but_for_the_literals(tmp_path: Path, monke
         ("headers: {User-Agent: x}", "headers.User-Agent", "user_agent"),
         ("headers: {Cookie: a=s3cret}", "headers.Cookie", "under `cookies`"),
         ("basic_auth: 'me:s3cret'", "basic_auth", "expected a mapping"),
+        ("headers: {A: *s3cret}", "headers.A", "the alias *••• has no anchor"),
+        ("headers: {A: !s3cret x}", "headers.A", "the tag ••• is not accepted"),
         ("basic_auth: {user: me}", "basic_auth.password", "is missing"),
         ("basic_auth: {user: 'a:b', password: s3cret}", "basic_auth.user", "holds a character"),
         ("headers: {authorization: s3cret}, basic_auth: {user: a, password: s3cret}", "basic_auth", "keep one"),

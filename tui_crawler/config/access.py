@@ -19,12 +19,12 @@ _ONLY_VARIABLE = re.compile(rf"(?:[A-Za-z]+ )?{_VARIABLE.pattern}")  # perhaps b
 _FILE = "file:"
 _LONGEST = 64 * 1024  # bytes of a file
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")  # RFC 9110, 5.6.2
-FIELD_VALUE = re.compile(r"[\x21-\x7e\xa0-\xff]+(?:[ \t]+[\x21-\x7e\xa0-\xff]+)*")  # RFC 9110, 5.5
-COOKIE_VALUE = re.compile(r"[\x21-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+")  # RFC 6265, 4.1.1
-USER_NAME = re.compile(r"[^\x00-\x1f\x7f:]+")  # RFC 7617, 2
-PASSWORD = re.compile(r"[^\x00-\x1f\x7f]+")
+_FIELD_VALUE = re.compile(r"[\x21-\x7e\xa0-\xff]+(?:[ \t]+[\x21-\x7e\xa0-\xff]+)*")  # RFC 9110, 5.5
+_COOKIE_VALUE = re.compile(r"[\x21-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+")  # RFC 6265, 4.1.1
+_USER_NAME = re.compile(r"[^\x00-\x1f\x7f:]+")  # RFC 7617, 2
+_PASSWORD = re.compile(r"[^\x00-\x1f\x7f]+")
 _INSTEAD = {"user-agent": "user_agent, or `ua` of a rule, says who asks", "cookie": "write it under `cookies`"}
-OUR_FIELDS = re.compile(
+_OUR_FIELDS = re.compile(
     "host|connection|keep-alive|te|trailer|upgrade|expect|range|user-agent|cookie|content-(length|type)|"
     "(accept|content|transfer)-encoding|if-.+|proxy-.+"
 )
@@ -145,6 +145,12 @@ class Secrets:
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": ["object", "null"], "additionalProperties": {"type": ["string", "number", "boolean"]}}
+
+
+HEADERS = Secrets("header fields", _FIELD_VALUE, _OUR_FIELDS)
+COOKIES = Secrets("cookies", _COOKIE_VALUE)
+USER = SecretText("a user name", _USER_NAME)
+PASSWORD = SecretText("a password", _PASSWORD)
 
 
 class CertificateFile(Plain):

@@ -10,17 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from tui_crawler.config.access import (
-    COOKIE_VALUE,
-    FIELD_VALUE,
-    OUR_FIELDS,
-    PASSWORD,
-    USER_NAME,
-    CertificateFile,
-    Secret,
-    Secrets,
-    SecretText,
-)
+from tui_crawler.config.access import COOKIES, HEADERS, PASSWORD, USER, CertificateFile, Secret
 from tui_crawler.config.kinds import AutoFlag, Choice, Flag, Nullable, Real, Size, Span, Text, Whole
 from tui_crawler.config.policies import RULES
 from tui_crawler.config.table import ListOf, WordsOrAll, key, need, section, table_of
@@ -248,8 +238,8 @@ class QueueConfig:
 class BasicAuth:
     """Who asks, by the Basic scheme (RFC 7617)."""
 
-    user: Secret = need(SecretText("a user name", USER_NAME), "The user name.")
-    password: Secret = need(SecretText("a password", PASSWORD), "The password.")
+    user: Secret = need(USER, "The user name.")
+    password: Secret = need(PASSWORD, "The password.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,13 +255,11 @@ class HostConfig:
     )
     verify: bool | None = key(Nullable(Flag(), "network.verify"), None, "Takes the place of network.verify.")
     headers: tuple[tuple[str, Secret], ...] = key(
-        Secrets("header fields", FIELD_VALUE, OUR_FIELDS),
+        HEADERS,
         (),
         "Sent with every request to this host, of a plain host name to its https origin only; never stored or shown.",
     )
-    cookies: tuple[tuple[str, Secret], ...] = key(
-        Secrets("cookies", COOKIE_VALUE), (), "Sent likewise, always as they stand here."
-    )
+    cookies: tuple[tuple[str, Secret], ...] = key(COOKIES, (), "Sent likewise, always as they stand here.")
     basic_auth: BasicAuth | None = key(
         Nullable(table_of(BasicAuth, quiet=True), "none"), None, "User name and password, sent likewise."
     )

@@ -25,7 +25,7 @@ from ruamel.yaml.events import (
 )
 
 from tui_crawler.config.problem import Mark, Refused, visible, visible_key
-from tui_crawler.domain.url import without_userinfo
+from tui_crawler.domain.url import MASK, without_userinfo
 
 MAX_DEPTH = 64  # levels of lists and mappings
 MAX_ALIASES = 100
@@ -260,10 +260,10 @@ class _Composer:
 
     def _alias(self, name: str, mark: Mark) -> None:
         if name not in self._anchors:
-            raise self._refused(mark, f"the alias *{visible_key(name)} has no anchor before it")
+            raise self._refused(mark, f"the alias *{self._told(name)} has no anchor before it")
         found = self._anchors[name]
         if found is None:
-            message = f"the alias *{visible_key(name)} stands inside its own anchor"
+            message = f"the alias *{self._told(name)} stands inside its own anchor"
             raise self._refused(mark, message, "write the value out")
         self._aliases += 1
         self._aliased_nodes += found.size
@@ -308,11 +308,15 @@ class _Composer:
                 path += f"[{len(frame.items)}]"
         return path
 
+    def _told(self, name: str) -> str:
+        """An alias or tag; among the hosts it may be a password that begins with * or ! and has lost its quotes."""
+        return MASK if self.path().startswith("hosts") else visible(name)
+
     def _refused(self, mark: Mark, message: str, suggestion: str = "") -> Refused:
         return Refused(mark, message, suggestion, self.path())
 
     def _bad_tag(self, tag: str, mark: Mark) -> Refused:
-        return self._refused(mark, f"the tag {visible(tag)} is not accepted", "remove the tag")
+        return self._refused(mark, f"the tag {self._told(tag)} is not accepted", "remove the tag")
 
 
 def _checked_key(node: Node) -> Scalar:

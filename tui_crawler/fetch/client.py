@@ -25,10 +25,16 @@ from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, bare_h
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs
 from tui_crawler.fetch.extract import PageReader
-from tui_crawler.fetch.guarded_backend import ClosedUnanswered, GuardedBackend, NoDescriptor, WatchedStream
+from tui_crawler.fetch.guarded_backend import (
+    ClosedUnanswered,
+    GuardedBackend,
+    NoDescriptor,
+    Resolver,
+    WatchedStream,
+    resolve_name,
+)
 from tui_crawler.fetch.headers import RawHeaders
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.resolve import Resolver, resolve_name
 from tui_crawler.fetch.tls import Access, Trust, tls_context
 from tui_crawler.fetch.transfer import Call, Transfer
 from tui_crawler.fetch.validation.validators import VALIDATED_KINDS

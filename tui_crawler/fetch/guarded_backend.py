@@ -7,14 +7,16 @@ import errno
 import os
 import socket
 import ssl
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import httpcore
 
 from tui_crawler.fetch.address_guard import AddressGuard, bare_host, is_address
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, Step
-from tui_crawler.fetch.resolve import Resolver
+from tui_crawler.fetch.threads import run_in_thread
+
+Resolver = Callable[[str, int], Awaitable[tuple[str, ...]]]
 
 SocketOption = (
     tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
@@ -192,3 +194,16 @@ def _innermost(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ssl.SSLError):
         return os.strerror(error.errno)
     return str(error) or "no answer in time"
+
+
+async def resolve_name(host: str, port: int) -> tuple[str, ...]:
+    """The addresses of a name, best first (the operating system's order). Raises OSError when there are none."""
+
+    def look_up() -> tuple[str, ...]:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except UnicodeError as error:  # a label that no name server could be asked for
+            raise OSError(str(error)) from error
+        return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+    return await run_in_thread(f"resolve {host}", look_up)
