@@ -213,6 +213,14 @@ def test_a_run_whose_output_nobody_can_take_ends_with_its_own_status(config: Pat
     assert (done.returncode, b"Traceback" in done.stderr) == (1, False), done.stderr
 
 
+def test_what_parts_of_the_program_log_is_plain_and_waits_for_nobody(config: Path):
+    logged = "import logging; logging.getLogger('tui_crawler.storage').warning('odd \\x1b[2J')"
+    script = _ENDLESS_RUN.replace("    stopped = []", f"    {logged}; return 0; stopped = []")
+    words = [sys.executable, "-c", script, "run", "my.yaml", "--json"]
+    done = subprocess.run(words, capture_output=True, env=environment(), check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"odd \\x1b[2J\n")
+
+
 def test_signals_are_left_to_who_carries_the_run_out(config: Path, say: Say, wiring: Wiring):
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     wiring.crawl = lambda listener: 143

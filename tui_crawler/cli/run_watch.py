@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -22,6 +23,18 @@ NAMED = 20
 """So many origins of a kind are named; the others are counted."""
 
 
+class _Notes(logging.Handler):
+    """What parts of the program log goes to stderr as notes do: in plain characters, and without waiting."""
+
+    def __init__(self, printer: Printer) -> None:
+        super().__init__(logging.WARNING)
+        self._printer = printer
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Prints it."""
+        self._printer.note(record.getMessage())
+
+
 def watch(printer: Printer, as_json: bool, carry_out: Callable[[RunListener], int]) -> int:
     """Hands `carry_out` the listener that fits stdout, and prints the summary when the run is over. No reader of either
     output holds the run.
@@ -29,6 +42,7 @@ def watch(printer: Printer, as_json: bool, carry_out: Callable[[RunListener], in
     Answers the exit status that `carry_out` answers. `--json` prints no summary: the last event is it.
     """
     before_stdout = printer.queue(lambda number: _left_out(number, as_json=as_json))
+    logging.lastResort = _Notes(printer)
     if as_json:
         return carry_out(JsonLines(printer))
     ledger = RunLedger()
