@@ -10,7 +10,7 @@ from tests.console.support import stage
 
 
 async def test_an_engine_that_broke_off_is_called_so_and_nothing_looks_alive() -> None:
-    dead = run_view(live=False, started_at=NOW - 600_000, heartbeat_at=NOW - 540_000)
+    dead = run_view(live=False, started_at=NOW - 600_000, heartbeat_at=NOW - 540_000, worked_ms=60_000)
     reports = FakeReports(newest_run=dead)
     async with stage(reports=reports) as held:
         text = held.text()

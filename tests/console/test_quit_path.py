@@ -217,7 +217,7 @@ def test_the_summary_is_plain_and_safe() -> None:
     run = run_view(config_name="my\x1b]0;x\x07", live=False, finish_reason="exhausted", finished_at=NOW, requests=66)
     summary = ExitSummary(run=run, totals=totals, gave_up=(f"{API}\u202e",), now=1_767_609_667_000)
     text = "\n".join(summary.lines())
-    assert "my\\x1b]0;x\\x07: finished after 00:42:10 and 66 turns with a request; 2 pages wait for the next." in text
+    assert "my\\x1b]0;x\\x07: finished after 00:42:09 and 66 turns with a request; 2 pages wait for the next." in text
     assert "In all runs: 6 requests, 7.0 KB; pages: 3 done, 4 failed, 5 blocked, 2 pending." in text
     assert "\\u202e" in text
     assert text.isprintable() or all(char.isprintable() or char == "\n" for char in text)
