@@ -13,7 +13,8 @@ from tui_crawler.storage.views import VIEWS
 
 MEANING = {
     "v_origin": "an origin crawler: state, patience, delay, robots.txt, counters",
-    "v_page": "a page of a job: queue row and last result. `incomplete` names what was not read of it, with commas "
+    "v_page": "a page of a job: queue row and last result. Of a body that was left on the wire `sha256` is empty and "
+    "`size` what its head said (0: nothing). `incomplete` names what was not read of it, with commas "
     "(links, input, deadline, …; the section `reading` of docs/configuration.md has the bounds)",
     "v_attempt": "the crawl log: one row an attempt (page, robots, sitemap, check). `cut` is as `v_page.incomplete`; "
     "`response_ms` is the time of the server: connecting, and from the request until the last of the answer came in",
