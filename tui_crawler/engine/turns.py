@@ -17,6 +17,7 @@ from tui_crawler.domain.outcome import (
     Refusing,
     check_method,
     final_code,
+    head_refused,
     queue_of,
     settle_check,
     settle_crawl,
@@ -227,7 +228,7 @@ class TurnRunner:
         url = normalise(page.url, None, CLIENT_MAX_LENGTH)
         verdict = self._judge(origin, page, url)
         ruleset_id = roster.judges.ruleset_id(page.job_id)
-        if isinstance(verdict, Cleared) and verdict.custom_js is not None:
+        if isinstance(verdict, Cleared) and verdict.custom_js is not None and not page.external:
             verdict = Denied(ExitCode.local_processing_error, _NO_BROWSER)
         if isinstance(url, InvalidUrl) or isinstance(verdict, Denied):
             no = verdict if isinstance(verdict, Denied) else Denied(ExitCode.invalid_url, "cannot be requested")
@@ -278,7 +279,7 @@ class TurnRunner:
         code, exchange = final_code(crawled), crawled.exchange
         answer = CrawlAnswer(
             crawled.page.page_id,
-            code,
+            ExitCode.server_blamed_client if head_refused(crawled.page, exchange.http_status) else code,
             exchange.http_status,
             exchange.response_ms if exchange.requests else None,
             exchange.retry_after_ms,
