@@ -30,7 +30,15 @@ class Colours(Enum):
     all = "truecolor"
 
 
-_DARK_ROLES = MappingProxyType(
+_STATES = {"active": "ok", "waiting": "accent", "paused": "blocked", "warning": "client", "error": "server"}
+"""The roles of states, and whose colours they have."""
+
+
+def _with_states(roles: dict[str, str]) -> Mapping[str, str]:
+    return MappingProxyType(roles | {state: roles[other] for state, other in _STATES.items()})
+
+
+_DARK_ROLES = _with_states(
     {
         # groups of exit codes
         "ok": "#8ccf96",
@@ -42,12 +50,6 @@ _DARK_ROLES = MappingProxyType(
         "blocked": "#b9a9ec",
         "dropped": "#b5a893",
         "local": "#ea9f6d",
-        # states
-        "active": "#8ccf96",
-        "waiting": "#8fb8ee",
-        "paused": "#b9a9ec",
-        "warning": "#e6bd72",
-        "error": "#f0918f",
         # text
         "strong": "#eef2f8",
         "accent": "#8fb8ee",
@@ -55,7 +57,7 @@ _DARK_ROLES = MappingProxyType(
         "faint": "#919db0",
     }
 )
-_LIGHT_ROLES = MappingProxyType(
+_LIGHT_ROLES = _with_states(
     {
         "ok": "#1f6b33",
         "redirect": "#0f6570",
@@ -66,18 +68,13 @@ _LIGHT_ROLES = MappingProxyType(
         "blocked": "#583fa3",
         "dropped": "#655744",
         "local": "#94430d",
-        "active": "#1f6b33",
-        "waiting": "#215a9c",
-        "paused": "#583fa3",
-        "warning": "#7d5200",
-        "error": "#a3242e",
         "strong": "#12161d",
         "accent": "#215a9c",
         "muted": "#4a5361",
         "faint": "#5d6571",
     }
 )
-_CONTRAST_DARK_ROLES = MappingProxyType(
+_CONTRAST_DARK_ROLES = _with_states(
     {
         "ok": "#7ef29a",
         "redirect": "#6fe6f5",
@@ -88,18 +85,13 @@ _CONTRAST_DARK_ROLES = MappingProxyType(
         "blocked": "#cdbcff",
         "dropped": "#e0d3b8",
         "local": "#ffb070",
-        "active": "#7ef29a",
-        "waiting": "#9cc9ff",
-        "paused": "#cdbcff",
-        "warning": "#ffd25e",
-        "error": "#ff9e9e",
         "strong": "#ffffff",
         "accent": "#9cc9ff",
         "muted": "#d6dbe4",
         "faint": "#b9c0cc",
     }
 )
-_CONTRAST_LIGHT_ROLES = MappingProxyType(
+_CONTRAST_LIGHT_ROLES = _with_states(
     {
         "ok": "#0a4a1c",
         "redirect": "#07454d",
@@ -110,18 +102,13 @@ _CONTRAST_LIGHT_ROLES = MappingProxyType(
         "blocked": "#3f2585",
         "dropped": "#473b28",
         "local": "#6b2c00",
-        "active": "#0a4a1c",
-        "waiting": "#0b3c78",
-        "paused": "#3f2585",
-        "warning": "#573800",
-        "error": "#7c0d17",
         "strong": "#000000",
         "accent": "#0b3c78",
         "muted": "#333a45",
         "faint": "#414852",
     }
 )
-_DARK_NAMES = MappingProxyType(
+_DARK_NAMES = _with_states(
     {
         "ok": "ansi_bright_green",
         "redirect": "ansi_cyan",
@@ -132,18 +119,13 @@ _DARK_NAMES = MappingProxyType(
         "blocked": "ansi_magenta",
         "dropped": "ansi_bright_blue",
         "local": "ansi_yellow",
-        "active": "ansi_bright_green",
-        "waiting": "ansi_bright_cyan",
-        "paused": "ansi_magenta",
-        "warning": "ansi_bright_yellow",
-        "error": "ansi_bright_red",
         "strong": "ansi_bright_white",
         "accent": "ansi_bright_cyan",
         "muted": "ansi_white",
         "faint": "ansi_bright_black",
     }
 )
-_LIGHT_NAMES = MappingProxyType(
+_LIGHT_NAMES = _with_states(
     {
         "ok": "ansi_green",
         "redirect": "ansi_cyan",
@@ -154,11 +136,6 @@ _LIGHT_NAMES = MappingProxyType(
         "blocked": "ansi_bright_magenta",
         "dropped": "ansi_bright_black",
         "local": "ansi_bright_red",
-        "active": "ansi_green",
-        "waiting": "ansi_blue",
-        "paused": "ansi_bright_magenta",
-        "warning": "ansi_yellow",
-        "error": "ansi_red",
         "strong": "ansi_black",
         "accent": "ansi_blue",
         "muted": "ansi_black",
