@@ -246,6 +246,8 @@ def test_fragments_are_checked_against_their_page(crawl: Crawling) -> None:
     ]
     assert more["more_referrers"] == 1
     assert "no such fragment" in crawl.ask("links", "--broken").out
+    with crawl.reports() as reports:
+        assert reports.broken_counts() == {"broken": 1, "external": 0, "fragments": 4}
     crawl.later(WEEK)
     crawl.run("", seeds=[site.url()], crawl__force_recrawl=True)
     assert crawl.value("SELECT count(*) FROM page_anchors") > 0, "what is known stays when the key is off"

@@ -147,6 +147,7 @@ REPORTS = (
     link_audit.REFERRING,
     link_audit.REDIRECTING,
     link_audit.LISTING,
+    link_audit.COUNT_BROKEN,
     link_audit.FRAGMENTS,
     link_audit.NAMING,
     f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND {page_reports.OF_ORIGIN} AND p.id > ? "

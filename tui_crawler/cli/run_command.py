@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tui_crawler.cli.run_lines import RunListener
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.event import Event
-    from tui_crawler.storage.reports import Reports
 
 MOST_WORKERS = 64
 FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow")
@@ -129,8 +128,10 @@ class Faults:
         self._listener.stop_run = stop
 
     def on_event(self, event: Event) -> None:
-        """Hands an event on. Of a database that cannot be read nothing is counted: the run has failed by that."""
-        if event.event == "run_finished":
+        """Hands an event on. Of a run that a signal ends, or whose database cannot be read, nothing is counted."""
+        from tui_crawler.domain.run import RunReason
+
+        if event.event == "run_finished" and dict(event.extra).get("reason") != RunReason.interrupted.value:
             with contextlib.suppress(StorageFailure):
                 self.found = self._count()
             event = replace(event, extra=(*event.extra, ("fail_on", self.found)))
@@ -141,7 +142,7 @@ class Faults:
         from tui_crawler.wiring import open_reports
 
         with contextlib.closing(open_reports(self._database)) as reports:
-            found = self._count_links(reports)
+            found = {name: count for name, count in reports.broken_counts().items() if name in self._wanted}
             if "gave_up" in self._wanted:
                 origins = reports.origins_changed().rows
                 found["gave_up"] = sum(one.state == "FINISHED" and one.finish_reason in GAVE_UP for one in origins)
@@ -149,14 +150,6 @@ class Faults:
                 found["cut"] = reports.pages_cut()
             if "slow" in self._wanted:
                 found["slow"] = reports.pages_slower(self._wanted["slow"])
-        return found
-
-    def _count_links(self, reports: Reports) -> dict[str, int]:
-        found = {name: 0 for name in ("broken", "external", "fragments") if name in self._wanted}
-        for link in reports.broken_links(1, external="external" in found) if found else ():
-            name = "fragments" if link.fragment else "external" if link.external else "broken"
-            if name in found:
-                found[name] += 1
         return found
 
 

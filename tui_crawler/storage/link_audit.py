@@ -14,9 +14,11 @@ from tui_crawler.storage.reader import Reader
 _WINDOW = 500
 _READ = (ExitCode.file_ingested, ExitCode.file_did_not_change, ExitCode.noindex)
 
-BROKEN = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
-FROM page p JOIN url u ON u.id = p.url_id WHERE p.failed = 1 AND p.id > ? AND p.external <= ?
-    AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_hash = p.url_hash AND q.failed = 1 AND q.id < p.id)
+_OLDEST = """p.failed = 1
+    AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_hash = p.url_hash AND q.failed = 1 AND q.id < p.id)"""
+
+BROKEN = f"""SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
+FROM page p JOIN url u ON u.id = p.url_id WHERE {_OLDEST} AND p.id > ? AND p.external <= ?
 ORDER BY p.id LIMIT ?"""
 """Failed pages by age, after one and with or without those that leave the crawl; of a URL that several jobs have the
 oldest."""
@@ -33,10 +35,20 @@ LISTING = """SELECT f.href, 'sitemap', ''
 FROM page p JOIN page s ON s.id = p.found_on_page_id AND s.sitemap = 1 JOIN url f ON f.id = s.url_id WHERE p.id = ?"""
 
 
-FRAGMENTS = f"""SELECT g.to_url_id, g.fragment, MIN(t.href), MIN(p.last_exit_code), MIN(p.last_http_status)
-FROM fragment g JOIN url t ON t.id = g.to_url_id
+COUNT_BROKEN = f"""SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST}
+    AND (EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id)
+        OR EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = p.url_id)
+        OR EXISTS (SELECT 1 FROM page s WHERE s.id = p.found_on_page_id AND s.sitemap = 1))
+GROUP BY p.external"""
+
+_MISSING = f"""FROM fragment g JOIN url t ON t.id = g.to_url_id
     JOIN page p ON p.url_hash = t.hash AND p.last_exit_code IN ({", ".join(str(code.value) for code in _READ)})
-WHERE g.missing = 1 AND (g.to_url_id, g.fragment) > (?, ?)
+WHERE g.missing = 1"""
+
+COUNT_FRAGMENTS = f"SELECT COUNT(*) FROM (SELECT 1 {_MISSING} GROUP BY g.to_url_id, g.fragment)"
+
+FRAGMENTS = f"""SELECT g.to_url_id, g.fragment, MIN(t.href), MIN(p.last_exit_code), MIN(p.last_http_status)
+{_MISSING} AND (g.to_url_id, g.fragment) > (?, ?)
 GROUP BY g.to_url_id, g.fragment ORDER BY g.to_url_id, g.fragment LIMIT ?"""
 """Fragments that no element of their page has, after one; only of pages whose content is known."""
 
@@ -45,6 +57,13 @@ FROM fragment g JOIN page p ON p.id = g.from_page_id JOIN url f ON f.id = p.url_
 WHERE g.to_url_id = ? AND g.fragment = ? ORDER BY g.from_page_id LIMIT ?"""
 
 _COUNT_NAMING = "SELECT COUNT(*) FROM fragment WHERE to_url_id = ? AND fragment = ?"
+
+
+def broken_counts(reader: Reader) -> dict[str, int]:
+    """How many `broken_links` there are: of the crawl, those that leave it (external), and fragments."""
+    pages: dict[int, int] = dict(reader.all(COUNT_BROKEN))
+    fragments: int = reader.all(COUNT_FRAGMENTS)[0][0]
+    return {"broken": pages.get(0, 0), "external": pages.get(1, 0), "fragments": fragments}
 
 
 def broken_links(reader: Reader, limit: int, external: bool = False) -> Iterator[BrokenLink]:

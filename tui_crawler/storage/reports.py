@@ -241,6 +241,12 @@ class Reports(LogReports):
 
         return link_audit.broken_links(self._reader, limit, external)
 
+    def broken_counts(self) -> dict[str, int]:
+        """How many of them there are: broken (in the crawl), external (they leave it), fragments."""
+        from tui_crawler.storage import link_audit
+
+        return link_audit.broken_counts(self._reader)
+
     def pages_slower(self, ms: int) -> int:
         """How many pages took longer than `ms` in their last attempt. Looks at every page."""
         text = "SELECT COUNT(*) FROM page p JOIN attempt a ON a.id = p.last_attempt_id WHERE a.response_ms > ?"
