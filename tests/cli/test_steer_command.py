@@ -241,6 +241,9 @@ class TestAdd:
         assert "soon" in said.err
 
     def test_no_password_is_told(self, say: Say, wiring: Wiring):
+        said = say("pause", "https://me:secret@example.org")
+        assert "no origin 'https://•••@example.org'" in said.err
+        assert "secret" not in said.err + said.out
         said = say("add", "https://me:secret@example.org/", "me:secret@example.org")
         assert "https://•••@example.org/ has a user name or password" in said.err
         assert "secret" not in said.err + said.out

@@ -98,7 +98,7 @@ def known_origins(texts: tuple[str, ...], reports: Reports) -> tuple[str, ...]:
 
 
 def _known(text: str, names: list[str]) -> str:
-    from tui_crawler.domain.url import CrawlUrl, normalise
+    from tui_crawler.domain.url import CrawlUrl, normalise, without_userinfo
 
     url = normalise(text if "://" in text else f"https://{text}")
     if isinstance(url, CrawlUrl) and url.origin in names and "://" in text:
@@ -113,5 +113,6 @@ def _known(text: str, names: list[str]) -> str:
             named = ", ".join(same[:_NAMED]) + (" …" if len(same) > _NAMED else "")
             raise UsageProblem(f"{text!r} means more than one origin: {named}", hint="name one whole")
     raise UsageProblem(
-        f"no origin {text!r} is known here{did_you_mean(text, names)}", hint="tui-crawler status lists them"
+        f"no origin {without_userinfo(text)!r} is known here{did_you_mean(text, names)}",
+        hint="tui-crawler status lists them",
     )
