@@ -336,3 +336,19 @@ def test_a_storm_of_sizes_on_every_view_and_dialog_raises_nothing():
         press_until(terminal, "q", lambda: terminal.child.poll() is not None)
         terminal.read_to_good_end()
         assert_given_back(terminal)
+
+
+def test_a_lone_escape_and_a_key_in_pieces_are_taken_as_they_come():
+    with in_terminal([sys.executable, "-m", "tests.console.pty_child"]) as terminal:
+        terminal.read_until("running")
+        press_until(terminal, "2", lambda: " Failures " in terminal.text())
+        terminal.press("\x1b")
+        terminal.read_until_gone(" Failures ")
+        press_until(terminal, "3", lambda: " URLs " in terminal.text())
+        terminal.press("\x1b[")
+        terminal._read(0.05)
+        terminal.press("15~")
+        terminal._read(0.5)
+        assert " URLs " in terminal.text()  # F5 means nothing; an escape in it would have gone back
+        press_until(terminal, "q", lambda: terminal.child.poll() is not None)
+        terminal.read_to_good_end()

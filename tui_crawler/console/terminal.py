@@ -6,26 +6,32 @@ is gone ends its writer thread. Here a write is given up soon once the console i
 
 from __future__ import annotations
 
-import codecs
+import math
 import os
 import select
 import signal
 import time
+from codecs import getincrementaldecoder
 from contextlib import suppress
-from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
-from textual.drivers import linux_driver
+from textual import constants
+from textual._time import get_time
+from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
     from textual.app import App
+    from textual.message import Message
 
 LOOK_S = 0.25
 LOOKS_WHEN_LEAVING = 12
+LOOK_KEYS_S, READ_BYTES = 0.1, 4_096
+ESC_S = 0.025
+"""How long an ESC may be the beginning of a sequence (editors and multiplexers wait 10 to 50 ms)."""
 SIGNAL_STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Exit status after a signal (RELIABILITY.md, Signals)."""
 
@@ -101,8 +107,26 @@ class Outlet:
                 waited = 0
 
 
-def _patient_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
-    return partial(codecs.getincrementaldecoder(encoding), errors="replace")
+class KeyParser(XTermParser):
+    """Textual's parser of keys; an ESC that comes alone, after a pause, is the key after ESC_S.
+
+    Where anything came just before or with it, bytes of a paste or of a moving mouse may have been cut apart: then, and
+    within a sequence that has begun, the rest is waited for as long as Textual does. ESCDELAY (ms) is for all cases.
+    """
+
+    _fed_at = 0.0
+
+    @property
+    def waits_s(self) -> float:
+        """How long it waits for the rest of a sequence, in s from now; endless when it waits for nothing."""
+        return math.inf if self._timeout_time is None else max(0.0, self._timeout_time - get_time())
+
+    def feed(self, data: str) -> Iterator[Message]:
+        """Takes what was typed, and gives its events."""
+        before, self._fed_at = self._fed_at, get_time()
+        yield from super().feed(data)
+        if data == "\x1b" and self._fed_at - before > constants.ESCAPE_DELAY and "ESCDELAY" not in os.environ:
+            self._timeout_time = self._fed_at + ESC_S
 
 
 class PatientDriver(LinuxDriver):
@@ -115,11 +139,15 @@ class PatientDriver(LinuxDriver):
         self._file = self.outlet  # type: ignore[assignment]  # it has what the writer thread uses of a file
 
     def run_input_thread(self) -> None:
-        """Reads keys; a terminal that went away ends it quietly, and bytes that are no UTF-8 are characters that mean
-        nothing (Textual would end the console)."""
-        linux_driver.getincrementaldecoder = _patient_decoder  # type: ignore[attr-defined, assignment]  # its import
+        """Reads keys; a terminal that went away ends it quietly. Textual's own loop looks every 0.1 s only whether the
+        wait for the rest of a sequence is over, and bytes that are no UTF-8 end it; here they mean nothing."""
+        parser, decode = KeyParser(), getincrementaldecoder("utf-8")("replace").decode
         try:
-            super().run_input_thread()
+            while not self.exit_event.is_set():
+                ready = select.select([self.fileno], [], [], min(parser.waits_s, LOOK_KEYS_S))[0]
+                typed = decode(os.read(self.fileno, READ_BYTES)) if ready else ""
+                for event in (*(parser.feed(typed) if typed else ()), *parser.tick()):
+                    self.process_message(event)
         except OSError:
             self.outlet.lost = True
 
