@@ -194,6 +194,9 @@ def walk(reports: Reports, narrowing: PageFilter, limit: int, *, newest_first: b
 
 FILTERS = [
     "",
+    "%",
+    "1_page !!",
+    "=1" + 10_000 * "x",
     "items !/1",
     "ITEMS/3",
     "exit:network",
@@ -230,11 +233,9 @@ async def test_the_database_keeps_what_the_words_mean(
     assert len(known) == 26
     wanted = [one for one in known if passes(narrowing, one, frozenset({A, B}))]
     assert walk(reports, narrowing, 1_000) == wanted
-    for step, most in ((3, 5), (2, 2)):
-        monkeypatch.setattr(page_windows, "_STEP_OF_URLS", step)
-        monkeypatch.setattr(page_windows, "_STEP_OF_ROWS", step)
-        monkeypatch.setattr(page_windows, "URLS_LOOKED_AT", most)
-        monkeypatch.setattr(page_windows, "ROWS_LOOKED_AT", most)
+    for step, look_s in ((3, 60), (2, 0)):
+        monkeypatch.setattr(page_windows, "STEP", step)
+        monkeypatch.setattr(page_windows, "LOOK_S", look_s)
         assert walk(reports, narrowing, 3) == wanted
         assert walk(reports, narrowing, 3, newest_first=True) == wanted[::-1]
 
@@ -245,8 +246,8 @@ async def test_every_state_but_those_of_live_and_stashed_pages_was_tried(reports
 
 
 async def test_a_window_says_how_far_it_looked(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_windows, "_STEP_OF_URLS", 5)
-    monkeypatch.setattr(page_windows, "URLS_LOOKED_AT", 10)
+    monkeypatch.setattr(page_windows, "STEP", 10)
+    monkeypatch.setattr(page_windows, "LOOK_S", 0)
     narrowing = read_page_filter("nowhere-to-be-found")
     assert isinstance(narrowing, PageFilter)
     window = reports.page_window(narrowing, 0, 200)

@@ -11,7 +11,7 @@ from tests.console.page_holds import passes
 from tests.storage.making import plan
 from tui_crawler.domain.page_filter import PageFilter, read_page_filter, state_of
 from tui_crawler.domain.page_view import PageView
-from tui_crawler.storage import page_counts
+from tui_crawler.storage import page_counts, page_windows
 from tui_crawler.storage.page_windows import page_window
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.session_reports import sessions
@@ -77,8 +77,8 @@ async def test_a_bounded_number_of_rows_is_looked_at_and_told(reader: Reader, mo
 async def test_matching_pages_are_counted_in_pieces(
     reader: Reader, monkeypatch: pytest.MonkeyPatch, text: str, piece: int
 ) -> None:
-    monkeypatch.setattr(page_counts, "ROWS_COUNTED", piece)
-    monkeypatch.setattr(page_counts, "URLS_COUNTED", piece)
+    monkeypatch.setattr(page_windows, "STEP", piece)
+    monkeypatch.setattr(page_windows, "LOOK_S", 0)
     narrowing, after = read(text), 0
     matched = looked_at = 0
     while True:
@@ -87,6 +87,7 @@ async def test_matching_pages_are_counted_in_pieces(
         matched, looked_at, after = matched + tally.matched, looked_at + tally.looked_at, tally.last_id
         if tally.ended:
             break
+    monkeypatch.setattr(page_windows, "LOOK_S", 60)
     assert matched == len(page_window(reader, narrowing, 0, 1_000).pages)
     assert looked_at <= tally.known == (6 if text == "origin:a.example" else 18)
     reader.close()

@@ -11,7 +11,7 @@ from typing import Any
 
 from tui_crawler.domain.page_filter import PageFilter, PageTally
 from tui_crawler.storage.overview_reports import exit_name
-from tui_crawler.storage.page_windows import STATES, Search, known_pages, next_edge, search_of, where_of
+from tui_crawler.storage.page_windows import STATES, Search, Step, known_pages, next_edge, search_of, steps, where_of
 from tui_crawler.storage.reader import Reader
 
 URLS_COUNTED, ROWS_COUNTED = 100_000, 200_000
@@ -66,17 +66,16 @@ def page_tally(reader: Reader, narrowing: PageFilter, after_id: int) -> PageTall
     search = search_of(reader, narrowing)
     if search.nothing:
         return PageTally(0, 0, known_pages(reader, Search()))
-    known = known_pages(reader, search)
-    most = URLS_COUNTED if search.needs_url else ROWS_COUNTED
-    number, edge = next_edge(reader, search, after_id, most, newest_first=False)
-    matched = _matched(reader, search, after_id, edge) if number else 0
-    return PageTally(matched, number, max(known, number), edge or after_id, number < most)
+    matched = looked_at = 0
+    for step in steps(reader, search, after_id):
+        matched, looked_at = matched + _matched(reader, search, step), looked_at + step.number
+    return PageTally(matched, looked_at, max(known_pages(reader, search), looked_at), step.up_to, step.ended)
 
 
-def _matched(reader: Reader, search: Search, after_id: int, edge: int) -> int:
+def _matched(reader: Reader, search: Search, step: Step) -> int:
     joined = "JOIN url u ON u.id = p.url_id" if search.needs_url else ""
     source = f"FROM page p {joined} WHERE {where_of(search)} AND p.id > ? AND p.id <= ?"
-    values = (*search.values, after_id, edge)
+    values = (*search.values, step.after, step.up_to)
     if not search.patterns:
         number: int = reader.all(f"SELECT COUNT(*) {source}", values)[0][0]
         return number

@@ -1,15 +1,18 @@
-"""Windows of pages narrowed by a filter: by keyset over the id, each looking at a bounded number of rows.
+"""Windows of pages narrowed by a filter: by keyset over the id, each looking for a bounded time.
 
-Fields narrow in the database, one origin and failures by their index. Where no index helps, ids are walked in steps, so
-that no reading lasts long however many pages there are: the window then says how far it looked.
+Fields narrow in the database, one origin and failures by their index. Where no index helps, rows are looked through in
+steps until LOOK_S is over, so that no reading lasts long however many pages there are: the window then says how far it
+looked.
 """
 # ruff: noqa: S608  # the SQL is made of constants of this program and of integers only
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES
 from tui_crawler.domain.page import PageStatus
@@ -30,10 +33,12 @@ from tui_crawler.domain.pattern import Pattern
 from tui_crawler.storage.page_reports import pages_of_ids
 from tui_crawler.storage.reader import Reader
 
-URLS_LOOKED_AT, ROWS_LOOKED_AT = 100_000, 500_000
-"""How many rows one window looks at: where the text of URLs decides, and where only fields do."""
+LOOK_S = 0.3
+"""So long one reading looks through rows, to the end of the step it is in: a million of them take about as long."""
 
-_STEP_OF_URLS, _STEP_OF_ROWS = 5_000, 50_000
+STEP, STEP_OF_PATTERNS = 50_000, 5_000
+"""How many rows a step has: about 10 ms, also where each URL is tried here."""
+_LONGEST_LIKE = 10_000
 _AFTER_ALL = 2**63 - 1
 _ALWAYS = "1 = 1"
 
@@ -69,6 +74,15 @@ class Search:
     nothing: bool = False
 
 
+class Step(NamedTuple):
+    """`number` rows after one id up to another; `ended`: they are the last."""
+
+    after: int
+    up_to: int
+    number: int
+    ended: bool
+
+
 def page_window(
     reader: Reader, narrowing: PageFilter, after_id: int, limit: int, *, newest_first: bool = False
 ) -> PageWindow:
@@ -79,32 +93,35 @@ def page_window(
     if search.nothing:
         return PageWindow((), known=known_pages(reader, Search()))
     ids: list[int] = []
-    looked_at, ended = 0, False
-    most = URLS_LOOKED_AT if search.needs_url else ROWS_LOOKED_AT
-    at = after_id or (_AFTER_ALL if newest_first else 0)
-    while len(ids) <= limit and looked_at < most and not ended:
-        size = _step(search, limit)
-        number, edge = next_edge(reader, search, at, size, newest_first=newest_first)
-        ended = number < size
-        if number:
-            ids += _found(reader, search, (at, edge), limit + 1 - len(ids), newest_first=newest_first)
-            looked_at += number
-            at = edge
+    looked_at = 0
+    size = STEP if search.conditions or search.patterns else limit + 1
+    for step in steps(reader, search, after_id, size, newest_first=newest_first):
+        ids += _found(reader, search, step, limit + 1 - len(ids), newest_first=newest_first)
+        looked_at += step.number
+        if len(ids) > limit:
+            break
     more = len(ids) > limit
     shown = ids[:limit]
     return PageWindow(
         pages_of_ids(reader, shown),
         looked_at=min(looked_at, known),
         known=known,
-        last_id=shown[-1] if more else at,
-        ended=ended and not more,
+        last_id=shown[-1] if more else step.up_to,
+        ended=step.ended and not more,
     )
 
 
-def _step(search: Search, limit: int) -> int:
-    if search.needs_url:
-        return _STEP_OF_URLS
-    return _STEP_OF_ROWS if search.conditions else limit + 1
+def steps(
+    reader: Reader, search: Search, after_id: int, size: int = STEP, *, newest_first: bool = False
+) -> Iterator[Step]:
+    """The rows on the way of a search after an id, at most `size` at once, until LOOK_S is over; one step at least."""
+    until = time.monotonic() + LOOK_S
+    size = min(size, STEP, STEP_OF_PATTERNS if search.patterns else STEP)
+    step = Step(0, after_id or (_AFTER_ALL if newest_first else 0), 0, False)
+    while not step.ended and (not step.number or time.monotonic() < until):
+        number, edge = next_edge(reader, search, step.up_to, size, newest_first=newest_first)
+        step = Step(step.up_to, edge or step.up_to, number, number < size)
+        yield step
 
 
 def next_edge(reader: Reader, search: Search, at: int, size: int, *, newest_first: bool) -> tuple[int, int]:
@@ -119,8 +136,8 @@ def next_edge(reader: Reader, search: Search, at: int, size: int, *, newest_firs
     return row[0], row[1] or 0
 
 
-def _found(reader: Reader, search: Search, span: tuple[int, int], room: int, *, newest_first: bool) -> list[int]:
-    """The ids that pass among those after the first id of `span`, up to its second, at most `room`."""
+def _found(reader: Reader, search: Search, step: Step, room: int, *, newest_first: bool) -> list[int]:
+    """The ids of a step that pass, at most `room`."""
     sign, up_to, order = ("<", ">=", "DESC") if newest_first else (">", "<=", "ASC")
     where = where_of(search)
     joined = "JOIN url u ON u.id = p.url_id" if search.needs_url else ""
@@ -128,7 +145,7 @@ def _found(reader: Reader, search: Search, span: tuple[int, int], room: int, *, 
     rows = reader.all(
         f"SELECT {chosen} FROM page p {joined} WHERE {where} AND p.id {sign} ? AND p.id {up_to} ?"
         f" ORDER BY p.id {order} LIMIT ?",
-        (*search.values, *span, -1 if search.patterns else room),
+        (*search.values, step.after, step.up_to, -1 if search.patterns else room),
     )
     if not search.patterns:
         return [row[0] for row in rows]
@@ -163,8 +180,12 @@ def _add(reader: Reader, search: Search, term: Term) -> None:
             search.patterns.append((Pattern(text), inverted))
             search.needs_url = True
         case TextTerm(text=text, inverted=inverted):
-            search.conditions.append(_either("instr(lower(u.href), ?) > 0", inverted))
-            search.values.append(text.lower())
+            if len(text) > _LONGEST_LIKE or "\0" in text:  # what LIKE cannot take
+                search.conditions.append(_either("instr(lower(u.href), ?) > 0", inverted))
+                search.values.append(text.lower())
+            else:  # twice as quick
+                search.conditions.append(_either("u.href LIKE ? ESCAPE '!'", inverted))
+                search.values.append("%" + re.sub("([!%_])", r"!\1", text) + "%")
             search.needs_url = True
         case OriginTerm():
             _add_origin(reader, search, term)

@@ -85,8 +85,9 @@ class UrlsScreen(LiveFilterScreen):
     # what is shown
 
     def wants(self) -> Wants:
-        """Windows of the list, how many match, and the pivot."""
-        besides = (self._matches, self._pivot, self._export, self._marking)
+        """Windows of the list, how many match where that shows only by counting, and the pivot."""
+        counts = self._book.started and self._book.total is None
+        besides = (*((self._matches,) if counts else ()), self._pivot, self._export, self._marking)
         return Wants(parts=(*self.pages.parts, *(part for one in besides for part in one.parts)))
 
     def take(self, shot: Snapshot) -> None:
