@@ -50,7 +50,7 @@ def test_the_domain_is_pure(path):
 
 def test_httpx_and_peewee_stay_in_their_rooms():
     with_httpx = [path for path in MODULES if "httpx" in imports_of(path)]
-    assert [path.relative_to(PACKAGE).as_posix() for path in with_httpx] == ["fetch/client.py"]
+    assert [path.relative_to(PACKAGE).as_posix() for path in with_httpx] == ["fetch/httpx_wire.py"]
     with_peewee = {path.relative_to(PACKAGE).parts[0] for path in MODULES if {"peewee", "playhouse"} & imports_of(path)}
     assert with_peewee <= {"storage"}
 

@@ -27,9 +27,13 @@ OPEN = AddressGuard(allow_private=True)
 _TLS = httpx.create_ssl_context(trust_env=False)  # loading the certificates takes longer than most tests
 
 
+REFERENCE = False
+"""Whether fetchers use the wire of httpx, the reference of our own; set by the fixture `wire`."""
+
+
 def fetching(limits: FetchLimits = SHORT, guard: AddressGuard = OPEN, **options: Any) -> HttpFetcher:
     """A fetcher of an "example-crawler"; options as `HttpFetcher` has them."""
-    return HttpFetcher(limits, guard, "example-crawler", **{"ssl_context": _TLS, **options})
+    return HttpFetcher(limits, guard, "example-crawler", **{"ssl_context": _TLS, "reference": REFERENCE, **options})
 
 
 def crawl_url(href: str) -> CrawlUrl:

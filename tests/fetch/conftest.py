@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from tests.fetch import asking
 from tests.fetch.asking import fetching
 from tests.support.hostile_web import HostileWeb
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.client import HttpFetcher
+
+OF_THE_WIRE = {
+    "test_address_guard",
+    "test_client",
+    "test_connection_log",
+    "test_exchange",
+    "test_exit_codes",
+    "test_head",
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What concerns the wire is tested with both: our own, and that of httpx."""
+    if metafunc.module.__name__.rpartition(".")[2] in OF_THE_WIRE and inspect.iscoroutinefunction(metafunc.function):
+        metafunc.fixturenames.append("wire")
+        metafunc.parametrize("wire", ["own", "httpx"], indirect=True)
+
+
+@pytest.fixture
+def wire(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "REFERENCE", request.param == "httpx")
 
 
 @pytest.fixture
@@ -19,7 +42,9 @@ async def web() -> AsyncIterator[HostileWeb]:
 
 
 @pytest.fixture
-async def fetcher() -> AsyncIterator[HttpFetcher]:
+async def fetcher(request: pytest.FixtureRequest) -> AsyncIterator[HttpFetcher]:
+    if "wire" in request.fixturenames:
+        request.getfixturevalue("wire")  # before the fetcher is made
     client = fetching()
     yield client
     await client.close()

@@ -269,7 +269,7 @@ async def test_a_name_server_that_does_not_answer_is_101() -> None:
 @pytest.mark.parametrize(
     ("begun", "piece", "code"),
     [
-        (b"", b"H", ExitCode.request_timeout),
+        (b"HTTP/1.1 200 OK\r\nX-Slow: ", b"H", ExitCode.request_timeout),
         (head("200 OK", "Content-Length: 100000"), b"x", ExitCode.error_reading_response),
         (head("200 OK", "Transfer-Encoding: chunked"), b"1\r\nx\r\n", ExitCode.error_reading_response),
         (head("100 Continue"), head("100 Continue"), ExitCode.request_timeout),

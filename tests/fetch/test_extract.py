@@ -192,7 +192,7 @@ async def test_large_pages_are_read_in_a_thread_and_the_loop_goes_on() -> None:
     seen: list[str] = []
     reader_read = reader._read
     reader._read = lambda *args: (seen.append(threading.current_thread().name), reader_read(*args))[1]  # type: ignore[method-assign]
-    body = b"".join(b"<a href=/%d>link</a>" % number for number in range(20_000))
+    body = b"".join(b"<a href=/%d>link</a>" % number for number in range(40_000))
     reading = await reader.read(PAGE, answered(body))
     assert (seen, len(reading.links), reading.incomplete) == (["reading"], 10_000, ("links",))
 

@@ -1,50 +1,27 @@
-"""The HTTP client: the only module that imports httpx, and the fetcher that the engine is given.
-
-Transports are used without `httpx.Client`: there is nothing that could follow redirects, keep cookies, read the
-environment or decode a body. Each origin has a small transport of its own, because httpcore's pool looks at all of its
-connections for each request.
-"""
+"""The fetcher that the engine is given: one exchange over a wire, and the reading of what it brought."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
 import time
-from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 
-import httpcore
-import httpx
-
-from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, Reading
+from tui_crawler.domain.attempt import Exchange, FetchRequest, Reading
 from tui_crawler.domain.data_rule import DataRule
-from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.moment import Moment, read_moment
 from tui_crawler.domain.url import CrawlUrl
-from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, bare_host, is_address
-from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
-from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs
+from tui_crawler.fetch.address_guard import AddressGuard, bare_host, is_address
+from tui_crawler.fetch.connection_log import ConnectionLogs
 from tui_crawler.fetch.extract import PageReader
-from tui_crawler.fetch.guarded_backend import (
-    ClosedUnanswered,
-    GuardedBackend,
-    NoDescriptor,
-    Resolver,
-    WatchedStream,
-    resolve_name,
-)
-from tui_crawler.fetch.headers import RawHeaders
+from tui_crawler.fetch.http1 import Http1Wire
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.tls import Access, Trust, tls_context
-from tui_crawler.fetch.transfer import Call, Transfer
+from tui_crawler.fetch.resolve import Resolver, resolve_name
+from tui_crawler.fetch.tls import Access, TlsContexts, Trust
+from tui_crawler.fetch.transfer import Transfer, Wire
 from tui_crawler.fetch.validation.validators import VALIDATED_KINDS
 
 DEFAULT_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/css;q=0.8,*/*;q=0.5"
-
-_DEFAULT_PORTS = {"http": 80, "https": 443}
-_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody
-_LONGEST_NAME = 253  # RFC 1035, 2.3.4
-_LONGEST_LABEL = 63
 
 
 def system_moment() -> Moment:
@@ -58,7 +35,7 @@ class HttpFetcher:
     `product_token` is the name by which pages address this crawler in `meta` and X-Robots-Tag. `proxy` is a URL;
     behind a proxy only literal addresses can be guarded. `data_rules` hold for the pages of their hosts,
     `validate_kinds` (of html, xml, rss, css) are validated. `access` says how the origin of a URL is asked, `trust`
-    whom a proxy may be. `now`, `resolve`, `ssl_context` are given by tests.
+    whom a proxy may be. `now`, `resolve`, `ssl_context` are given by tests, which compare with the `reference`.
     Raises BadDataRule, ValueError for a proxy that cannot be used, OSError for certificates that cannot.
     """
 
@@ -78,12 +55,19 @@ class HttpFetcher:
         now: Callable[[], Moment] = system_moment,
         resolve: Resolver = resolve_name,
         ssl_context: ssl.SSLContext | None = None,
+        reference: bool = False,
     ) -> None:
         self._limits = limits
         self._guard = guard
         self._resolve = resolve
-        contexts = {} if ssl_context is None else {Trust(): ssl_context}
-        self._wire = HttpxWire(limits, guard, resolve, proxy, access, trust, contexts, ConnectionLogs(now))
+        contexts = TlsContexts({} if ssl_context is None else {Trust(): ssl_context})
+        self._wire: Wire
+        if proxy is None and not reference:
+            self._wire = Http1Wire(limits, guard, resolve, lambda url: contexts.of(access(url).trust), now)
+        else:
+            from tui_crawler.fetch.httpx_wire import HttpxWire  # noqa: PLC0415  it loads slowly, and few need it
+
+            self._wire = HttpxWire(limits, guard, resolve, proxy, access, trust, contexts, ConnectionLogs(now))
         self._transfer = Transfer(self._wire, limits, now, accept, fluke_retry, lambda url: access(url).headers)
         self._reader = PageReader(limits, product_token, data_rules=data_rules, validate_kinds=validate_kinds)
 
@@ -116,262 +100,3 @@ class HttpFetcher:
     async def close(self) -> None:
         """Closes all connections."""
         await self._wire.close()
-
-
-class HttpxWire:
-    """One small transport per origin; the least recently used idle ones are closed. Origins whose `access` trusts the
-    same certificates share one of the TLS `contexts`, which are made when they are needed."""
-
-    def __init__(
-        self,
-        limits: FetchLimits,
-        guard: AddressGuard,
-        resolve: Resolver,
-        proxy: str | None,
-        access: Callable[[CrawlUrl], Access],
-        trust: Trust,
-        contexts: dict[Trust, ssl.SSLContext],
-        logs: ConnectionLogs,
-    ) -> None:
-        self._guard = guard
-        self._logs = logs
-        self._access = access
-        self._contexts = contexts
-        secure = self._context(trust) if proxy is not None and proxy.startswith("https:") else None
-        self._proxy = None if proxy is None else httpx.Proxy(proxy, ssl_context=secure)
-        self._max_open = limits.max_open_origins
-        self._keep_alive_s = limits.keep_alive_ms / 1000
-        judged_by = guard if proxy is None else None
-        self._backend = GuardedBackend(judged_by, resolve, httpcore.AnyIOBackend(), logs)
-        self._open: OrderedDict[str, _Origin] = OrderedDict()
-        connect, read = limits.connect_timeout_ms / 1000, limits.read_timeout_ms / 1000
-        self._timeouts = {"connect": connect, "read": read, "write": read, "pool": connect}
-        if proxy is not None:
-            self._transport(None)  # a proxy that this installation cannot use is an error now, not at the first page
-
-    async def open(self, call: Call, log: ConnectionLog) -> HttpxAnswer:
-        """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed,
-        OutOfDescriptors."""
-        request = self._request(call)
-        try:
-            origin = self._origin(call.url)
-        except OSError as error:  # its certificates were there when the crawl began
-            raise failure_of(error, Phase.connect, None) from error
-        origin.in_use += 1
-        try:
-            await self._close_idle(self._max_open)
-            self._check_address(call.url, origin)
-            with self._logs.writing(log):
-                response = await origin.transport.handle_async_request(request)
-        except BaseException as error:  # a cancelled one too: httpcore has closed its connection
-            origin.in_use -= 1
-            if isinstance(error, TransferFailed) or not isinstance(error, Exception):
-                raise
-            raise await self._failure_of(error) from error
-        answer = HttpxAnswer(response, origin)
-        version = response.extensions.get("http_version", b"HTTP/1.1")
-        if not version.startswith(b"HTTP/1."):  # h11 takes any digits for a version
-            await answer.close()
-            raise TransferFailed(Phase.head, Trouble.protocol, f"illegal HTTP: version {version!r}")
-        return answer
-
-    async def forget(self, origin: str) -> None:
-        """Closes the connections of an origin."""
-        known = self._open.pop(origin, None)
-        if known is not None:
-            await known.transport.aclose()
-
-    async def close(self) -> None:
-        """Closes all connections."""
-        for origin in list(self._open):
-            await self.forget(origin)
-
-    def _origin(self, url: CrawlUrl) -> _Origin:
-        known = self._open.get(url.origin)
-        if known is None:
-            known = self._open[url.origin] = _Origin(
-                self._transport(self._access(url).trust if url.scheme == "https" else None)
-            )
-        self._open.move_to_end(url.origin)
-        return known
-
-    async def _failure_of(self, error: Exception) -> Exception:
-        """What an exception of the client means before the head has come. Want of descriptors gives those back that
-        nobody uses."""
-        if not isinstance(error.__cause__, NoDescriptor):
-            return failure_of(error, Phase.head, None)
-        await self._close_idle(0)
-        return OutOfDescriptors(str(error))
-
-    async def _close_idle(self, most: int) -> None:
-        """Closes the least recently used transports without a request, down to `most`."""
-        if len(self._open) <= most:
-            return
-        for name in [name for name, each in self._open.items() if each.in_use == 0]:
-            if len(self._open) <= most:
-                return
-            await self.forget(name)
-
-    def _context(self, trust: Trust) -> ssl.SSLContext:
-        if trust not in self._contexts:  # loading certificates takes longer than most requests
-            self._contexts[trust] = tls_context(trust)
-        return self._contexts[trust]
-
-    def _transport(self, trust: Trust | None) -> httpx.AsyncHTTPTransport:
-        """A transport for one origin; without `trust` for one that has no TLS. Raises OSError."""
-        transport = httpx.AsyncHTTPTransport(
-            verify=_NO_TLS if trust is None else self._context(trust),
-            trust_env=False,
-            http1=True,
-            http2=False,
-            proxy=self._proxy,
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=1, keepalive_expiry=self._keep_alive_s),
-        )
-        # httpx has no parameter for httpcore's network backend; the address tests fail if this stops working
-        transport._pool._network_backend = self._backend
-        return transport
-
-    def _check_address(self, url: CrawlUrl, origin: _Origin) -> None:
-        """A kept connection is judged again: the exclusion list may have grown. Raises TransferFailed."""
-        try:
-            if self._proxy is not None:
-                self._guard.check_literal(url.host)
-            elif origin.last_address:
-                self._guard.check_excluded(url.host, origin.last_address)
-        except AddressRefused as refused:
-            raise failure_of(refused, Phase.connect, None) from refused
-
-    def _request(self, call: Call) -> httpx.Request:
-        """The request as httpx has it. Raises TransferFailed(invalid_target)."""
-        extensions = {"timeout": self._timeouts}
-        return httpx.Request(
-            call.method, _client_url(call.url), headers=_encode((*call.headers, *call.secret)), extensions=extensions
-        )
-
-
-class _Origin:
-    """The transport of an origin, how many requests it carries, and the last address it was connected to."""
-
-    __slots__ = ("in_use", "last_address", "transport")
-
-    def __init__(self, transport: httpx.AsyncHTTPTransport) -> None:
-        self.transport = transport
-        self.in_use = 0
-        self.last_address = ""
-
-
-class HttpxAnswer:
-    """A response of httpx whose body is read raw."""
-
-    __slots__ = ("_closed", "_origin", "_response", "_stream")
-
-    def __init__(self, response: httpx.Response, origin: _Origin) -> None:
-        stream = response.extensions.get("network_stream")
-        self._stream = stream if isinstance(stream, WatchedStream) else None
-        self._response = response
-        self._origin = origin
-        self._closed = False
-        origin.last_address = "" if self._stream is None else self._stream.address
-
-    @property
-    def status(self) -> int:
-        """The status code, 100 to 999."""
-        return self._response.status_code
-
-    @property
-    def headers(self) -> RawHeaders:
-        """The header fields as bytes."""
-        return self._response.headers.raw
-
-    async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The body as it is sent. Raises TransferFailed."""
-        try:
-            async for chunk in self._response.aiter_raw():
-                yield chunk
-        except Exception as error:  # as in `open`
-            raise failure_of(error, Phase.body, self._stream) from error
-
-    async def close(self) -> None:
-        """Gives the connection back, or closes it when the body was not read to its end or more came than that."""
-        if self._closed:
-            return
-        self._closed = True
-        self._origin.in_use -= 1
-        surplus = _with_surplus(self._response)
-        try:
-            await self._response.aclose()
-            if surplus is not None:
-                await surplus.aclose()
-        except (httpx.HTTPError, OSError):  # the exchange is over; a connection that fails to close is gone
-            return
-
-
-def _with_surplus(response: httpx.Response) -> httpcore.AsyncConnectionInterface | None:
-    """The connection of a response behind which more has come (a body after HEAD, a second response).
-
-    httpcore would take that for the answer to the next request. It has no way to ask; the tests of such servers fail
-    if this one stops working.
-    """
-    try:
-        connection = response.stream._httpcore_stream._stream._connection  # type: ignore[union-attr]  # see above
-        return connection if connection._h11_state.trailing_data[0] else None
-    except AttributeError:
-        return None
-
-
-def failure_of(error: Exception, phase: Phase, stream: WatchedStream | None) -> TransferFailed:
-    """What an exception of the client means in this phase. Its text may hold bytes of the server."""
-    text = str(error) or type(error).__name__
-    match error:
-        case AddressRefused():
-            trouble = Trouble.excluded_address if error.excluded else Trouble.blocked_address
-            return TransferFailed(Phase.connect, trouble, text)
-        case httpx.ConnectTimeout() | httpx.PoolTimeout():
-            return TransferFailed(Phase.connect, Trouble.timeout, text)
-        case httpx.TimeoutException():
-            return TransferFailed(phase, Trouble.timeout, f"no data for the read timeout ({text})")
-        case httpx.ConnectError() | httpx.ProxyError():
-            return TransferFailed(Phase.connect, Trouble.network, text, closed_unanswered=True)
-        case httpx.NetworkError() | OSError():
-            unanswered = phase is Phase.head and isinstance(error.__cause__, ClosedUnanswered)
-            return TransferFailed(phase, Trouble.network, text, closed_unanswered=unanswered)
-        case httpx.RemoteProtocolError():
-            short = phase is Phase.body and stream is not None and stream.ended
-            return TransferFailed(phase, Trouble.short if short else Trouble.protocol, f"illegal HTTP: {text}")
-        case httpx.InvalidURL():
-            return _invalid_target(text)
-        case _:
-            return TransferFailed(phase, Trouble.local, f"{type(error).__name__}: {text}")
-
-
-def _invalid_target(message: str) -> TransferFailed:
-    return TransferFailed(Phase.connect, Trouble.invalid_target, message)
-
-
-def _client_url(url: CrawlUrl) -> httpx.URL:
-    """The URL as httpx has it. Raises TransferFailed when httpx would ask for something else than was judged."""
-    name = url.host.removesuffix(".")
-    if len(name) > _LONGEST_NAME or any(not 0 < len(label) <= _LONGEST_LABEL for label in name.split(".")):
-        raise _invalid_target(f"{url.host} cannot be asked of a name server")
-    try:
-        theirs = httpx.URL(url.href)
-    except httpx.InvalidURL as error:
-        raise _invalid_target(str(error)) from error
-    connected = (theirs.scheme, theirs.raw_host.decode("ascii"), theirs.port or _DEFAULT_PORTS[theirs.scheme])
-    if connected != (url.scheme, bare_host(url.host), url.port):
-        raise _invalid_target(f"the client would connect to {theirs.netloc!r}, not {url.host} port {url.port}")
-    if theirs.raw_path.decode("ascii") != url.target:
-        raise _invalid_target(f"the client would ask for {theirs.raw_path!r}, not {url.target!r}")
-    return theirs
-
-
-def _encode(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """Header fields as bytes: validators go back as they came (ISO 8859-1), other text as UTF-8."""
-    return [(name.encode("ascii"), _encode_value(value)) for name, value in headers]
-
-
-def _encode_value(value: str) -> bytes:
-    try:
-        return value.encode("latin-1")
-    except UnicodeEncodeError:
-        return value.encode("utf-8", "replace")

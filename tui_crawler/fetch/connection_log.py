@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
-
-import httpcore
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.moment import Moment
+
+if TYPE_CHECKING:
+    import httpcore
 
 
 class Step(Enum):
@@ -35,9 +36,9 @@ _SINCE_HEARD = struct.Struct("=52xII")  # tcpi_last_data_recv and tcpi_last_ack_
 _GRAIN_MS = 10  # of the kernel's clock, at worst: what is within it is now
 
 
-def silent_ms(stream: httpcore.AsyncNetworkStream) -> int:
+def silent_ms(stream: httpcore.AsyncNetworkStream | asyncio.BaseTransport | socket.socket | None) -> int:
     """How long ago (ms) the other side of a connection was heard last, as far as that is certain; 0 if unknown."""
-    plug = stream.get_extra_info("socket")
+    plug = stream if isinstance(stream, socket.socket) or stream is None else stream.get_extra_info("socket")
     if sys.platform != "linux" or plug is None:
         return 0
     try:

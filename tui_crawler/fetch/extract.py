@@ -52,7 +52,8 @@ class PageReader:
 
     async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:
         """What a body says. Never raises for what it holds: then the code is local_processing_error."""
-        is_small = len(exchange.body) <= self._limits.parse_inline_bytes
+        body = exchange.body
+        is_small = len(body) <= self._limits.parse_inline_bytes and body.count(b"<") <= self._limits.parse_inline_tags
         if sitemap:
             return await self._sitemap(url, exchange, is_small and not is_gzip(exchange.body))
         if is_small:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
-import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import httpcore
 
 from tui_crawler.fetch.address_guard import AddressGuard, bare_host, is_address
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, Step
-from tui_crawler.fetch.threads import run_in_thread
-
-Resolver = Callable[[str, int], Awaitable[tuple[str, ...]]]
+from tui_crawler.fetch.resolve import Resolver, is_out_of_descriptors
 
 SocketOption = (
     tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
@@ -136,7 +132,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                     )
                     lap.stream = inner
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                kind = NoDescriptor if _is_out_of_descriptors(error) else type(error)
+                kind = NoDescriptor if is_out_of_descriptors(error) else type(error)
                 failure = kind(f"{address} port {port}: {_innermost(error)}")
                 continue
             self._logs.connect(address)
@@ -168,23 +164,9 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
             except TimeoutError as error:
                 raise httpcore.ConnectTimeout(f"no address for {host} in time") from error
             except OSError as error:
-                kind = NoDescriptor if _is_out_of_descriptors(error) else httpcore.ConnectError
+                kind = NoDescriptor if is_out_of_descriptors(error) else httpcore.ConnectError
                 raise kind(f"no address for {host}: {error}") from error
         return found if self._guard is None else self._guard.allowed(host, found)
-
-
-def _is_out_of_descriptors(error: BaseException | None) -> bool:
-    """Whether an error came of the want of a file descriptor; a name look-up does not say so itself."""
-    while error is not None:
-        try:
-            if isinstance(error, socket.gaierror):
-                os.close(os.open(os.devnull, os.O_RDONLY))
-        except OSError as shortage:
-            error = shortage
-        if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
-            return True
-        error = error.__cause__
-    return False
 
 
 def _innermost(error: BaseException) -> str:
@@ -194,16 +176,3 @@ def _innermost(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ssl.SSLError):
         return os.strerror(error.errno)
     return str(error) or "no answer in time"
-
-
-async def resolve_name(host: str, port: int) -> tuple[str, ...]:
-    """The addresses of a name, best first (the operating system's order). Raises OSError when there are none."""
-
-    def look_up() -> tuple[str, ...]:
-        try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except UnicodeError as error:  # a label that no name server could be asked for
-            raise OSError(str(error)) from error
-        return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-    return await run_in_thread(f"resolve {host}", look_up)

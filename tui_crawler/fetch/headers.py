@@ -41,6 +41,18 @@ def decode_headers(raw: RawHeaders, max_bytes: int) -> tuple[Headers, bool]:
     return tuple(kept), False
 
 
+def encode_headers(headers: Headers) -> list[tuple[bytes, bytes]]:
+    """Header fields as bytes: validators go back as they came (ISO 8859-1), other text as UTF-8."""
+    return [(name.encode("ascii"), _encode_value(value)) for name, value in headers]
+
+
+def _encode_value(value: str) -> bytes:
+    try:
+        return value.encode("latin-1")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "replace")
+
+
 def values_of(headers: Headers, name: str) -> Iterator[str]:
     """All values of a field, in order."""
     wanted = name.lower()

@@ -14,7 +14,8 @@ class FetchLimits:
 
     `max_body_bytes` bounds the decoded body, `max_wire_bytes` the body as it was sent (and what lies between two
     codings). Bodies of answers that are not wanted are read up to `drain_bytes` for at most `drain_timeout_ms`, so
-    that the connection can be used again. Bodies up to `parse_inline_bytes` are read on the event loop. What is read of
+    that the connection can be used again. Bodies up to `parse_inline_bytes` with up to
+    `parse_inline_tags` tags are read on the event loop. What is read of
     one is bounded by counting, so that a busy machine reads as much as any; `parse_deadline_ms` is the last defence.
     Bodies over `validate_bytes` (CSS: `validate_css_bytes`) are not validated; smaller ones are, on the event loop for
     at most `validate_inline_ms`, then in a thread for at most `validate_deadline_ms`. Data rules always run in a
@@ -35,7 +36,8 @@ class FetchLimits:
     keep_alive_ms: int = 15_000
     max_url_length: int = 2048
     max_input_bytes: int = 4 * MIB
-    parse_inline_bytes: int = 32 * KIB
+    parse_inline_bytes: int = 256 * KIB
+    parse_inline_tags: int = 5_000
     parse_deadline_ms: int = 60_000
     max_tag_bytes: int = 64 * KIB
     max_tag_attributes: int = 1_000

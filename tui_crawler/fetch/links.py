@@ -35,6 +35,7 @@ _SVG_IMAGE = "{http://www.w3.org/2000/svg}image"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _IN_XML = {_XHTML + "a": (LinkKind.a, "href"), _XHTML + "img": (LinkKind.img, "src")}
 
+_BEGINS_INLINE = "dD \t\n\r\f\v"  # what a data: URL may begin with
 _WORK_BETWEEN_CHECKS = 128
 _MOST_TEXT_PARTS = 100
 _SAMPLE_CHARS = 200
@@ -89,7 +90,8 @@ class LinkCollector:
         known = self._found.get(key)
         if known is None and len(self._found) >= self._max_links:
             return False
-        nofollow = kind is LinkKind.a and element is not None and _is_nofollow(element)
+        rel = element.get("rel") if kind is LinkKind.a and element is not None else None
+        nofollow = rel is not None and "nofollow" in rel.lower().split()
         if known is None:
             self._found[key] = FoundLink(kind, url, link_text(element, self._max_text), nofollow)
         elif (known.nofollow and not nofollow) or not known.text:
@@ -109,14 +111,15 @@ def anchor_names(root: Element) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, root.xpath("//@id | //a/@name"))))
 
 
-def _is_nofollow(element: Element) -> bool:
-    return "nofollow" in (element.get("rel") or "").lower().split()
-
-
 def html_candidates(root: Element) -> Iterator[Candidate]:
     """Every link of an HTML document as it is written there, in document order."""
     for element in root.iter(*LINK_TAGS):
         tag = element.tag
+        if tag == "a":  # most of them by far
+            raw = element.get("href")
+            if raw is not None and not (raw[:1] in _BEGINS_INLINE and _is_inline(raw)):
+                yield LinkKind.a, raw, element
+            continue
         simple = _SIMPLE.get(tag)
         if simple is not None:
             yield from _attribute(simple[0], element, simple[1])

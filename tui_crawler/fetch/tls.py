@@ -36,9 +36,25 @@ class Access:
     trust: Trust = Trust()
 
 
+class TlsContexts:
+    """A context for each kind of trust, made when it is first needed: loading certificates takes longer than most
+    requests."""
+
+    def __init__(self, made: dict[Trust, ssl.SSLContext]) -> None:
+        """`made`: those that are there already."""
+        self._made = made
+
+    def of(self, trust: Trust) -> ssl.SSLContext:
+        """The context for connections that trust so. Raises OSError when its `ca_file` cannot be used."""
+        if trust not in self._made:
+            self._made[trust] = tls_context(trust)
+        return self._made[trust]
+
+
 def tls_context(trust: Trust) -> ssl.SSLContext:
     """A context for connections as a client, TLS 1.2 or later. Raises OSError when `ca_file` cannot be used."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.set_alpn_protocols(["http/1.1"])
     if not trust.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

@@ -86,6 +86,14 @@ class Wire(Protocol):
         """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed."""
         ...
 
+    async def forget(self, origin: str) -> None:
+        """Closes the connections kept for an origin."""
+        ...
+
+    async def close(self) -> None:
+        """Closes all connections that are kept."""
+        ...
+
 
 @dataclass(slots=True)
 class _Progress:

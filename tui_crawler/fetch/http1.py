@@ -1,0 +1,579 @@
+"""HTTP/1.1 over asyncio: connections that carry one request after the other, read by llhttp (RFC 9112).
+
+This is the hot path of fetching: one object a connection, one timer a connection, no stream or task between the socket
+and whoever reads the body. What a server may do to it is bounded here: the bytes of a head, of what frames a body, and
+of what waits to be read. Everything else (deadlines of the whole, sizes, codings) is the business of `transfer`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import select
+import socket
+import ssl
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable
+from enum import Enum
+from typing import cast
+
+import httptools
+
+from tui_crawler.domain.failure import OutOfDescriptors
+from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.fetch import connection_log
+from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, bare_host, is_address
+from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
+from tui_crawler.fetch.connection_log import ConnectionLog, Step
+from tui_crawler.fetch.headers import RawHeaders, encode_headers
+from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.resolve import Resolver, is_out_of_descriptors
+from tui_crawler.fetch.transfer import Call
+
+_WAITING_BYTES = 256 * 1024  # so much of a body waits to be read before the socket is left alone
+_FRAMING_BYTES = 64 * 1024  # chunk sizes, extensions and trailers between two pieces of a body
+_HEAD_SLACK = 64 * 1024  # heads up to here are read whole, so that `transfer` can tell their size
+_ILLEGAL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # RFC 9110, 5.5
+_BEGINNING = b"HTTP/"  # llhttp takes other protocols as well
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_LONGEST_NAME = 253  # RFC 1035, 2.3.4
+_LONGEST_LABEL = 63
+_ILLEGAL_THERE = re.compile(rb"[\x00\r\n]")  # what no recipient may let stand (RFC 9110, 5.5)
+_NO_BODY = frozenset({204, 304})  # RFC 9112, 6.3
+
+
+class _State(Enum):
+    idle = "idle"  # kept for the next request
+    head = "head"  # a request was sent
+    body = "body"  # its head has come
+    done = "done"  # its answer is complete
+    closed = "closed"
+
+
+class Http1Connection(asyncio.Protocol):
+    """A connection to `address`. It carries one exchange at a time: `ask`, then `chunks`, then `release`.
+
+    An answer whose head has come has `status` and `headers`. `read_timeout_s` is how long nothing may come while
+    somebody waits, `keep_alive_s` how long it lies idle before it closes itself.
+    """
+
+    def __init__(self, address: str, limits: FetchLimits, now: Callable[[], Moment]) -> None:
+        self._now = now
+        self._log = ConnectionLog()
+        self.address = address
+        self.status = 0
+        self.headers: list[tuple[bytes, bytes]] = []
+        self._loop = asyncio.get_running_loop()
+        self._read_timeout_s = limits.read_timeout_ms / 1000
+        self._keep_alive_s = limits.keep_alive_ms / 1000
+        self._most_head = limits.max_header_bytes + _HEAD_SLACK
+        self._transport: asyncio.Transport | None = None
+        self._parser: httptools.HttpResponseParser | None = None
+        self._state = _State.idle
+        self._failure: TransferFailed | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._last = 0.0
+        self._chunks: list[bytes] = []
+        self._waiting = 0
+        self._framing = 0
+        self._head_only = self._interim = self._until_close = self._reusable = self._paused = False
+
+    # one exchange
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether another request can be sent: it is idle, and nothing has come that nobody asked for, not even an
+        end that the event loop has not seen yet."""
+        if self._state is not _State.idle or self._transport is None or self._transport.is_closing():
+            return False
+        poll = select.poll()
+        poll.register(self._transport.get_extra_info("socket").fileno(), select.POLLIN)
+        return not poll.poll(0)
+
+    async def ask(self, request: bytes, log: ConnectionLog, *, head_only: bool) -> None:
+        """Sends a request and waits for the head of its answer. `head_only`: it has no body (RFC 9110, 9.3.2).
+
+        `log` gets when it was asked and when the newest of its answer came to the socket. Raises TransferFailed.
+        """
+        self._log = log
+        log.asked = self._now()
+        self._parser = httptools.HttpResponseParser(self)
+        self._parser.set_dangerous_leniencies(  # what RFC 9112, 2.2, 5.2 and 7.1 lets a recipient take
+            lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True, lenient_headers=True
+        )
+        self._state = _State.head
+        self._head_only, self._interim, self._until_close = head_only, False, False
+        self._framing = self._waiting = 0
+        self.headers = []
+        self._touch()
+        if self._transport is not None:
+            self._transport.write(request)
+        while self._state is _State.head and self._failure is None:
+            await self._wait()
+        if self._failure is not None and self._failure.phase is Phase.head:
+            raise self._failure
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The body as it is sent. Raises TransferFailed."""
+        while True:
+            if self._chunks:
+                data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+                self._chunks.clear()
+                self._waiting = 0
+                if self._paused and self._transport is not None and self._state is _State.body:
+                    self._paused = False
+                    self._touch()
+                    self._transport.resume_reading()
+                yield data
+            elif self._failure is not None:
+                raise self._failure
+            elif self._state is not _State.body:
+                return
+            else:
+                await self._wait()
+
+    def release(self) -> bool:
+        """Ends the exchange; whether the connection is kept: its answer was complete, and nothing came after it."""
+        kept = self._state is _State.done and self._reusable and self._failure is None
+        self._chunks.clear()
+        self._parser = None
+        if kept:
+            self._state = _State.idle
+            self._touch()
+        else:
+            self.abort()
+        return kept
+
+    def abort(self) -> None:
+        """Closes the connection at once."""
+        self._state = _State.closed
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._transport is not None:
+            self._transport.abort()
+
+    # what the event loop tells
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Takes the transport."""
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Reads what has come; more than the answer means that the connection is of no further use."""
+        self._last = self._loop.time()
+        parser = self._parser
+        if parser is None or self._state not in (_State.head, _State.body):
+            self._reusable = False
+            if self._state is _State.idle:
+                self.abort()
+            return
+        self._hear(connection_log.silent_ms(self._transport))
+        in_body = self._state is _State.body
+        if not self._framing and not in_body and not data.startswith(_BEGINNING) and not _BEGINNING.startswith(data):
+            self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: an answer that begins with {data[:20]!r}")
+        self._framing += len(data)
+        try:
+            parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._reusable = False
+        except httptools.HttpParserError as error:
+            self._fail_parsing(error)
+        if in_body or self._state is _State.body:
+            if self._framing > _FRAMING_BYTES + len(data) and self._failure is None:
+                self._fail(Phase.body, Trouble.protocol, f"illegal HTTP: more than {_FRAMING_BYTES} bytes of framing")
+        elif self._framing > self._most_head and self._state is _State.head and self._failure is None:
+            self._fail(Phase.head, Trouble.protocol, f"a header block of more than {self._most_head} bytes")
+        if self._waiting > _WAITING_BYTES and not self._paused and self._transport is not None:
+            self._paused = True
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> None:
+        """The other side has ended: that completes a body without a length, and cuts anything else short."""
+        self._end("connection closed", Trouble.short)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone."""
+        self._end("connection closed" if exc is None else _told(exc), Trouble.network if exc else Trouble.short)
+        self._state = _State.closed
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _hear(self, silent: int) -> None:
+        """Something of the answer was read that came so many ms ago."""
+        log, moment = self._log, self._now().later(-silent)
+        log.heard = moment if log.asked is None else max(moment, log.asked)
+
+    def _end(self, words: str, trouble: Trouble) -> None:
+        self._reusable = False
+        if self._state in (_State.head, _State.body):
+            self._hear(0)
+        if self._failure is None and self._state is _State.head:
+            if self._framing == 0:
+                self._failure = TransferFailed(
+                    Phase.head, Trouble.network, f"{words} before any byte of an answer", closed_unanswered=True
+                )
+            else:
+                head_trouble = Trouble.protocol if trouble is Trouble.short else trouble
+                self._fail(Phase.head, head_trouble, f"{words} within the head of the answer")
+        elif self._failure is None and self._state is _State.body:
+            if self._until_close and trouble is Trouble.short:
+                self._state = _State.done
+            else:
+                self._fail(Phase.body, trouble, f"{words} within the body")
+        self._wake()
+
+    # what llhttp tells
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A field of the head, or of a trailer, which says nothing here (RFC 9110, 6.5)."""
+        if self._state is _State.head:
+            if _ILLEGAL_THERE.search(value):
+                self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: a value of {name!r}")
+            self.headers.append((name, value.rstrip(b" \t")))
+
+    def on_status(self, reason: bytes) -> None:
+        """The reason phrase, which says nothing."""
+        if _ILLEGAL_THERE.search(reason) and self._state is _State.head:
+            self._fail(Phase.head, Trouble.protocol, "illegal HTTP: the reason phrase")
+
+    def on_headers_complete(self) -> None:
+        """The head is there; an interim one (1xx but 101) is not the answer (RFC 9110, 15.2)."""
+        parser = self._parser
+        if parser is None or self._state is not _State.head:  # a second answer, that nobody asked for
+            self._reusable = False
+            return
+        status = parser.get_status_code()
+        self._interim = 100 <= status < 200 and status != 101
+        if self._interim:
+            self.headers = []
+            return
+        version = parser.get_http_version()
+        if not version.startswith("1."):
+            self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: version {version}")
+            return
+        self.status = status
+        self._reusable = parser.should_keep_alive()
+        self._frame_body()
+        self._state = _State.body
+        self._framing = 0
+        if self._head_only:
+            self._state = _State.done
+
+    def _frame_body(self) -> None:
+        """How the body ends (RFC 9112, 6.3)."""
+        lengths = {value for name, value in self.headers if name.lower() == b"content-length"}
+        codings = [value.strip().lower() for name, value in self.headers if name.lower() == b"transfer-encoding"]
+        if codings and codings != [b"chunked"]:
+            self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: Transfer-Encoding {b', '.join(codings)!r}")
+        self._until_close = not lengths and not codings and self.status not in _NO_BODY
+        self._reusable = self._reusable and not self._until_close
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of the body."""
+        if self._state is _State.body:
+            self._chunks.append(body)
+            self._waiting += len(body)
+            self._framing = 0
+
+    def on_message_begin(self) -> None:
+        """Another message: after the answer there must be none."""
+        if self._state is _State.done:
+            self._reusable = False
+
+    def on_message_complete(self) -> None:
+        """The answer is complete."""
+        if self._interim:
+            self._interim = False
+        elif self._state is _State.body:
+            self._state = _State.done
+
+    # waiting
+
+    async def _wait(self) -> None:
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _touch(self) -> None:
+        """Something happened; one timer looks now and then how long ago that was."""
+        self._last = self._loop.time()
+        if self._timer is None:
+            self._timer = self._loop.call_later(min(self._read_timeout_s, self._keep_alive_s), self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        bound = self._keep_alive_s if self._state is _State.idle else self._read_timeout_s
+        left = self._last + bound - self._loop.time()
+        if left > 0.0005:
+            self._timer = self._loop.call_later(left, self._look)
+        elif self._state is _State.idle:
+            self.abort()
+        elif self._waiter is not None:
+            phase = Phase.head if self._state is _State.head else Phase.body
+            self._fail(phase, Trouble.timeout, "no data for the read timeout")
+            self._wake()
+        else:
+            self._touch()
+
+    # failing
+
+    def _fail_parsing(self, error: Exception) -> None:
+        """What llhttp does not take: an illegal answer, or after a complete one something that nobody asked for."""
+        self._reusable = False
+        if self._state in (_State.head, _State.body) and self._failure is None:
+            phase = Phase.head if self._state is _State.head else Phase.body
+            self._fail(phase, Trouble.protocol, f"illegal HTTP: {error}")
+
+    def _fail(self, phase: Phase, trouble: Trouble, message: str) -> None:
+        self._reusable = False
+        if self._failure is None:
+            self._failure = TransferFailed(phase, trouble, message)
+
+
+class Http1Wire:
+    """Connections by origin, at most one of each kept for the next request; the least recently used are closed.
+
+    `resolve` gives the addresses of a name, `guard` says which of them may be connected to, and judges the address of
+    a kept connection again: the exclusion list may have grown. `tls` gives the context of an
+    https origin (OSError: its certificates cannot be used). `now` gives both
+    clocks.
+    """
+
+    def __init__(
+        self,
+        limits: FetchLimits,
+        guard: AddressGuard,
+        resolve: Resolver,
+        tls: Callable[[CrawlUrl], ssl.SSLContext],
+        now: Callable[[], Moment],
+    ) -> None:
+        self._limits = limits
+        self._guard = guard
+        self._resolve = resolve
+        self._tls = tls
+        self._now = now
+        self._kept: OrderedDict[str, Http1Connection] = OrderedDict()
+        self._in_use: dict[str, int] = {}
+
+    async def open(self, call: Call, log: ConnectionLog) -> Http1Answer:
+        """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed,
+        OutOfDescriptors."""
+        request = _request(call)
+        origin = call.url.origin
+        self._in_use[origin] = self._in_use.get(origin, 0) + 1
+        connection: Http1Connection | None = None
+        try:
+            connection = self._take(call.url)
+            log.reused = connection is not None
+            if connection is None:
+                connection = await self._connect(call.url, log)
+            log.remote_address = connection.address
+            await connection.ask(request, log, head_only=call.method == "HEAD")
+        except BaseException as error:
+            self._let_go(origin)
+            if connection is not None:
+                connection.abort()
+            if isinstance(error, AddressRefused):
+                raise _refused(error) from error
+            if isinstance(error, OutOfDescriptors):  # gives those back that nobody uses
+                await self.close()
+            raise
+        return Http1Answer(connection, self, origin)
+
+    async def forget(self, origin: str) -> None:
+        """Closes the connection kept for an origin."""
+        connection = self._kept.pop(origin, None)
+        if connection is not None:
+            connection.abort()
+            await asyncio.sleep(0)  # the event loop closes the socket in its next round
+
+    async def close(self) -> None:
+        """Closes all that is kept."""
+        for origin in list(self._kept):
+            await self.forget(origin)
+
+    def give_back(self, origin: str, connection: Http1Connection) -> None:
+        """Ends the exchange of a connection and keeps it, if it can be kept and the origin has no other."""
+        self._let_go(origin)
+        if not connection.release():
+            return
+        if origin in self._kept:
+            connection.abort()
+            return
+        self._kept[origin] = connection
+        while len(self._kept) + len(self._in_use.keys() - self._kept.keys()) > self._limits.max_open_origins:
+            _, oldest = self._kept.popitem(last=False)
+            oldest.abort()
+
+    def _let_go(self, origin: str) -> None:
+        self._in_use[origin] -= 1
+        if not self._in_use[origin]:
+            del self._in_use[origin]
+
+    def _take(self, url: CrawlUrl) -> Http1Connection | None:
+        """The connection kept for an origin, if it is still good. Raises AddressRefused."""
+        connection = self._kept.pop(url.origin, None)
+        if connection is None:
+            return None
+        if not connection.is_usable:
+            connection.abort()
+            return None
+        try:
+            self._guard.check_excluded(url.host, connection.address)
+        except AddressRefused:
+            connection.abort()
+            raise
+        return connection
+
+    async def _connect(self, url: CrawlUrl, log: ConnectionLog) -> Http1Connection:
+        """A connection to one of the host's allowed addresses, tried one after the other within the timeout.
+
+        Raises TransferFailed, AddressRefused.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._limits.connect_timeout_ms / 1000
+        host = bare_host(url.host)
+        addresses = await self._addresses(url, host, log, deadline)
+        failure = TransferFailed(Phase.connect, Trouble.network, f"{host} has no address", closed_unanswered=True)
+        for position, address in enumerate(addresses):
+            until = loop.time() + max((deadline - loop.time()) / (len(addresses) - position), 0.001)
+            log.remote_address = ""
+            try:
+                return await self._connect_to(address, url, log, until)
+            except TimeoutError:
+                failure = _unreachable(address, url.port, "no answer in time", Trouble.timeout)
+            except OSError as error:
+                if is_out_of_descriptors(error):
+                    raise OutOfDescriptors(f"{address} port {url.port}: {_told(error)}") from error
+                failure = _unreachable(address, url.port, _told(error), Trouble.network)
+        raise failure
+
+    async def _addresses(self, url: CrawlUrl, host: str, log: ConnectionLog, deadline: float) -> tuple[str, ...]:
+        if is_address(host):
+            return self._guard.allowed(url.host, (host,))
+        began = self._now().mono_ms
+        try:
+            async with asyncio.timeout_at(deadline):
+                found = await self._resolve(host, url.port)
+        except TimeoutError:
+            raise TransferFailed(Phase.connect, Trouble.timeout, f"no address for {host} in time") from None
+        except OSError as error:
+            if is_out_of_descriptors(error):
+                raise OutOfDescriptors(f"no address for {host}: {_told(error)}") from error
+            message = f"no address for {host}: {_told(error)}"
+            raise TransferFailed(Phase.connect, Trouble.network, message, closed_unanswered=True) from error
+        finally:
+            log.took[Step.dns] = self._now().mono_ms - began
+        return self._guard.allowed(url.host, found)
+
+    async def _connect_to(self, address: str, url: CrawlUrl, log: ConnectionLog, until: float) -> Http1Connection:
+        """Raises OSError (TimeoutError after `until`, ssl.SSLError)."""
+        loop = asyncio.get_running_loop()
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        plain = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        try:
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            began, silent = self._now().mono_ms, 0
+            try:
+                async with asyncio.timeout_at(until):
+                    await loop.sock_connect(plain, (address, url.port))
+                silent = connection_log.silent_ms(plain)
+            finally:
+                took = max(0, self._now().mono_ms - silent - began)
+                log.took[Step.connect] = log.took.get(Step.connect, 0) + took
+            log.remote_address = address
+            if url.scheme != "https":
+                _, connection = await loop.create_connection(
+                    lambda: Http1Connection(address, self._limits, self._now), sock=plain
+                )
+                return connection
+            context = self._tls(url)
+            began, silent = self._now().mono_ms, 0
+            try:
+                async with asyncio.timeout_at(until):
+                    _, connection = await loop.create_connection(
+                        lambda: Http1Connection(address, self._limits, self._now),
+                        sock=plain,
+                        ssl=context,
+                        server_hostname=bare_host(url.host),
+                        ssl_handshake_timeout=self._limits.connect_timeout_ms / 1000,
+                    )
+                silent = connection_log.silent_ms(plain)
+                return connection
+            finally:
+                log.took[Step.tls] = max(0, self._now().mono_ms - silent - began)
+        except BaseException:
+            plain.close()
+            raise
+
+
+class Http1Answer:
+    """An answer whose head has come; its body is read raw."""
+
+    __slots__ = ("_closed", "_connection", "_origin", "_wire", "headers", "status")
+
+    def __init__(self, connection: Http1Connection, wire: Http1Wire, origin: str) -> None:
+        self.status = connection.status
+        self.headers: RawHeaders = connection.headers
+        self._connection = connection
+        self._closed = False
+        self._wire = wire
+        self._origin = origin
+
+    def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The body as it is sent. Raises TransferFailed."""
+        return self._connection.chunks()
+
+    async def close(self) -> None:
+        """Gives the connection back, or closes it when the body was not read to its end or more came than that."""
+        if not self._closed:
+            self._closed = True
+            self._wire.give_back(self._origin, self._connection)
+
+
+def _request(call: Call) -> bytes:
+    """The head of a request as it is sent (RFC 9112, 3). Raises TransferFailed for what no request can hold."""
+    url = call.url
+    name = url.host.removesuffix(".")
+    if len(name) > _LONGEST_NAME or any(not 0 < len(label) <= _LONGEST_LABEL for label in name.split(".")):
+        raise TransferFailed(Phase.connect, Trouble.invalid_target, f"{url.host} cannot be asked of a name server")
+    port = "" if url.port == _DEFAULT_PORTS[url.scheme] else f":{url.port}"
+    asked = f"{url.scheme}://{url.host}{port}{url.target}"
+    if asked != url.href or not asked.isascii():
+        message = f"the client would ask for {asked!r}, not {url.href!r}"
+        raise TransferFailed(Phase.connect, Trouble.invalid_target, message)
+    lines = [f"{call.method} {url.target} HTTP/1.1".encode("ascii")]
+    for field, value in encode_headers((*call.headers, *call.secret)):
+        if _ILLEGAL.search(value):
+            raise TransferFailed(Phase.head, Trouble.local, f"illegal value of {field.decode('ascii')}")
+        lines.append(field + b": " + value)
+    return b"\r\n".join((*lines, b"", b""))
+
+
+def _refused(error: AddressRefused) -> TransferFailed:
+    trouble = Trouble.excluded_address if error.excluded else Trouble.blocked_address
+    return TransferFailed(Phase.connect, trouble, error.message)
+
+
+def _unreachable(address: str, port: int, words: str, trouble: Trouble) -> TransferFailed:
+    message = f"{address} port {port}: {words}"
+    return TransferFailed(Phase.connect, trouble, message, closed_unanswered=trouble is Trouble.network)
+
+
+def _told(error: BaseException) -> str:
+    """What the operating system, or TLS, said."""
+    if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ssl.SSLError):
+        return os.strerror(error.errno) if error.errno > 0 else str(error)
+    return str(error) or type(error).__name__
