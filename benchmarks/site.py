@@ -1,0 +1,160 @@
+"""A generated web for benchmarks: linked sites of pages of one size, and a server that is not the bottleneck.
+
+`python -m benchmarks.site --origins 20 --pages 150 --links 60 --bytes 40000` serves until it is ended. Everything
+follows from the seed: the same arguments give the same pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import multiprocessing
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+FIRST_PORT = 11_000  # below those that systems hand out by themselves
+_WORDS = [
+    "archive",
+    "crawl",
+    "delay",
+    "depth",
+    "engine",
+    "frontier",
+    "gap",
+    "host",
+    "index",
+    "job",
+    "known",
+    "link",
+    "month",
+    "name",
+    "origin",
+    "page",
+    "queue",
+    "robots",
+    "seed",
+    "title",
+    "turn",
+    "url",
+    "view",
+    "window",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """`origins` sites of `pages` pages each, with `links` links and about `size` bytes a page."""
+
+    origins: int = 20
+    pages: int = 150
+    links: int = 60
+    size: int = 40_000
+    seed: int = 7
+    first_port: int = FIRST_PORT
+
+    @property
+    def ports(self) -> list[int]:
+        """One loopback port for each origin."""
+        return list(range(self.first_port, self.first_port + self.origins))
+
+    @property
+    def seeds(self) -> list[str]:
+        """The first page of each origin."""
+        return [f"http://127.0.0.1:{port}/" for port in self.ports]
+
+    def bodies(self) -> list[bytes]:
+        """The pages of one site; page n is at /p/n, the first one also at /."""
+        chance = random.Random(self.seed)
+        return [self._page(number, chance) for number in range(self.pages)]
+
+    def _page(self, number: int, chance: random.Random) -> bytes:
+        tree = [number * 4 + step for step in range(1, 5) if number * 4 + step < self.pages]
+        others = tree + [chance.randrange(self.pages) for _ in range(self.links - len(tree))]
+        room = max(0, self.size // max(1, len(others)) - 90)
+        text = " ".join(chance.choices(_WORDS, k=room // 5))[:room]
+        rows = "".join(
+            f'<li class="entry"><a href="/p/{other}">Entry {other} of the list</a><p>{text}</p></li>'
+            for other in others
+        )
+        return (
+            f"<!doctype html><html><head><meta charset=utf-8><title>Entry {number}</title></head>"
+            f"<body><h1>Entry {number}</h1><ul>{rows}</ul></body></html>"
+        ).encode()
+
+
+class _Served(asyncio.Protocol):
+    """One connection: answers each request with bytes that were made before."""
+
+    def __init__(self, answers: dict[bytes, bytes]) -> None:
+        self._answers = answers
+        self._rest = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._rest += data
+        while (end := self._rest.find(b"\r\n\r\n")) >= 0:
+            target = self._rest.split(b" ", 2)[1]
+            self._rest = self._rest[end + 4 :]
+            self._transport.write(self._answers.get(target, _NOT_FOUND))
+
+
+_NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n"
+
+
+def _whole(body: bytes) -> bytes:
+    return b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n%b" % (
+        len(body),
+        body,
+    )
+
+
+def serve(site: Site, ready: multiprocessing.synchronize.Event | None = None) -> None:
+    """Serves all origins until the process is ended."""
+    answers = {b"/p/%d" % number: _whole(body) for number, body in enumerate(site.bodies())}
+    answers[b"/"] = answers[b"/p/0"]
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        for port in site.ports:
+            await loop.create_server(lambda: _Served(answers), "127.0.0.1", port)
+        if ready is not None:
+            ready.set()
+        await asyncio.Event().wait()
+
+    asyncio.run(main())
+
+
+@contextmanager
+def serving(site: Site) -> Iterator[Site]:
+    """Serves the sites from a process of its own meanwhile."""
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    server = context.Process(target=serve, args=(site, ready), daemon=True)
+    server.start()
+    try:
+        if not ready.wait(30):
+            raise RuntimeError("the server of the benchmark did not start")
+        yield site
+    finally:
+        server.terminate()
+        server.join()
+
+
+def main() -> None:
+    """Serves from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, number in (("origins", 20), ("pages", 150), ("links", 60), ("bytes", 40_000), ("seed", 7)):
+        parser.add_argument(f"--{name}", type=int, default=number)
+    given = parser.parse_args()
+    site = Site(given.origins, given.pages, given.links, given.bytes, given.seed)
+    print("\n".join(site.seeds), flush=True)
+    serve(site)
+
+
+if __name__ == "__main__":
+    main()
