@@ -279,14 +279,3 @@ def test_a_fragment_is_judged_anew_when_either_page_changes(crawl: Crawling) -> 
     crawl.later(WEEK)
     crawl.run(f"{FRAGMENTS}\n{cut}", seeds=[site.url()], crawl__force_recrawl=True)
     assert missing(crawl) == {}, "of a page that was not read to its end it is not known what is there"
-
-
-def test_a_site_that_refuses_head_is_asked_by_get_and_is_no_broken_one(crawl: Crawling) -> None:
-    home, far = crawl.site(), crawl.site()
-    paths = [f"/{number}" for number in range(8)]
-    for path in paths:
-        far.answer(path, Answer(501), Answer(body=b"here"))
-    home.page("/", *map(far.url, paths))
-    crawl.run("crawl: {check_external: true, tries: 1}", seeds=[home.url()])
-    assert broken(crawl, "--external") == {}
-    assert [methods(far, path) for path in paths] == [["HEAD", "GET"]] * 8

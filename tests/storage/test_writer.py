@@ -362,3 +362,49 @@ async def test_every_commit_has_a_change_number_of_its_own(writer):
     first = await writer.write(lambda transaction: transaction.change)
     second = await writer.write(lambda transaction: transaction.change)
     assert second == first + 1
+
+
+def named_thread(transaction: Transaction) -> str:
+    transaction.execute(Job.insert({Job.name: f"job {threading.get_ident()} {len(names(transaction))}"}))
+    return threading.current_thread().name
+
+
+async def test_brief_jobs_are_done_on_the_event_loop_and_share_a_commit(writer):
+    here = threading.current_thread().name
+    assert await asyncio.gather(*(writer.write(named_thread, brief=True) for _ in range(5))) == [here] * 5
+    assert writer.commits == (1, 5)
+    assert await writer.read(lambda _: threading.current_thread().name, brief=True) == here
+    assert (await writer.write(named_thread)).startswith("writer")
+    assert writer.outstanding == 0
+
+
+async def test_the_event_loop_never_waits_for_another_programs_lock(path):
+    writer = writer_on(path, patience_ms=20_000)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    waiting = [asyncio.ensure_future(writer.write(named_thread, brief=True)) for _ in range(3)]
+    while not writer.locked_since:
+        await asyncio.wait(waiting, timeout=0.01)  # the loop goes round
+    assert not any(task.done() for task in waiting)
+    other.execute("ROLLBACK")
+    other.close()
+    assert all(name.startswith("writer") for name in await asyncio.gather(*waiting))
+    writer.close()
+
+
+async def test_a_brief_job_that_fails_takes_no_other_with_it(writer):
+    bad = ValueError("a bug")
+    jobs = [insert("one"), insert("two", bad), insert("three")]
+    results = await asyncio.gather(*(writer.write(job, brief=True) for job in jobs), return_exceptions=True)
+    assert results == ["one", bad, "three"]
+    assert await writer.read(names) == ["one", "three"]
+
+
+async def test_what_nobody_waits_for_does_not_go_with_a_slice_before_its_time(path):
+    writer = writer_on(path, lazy_ms=60_000)
+    writer.write_unawaited(insert("mark"))
+    await writer.write(insert("settle"), brief=True)
+    assert await writer.read(names) == ["settle"]
+    await writer.write(insert("slow"))
+    assert await writer.read(names) == ["settle", "mark", "slow"]
+    writer.close()

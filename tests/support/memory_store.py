@@ -29,7 +29,7 @@ from tui_crawler.domain.command import (
 )
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.job import JobChange, JobPlan, JobState, QueueChange
-from tui_crawler.domain.page import RETRIED_AT_ONCE, Candidates, NewPage, PageStatus, PutBack, TodoPage
+from tui_crawler.domain.page import RETRIED_AT_ONCE, Candidates, NewPage, PageStatus, PutBack, Standing, TodoPage
 from tui_crawler.domain.policy import EMPTY, Exclusion, PolicySet
 from tui_crawler.domain.rejudgement import Rejudgement
 from tui_crawler.domain.ruleset import Ruleset, RulesetConflict, from_json
@@ -76,6 +76,9 @@ class MemoryStore:
         self.fault: Callable[[str], None] = lambda name: None
         self._held = False
         self._taken = 0
+
+    def known_pages(self, job_id: int) -> dict[int, Standing]:
+        return {}
 
     def clone(self) -> MemoryStore:
         """A copy as a crash leaves it: nobody holds it."""

@@ -110,11 +110,21 @@ class Admission:
             return Refused(Refusal.invalid_url, f"the URL {url.reason}")
         if found.redirect_hops or found.item_pattern or found.sitemap or self.limits.max_pages_per_origin is not None:
             return self._admit(url, found)
-        known = self._verdicts.get(url.href)  # a plain link: the answer depends on its URL alone
+        return self.admit_plain(url)
+
+    @property
+    def bounds_origins(self) -> bool:
+        """Whether a link is refused where its origin has too many pages."""
+        return self.limits.max_pages_per_origin is not None
+
+    def admit_plain(self, url: CrawlUrl) -> Admitted | Refused:
+        """The same for a link whose URL alone decides: no hops, pattern or sitemap, and no bound on origins. The
+        answer is remembered."""
+        known = self._verdicts.get(url.href)
         if known is None:
             if len(self._verdicts) >= _REMEMBERED:
                 self._verdicts.clear()
-            known = self._verdicts[url.href] = self._admit(url, found)
+            known = self._verdicts[url.href] = self._admit(url, Found(url))
         return known
 
     def _admit(self, url: CrawlUrl, found: Found) -> Admitted | Refused:

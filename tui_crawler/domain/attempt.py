@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tui_crawler.domain.link_kind import LinkKind
 
@@ -141,8 +141,7 @@ class Exchange:
         return next((value for key, value in self.headers if key.lower() == wanted), "")
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLink:
+class FoundLink(NamedTuple):
     """A link of a page, resolved against its base. `text` is cleaned anchor text, at most 200 characters."""
 
     kind: LinkKind

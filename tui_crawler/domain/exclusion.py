@@ -111,7 +111,7 @@ class ExclusionIndex:
         return found
 
     def _address_places(self, text: str) -> list[int]:
-        address = _address(text)
+        address = _address(text) if self._hosts or self._networks else None
         if address is None:
             return []
         name = f"[{address}]" if address.version == 6 else str(address)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from tui_crawler.domain.admission import Admission, Found
 from tui_crawler.domain.attempt import LinkKind, Reading, RefusedCount
-from tui_crawler.domain.page import NewPage, TodoPage
+from tui_crawler.domain.page import NewPage, Standing, TodoPage
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.domain.verdict import Admitted, Refusal, Refused
 
@@ -24,7 +24,8 @@ class Intake:
     """What decides over found links: the filters, which kinds are queued, and how many pages each origin has.
 
     `queues` is false in offline mode (M): then nothing becomes a page. `check_external`: links that leave
-    the crawl become pages that are only checked.
+    the crawl become pages that are only checked. `known` has pages by the hash of their URL, as far as they are known
+    without asking: finds that are no news of them go no further.
     """
 
     admission: Admission
@@ -32,6 +33,7 @@ class Intake:
     pages_known: Mapping[str, int]
     queues: bool = True
     check_external: bool = False
+    known: Mapping[int, Standing] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,7 @@ class Queue:
     refused: tuple[RefusedCount, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Find:
+class Find(NamedTuple):
     """A URL on its way through the filters, with what its page will hold. `leads`: a reader is led there, so that it is
     checked where it leaves the crawl; with `nofollow` that is all that may become of it."""
 
@@ -94,13 +95,24 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
     pages: list[NewPage] = []
     refused: dict[str, tuple[int, str]] = {}
     added: dict[str, int] = {}
+    admission, stands, nice = intake.admission, intake.known, page.nice
+    is_plain = not (page.item_pattern or page.force or admission.bounds_origins)
     for find in finds:
         url = find.url
         if url.href in seen:
             continue
-        known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
+        known = 0
         verdict: Admitted | Refused | None
-        verdict = intake.admission.admit(Found(url, find.hops, page.item_pattern or None, known, find.sitemap))
+        if is_plain and not find.hops and not find.sitemap:
+            verdict = admission.admit_plain(url)
+            if type(verdict) is Admitted and not find.nofollow:
+                standing = stands.get(url.hash)
+                if standing is not None and not standing.learns(nice, find.depth, 0, find.lastmod):
+                    seen.add(url.href)
+                    continue
+        else:
+            known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
+            verdict = admission.admit(Found(url, find.hops, page.item_pattern or None, known, find.sitemap))
         leaves = isinstance(verdict, Refused) and verdict.reason is Refusal.scope
         external = intake.check_external and find.leads and leaves
         if find.nofollow and not external:

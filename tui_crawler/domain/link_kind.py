@@ -8,6 +8,8 @@ from enum import Enum
 class LinkKind(Enum):
     """The seven kinds of link (G); the value is the name in `v_link.kind`."""
 
+    __hash__ = object.__hash__  # by identity: links are counted by it, and Enum's own is Python
+
     a = "a"
     css = "css"
     img = "img"

@@ -163,9 +163,9 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
     page, status = crawled.page, crawled.exchange.http_status
     cancelled = code is ExitCode.cancelled
     left = attempts_left(code, status, page.attempts_remaining)
-    asked_again = head_refused(page, status)
+    asked_again = page.external and check_method(page) == "HEAD" and status in _HEAD_REFUSED
     if asked_again:
-        left = max(1, page.attempts_remaining - 1)
+        left = max(0, page.attempts_remaining - 1)
     return PageOutcome(
         page_id=page.page_id,
         status=PageStatus.READY,
@@ -184,11 +184,6 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
 def check_method(page: TodoPage) -> str:
     """How a link that leaves the crawl is asked: by HEAD, and by GET when it is asked again."""
     return "GET" if page.attempts else "HEAD"
-
-
-def head_refused(page: TodoPage, http_status: int | None) -> bool:
-    """Whether a check by HEAD was answered so that only GET can tell; it costs the origin no patience."""
-    return page.external and check_method(page) == "HEAD" and http_status in _HEAD_REFUSED
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.page_status import PageStatus
 
-__all__ = ["RETRIED_AT_ONCE", "Candidates", "NewPage", "PageStatus", "PutBack", "Tally", "TodoPage", "tally"]
+__all__ = [
+    "RETRIED_AT_ONCE",
+    "Candidates",
+    "NewPage",
+    "PageStatus",
+    "PutBack",
+    "Standing",
+    "Tally",
+    "TodoPage",
+    "tally",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +96,36 @@ class NewPage:
     sitemap: bool = False
     lastmod: int = 0
     external: bool = False
+
+
+class Standing(NamedTuple):
+    """How far a page is known: only a find that is lower, or newer, brings news of it (B)."""
+
+    nice: int
+    depth: int
+    redirect_hops: int
+    seed: bool
+    lastmod: int
+    external: bool
+
+    def learns_of(self, page: NewPage) -> bool:
+        """Whether a find may change anything of the page."""
+        return page.force or self.learns(
+            page.nice, page.depth, page.redirect_hops, page.lastmod, seed=page.seed, external=page.external
+        )
+
+    def learns(
+        self, nice: int, depth: int, redirect_hops: int, lastmod: int, *, seed: bool = False, external: bool = False
+    ) -> bool:
+        """The same for a find with these values."""
+        return (
+            depth < self.depth
+            or nice < self.nice
+            or redirect_hops < self.redirect_hops
+            or lastmod > self.lastmod
+            or seed > self.seed
+            or external < self.external
+        )
 
 
 @dataclass(frozen=True, slots=True)

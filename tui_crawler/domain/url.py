@@ -40,11 +40,16 @@ class CrawlUrl:
     path: str = field(compare=False)
     query: str = field(compare=False)
     fragment: str = field(default="", compare=False)
+    _hash: int | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def hash(self) -> int:
         """The signed 64-bit number under which the store finds the page."""
-        return url_hash(self.href)
+        known = self._hash
+        if known is None:
+            known = url_hash(self.href)
+            object.__setattr__(self, "_hash", known)
+        return known
 
     @property
     def target(self) -> str:
@@ -138,7 +143,8 @@ def indicated(fragment: str) -> tuple[str, ...]:
 
 
 class SiteLinks:
-    """What the links of many pages come to, for those that say the same on every page of an origin ("/about").
+    """What the links of many pages come to, for those that say the same on every page of an origin ("/about"), of a
+    folder ("about.html") or anywhere ("https://example.org/").
 
     `capacity` bounds how many are remembered; when it is full all are forgotten. May be shared by threads.
     """
@@ -149,15 +155,15 @@ class SiteLinks:
         self._capacity = capacity
         self._known: dict[tuple[str, str], CrawlUrl | InvalidUrl] = {}
 
-    def find(self, origin: str, raw: str) -> CrawlUrl | InvalidUrl | None:
-        """What `raw` came to on a page of `origin`, None when it was not met."""
-        return self._known.get((origin, raw))
+    def find(self, place: str, raw: str) -> CrawlUrl | InvalidUrl | None:
+        """What `raw` came to in a place (an origin, a folder, "" for anywhere), None when it was not met."""
+        return self._known.get((place, raw))
 
-    def keep(self, origin: str, raw: str, url: CrawlUrl | InvalidUrl) -> None:
+    def keep(self, place: str, raw: str, url: CrawlUrl | InvalidUrl) -> None:
         """Remembers it."""
         if len(self._known) >= self._capacity:
             self._known.clear()
-        self._known[(origin, raw)] = url
+        self._known[(place, raw)] = url
 
 
 class LinkResolver:
@@ -166,7 +172,7 @@ class LinkResolver:
     `site` remembers across pages. `capacity` bounds how many raw links of this page are remembered.
     """
 
-    __slots__ = ("_base", "_capacity", "_known", "_max_length", "_origin", "_site")
+    __slots__ = ("_base", "_capacity", "_folder", "_known", "_max_length", "_origin", "_site")
 
     def __init__(
         self,
@@ -181,7 +187,9 @@ class LinkResolver:
         self._known: dict[str, CrawlUrl | InvalidUrl] = {}
         self._site = site
         whole = normalise(base) if site is not None else None
-        self._origin = whole.origin if isinstance(whole, CrawlUrl) else ""
+        self._origin = self._folder = ""
+        if isinstance(whole, CrawlUrl):
+            self._origin, self._folder = whole.origin, whole.origin + whole.path[: whole.path.rindex("/") + 1]
 
     def resolve(self, raw: str) -> CrawlUrl | InvalidUrl:
         """The same answer as `normalise(raw, base, max_length)`."""
@@ -194,12 +202,21 @@ class LinkResolver:
         return known
 
     def _look_up(self, raw: str) -> CrawlUrl | InvalidUrl:
-        """A link that begins with a slash depends on nothing of its base but the origin."""
-        site = self._site
-        if site is None or not self._origin or raw[:1] != "/":
+        site, place = self._site, self._place_of(raw)
+        if site is None or place is None:
             return normalise(raw, self._base, self._max_length)
-        known = site.find(self._origin, raw)
+        known = site.find(place, raw)
         if known is None:
             known = normalise(raw, self._base, self._max_length)
-            site.keep(self._origin, raw, known)
+            site.keep(place, raw, known)
         return known
+
+    def _place_of(self, raw: str) -> str | None:
+        """What of its base a link depends on (WHATWG URL, basic URL parser): nothing, the origin, the folder; None:
+        all of it."""
+        first = raw[:1]
+        if not self._origin or first <= " " or first in "?#":
+            return None
+        if first == "/":
+            return self._origin
+        return "" if raw.startswith(("https://", "http://")) else self._folder

@@ -54,7 +54,7 @@ class Engine:
         self._fetcher = fetcher
         self._clock = clock
         self._listener = listener
-        self._roster = Roster(settings, admission)
+        self._roster = Roster(settings, admission, store.known_pages)
         callbacks = Callbacks(self._join, self._awaken, self._is_elsewhere)
         self._runner = TurnRunner(self._roster, store, fetcher, clock, listener, callbacks)
         self._desk = CommandDesk(self._roster, store, clock, *([crew.held_elsewhere] if crew else []))

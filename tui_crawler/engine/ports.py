@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, OriginRecord, Reading, Settle
@@ -22,7 +22,7 @@ from tui_crawler.domain.command import (
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.job import JobChange, QueueChange
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.page import Candidates, NewPage, PutBack, TodoPage
+from tui_crawler.domain.page import Candidates, NewPage, PutBack, Standing, TodoPage
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
@@ -82,6 +82,10 @@ class Store(Protocol):
 
     async def settle(self, settle: Settle) -> Settled:
         """Stores one attempt, whole; answers where the counters of its origin stand now."""
+        ...
+
+    def known_pages(self, job_id: int) -> Mapping[int, Standing]:
+        """Pages of a job that are known to be stored, by the hash of their URL; few or many, as it happens."""
         ...
 
     def mark_in_flight(self, page_id: int, origin: str, url: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from tui_crawler.domain.admission import Admission
@@ -12,6 +12,7 @@ from tui_crawler.domain.intake import Intake
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import CrawlSettings, FinishReason, OriginState, RobotsStatus, Takeover, restore
 from tui_crawler.domain.outcome import Storing
+from tui_crawler.domain.page import Standing
 from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules, parse_robots, product_token
 from tui_crawler.domain.run import RunPlan, StoredOrigin
 from tui_crawler.domain.url import CrawlUrl, normalise
@@ -67,7 +68,14 @@ class FullJobs:
 class Roster:
     """States by origin, the filters in force, and how many pages each origin has."""
 
-    def __init__(self, settings: EngineSettings, admission: Admission) -> None:
+    def __init__(
+        self,
+        settings: EngineSettings,
+        admission: Admission,
+        known_pages: Callable[[int], Mapping[int, Standing]] = lambda _: {},
+    ) -> None:
+        """`known_pages`: those of a job that are known to be stored, by the hash of their URL."""
+        self._known_pages = known_pages
         self.settings = settings
         self.judges = Judges(admission)
         self.states: dict[str, OriginState] = {}
@@ -123,7 +131,7 @@ class Roster:
         """What decides over the links of a page of this job, as it stands now."""
         settings, judge = self.settings, self.judges.of(job_id)
         kinds, queues = settings.link_kinds_queued, not settings.offline
-        return Intake(judge, kinds, self.pages_known, queues, settings.check_external)
+        return Intake(judge, kinds, self.pages_known, queues, settings.check_external, self._known_pages(job_id))
 
     def take_up(self, job_id: int) -> None:
         """One page more of this job is in flight."""

@@ -17,7 +17,6 @@ from tui_crawler.domain.outcome import (
     Refusing,
     check_method,
     final_code,
-    head_refused,
     queue_of,
     settle_check,
     settle_crawl,
@@ -228,7 +227,7 @@ class TurnRunner:
         url = normalise(page.url, None, CLIENT_MAX_LENGTH)
         verdict = self._judge(origin, page, url)
         ruleset_id = roster.judges.ruleset_id(page.job_id)
-        if isinstance(verdict, Cleared) and verdict.custom_js is not None and not page.external:
+        if isinstance(verdict, Cleared) and verdict.custom_js is not None:
             verdict = Denied(ExitCode.local_processing_error, _NO_BROWSER)
         if isinstance(url, InvalidUrl) or isinstance(verdict, Denied):
             no = verdict if isinstance(verdict, Denied) else Denied(ExitCode.invalid_url, "cannot be requested")
@@ -279,7 +278,7 @@ class TurnRunner:
         code, exchange = final_code(crawled), crawled.exchange
         answer = CrawlAnswer(
             crawled.page.page_id,
-            ExitCode.server_blamed_client if head_refused(crawled.page, exchange.http_status) else code,
+            code,
             exchange.http_status,
             exchange.response_ms if exchange.requests else None,
             exchange.retry_after_ms,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,14 +90,19 @@ def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
         )
 
 
-def count_attempt(transaction: Transaction, claim: Claim, origin_id: int, attempt: AttemptRecord) -> None:
-    """Counts an attempt for its run, and its exit code for its origin and for all."""
-    made = int(bool(attempt.requests))
-    transaction.run(_add_to_run, {"run_id": claim.run_id, "add_requests": made})
-    code, minute = attempt.exit_code.value, attempt.ended_at // MINUTE_MS
-    both = (origin_id, ALL_ORIGINS)
-    transaction.insert(_count_exit, [(claim.run_id, name, code, 1) for name in both])
-    transaction.insert(_count_minute, [(name, minute, code, 1) for name in both])
+def count_attempts(transaction: Transaction, claim: Claim, attempts: Sequence[tuple[int, AttemptRecord]]) -> None:
+    """Counts attempts for their run, and their exit codes for their origins (by id) and for all."""
+    made = sum(bool(attempt.requests) for _, attempt in attempts)
+    transaction.run(_add_to_run, {"run_id": claim.run_id, "add_attempts": len(attempts), "add_requests": made})
+    codes: Counter[tuple[int, int, int]] = Counter()
+    for origin_id, attempt in attempts:
+        for name in (origin_id, ALL_ORIGINS):
+            codes[(name, attempt.ended_at // MINUTE_MS, attempt.exit_code.value)] += 1
+    exits: Counter[tuple[int, int, int]] = Counter()
+    for (name, _, code), count in codes.items():
+        exits[(claim.run_id, name, code)] += count
+    transaction.insert(_count_exit, [(*key, count) for key, count in exits.items()])
+    transaction.insert(_count_minute, [(*key, count) for key, count in codes.items()])
 
 
 def forget_minutes(transaction: Transaction) -> None:
@@ -120,7 +126,7 @@ def _add_to_job() -> Any:
 
 
 def _add_to_run() -> Any:
-    changes = {Run.attempts: Run.attempts + peewee.SQL("1"), Run.requests: Run.requests + slot("add_requests")}
+    changes = {Run.attempts: Run.attempts + slot("add_attempts"), Run.requests: Run.requests + slot("add_requests")}
     return Run.update(changes).where(Run.id == slot("run_id"))
 
 

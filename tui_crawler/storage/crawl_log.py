@@ -22,7 +22,7 @@ from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Attempt, Refused, Request
 from tui_crawler.storage.models import AttemptResult as ResultRow
 from tui_crawler.storage.origins import OriginRow
-from tui_crawler.storage.statements import insert_rows, slots
+from tui_crawler.storage.statements import insert_rows
 from tui_crawler.storage.transaction import Transaction
 
 _ATTEMPT = (
@@ -82,52 +82,62 @@ def log_attempt(
     new_pages: int,
 ) -> int:
     """Appends the attempt and its requests to the crawl log; answers its id."""
-    values = {
-        "run_id": claim.run_id,
-        "session_id": claim.session_id,
-        "origin_id": row.id,
-        "url_id": ids[url_hash(clean(attempt.url))],
-        "page_id": attempt.page_id,
-        "kind": attempt.kind.value,
-        "exit_code": attempt.exit_code.value,
-        "http_status": attempt.http_status,
-        "started_at": attempt.started_at,
-        "ended_at": attempt.ended_at,
-        "response_ms": attempt.response_ms,
-        "bytes": attempt.bytes,
-        "requests": len(attempt.requests),
-        "patience_before": attempt.patience_before,
-        "patience_after": attempt.patience_after,
-        "politeness_after": attempt.politeness_after,
-        "delay_ms_before": row.delay_ms,
-        "delay_ms_after": attempt.delay_ms_after,
-        "delay_reason": attempt.delay_reason,
-        "new_pages": new_pages,
-        "ruleset_id": attempt.ruleset_id,
-        "problem": is_problem(attempt.exit_code, attempt.kind.value),
-        "message": clean(attempt.message),
-        "decided_by": clean(attempt.decided_by),
-        "cut": ",".join(attempt.cut),
-    }
-    stored = transaction.one(_insert_attempt, values)
-    attempt_id: int = stored[0] if stored else 0
+    stored = transaction.insert_returning(insert_attempts, [attempt_row(claim, attempt, row, ids, new_pages)])
+    attempt_id: int = stored[0][0]
     if attempt.requests:
-        rows = [_request_row(request, attempt_id, ids) for request in attempt.requests]
-        transaction.insert(_insert_requests, rows)
+        rows = [request_row(request, attempt_id, ids) for request in attempt.requests]
+        transaction.insert(insert_requests, rows)
     store_results(transaction, attempt_id, attempt.results)
     return attempt_id
+
+
+def attempt_row(
+    claim: Claim, attempt: AttemptRecord, row: OriginRow, ids: Mapping[int, int], new_pages: int
+) -> tuple[Any, ...]:
+    """The values of an attempt, for `insert_attempts`."""
+    return (
+        claim.run_id,
+        claim.session_id,
+        row.id,
+        ids[url_hash(clean(attempt.url))],
+        attempt.page_id,
+        attempt.kind.value,
+        attempt.exit_code.value,
+        attempt.http_status,
+        attempt.started_at,
+        attempt.ended_at,
+        attempt.response_ms,
+        attempt.bytes,
+        len(attempt.requests),
+        attempt.patience_before,
+        attempt.patience_after,
+        attempt.politeness_after,
+        row.delay_ms,
+        attempt.delay_ms_after,
+        attempt.delay_reason,
+        new_pages,
+        attempt.ruleset_id,
+        is_problem(attempt.exit_code, attempt.kind.value),
+        clean(attempt.message),
+        clean(attempt.decided_by),
+        ",".join(attempt.cut),
+    )
 
 
 def store_results(transaction: Transaction, attempt_id: int, results: Sequence[AttemptResult]) -> None:
     """Adds typed results to an attempt (B). A result that is there already, by its id, stays as it is."""
     if not results:
         return
-    rows = [(clean(f"{attempt_id}:{one.type}"), attempt_id, clean(one.type), clean(one.value)) for one in results]
-    transaction.insert(_insert_results, rows)
+    transaction.insert(insert_results, [result_row(one, attempt_id) for one in results])
 
 
-def _request_row(request: RequestRecord, attempt_id: int, ids: Mapping[int, int]) -> tuple[Any, ...]:
-    """The values of `_REQUEST`."""
+def result_row(result: AttemptResult, attempt_id: int) -> tuple[Any, ...]:
+    """The values of a typed result, for `insert_results`."""
+    return (clean(f"{attempt_id}:{result.type}"), attempt_id, clean(result.type), clean(result.value))
+
+
+def request_row(request: RequestRecord, attempt_id: int, ids: Mapping[int, int]) -> tuple[Any, ...]:
+    """The values of a request, for `insert_requests`."""
     return (
         attempt_id,
         ids[url_hash(clean(request.url))],
@@ -160,23 +170,27 @@ def count_refused(transaction: Transaction, origin_id: int, refused: Iterable[Re
         count, sample = by_reason.get(one.reason, (0, clean(one.sample_url)))
         by_reason[one.reason] = (count + one.count, sample)
     rows = [(origin_id, reason, count, sample) for reason, (count, sample) in by_reason.items()]
-    transaction.insert(_add_refused, rows)
+    transaction.insert(add_refused, rows)
 
 
-def _insert_attempt() -> Any:
-    return Attempt.insert(slots(_ATTEMPT)).returning(Attempt.id)
+def insert_attempts(size: int) -> Any:
+    """An INSERT of attempts that answers their ids."""
+    return insert_rows(_ATTEMPT, size).returning(Attempt.id)
 
 
-def _insert_requests(size: int) -> Any:
+def insert_requests(size: int) -> Any:
+    """An INSERT of requests."""
     return insert_rows(_REQUEST, size)
 
 
-def _insert_results(size: int) -> Any:
+def insert_results(size: int) -> Any:
+    """An INSERT of typed results; one that is there stays."""
     columns = [ResultRow.id, ResultRow.attempt, ResultRow.type, ResultRow.value]
     return insert_rows(columns, size).on_conflict(action="nothing", conflict_target=[ResultRow.id])
 
 
-def _add_refused(size: int) -> Any:
+def add_refused(size: int) -> Any:
+    """Adds to the counts of refused links: origin, reason, count, a sample."""
     columns = [Refused.origin, Refused.reason, Refused.count, Refused.sample_url]
     return insert_rows(columns, size).on_conflict(
         conflict_target=columns[:2], update={Refused.count: Refused.count + peewee.EXCLUDED.count}

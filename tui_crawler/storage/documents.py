@@ -58,37 +58,45 @@ def store_document(transaction: Transaction, document: DocumentRecord, packed: b
     `packed` is what `pack` answered before the transaction began.
     """
     former = transaction.one(_former, {"page_id": document.page_id})
-    packed = packed or pack(transaction, document)
-    if packed is not None:
-        values = {"sha256": document.sha256, "size": document.size, "zstd": packed}
-        transaction.run(_insert_body, values)
-    values = {
-        "page_id": document.page_id,
-        "kind": clean(document.kind),
-        "content_type": clean(document.content_type),
-        "charset": clean(document.charset),
-        "title": clean(document.title),
-        "sha256": document.sha256,
-        "size": document.size,
-        "etag": clean(document.etag),
-        "last_modified": clean(document.last_modified),
-        "cache_control": clean(document.cache_control),
-        "expires": clean(document.expires),
-        "age": clean(document.age),
-        "content_location": clean(document.content_location),
-        "canonical": clean(document.canonical),
-        "noindex": document.noindex,
-        "nofollow": document.nofollow,
-        "incomplete": ",".join(document.incomplete),
-        "stored_at": stored_at,
-        **_validation_values(document.validation, stored_at),
-        "scanned_at": stored_at if document.scanned else 0,
-    }
-    transaction.run(_store_document, values)
+    store_body(transaction, document, packed)
+    transaction.insert(insert_documents, [document_row(document, stored_at)])
     if former is not None and former[0] != document.sha256:
         _drop_body(transaction, former[0])
     if document.data or (former is not None and former[1]):
         _replace_data(transaction, document.page_id, document.data)
+
+
+def store_body(transaction: Transaction, document: DocumentRecord, packed: bytes | None) -> None:
+    """Stores the body of a document, if it has one that is not stored; `packed` as in `store_document`."""
+    packed = packed or pack(transaction, document)
+    if packed is not None:
+        transaction.run(_insert_body, {"sha256": document.sha256, "size": document.size, "zstd": packed})
+
+
+def document_row(document: DocumentRecord, stored_at: int) -> tuple[Any, ...]:
+    """The values of a document, for `insert_documents`."""
+    return (
+        document.page_id,
+        clean(document.kind),
+        clean(document.content_type),
+        clean(document.charset),
+        clean(document.title),
+        document.sha256,
+        document.size,
+        clean(document.etag),
+        clean(document.last_modified),
+        clean(document.cache_control),
+        clean(document.expires),
+        clean(document.age),
+        clean(document.content_location),
+        clean(document.canonical),
+        document.noindex,
+        document.nofollow,
+        ",".join(document.incomplete),
+        stored_at,
+        *_validation_values(document.validation, stored_at),
+        stored_at if document.scanned else 0,
+    )
 
 
 def drop_document(transaction: Transaction, page_id: int) -> None:
@@ -110,20 +118,25 @@ def store_links(
         (kind, to_url): (nofollow, text)
         for kind, to_url, nofollow, text in transaction.all(_links_of, {"page_id": page_id})
     }
-    found: dict[tuple[str, int], tuple[int, str]] = {}
-    for link in links:
-        key = (link.kind.value, ids[link.url.hash])
-        found.setdefault(key, (int(link.nofollow), clean(link.text)))
-    gone = stored.keys() - found.keys()
+    found = link_rows(page_id, links, ids, at)
+    gone = stored.keys() - {(kind, to_url) for _, kind, to_url, *_ in found}
     if gone:
         rows = [{"page_id": page_id, "kind": kind, "to_url_id": to_url} for kind, to_url in gone]
         transaction.run_many(_delete_link, rows)
-    changed = [
-        (page_id, kind, to_url, nofollow, text, at)
-        for (kind, to_url), (nofollow, text) in sorted(found.items())
-        if stored.get((kind, to_url)) != (nofollow, text)
-    ]
-    transaction.insert(_insert_links, changed)
+    changed = [row for row in found if stored.get(row[1:3]) != row[3:5]]
+    transaction.insert(insert_links, changed)
+
+
+def link_rows(
+    page_id: int, links: Iterable[FoundLink], ids: Mapping[int, int], at: int
+) -> list[tuple[int, str, int, int, str, int]]:
+    """The links of a page by kind and target, for `insert_links`; the first of several to one target counts."""
+    found: dict[tuple[str, int], tuple[int, str, int, int, str, int]] = {}
+    for link in links:
+        kind, to_url = link.kind.value, ids[link.url.hash]
+        if (kind, to_url) not in found:
+            found[kind, to_url] = (page_id, kind, to_url, int(link.nofollow), clean(link.text), at)
+    return [found[key] for key in sorted(found)]
 
 
 def store_redirect(
@@ -145,17 +158,13 @@ def store_redirect(
     transaction.run(_store_redirect, values)
 
 
-def _validation_values(validation: Validation | None, parsed_at: int) -> dict[str, Any]:
+def _validation_values(validation: Validation | None, parsed_at: int) -> tuple[str, int | None, str, int]:
     """The columns of a validation; NULL and empty where no validator has looked at the document (G)."""
     if validation is None:
-        return {"validation_type": "", "valid": None, "validation_errors": "", "parsed_at": 0}
+        return "", None, "", 0
     errors = [[error.line, error.column, clean(error.message)] for error in validation.errors[:_ERRORS_KEPT]]
-    return {
-        "validation_type": clean(validation.type),
-        "valid": int(validation.valid),
-        "validation_errors": json.dumps(errors, separators=(",", ":")) if errors else "",
-        "parsed_at": parsed_at,
-    }
+    text = json.dumps(errors, separators=(",", ":")) if errors else ""
+    return clean(validation.type), int(validation.valid), text, parsed_at
 
 
 def _replace_data(transaction: Transaction, page_id: int, data: Sequence[DataValue]) -> None:
@@ -185,9 +194,10 @@ def _insert_body() -> Any:
     )
 
 
-def _store_document() -> Any:
+def insert_documents(size: int) -> Any:
+    """An INSERT of documents; one of the same page is replaced."""
     kept = {column: getattr(peewee.EXCLUDED, column.column_name) for column in _COLUMNS[1:]}
-    return Document.insert(slots(_COLUMNS)).on_conflict(conflict_target=[Document.page], update=kept)
+    return insert_rows(_COLUMNS, size).on_conflict(conflict_target=[Document.page], update=kept)
 
 
 def _drop_document() -> Any:
@@ -223,7 +233,8 @@ def _delete_link() -> Any:
     return Link.delete().where(key)
 
 
-def _insert_links(size: int) -> Any:
+def insert_links(size: int) -> Any:
+    """An INSERT of links; one that is there gets the new text."""
     columns = [Link.from_page, Link.kind, Link.to_url, Link.nofollow, Link.text, Link.first_seen_at]
     return insert_rows(columns, size).on_conflict(
         conflict_target=columns[:3],

@@ -15,6 +15,7 @@ from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import Moves, add_to_job, tally_of
 from tui_crawler.storage.depths import is_beyond, lower_below
+from tui_crawler.storage.memory import standing_of
 from tui_crawler.storage.models import Job, Page
 from tui_crawler.storage.statements import insert_rows, padded, slot, slots
 from tui_crawler.storage.transaction import Transaction
@@ -120,11 +121,11 @@ def queue_pages(
         if page.origin not in origin_ids:
             origin_ids[page.origin] = origins.ensure(transaction, page.origin).id
         origin_id, beyond = origin_ids[page.origin], is_beyond(page.depth, max_depth)
-        rows.append(_new_row(page, origin_id, claim, source, ids, beyond))
+        rows.append(new_row(page, origin_id, claim, source, ids, beyond))
         counts[page.origin] = counts.get(page.origin, 0) + 1
         moves.added[origin_id] = moves.added.get(origin_id, 0) + 1
         moves.add(origin_id, Tally(pending=int(not beyond)))
-    transaction.insert(_insert, rows)
+    transaction.insert(insert_pages, rows)
     found_again = [(known[key], page) for key, page in wanted.items() if key in known]
     _find_again(transaction, claim, source, found_again, max_depth, moves)
     return counts, moves
@@ -203,7 +204,7 @@ def _merged(pages: Iterable[NewPage]) -> dict[int, NewPage]:
     return merged
 
 
-def _new_row(
+def new_row(
     page: NewPage, origin_id: int, claim: Claim, source: Source, ids: Mapping[int, int], beyond: bool
 ) -> tuple[Any, ...]:
     """The values of `_NEW`."""
@@ -241,7 +242,7 @@ def _find_again(
     changed: list[Known] = []
     lowered: list[int] = []
     for page, wanted in found:
-        if not _brings_news(page, wanted):
+        if not standing_of(page).learns_of(wanted):
             continue
         new = _found_once_more(page, claim, source, wanted, max_depth)
         changed.append(new)
@@ -250,19 +251,6 @@ def _find_again(
             lowered.append(page.page_id)
     update_known(transaction, changed)
     moves.add_all(lower_below(transaction, source.job_id, lowered, max_depth))
-
-
-def _brings_news(page: Known, wanted: NewPage) -> bool:
-    """Whether the find may change anything; most finds are of pages that navigation names again and again."""
-    return (
-        wanted.nice < page.nice
-        or wanted.depth < page.depth
-        or wanted.redirect_hops < page.redirect_hops
-        or wanted.force
-        or wanted.seed > page.seed
-        or wanted.lastmod > page.lastmod
-        or wanted.external < page.external
-    )
 
 
 def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage, max_depth: int | None) -> Known:
@@ -298,7 +286,8 @@ def _find(size: int) -> Any:
     return Page.select(*_KNOWN).where(Page.url_hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id")))
 
 
-def _insert(size: int) -> Any:
+def insert_pages(size: int) -> Any:
+    """An INSERT of new pages, in the columns of `new_row`."""
     return insert_rows(_NEW, size).on_conflict(action="nothing", conflict_target=[Page.url_hash, Page.origin, Page.job])
 
 

@@ -16,7 +16,7 @@ from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import documents, origins, stashes
 from tui_crawler.storage.claim import ZERO, Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import add_to_job, count_attempt, plus, tally_of
+from tui_crawler.storage.counters import add_to_job, count_attempts, plus, tally_of
 from tui_crawler.storage.crawl_log import count_refused, log_attempt
 from tui_crawler.storage.fragments import store_fragments
 from tui_crawler.storage.intake import Source, queue_pages
@@ -30,8 +30,9 @@ from tui_crawler.storage.urls import hashes, url_ids
 TODO_BASE = 2**40
 """The place of the first page of a fill on its todo list; before it there is room."""
 
+_BRIEF_BYTES, _BRIEF_ROWS = 256 * 1024, 1_000
 _UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
-_STATE = (
+STATE = (
     Page.origin,
     Page.job,
     Page.status,
@@ -65,8 +66,8 @@ _OUTCOME = (
 
 
 @dataclass(frozen=True, slots=True)
-class _PageState:
-    """A page before its attempt is stored, in the columns of `_STATE`."""
+class PageState:
+    """A page before its attempt is stored, in the columns of `STATE`."""
 
     origin_id: int
     job_id: int
@@ -94,6 +95,20 @@ class SettleJob:
     claim: Claim
     settle: Settle
     packed: bytes | None = None
+
+    @staticmethod
+    def together(transaction: Transaction, jobs: Sequence[SettleJob]) -> list[Settled]:
+        """Stores many attempts as one; answers for each what it would have answered."""
+        from tui_crawler.storage.settle_group import settle_together  # noqa: PLC0415  it is made of this module
+
+        return settle_together(transaction, jobs)
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether it takes no more than a few milliseconds."""
+        document, links = self.settle.document, self.settle.links
+        size = len(document.body) if document is not None and document.body is not None else 0
+        return size < _BRIEF_BYTES and len(links or ()) + len(self.settle.new_pages) < _BRIEF_ROWS
 
     def prepare(self, transaction: Transaction) -> None:
         """Compresses the body before the transaction begins."""
@@ -191,7 +206,7 @@ def mark_in_flight(transaction: Transaction, claim: Claim, page_id: int, origin:
     transaction.run(_claim_page, values)
 
 
-def _is_taken(transaction: Transaction, claim: Claim, page: _PageState, attempt: AttemptRecord) -> bool:
+def _is_taken(transaction: Transaction, claim: Claim, page: PageState, attempt: AttemptRecord) -> bool:
     """Whether another worker holds the page, or has crawled it since this attempt began (B): it was reclaimed.
 
     A page without a claim is the normal case of a quick attempt, whose mark nobody waits for. Sessions that ended
@@ -209,7 +224,7 @@ def _is_taken(transaction: Transaction, claim: Claim, page: _PageState, attempt:
     return rival and ended_at > attempt.started_at
 
 
-def _lowered(settle: Settle, page: _PageState | None) -> Sequence[NewPage]:
+def _lowered(settle: Settle, page: PageState | None) -> Sequence[NewPage]:
     """The pages an attempt found, by the depth its page has now: a shorter path may have been found meanwhile (B)."""
     if page is None or settle.page is None or settle.page.depth is None or page.depth >= settle.page.depth:
         return settle.new_pages
@@ -229,7 +244,7 @@ def _store_late(transaction: Transaction, claim: Claim, settle: Settle, row: Ori
     )
     urls = url_ids(transaction, hashes([attempt.url, *(request.url for request in attempt.requests)]))
     log_attempt(transaction, claim, attempt, row, urls, 0)
-    count_attempt(transaction, claim, row.id, attempt)
+    count_attempts(transaction, claim, [(row.id, attempt)])
     stored = transaction.one(_next_request_at, {"origin_id": row.id})
     later = max(settle.origin.next_request_at, stored[0] if stored else 0)
     counted = Counted(requests=len(attempt.requests), bytes=attempt.bytes, attempts=1)
@@ -237,7 +252,7 @@ def _store_late(transaction: Transaction, claim: Claim, settle: Settle, row: Ori
     return Settled((), counters.pending, counters.done, counters.failed, counters.blocked, stolen=True)
 
 
-def _store_refusal(transaction: Transaction, claim: Claim, refusal: Settle, row: OriginRow) -> tuple[_PageState, Tally]:
+def _store_refusal(transaction: Transaction, claim: Claim, refusal: Settle, row: OriginRow) -> tuple[PageState, Tally]:
     if refusal.page is None:
         raise ValueError("a refusal is of a page")
     page = _page_of(transaction, refusal.page.page_id, row)
@@ -247,11 +262,11 @@ def _store_refusal(transaction: Transaction, claim: Claim, refusal: Settle, row:
     return page, change
 
 
-def _page_of(transaction: Transaction, page_id: int, row: OriginRow) -> _PageState:
+def _page_of(transaction: Transaction, page_id: int, row: OriginRow) -> PageState:
     found = transaction.one(_page_state, {"page_id": page_id})
     if found is None or found[0] != row.id:
         raise StorageFailure(f"page {page_id} is not, or no longer, a page of this origin: nothing was stored")
-    return _PageState(*found)
+    return PageState(*found)
 
 
 def _hrefs(settle: Settle) -> dict[int, str]:
@@ -270,27 +285,27 @@ def _store(
     claim: Claim,
     settle: Settle,
     row: OriginRow,
-    page: _PageState | None,
+    page: PageState | None,
     ids: dict[int, int],
     new_pages: int,
 ) -> tuple[Tally, int]:
     """The log entry and the page; answers how the counters change and whether the page left the todo list."""
     attempt = settle.attempt
     attempt_id = log_attempt(transaction, claim, attempt, row, ids, new_pages)
-    count_attempt(transaction, claim, row.id, attempt)
+    count_attempts(transaction, claim, [(row.id, attempt)])
     count_refused(transaction, row.id, settle.refused)
     if settle.page is None or page is None:
         return Tally(), 0
     if attempt.exit_code in _UNTOUCHED:
         return _give_back(transaction, page, settle.page, attempt_id, attempt.exit_code)
-    _leave_page(transaction, claim, page, settle.page, attempt_id)
+    transaction.run(update_page, page_values(claim, page, settle.page, attempt_id))
     outcome = settle.page
     after = tally_of(outcome.status.value, outcome.attempts_remaining, outcome.exit_code.value, page.beyond_depth)
     return after.minus(page.tally()), int(page.todo_order > 0)
 
 
 def _give_back(
-    transaction: Transaction, page: _PageState, outcome: PageOutcome, attempt_id: int, code: ExitCode
+    transaction: Transaction, page: PageState, outcome: PageOutcome, attempt_id: int, code: ExitCode
 ) -> tuple[Tally, int]:
     """A page that was not crawled is as it was before; cancelled, it also keeps its place on the todo list."""
     keeps = code is ExitCode.cancelled
@@ -305,10 +320,9 @@ def _give_back(
     return Tally(), int(page.todo_order > 0 and not keeps)
 
 
-def _leave_page(
-    transaction: Transaction, claim: Claim, page: _PageState, outcome: PageOutcome, attempt_id: int
-) -> None:
-    values = {
+def page_values(claim: Claim, page: PageState, outcome: PageOutcome, attempt_id: int) -> dict[str, Any]:
+    """How an attempt leaves its page, for `update_page`."""
+    return {
         "page_id": outcome.page_id,
         "status": int(outcome.status),
         "attempts": outcome.attempts,
@@ -325,11 +339,10 @@ def _leave_page(
         "todo_order": 0,
         "unscanned": outcome.unscanned if outcome.contentful else page.unscanned,
     }
-    transaction.run(_update_page, values)
 
 
 def _page_state() -> Any:
-    return Page.select(*_STATE).where(Page.id == slot("page_id"))
+    return Page.select(*STATE).where(Page.id == slot("page_id"))
 
 
 def _last_attempt() -> Any:
@@ -344,7 +357,8 @@ def _next_request_at() -> Any:
     return Origin.select(Origin.next_request_at).where(Origin.id == slot("origin_id"))
 
 
-def _update_page() -> Any:
+def update_page() -> Any:
+    """An UPDATE of a page by `page_values`."""
     return Page.update({**slots(_OUTCOME), **_released()}).where(Page.id == slot("page_id"))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import peewee
 
@@ -68,9 +68,12 @@ def insert_rows(fields: Sequence[Any], size: int) -> Any:
     return model.insert_many([row] * size, fields=list(fields))
 
 
-def padded(values: Sequence[int]) -> list[int]:
+T = TypeVar("T", int, str)
+
+
+def padded(values: Sequence[T]) -> list[T]:
     """The values, the last one repeated up to a power of two: so few texts serve lists of any length."""
-    size = 1
+    size: int = 1
     while size < len(values):
         size *= 2
-    return [*values, *[values[-1]] * (size - len(values))]
+    return list(values) + [values[-1]] * (size - len(values))

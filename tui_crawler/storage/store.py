@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from tui_crawler.domain.command import (
     UnstashPages,
 )
 from tui_crawler.domain.job import JobChange, QueueChange
-from tui_crawler.domain.page import Candidates, NewPage, PutBack, TodoPage
+from tui_crawler.domain.page import Candidates, NewPage, PutBack, Standing, TodoPage
 from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StorageFailure, StoredOrigin
@@ -34,13 +34,15 @@ from tui_crawler.storage.clock import mono_clock, wall_clock
 from tui_crawler.storage.crew_store import CrewStore
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.foresight import foresee
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
 from tui_crawler.storage.rest import Rest
 from tui_crawler.storage.retrying import Retrying
 from tui_crawler.storage.segments import Shelf
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.writer import Writer, WriterSettings
+
+_FEW = 20  # refusals of a fill
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,14 @@ class SqliteStore:
         self._settings = settings or StoreSettings()
         self._path = path
         database = open_writable(path, self._settings.opening)
-        self._writer = Writer(database, path, self._settings.writing, self._settings.now)
+        waits_for_disk = self._settings.opening.durability is Durability.full
+        writing = replace(self._settings.writing, here=False) if waits_for_disk else self._settings.writing
+        self._writer = Writer(database, path, writing, self._settings.now)
         self._shelf = Shelf(path, self._settings.segments, self._settings.segment_urls)
         self._claim: Claim | None = None
         self._taken = 0
+        self._marks: dict[str, tuple[int, str]] = {}
+        self._marking = False
 
     @property
     def outstanding(self) -> int:
@@ -129,6 +135,10 @@ class SqliteStore:
         self._taken = 0
         return start
 
+    def known_pages(self, job_id: int) -> Mapping[int, Standing]:
+        """Pages of a job that are known to be stored, by the hash of their URL; few or many, as it happens."""
+        return self._writer.memory.pages_of(job_id)
+
     def crew(self, workers: int, group_of: Callable[[str], str]) -> CrewStore:
         """What several workers of one run share; `group_of` names the site of an origin, which stays in one hand."""
         return CrewStore(self._writer, self._held, crew.Crew(self._starter(), workers, group_of))
@@ -151,29 +161,38 @@ class SqliteStore:
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         """Pages that may go on the todo list at `now` (epoch ms); seeds come first in the first fill of a run."""
         claim = self._held()
-        return await self._writer.read(lambda work: candidates(work, claim, origin, now, limit, first_fill))
+        return await self._writer.read(lambda work: candidates(work, claim, origin, now, limit, first_fill), brief=True)
 
     async def fill(self, record: FillRecord) -> None:
         """Stores the outcome of a fill: `record.todo` is the todo list from now on, as a whole."""
         claim = self._held()
-        await self._writer.write(lambda work: settle.store_fill(work, claim, record))
+        await self._writer.write(lambda work: settle.store_fill(work, claim, record), brief=len(record.refusals) < _FEW)
 
     async def settle(self, settle_value: Settle) -> Settled:
         """Stores one attempt, whole; answers where the counters of its origin stand now."""
         job = settle.SettleJob(self._held(), settle_value)
-        return await self._writer.write(job, job.prepare)
+        self._marks.pop(settle_value.origin.origin, None)
+        return await self._writer.write(job, job.prepare, brief=job.is_brief)
 
     def mark_in_flight(self, page_id: int, origin: str, url: str) -> None:
-        """For the eyes: rides in the next commit, is never waited for."""
+        """For the eyes: rides in a later commit, is never waited for. One whose attempt is over by then is not made."""
         claim = self._held()
-        self._writer.write_unawaited(
-            partial(settle.mark_in_flight, claim=claim, page_id=page_id, origin=origin, url=url)
-        )
+        self._marks[origin] = (page_id, url)
+        if not self._marking:
+            self._marking = True
+            self._writer.write_unawaited(partial(self._mark, claim=claim))
+
+    def _mark(self, transaction: Transaction, claim: Claim) -> None:
+        self._marking = False
+        with contextlib.suppress(KeyError):  # the event loop takes marks away meanwhile
+            while True:
+                origin, (page_id, url) = self._marks.popitem()
+                settle.mark_in_flight(transaction, claim, page_id, origin, url)
 
     async def save_origin(self, record: OriginRecord) -> None:
         """Stores the state of an origin crawler without an attempt."""
         claim = self._held()
-        await self._writer.write(lambda work: settle.save_origins(work, claim, (record,)))
+        await self._writer.write(lambda work: settle.save_origins(work, claim, (record,)), brief=True)
 
     async def save_origins(self, records: Sequence[OriginRecord]) -> None:
         """The same for several, in one transaction."""
@@ -317,7 +336,7 @@ class SqliteStore:
         """What operators have asked for since the last call, oldest first. Rows that cannot be read are answered
         in the journal with their error."""
         after = self._taken
-        actions, unreadable = await self._writer.read(lambda work: desk.waiting_actions(work, after))
+        actions, unreadable = await self._writer.read(lambda work: desk.waiting_actions(work, after), brief=True)
         read = [action.action_id for action in actions] + [result.action_id for result in unreadable]
         self._taken = max(read, default=after)
         if unreadable:
@@ -331,7 +350,7 @@ class SqliteStore:
     async def heartbeat(self) -> bool:
         """Renews the lease of this session; False when another owner has taken the database."""
         claim = self._held()
-        return await self._writer.write(lambda work: sessions.renew(work, claim))
+        return await self._writer.write(lambda work: sessions.renew(work, claim), brief=True)
 
     async def end_run(self, reason: str, clean: bool) -> None:
         """Closes the run (`interrupted` and unclean ones are continued by the next start) and the session."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import peewee
 
+from tui_crawler.storage.memory import Memory
 from tui_crawler.storage.statements import Statement, Values, compile_query
 
 Row = tuple[Any, ...]
@@ -40,13 +41,17 @@ class Texts:
 
 
 class Transaction:
-    """Executes statements on the writer's connection. `now` is epoch ms, `change` the number of this commit."""
+    """Executes statements on the writer's connection. `now` is epoch ms, `change` the number of this commit, `memory`
+    what is known of the database without asking it."""
 
-    __slots__ = ("_connection", "_texts", "change", "now")
+    __slots__ = ("_connection", "_texts", "change", "memory", "now")
 
-    def __init__(self, connection: sqlite3.Connection, texts: Texts, now: int, change: int = 0) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, texts: Texts, now: int, change: int = 0, memory: Memory | None = None
+    ) -> None:
         self._connection = connection
         self._texts = texts
+        self.memory = Memory() if memory is None else memory
         self.now = now
         self.change = change
 
@@ -72,6 +77,17 @@ class Transaction:
             values = [value for row in rows[start : start + size] for value in row]
             self._connection.execute(statement.text, values)
             start += size
+
+    def insert_returning(self, build: Callable[[int], Any], rows: Sequence[Sequence[Any]]) -> list[Row]:
+        """The same; answers what RETURNING names of each row."""
+        answers: list[Row] = []
+        start = 0
+        while start < len(rows):
+            size = min(_MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
+            values = [value for row in rows[start : start + size] for value in row]
+            answers += self._connection.execute(self._texts.of(build, size).text, values).fetchall()
+            start += size
+        return answers
 
     def one(self, build: Callable[[], Any], values: Values) -> Row | None:
         """The first row of a query, or of what RETURNING names."""

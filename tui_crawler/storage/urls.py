@@ -22,8 +22,9 @@ def hashes(hrefs: Iterable[str]) -> dict[int, str]:
 
 def url_ids(transaction: Transaction, wanted: Mapping[int, str]) -> dict[int, int]:
     """The id of every URL in `wanted` (hash to cleaned text), under its hash; unknown ones are inserted."""
-    ids: dict[int, int] = {}
-    keys = sorted(wanted)
+    known = transaction.memory.url_ids
+    ids = {key: known[key] for key in wanted if key in known}
+    keys = sorted(wanted.keys() - ids.keys())
     for start in range(0, len(keys), _CHUNK):
         places = padded(keys[start : start + _CHUNK])
         ids.update(transaction.all_of(_find, len(places), places))
@@ -32,6 +33,8 @@ def url_ids(transaction: Transaction, wanted: Mapping[int, str]) -> dict[int, in
         places = padded(missing[start : start + _CHUNK])
         values = [value for key in places for value in (key, wanted[key])]
         ids.update(transaction.all_of(_insert, len(places), values))
+    if keys:
+        known.update((key, ids[key]) for key in keys)
     return ids
 
 

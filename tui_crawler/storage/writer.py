@@ -1,7 +1,12 @@
-"""The one writer of a database: a thread that commits at once when idle and in groups when busy.
+"""The one writer of a database: commits at once when idle and in groups when busy.
 
-All jobs that wait are taken into one transaction, each inside a savepoint of its own, so that a job that fails
-neither loses nor half-writes another. Results are handed out only after COMMIT.
+All jobs that wait are taken into one transaction; only when one of them fails are they run again, each inside a
+savepoint of its own, so that a failure neither loses nor half-writes another job. Results are handed out after COMMIT.
+
+sqlite3 lets go of the interpreter's lock at each step and has to win it back, which beside a busy event loop costs
+several times what the statement does. So brief jobs are carried out on the event loop itself, a slice of a few
+milliseconds at a time, where nothing has to be waited for. The thread does what may take long, and what must wait:
+for another program's lock, for a slow disk, for the checkpoint.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +31,7 @@ from tui_crawler.domain.run import DatabaseDamaged, DatabaseLocked, StorageFailu
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.faults import storage_failure
 from tui_crawler.storage.file_place import FilePlace
+from tui_crawler.storage.memory import Memory
 from tui_crawler.storage.models.log import Meta
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Texts, Transaction
@@ -40,6 +47,10 @@ Preparation = Callable[[Transaction], None]
 
 _log = logging.getLogger(__name__)
 
+_LONG_SLICE_S = 0.05  # for each job: a slice that took longer had to wait for its disk
+_SLICE_SOONER_S = 0.02  # what nobody waits for goes with a slice rather than by itself
+_SLOW_S = 1.0  # so long the thread does everything after that
+
 
 @dataclass(frozen=True, slots=True)
 class WriterSettings:
@@ -52,13 +63,21 @@ class WriterSettings:
     patience_at_work_ms: int = 0
     lazy_ms: int = 100
     group: int = 64
+    brief_group: int = 24
+    gather_ms: int = 10
+    here: bool = True
+
+
+class _HeldUp(Exception):
+    """Something is in the way that passes by itself, and this is no place to wait for that."""
 
 
 @dataclass(slots=True)
 class _Job:
     """`loop` and `future` are None for a job that nobody waits for; `reads` marks one that changes nothing.
 
-    `prepare` is done before the transaction begins.
+    `prepare` is done before the transaction begins. A `brief` job may be done on its event loop; `urgent`: the thread
+    is to do it now. It came at `since` (monotonic s), `came` by the time of its event loop.
     """
 
     work: Work
@@ -69,16 +88,24 @@ class _Job:
     result: Any = None
     error: BaseException | None = None
     handed_out: bool = False
+    brief: bool = False
+    urgent: bool = False
+    since: float = field(default_factory=time.monotonic)
+    came: float = 0.0
+
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody waits for it."""
+        return self.future is not None
 
 
 @dataclass(slots=True)
 class _Inbox:
-    """What waits for the writer, under one lock. `lazy_since` is when the oldest unawaited job came (monotonic s)."""
+    """What waits for the writer, under one lock. `urgent` counts what the thread is to do now."""
 
     changed: threading.Condition = field(default_factory=threading.Condition)
     jobs: deque[_Job] = field(default_factory=deque)
     urgent: int = 0
-    lazy_since: float = 0.0
     closing: bool = False
 
 
@@ -96,8 +123,17 @@ class Writer:
         self._path = path
         self._place = FilePlace(path)
         self._settings = settings
+        self._busy_ms = round(1000 * database.timeout)
         self._now = now
         self._texts = Texts(database)
+        self.memory = Memory()
+        """What is known of the database without asking it."""
+        self._turn = threading.Lock()  # held by whoever uses the connection
+        self._patient = True
+        self._waits_ms = -1  # the busy timeout of the connection; -1: as it was opened
+        self._slice: asyncio.Handle | None = None
+        self._sliced_at = 0.0
+        self._slow_until = 0.0
         self._inbox = _Inbox()
         self._outstanding = 0
         self._counting = threading.Lock()
@@ -126,28 +162,34 @@ class Writer:
         """How many transactions were committed, and how many jobs they held."""
         return self._commits, self._committed_jobs
 
-    async def write(self, work: Callable[[Transaction], T], prepare: Preparation | None = None) -> T:
+    async def write(
+        self, work: Callable[[Transaction], T], prepare: Preparation | None = None, *, brief: bool = False
+    ) -> T:
         """Runs `work` in a transaction; answers after it is committed.
 
         `prepare` comes before, outside of it: what takes long without changing anything. `work` may be run more
-        than once. Cancelling the wait does not take it back. Raises StorageFailure, and what `work` itself raises.
+        than once. `brief`: both together take a millisecond or two. Cancelling the wait does not take it back.
+        Raises StorageFailure, and what `work` itself raises.
         """
-        return await self._submit(work, reads=False, prepare=prepare)
+        result: T = await self._submit(_Job(work, reads=False, prepare=prepare, brief=brief and self._settings.here))
+        return result
 
-    async def read(self, work: Callable[[Transaction], T]) -> T:
+    async def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
         """Runs `work`, which changes nothing, outside of a transaction. Raises like `write`."""
-        return await self._submit(work, reads=True)
+        result: T = await self._submit(_Job(work, reads=True, brief=brief and self._settings.here))
+        return result
 
     def write_unawaited(self, work: Work) -> None:
-        """Has `work` ride in the next commit. A failure is logged; nothing is said when the writer is closed."""
+        """Has `work`, which is brief, ride in the next commit. A failure is logged; nothing is said when the writer is
+        closed."""
         inbox = self._inbox
         with inbox.changed:
             if inbox.closing:
                 return
-            if not inbox.jobs:
-                inbox.lazy_since = time.monotonic()
-                inbox.changed.notify()
-            inbox.jobs.append(_Job(work, reads=False))
+            running = asyncio._get_running_loop()
+            came = 0.0 if running is None else running.time()
+            inbox.jobs.append(_Job(work, reads=False, brief=self._settings.here, came=came))
+            inbox.changed.notify()
 
     def give_up(self, after_s: float) -> None:
         """What passes by itself is waited for so long at most from now on; a later call may only shorten that."""
@@ -162,18 +204,97 @@ class Writer:
             self._inbox.changed.notify()
         self._thread.join()
 
-    async def _submit(self, work: Callable[[Transaction], T], *, reads: bool, prepare: Preparation | None = None) -> T:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
+    async def _submit(self, job: _Job) -> Any:
+        loop = job.loop = asyncio.get_running_loop()
+        job.future = loop.create_future()
         inbox = self._inbox
         with inbox.changed:
             if inbox.closing:
                 raise StorageFailure(f"{self._path} is closed")
-            inbox.jobs.append(_Job(work, reads, prepare, loop, future))
-            inbox.urgent += 1
-            inbox.changed.notify()
+            inbox.jobs.append(job)
+            if not job.brief:
+                self._press(job)
+        if job.brief:
+            self._plan_slice(loop, at_once=job.reads)
+        return await job.future
+
+    def _press(self, job: _Job) -> None:
+        """The thread is to do this job now. Call it with the inbox held."""
+        job.urgent = True
+        self._inbox.urgent += 1
+        self._inbox.changed.notify()
         self._count(1)
-        return await future
+
+    # slices on the event loop
+
+    def _plan_slice(self, loop: asyncio.AbstractEventLoop, *, at_once: bool = False) -> None:
+        """Brief jobs are done in the loop's next round, or when those after the last slice had time to gather."""
+        due = self._sliced_at + self._settings.gather_ms / 1000
+        soon = at_once or due <= loop.time() or len(self._inbox.jobs) >= self._settings.brief_group
+        if self._slice is not None:
+            if not soon or not isinstance(self._slice, asyncio.TimerHandle):
+                return
+            self._slice.cancel()
+        self._slice = loop.call_soon(self._do_slice, loop) if soon else loop.call_at(due, self._do_slice, loop)
+
+    def _do_slice(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Does the brief jobs that stand first, if nobody has the connection; the thread does what must wait."""
+        self._slice = None
+        if loop.time() < self._slow_until or not self._turn.acquire(blocking=False):
+            self._leave_to_thread()
+            return
+        try:
+            jobs = self._take_brief(loop.time())
+            if jobs:
+                self._perform_here(jobs, loop)
+        finally:
+            self._turn.release()
+        self._sliced_at = loop.time()
+        following = next((job for job in tuple(self._inbox.jobs) if job.awaited), None)
+        if following is not None and following.brief and not self._inbox.closing:
+            self._plan_slice(loop)
+        elif following is not None:
+            self._leave_to_thread()
+
+    def _take_brief(self, now: float) -> list[_Job]:
+        inbox, jobs, kept = self._inbox, list[_Job](), list[_Job]()
+        before = now - self._settings.lazy_ms / 1000
+        with inbox.changed:
+            while inbox.jobs and inbox.jobs[0].brief and len(jobs) < self._settings.brief_group:
+                job = inbox.jobs.popleft()
+                (jobs if job.awaited or job.came <= before else kept).append(job)
+            inbox.jobs.extendleft(reversed(kept))
+            self._take_off(jobs)
+        return jobs
+
+    def _take_off(self, jobs: list[_Job]) -> None:
+        """They do not wait any more. Call it with the inbox held."""
+        for job in jobs:
+            self._inbox.urgent -= job.urgent
+
+    def _leave_to_thread(self) -> None:
+        with self._inbox.changed:
+            for job in self._inbox.jobs:
+                if job.awaited and not job.urgent:
+                    self._press(job)
+
+    def _perform_here(self, jobs: list[_Job], loop: asyncio.AbstractEventLoop) -> None:
+        """A slice. Where another program holds the lock, the jobs wait in the thread, as they came."""
+        began = loop.time()
+        try:
+            self._perform(jobs, patient=False)
+        except _HeldUp:
+            with self._inbox.changed:
+                self._inbox.jobs.extendleft(reversed([job for job in jobs if not job.handed_out]))
+            self._leave_to_thread()
+            self._slow_until = loop.time() + _SLOW_S
+        except Exception as error:  # a bug: nobody may wait for ever because of it
+            _log.exception("the writer of %s", self._path)
+            self._fail(jobs, error)
+        if loop.time() - began > _LONG_SLICE_S * max(1, len(jobs)):
+            self._slow_until = loop.time() + _SLOW_S
+
+    # the thread
 
     def _count(self, change: int) -> None:
         with self._counting:
@@ -187,7 +308,8 @@ class Writer:
                 if not jobs:
                     return
                 try:
-                    self._perform(jobs)
+                    with self._turn:
+                        self._perform(jobs, patient=True)
                 except Exception as error:  # a bug: nobody may wait for ever because of it
                     _log.exception("the writer of %s", self._path)
                     self._fail(jobs, error)
@@ -200,15 +322,16 @@ class Writer:
         inbox = self._inbox
         with inbox.changed:
             while not inbox.urgent and not inbox.closing:
-                if not inbox.jobs:
+                oldest = next((job.since for job in inbox.jobs if not job.awaited), None)
+                if oldest is None:
                     inbox.changed.wait()
                     continue
-                left = inbox.lazy_since + self._settings.lazy_ms / 1000 - time.monotonic()
+                left = oldest + self._settings.lazy_ms / 1000 + _SLICE_SOONER_S - time.monotonic()
                 if left <= 0:
                     break
                 inbox.changed.wait(left)
             jobs = [inbox.jobs.popleft() for _ in range(min(len(inbox.jobs), self._settings.group))]
-            inbox.urgent -= sum(job.future is not None for job in jobs)
+            self._take_off(jobs)
             return jobs
 
     def _fail(self, jobs: list[_Job], error: Exception) -> None:
@@ -217,8 +340,10 @@ class Writer:
         self._abandon()
         self._hand_out(jobs)
 
-    def _perform(self, jobs: list[_Job]) -> None:
-        """Reads first: they need no transaction and no company. Then the writes, in one."""
+    def _perform(self, jobs: list[_Job], *, patient: bool) -> None:
+        """Reads first: they need no transaction and no company. Then the writes, in one. `patient`: what passes
+        by itself is waited for; else _HeldUp is raised, and nothing was done."""
+        self._patient = patient
         readers = [job for job in jobs if job.reads]
         for job in readers:
             self._alone(job, job.work)
@@ -235,11 +360,11 @@ class Writer:
         while not self._attempt(job, work):
             if job.error is None or not self._waits(job.error, began):
                 return False
-            job.error = None
         return True
 
     def _attempt(self, job: _Job, work: Work, transaction: Transaction | None = None) -> bool:
         """Does a piece of a job, by itself or in a transaction, and keeps its result or its error."""
+        job.error = None
         try:
             if transaction is None:
                 transaction = Transaction(connection_of(self._database), self._texts, self._now())
@@ -251,21 +376,29 @@ class Writer:
         return job.error is None
 
     def _commit(self, jobs: list[_Job]) -> None:
-        """One transaction for all jobs. A full disk may roll the whole of it back: then all are run again, those that
-        it has failed when there is room, or not at all when that is not to be waited for."""
+        """One transaction for all jobs. Where one of them fails, they are run again, each in a savepoint. A full disk
+        may roll the whole of it back: then all are run again, those that it has failed when there is room, or not at
+        all when that is not to be waited for."""
         began = time.monotonic()
-        waiting = jobs
+        waiting, apart = jobs, False
         while waiting:
             try:
                 self._place.check()
-                self._execute("BEGIN IMMEDIATE")
+                self._begin()
                 transaction = self._begun()
-                lost = [job for job in waiting if not self._in_savepoint(job, transaction)]
+                if not apart and not self._together(waiting, transaction):
+                    self._abandon()
+                    apart = True
+                    if len(waiting) == 1 and waiting[0].error is not None:
+                        raise waiting[0].error
+                    continue
+                lost = [job for job in waiting if apart and not self._in_savepoint(job, transaction)]
                 held = next((job.error for job in lost if isinstance(job.error, StorageHeldUp)), None)
                 if held is not None and self._may_wait(held, began):
                     raise held
                 if not self._in_transaction():
                     waiting = [job for job in waiting if job not in lost]
+                    apart = True
                     continue
                 self._execute("COMMIT")
             except Exception as error:
@@ -276,10 +409,38 @@ class Writer:
                 for job in waiting:
                     job.error = job.error or failure
                 return
+            self.memory.keep()
             self._commits += 1
             self._committed_jobs += sum(job.error is None for job in waiting)
             self._passed()
             return
+
+    def _together(self, jobs: list[_Job], transaction: Transaction) -> bool:
+        """Runs jobs one after the other, those that can be done as one so; False when something failed."""
+        if not all(job.brief for job in jobs):
+            self.memory.forget_pages()  # an operator may have changed what is known of them
+        for together, some in groupby(jobs, lambda job: getattr(job.work, "together", None)):
+            if together is None:
+                if not all(self._attempt(job, job.work, transaction) for job in some):
+                    return False
+                continue
+            members = list(some)
+            try:
+                results = together(transaction, [job.work for job in members])
+            except Exception:
+                _log.debug("a group is stored one by one", exc_info=True)
+                return False
+            for job, result in zip(members, results, strict=True):
+                job.result, job.error = result, None
+        return True
+
+    def _begin(self) -> None:
+        """Takes the lock for writing; on the event loop SQLite does not wait for it."""
+        waits_ms = self._busy_ms if self._patient else 0
+        if waits_ms != self._waits_ms:
+            self._execute(f"PRAGMA busy_timeout = {waits_ms}")
+            self._waits_ms = waits_ms
+        self._execute("BEGIN IMMEDIATE")
 
     def _execute(self, text: str) -> None:
         connection_of(self._database).execute(text)
@@ -293,9 +454,14 @@ class Writer:
         return time.monotonic() < min(began + patience_ms / 1000, self._give_up_at)
 
     def _waits(self, failure: BaseException, began: float) -> bool:
-        """Waits a little for a failure to pass; False when it is not to be waited for any more."""
+        """Waits a little for a failure to pass; False when it is not to be waited for any more. Raises _HeldUp on the
+        event loop, where nothing is waited for."""
         self._release_spare()
-        if not self._may_wait(failure, began) or not isinstance(failure, StorageHeldUp):
+        if not isinstance(failure, StorageHeldUp):
+            return False
+        if not self._patient:
+            raise _HeldUp from failure
+        if not self._may_wait(failure, began):
             return False
         if isinstance(failure, DatabaseLocked):
             self.locked_since = self.locked_since or self._now()
@@ -323,7 +489,7 @@ class Writer:
 
     def _begun(self) -> Transaction:
         """A transaction with its change number, which every commit raises by one."""
-        transaction = Transaction(connection_of(self._database), self._texts, self._now())
+        transaction = Transaction(connection_of(self._database), self._texts, self._now(), memory=self.memory)
         row = transaction.one(_next_change, {"name": "change"})
         transaction.change = row[0] if row else 0
         return transaction
@@ -333,11 +499,11 @@ class Writer:
         if not self._in_transaction():
             return True  # an earlier job's failure has ended the transaction: this one is run again
         connection = connection_of(self._database)
-        job.error = None
         connection.execute("SAVEPOINT job")
         if self._attempt(job, job.work, transaction):
             connection.execute("RELEASE job")
             return True
+        self.memory.forget()
         if self._in_transaction():
             connection.execute("ROLLBACK TO job")
             connection.execute("RELEASE job")
@@ -354,6 +520,7 @@ class Writer:
 
     def _abandon(self) -> None:
         """Leaves no transaction behind; a connection that cannot even roll back is replaced."""
+        self.memory.forget()
         try:
             if self._in_transaction():
                 connection_of(self._database).execute("ROLLBACK")
@@ -376,10 +543,13 @@ class Writer:
             elif job.error is not None:
                 _log.warning("a mark was not stored: %s", job.error)
         for loop, theirs in by_loop.items():
+            if _is_running(loop):
+                self._resolve(theirs)
+                continue
             try:
                 loop.call_soon_threadsafe(self._resolve, theirs)
             except RuntimeError:  # the loop is closed: nobody waits any more
-                self._count(-len(theirs))
+                self._count(-sum(job.urgent for job in theirs))
 
     def _resolve(self, jobs: list[_Job]) -> None:
         """On the event loop: sets the results of jobs that are still waited for."""
@@ -390,7 +560,12 @@ class Writer:
                 job.future.set_exception(job.error)
             else:
                 job.future.set_result(job.result)
-        self._count(-len(jobs))
+        self._count(-sum(job.urgent for job in jobs))
+
+
+def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether this is called on `loop`."""
+    return asyncio._get_running_loop() is loop
 
 
 def _next_change() -> Any:

@@ -1,0 +1,317 @@
+"""Many attempts as one: what a group of plain ones changes goes into the database as one statement a table.
+
+This room is written for speed. What it does is what `SettleJob` does attempt by attempt, which stays the reference
+(tests compare both on random input) and takes whatever is not plain: a page crawled before, found again by a shorter
+path, taken by another worker, out of a stash, a redirect, robots.txt. Where a statement of a group fails, the writer
+rolls it back and has every attempt stored by itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tui_crawler.domain.attempt import PageOutcome, Settle
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page import NewPage, PageStatus, Standing, Tally
+from tui_crawler.domain.run import Settled
+from tui_crawler.storage import crawl_log, documents, intake, origins, settle
+from tui_crawler.storage.claim import Claim, require, sign_of_life
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.counters import Moves, add_to_job, count_attempts, plus, tally_of
+from tui_crawler.storage.depths import is_beyond
+from tui_crawler.storage.models import Job, Origin, Page
+from tui_crawler.storage.origins import Counted, OriginRow
+from tui_crawler.storage.settle import PageState, SettleJob
+from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.urls import hashes, url_ids
+
+_UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
+
+
+def settle_together(transaction: Transaction, jobs: Sequence[SettleJob]) -> list[Settled]:
+    """Stores attempts in their order; answers for each what `SettleJob` answers. Raises as that does."""
+    answers: list[Settled | None] = [None] * len(jobs)
+    run: list[int] = []
+    seen: set[str] = set()
+    for place, job in enumerate(jobs):
+        name = job.settle.origin.origin
+        if name in seen or not _may_be_plain(job.settle):
+            _flush(transaction, jobs, run, answers)
+            run, seen = [], set()
+        if _may_be_plain(job.settle):
+            run.append(place)
+            seen.add(name)
+        else:
+            answers[place] = job(transaction)
+    _flush(transaction, jobs, run, answers)
+    return [answer for answer in answers if answer is not None]
+
+
+def _flush(
+    transaction: Transaction, jobs: Sequence[SettleJob], run: Sequence[int], answers: list[Settled | None]
+) -> None:
+    if not run:
+        return
+    group = _Group(transaction, jobs[run[0]].claim, [jobs[place] for place in run])
+    for place, answer in zip(run, group.store(), strict=True):
+        answers[place] = answer if answer is not None else jobs[place](transaction)
+
+
+def _may_be_plain(one: Settle) -> bool:
+    """Whether an attempt is of the usual kind, as far as that can be said without the database."""
+    return (
+        one.page is not None
+        and one.redirect is None
+        and one.fragments is None
+        and not one.drop_document
+        and not one.save_robots
+        and one.attempt.exit_code not in _UNTOUCHED
+        and not (one.document is not None and one.document.data)
+    )
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An attempt of a group with what the database has of its page and origin, and the new pages it brings."""
+
+    job: SettleJob
+    outcome: PageOutcome
+    row: OriginRow
+    page: PageState
+    new: list[NewPage] = field(default_factory=list)
+    answer: Settled | None = None
+
+
+class _Group:
+    """Plain attempts of different origins."""
+
+    def __init__(self, transaction: Transaction, claim: Claim, jobs: Sequence[SettleJob]) -> None:
+        self._transaction = transaction
+        self._claim = claim
+        self._jobs = jobs
+
+    def store(self) -> list[Settled | None]:
+        """Stores those that are plain; None stands for the others."""
+        transaction, claim = self._transaction, self._claim
+        require(transaction, claim)
+        sign_of_life(transaction, claim)
+        found = self._entries()
+        new_ids = self._origin_ids(found)
+        depths = self._max_depths(found)
+        entries = self._with_new_pages(found, new_ids)
+        url_ids(transaction, self._hrefs(entries))
+        ids = transaction.memory.url_ids
+        moves, by_job = Moves(), dict[int, Tally]()
+        self._insert_pages(entries, ids, new_ids, depths, moves, by_job)
+        attempt_ids = self._log(entries, ids)
+        self._update_pages(entries, attempt_ids, moves, by_job)
+        for job_id, change in by_job.items():
+            add_to_job(transaction, job_id, change)
+        self._write_origins(entries, moves)
+        origins.move(transaction, moves)
+        self._store_content(entries, ids)
+        answers = {id(entry.job): entry.answer for entry in entries}
+        return [answers.get(id(job)) for job in self._jobs]
+
+    def _entries(self) -> list[_Entry]:
+        """The attempts whose pages and origins are as usual."""
+        transaction = self._transaction
+        names = padded([clean(job.settle.origin.origin) for job in self._jobs])
+        rows = {row[0]: row[1:] for row in transaction.all_of(_origins, len(names), names)}
+        pages = padded([job.settle.page.page_id for job in self._jobs if job.settle.page is not None])
+        states = {row[0]: PageState(*row[1:]) for row in transaction.all_of(_page_states, len(pages), pages)}
+        entries = []
+        for job in self._jobs:
+            row, outcome = rows.get(clean(job.settle.origin.origin)), job.settle.page
+            page = states.get(outcome.page_id) if outcome is not None else None
+            if row is not None and page is not None and outcome is not None and self._is_plain(page, row[0], outcome):
+                origin = OriginRow(row[0], row[1], bool(row[2]), bool(row[3]), row[4])
+                entries.append(_Entry(job, outcome, origin, page))
+        return entries
+
+    def _is_plain(self, page: PageState, origin_id: int, outcome: PageOutcome) -> bool:
+        claimed = page.status == PageStatus.CLAIMED
+        ours = page.claimed_by == self._claim.session_id if claimed else page.status == PageStatus.READY
+        return (
+            ours
+            and page.origin_id == origin_id
+            and not page.stash
+            and not page.last_attempt_id
+            and not page.last_contentful_at
+            and (outcome.depth is None or page.depth >= outcome.depth)
+        )
+
+    def _origin_ids(self, entries: Iterable[_Entry]) -> dict[str, int]:
+        """The ids of the origins of new pages; an unknown origin is not among them."""
+        known = {entry.job.settle.origin.origin: entry.row.id for entry in entries}
+        wanted = {page.origin for entry in entries for page in entry.job.settle.new_pages} - known.keys()
+        if wanted:
+            names = padded(sorted(map(clean, wanted)))
+            found = {row[0]: row[1] for row in self._transaction.all_of(_origins, len(names), names)}
+            known.update((name, found[clean(name)]) for name in wanted if clean(name) in found)
+        return known
+
+    def _max_depths(self, entries: Iterable[_Entry]) -> dict[int, int | None]:
+        jobs = padded(sorted({entry.page.job_id for entry in entries}) or [0])
+        return dict(self._transaction.all_of(_depths, len(jobs), jobs))
+
+    def _with_new_pages(self, entries: Sequence[_Entry], origin_ids: Mapping[str, int]) -> list[_Entry]:
+        """Those attempts whose finds are new, or known and no news; each with the new ones."""
+        memory, asked = self._transaction.memory, dict[int, set[int]]()
+        planned: dict[int, dict[int, Standing]] = {}
+        for entry in entries:
+            known = memory.pages_of(entry.page.job_id)
+            wanted = asked.setdefault(entry.page.job_id, set())
+            wanted.update(page.url_hash for page in entry.job.settle.new_pages if page.url_hash not in known)
+        for job_id, keys in asked.items():
+            found = intake.find_known(self._transaction, job_id, sorted(keys)) if keys else {}
+            planned[job_id] = memory.learn(job_id, found.values())
+        plain = []
+        for entry in entries:
+            job_id = entry.page.job_id
+            fresh = self._fresh(entry.job.settle, memory.pages_of(job_id), planned[job_id], origin_ids)
+            if fresh is not None:
+                entry.new = fresh
+                planned[job_id].update(memory.learn(job_id, fresh))
+                plain.append(entry)
+        return plain
+
+    def _fresh(
+        self,
+        one: Settle,
+        known: Mapping[int, Standing],
+        planned: Mapping[int, Standing],
+        origin_ids: Mapping[str, int],
+    ) -> list[NewPage] | None:
+        """The new pages among those an attempt found; None where one of them is not plain."""
+        fresh: dict[int, NewPage] = {}
+        for page in one.new_pages:
+            stands = planned.get(page.url_hash) or known.get(page.url_hash)
+            if page.force or page.url_hash in fresh or (stands is None and page.origin not in origin_ids):
+                return None
+            if stands is None:
+                fresh[page.url_hash] = page
+            elif stands.learns_of(page):
+                return None
+        return list(fresh.values())
+
+    def _hrefs(self, entries: Iterable[_Entry]) -> dict[int, str]:
+        """The URLs, by hash, whose ids are not known."""
+        named, known = dict[int, str](), self._transaction.memory.url_ids
+        for entry in entries:
+            one = entry.job.settle
+            named.update(hashes([one.attempt.url, *(request.url for request in one.attempt.requests)]))
+            named.update((page.url_hash, clean(page.url)) for page in entry.new)
+            for link in one.links or ():
+                key = link.url.hash
+                if key not in known:
+                    named[key] = link.url.href
+        return named
+
+    def _insert_pages(
+        self,
+        entries: Iterable[_Entry],
+        ids: Mapping[int, int],
+        origin_ids: Mapping[str, int],
+        depths: Mapping[int, int | None],
+        moves: Moves,
+        by_job: dict[int, Tally],
+    ) -> None:
+        rows = []
+        for entry in entries:
+            attempt, job_id = entry.job.settle.attempt, entry.page.job_id
+            source = intake.Source(job_id, attempt.page_id, attempt.ended_at)
+            for page in entry.new:
+                origin_id, beyond = origin_ids[page.origin], is_beyond(page.depth, depths.get(job_id))
+                rows.append(intake.new_row(page, origin_id, self._claim, source, ids, beyond))
+                moves.added[origin_id] = moves.added.get(origin_id, 0) + 1
+                _add(moves, by_job, origin_id, job_id, Tally(pending=int(not beyond)))
+        self._transaction.insert(intake.insert_pages, rows)
+
+    def _log(self, entries: Sequence[_Entry], ids: Mapping[int, int]) -> list[int]:
+        """The crawl log and what is counted of it; the ids of the attempts in the order of the entries."""
+        transaction = self._transaction
+        rows = [
+            crawl_log.attempt_row(self._claim, entry.job.settle.attempt, entry.row, ids, len(entry.new))
+            for entry in entries
+        ]
+        attempt_ids = sorted(row[0] for row in transaction.insert_returning(crawl_log.insert_attempts, rows))
+        requests, results, refused = [], [], Counter[tuple[int, str]]()
+        samples: dict[tuple[int, str], str] = {}
+        for entry, attempt_id in zip(entries, attempt_ids, strict=True):
+            one = entry.job.settle
+            requests += [crawl_log.request_row(request, attempt_id, ids) for request in one.attempt.requests]
+            results += [crawl_log.result_row(result, attempt_id) for result in one.attempt.results]
+            for no in one.refused:
+                refused[(entry.row.id, no.reason)] += no.count
+                samples.setdefault((entry.row.id, no.reason), clean(no.sample_url))
+        transaction.insert(crawl_log.insert_requests, requests)
+        transaction.insert(crawl_log.insert_results, results)
+        transaction.insert(crawl_log.add_refused, [(*key, count, samples[key]) for key, count in refused.items()])
+        count_attempts(transaction, self._claim, [(entry.row.id, entry.job.settle.attempt) for entry in entries])
+        return attempt_ids
+
+    def _update_pages(
+        self, entries: Sequence[_Entry], attempt_ids: Sequence[int], moves: Moves, by_job: dict[int, Tally]
+    ) -> None:
+        rows = []
+        for entry, attempt_id in zip(entries, attempt_ids, strict=True):
+            outcome, page = entry.outcome, entry.page
+            rows.append(settle.page_values(self._claim, page, outcome, attempt_id))
+            after = tally_of(
+                outcome.status.value, outcome.attempts_remaining, outcome.exit_code.value, page.beyond_depth
+            )
+            _add(moves, by_job, entry.row.id, page.job_id, after.minus(page.tally()))
+        self._transaction.run_many(settle.update_page, rows)
+
+    def _write_origins(self, entries: Iterable[_Entry], moves: Moves) -> None:
+        for entry in entries:
+            one, row = entry.job.settle, entry.row
+            counted = Counted(
+                -int(entry.page.todo_order > 0),
+                moves.added.pop(row.id, 0),
+                len(one.attempt.requests),
+                one.attempt.bytes,
+                1,
+            )
+            change = moves.changes.pop(row.id, Tally())
+            now = origins.write(self._transaction, row, one.origin, change, counted, one.attempt)
+            found = Counter(page.origin for page in entry.new)
+            entry.answer = Settled(tuple(sorted(found.items())), now.pending, now.done, now.failed, now.blocked)
+
+    def _store_content(self, entries: Iterable[_Entry], ids: Mapping[int, int]) -> None:
+        rows, links = [], []
+        for entry in entries:
+            one, outcome = entry.job.settle, entry.outcome
+            at = outcome.crawled_at
+            if one.document is not None:
+                documents.store_body(self._transaction, one.document, entry.job.packed)
+                rows.append(documents.document_row(one.document, at))
+            if one.links:
+                links += documents.link_rows(outcome.page_id, one.links, ids, at)
+        self._transaction.insert(documents.insert_documents, rows)
+        self._transaction.insert(documents.insert_links, links)
+
+
+def _add(moves: Moves, by_job: dict[int, Tally], origin_id: int, job_id: int, change: Tally) -> None:
+    """One more change of the counters of an origin and of a job."""
+    moves.add(origin_id, change)
+    known = by_job.get(job_id)
+    by_job[job_id] = change if known is None else plus(known, change)
+
+
+def _origins(size: int) -> Any:
+    columns = (Origin.origin, Origin.id, Origin.delay_ms, Origin.paused, Origin.participates, Origin.finish_reason)
+    return Origin.select(*columns).where(Origin.origin.in_([slot("origin")] * size))
+
+
+def _page_states(size: int) -> Any:
+    return Page.select(Page.id, *settle.STATE).where(Page.id.in_([slot("page_id")] * size))
+
+
+def _depths(size: int) -> Any:
+    return Job.select(Job.id, Job.max_depth).where(Job.id.in_([slot("job_id")] * size))
