@@ -29,7 +29,7 @@ def is_out_of_descriptors(error: BaseException | None) -> bool:
     """Whether an error came of the want of a file descriptor; a name look-up does not say so itself."""
     while error is not None:
         try:
-            if isinstance(error, socket.gaierror):
+            if isinstance(error, socket.gaierror) or getattr(error, "errno", 0) == errno.EBUSY:  # glibc says either
                 os.close(os.open(os.devnull, os.O_RDONLY))
         except OSError as shortage:
             error = shortage
