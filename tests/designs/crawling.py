@@ -171,7 +171,7 @@ class Crawling:
         self.heard = Heard(on_event)
 
         def stored(**given: Any) -> StoreSettings:
-            given["writing"] = WriterSettings()
+            given["writing"] = WriterSettings(gather_ms=0)  # storing takes no time
             return StoreSettings(**given, now=lambda: self.now, owner=owner)
 
         ended = self.loop.run_until_complete(self._run(given, options or RunOptions(), poll_ms, stored, ready))
