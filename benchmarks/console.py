@@ -3,7 +3,8 @@
 Makes a database of 1,000 origins and 1,000,000 known URLs (kept in --folder, so that the next time is quick). A process
 of its own commits settles, 1,000 a second by default: each rewrites an origin row and appends an attempt. Meanwhile
 `tui-crawler --db … --readonly` runs in a pseudo terminal of 120 x 40 and is measured from outside, through its bytes:
-the first paint, keys (j and k, at random times), the processor, the memory, and a terminal that reads nothing for 10 s.
+the first paint, keys (j and k, at random times; then the views, back, filters and groupings in turn, each until what it
+is for stands on the screen), the processor, the memory, and a terminal that reads nothing for 10 s.
 A minimal Textual app in the same terminal is the yardstick, also of a start whose files are not in memory. All figures
 are medians of the runs, p99 included; other work on the machine shows in them, so compare ratios of one run.
 """
@@ -24,6 +25,27 @@ from benchmarks.console_terminal import NAME, Console, Keys, Seen
 
 RUNS, PRESSES, WATCH_S, STALL_S = 3, 120, 20.0, 10.0
 _MINIMAL = [sys.executable, "-m", "benchmarks.console_minimal"]
+_BACK = ("esc back to the overview", b"\x1b", r"─ Origins ")
+TURN = (
+    ("2 Failures", b"2", r"─ By (?s:.*) Failures  "),
+    _BACK,
+    ("3 URLs", b"3", r"─ URLs (?s:.*) URLs  "),
+    ("/ opens the filter", b"/", r"\n / part of a URL"),
+    ("nothing matches, told", b"nomatch", r"No URL passes the filter"),
+    ("esc closes the filter", b"\x1b", r"row 1 of 1 000 000"),
+    _BACK,
+    ("4 Rules", b"4", r"─ Rules (?s:.*) Rules  "),
+    ("5 Logs", b"5", r"─ Log (?s:.*) Logs  "),
+    ("6 Stats", b"6", r"─ Jobs (?s:.*) Stats  "),
+    ("1 Overview", b"1", r"─ Origins "),
+    ("2 Failures", b"2", r"─ By (?s:.*) Failures  "),
+    *(("c groups anew", b"c", rf"─ By {by} · ") for by in ("origin", "exit code × origin", "HTTP status")),
+    *(("c groups anew", b"c", rf"─ By {by} · ") for by in ("path pattern", "message", "exit code")),
+    _BACK,
+)
+"""What each key is called, the key, and what stands on the screen when it is answered. `c` shows its first words at
+once: it is answered when the groups stand there."""
+TURNS = 12
 LISTENS_NOBODY = "127.0.0.1:9"
 SETTLES, ORIGINS, PAGES = 1_000, 1_000, 1_000_000
 
@@ -123,6 +145,21 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
     )  # fmt: skip
 
 
+def turns_of(database: Path, turns: int) -> dict[str, Keys]:
+    """The keys in turn, at rest, and the minimal app beside them."""
+    chance = random.Random(turns)
+    with Console.start(_MINIMAL) as minimal:
+        minimal.first_seen(b"row 0 ", b"row 7 ")
+        minimal.read_for(1)
+        found = {"minimal app: j and k": minimal.press_randomly(3 * turns, chance)}
+    with Console.start(_console(database)) as console:
+        console.first_seen(b"Overview", b"site")
+        console.read_for(2)
+        found |= console.press_in_turn(TURN, turns, chance)
+        console.quit()
+    return found
+
+
 def start_once(command: list[str], row: str = NAME) -> tuple[Seen, Seen]:
     """Starts the console while nothing else is at work, and leaves it. Gives when its frame stood, header and footer,
     and the first row that has `row` in it. The first start of changed sources makes their bytecode, too."""
@@ -174,6 +211,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--settles", type=int, default=SETTLES, help="a second; each rewrites two rows")
     parser.add_argument("--presses", type=int, default=PRESSES)
+    parser.add_argument("--turns", type=int, default=TURNS, help="how often the keys of all views are pressed in turn")
+    parser.add_argument("--only-turns", action="store_true", help="measures nothing else")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as passing:
         folder = options.folder or Path(passing)
@@ -181,6 +220,11 @@ def main() -> None:
         database = folder / f"console-{ORIGINS}-{PAGES}.db"
         make(database, ORIGINS, PAGES)
         start_once(_console(database))
+        for name, keys in turns_of(database, options.turns).items():
+            missed = f"  {keys.unanswered} not answered" if keys.unanswered else ""
+            print(f"{name:44}p50 {keys.percentile(50):7.1f} ms  p99 {keys.percentile(99):7.1f} ms{missed}", flush=True)
+        if options.only_turns:
+            return
         start_once(_crawl(database), LISTENS_NOBODY)
         runs = []
         for number in range(options.runs):

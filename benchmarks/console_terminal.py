@@ -7,13 +7,15 @@ import math
 import os
 import pty
 import random
+import re
 import select
 import struct
 import subprocess
 import tempfile
 import termios
 import time
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,7 @@ from tui_crawler.console.glyphs import CURSOR
 ROOT = Path(__file__).parents[1]
 WIDTH, HEIGHT = 120, 40
 LEAST_S, MOST_S = 0.15, 1.6  # between two keys; orders change a second after the last one
+BETWEEN_S = (0.7, 1.3)  # in a turn: what is read meanwhile has come
 PATIENT_S = 30.0
 PANE_END, NAME = "╰", "site"
 WAY_DOWN, UP_AND_DOWN = b"\x04" * 6, (b"j", b"k")  # ctrl+d is half a page
@@ -139,6 +142,35 @@ class Console:
             self.press(chance.choice(UP_AND_DOWN))
         self.read_for(2)
         return self._replay(pressed)
+
+    def press_in_turn(
+        self, turn: Sequence[tuple[str, bytes, str]], turns: int, chance: random.Random
+    ) -> dict[str, Keys]:
+        """Presses the keys of a turn one after the other, and that many turns after a first one, which opens everything
+        and is not counted. A key is answered when its word (a regular expression) stands on the screen; of what has one
+        name, such as back from any view, the times are told together."""
+        pressed: list[tuple[float, str, str]] = []
+        for number in range(turns + 1):
+            for name, key, word in turn:
+                pressed.append((time.perf_counter(), name if number else "", word))
+                self.press(key)
+                self.read_for(chance.uniform(*BETWEEN_S))
+        found: dict[str, list[float]] = {name: [] for name, _, _ in turn}
+        missed = Counter[str]()
+        ends = [at for at, _, _ in pressed[1:]] + [math.inf]
+        chunks = deque(self._chunks)
+        self._chunks.clear()
+        for (began, name, word), end in zip(pressed, ends, strict=True):
+            answered = None
+            while chunks and chunks[0][0] < end:
+                at, data = chunks.popleft()
+                self._stream.feed(data)
+                if answered is None and at >= began and re.search(word, "\n".join(self._screen.display)):
+                    answered = (at - began) * 1_000
+            if name and answered is not None:
+                found[name].append(answered)
+            missed[name] += answered is None
+        return {name: Keys(tuple(sorted(times)), missed[name]) for name, times in found.items()}
 
     def press(self, keys: bytes) -> None:
         """Writes keys."""

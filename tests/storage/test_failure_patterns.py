@@ -88,8 +88,8 @@ async def test_words_go_to_the_titles_of_their_own_origin_and_exit_code(
 def test_a_window_of_a_group_has_the_pages_that_were_counted(paths: list[str]) -> None:
     groups: dict[tuple[str, ...], _Group] = {}
     for path in paths:
-        row = (1, 44, 404, A, A + path, "", T0, 0, 0)
-        groups.setdefault((path_pattern(A + path, A),), _Group(A + path, T0)).add(row, 0, 0)
+        row = (1, 44, 404, A, A + path, "", T0, 0, 0, T0, 0, 0, 1)
+        groups.setdefault((path_pattern(A + path, A),), _Group(A + path, T0)).add(row, 0)
     _gather_titles(groups, 0)
     for (pattern,), group in groups.items():
         assert group.count == sum(is_of_pattern(A + path, A, pattern) for path in paths), pattern

@@ -30,7 +30,17 @@ _COLUMNS = """p.id, p.last_exit_code, p.last_http_status, o.origin, u.href, COAL
     p.status, p.attempts_remaining
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id
     LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
-FAILED = f"SELECT {_COLUMNS} WHERE p.failed = 1 ORDER BY p.id LIMIT ?"
+_FACTS = "p.last_exit_code, p.last_http_status, p.origin_id, p.status, p.attempts_remaining"
+_COUNTED = """SELECT g.first_id, g.last_exit_code, g.last_http_status, o.origin, u.href, g.message, g.first_at,
+    g.status, g.attempts_remaining, g.last_at, g.span, g.recent, g.number
+FROM (SELECT {facts}, MIN(p.id) AS first_id, {message} AS message, MIN(p.last_crawled_at) AS first_at,
+    MAX(p.last_crawled_at) AS last_at, p.last_crawled_at / {span_ms} AS span, SUM(p.last_crawled_at > ?) AS recent,
+    COUNT(*) AS number
+    FROM (SELECT p.id, {facts}, p.last_crawled_at, p.last_attempt_id FROM page p WHERE p.failed = 1
+        ORDER BY p.id LIMIT ?) p {joined} GROUP BY {alike}) g
+JOIN page f ON f.id = g.first_id JOIN url u ON u.id = f.url_id JOIN origin o ON o.id = g.origin_id
+ORDER BY g.first_id"""
+"""Failed pages, those alike counted together: columns as in `_COLUMNS`, of the first of them."""
 
 GroupKey = Sequence[tuple[str, str]]
 """What makes a group: names out of GROUPINGS, and values."""
@@ -53,17 +63,16 @@ class _Group:
     trend: list[int] = field(default_factory=lambda: [0] * TREND_SPANS)
     origins: Counter[str] = field(default_factory=Counter)
 
-    def add(self, row: Row, span: int, since: int) -> None:
-        """One more page; `span` is the present one, `since` when the last five minutes began."""
-        _, code, http_status, origin, _, _, at, status, remaining = row
-        self.count += 1
-        self.recoverable += recovers(status, remaining, code, http_status)
-        self.recent += at > since
-        self.first_at, self.last_at = min(self.first_at, at), max(self.last_at, at)
-        self.origins[origin] += 1
-        back = span - at // SPAN_MS
-        if 0 <= back < TREND_SPANS:
-            self.trend[-1 - back] += 1
+    def add(self, row: Row, span: int) -> None:
+        """Some pages more, that are alike; `span` is the present one."""
+        _, code, http_status, origin, _, _, first_at, status, remaining, last_at, then, recent, number = row
+        self.count += number
+        self.recoverable += number * recovers(status, remaining, code, http_status)
+        self.recent += recent
+        self.first_at, self.last_at = min(self.first_at, first_at), max(self.last_at, last_at)
+        self.origins[origin] += number
+        if 0 <= span - then < TREND_SPANS:
+            self.trend[then - span - 1] += number
 
     def join(self, other: _Group) -> None:
         """The pages of another group, too."""
@@ -89,13 +98,13 @@ def failure_count(
     groups: dict[tuple[str, ...], _Group] = {}
     span, since = _now(now)
     looked_at = 0
-    for row in reader.stream(FAILED, (-1 if limit is None else limit,)):
-        looked_at += 1
+    for row in reader.stream(_counted(by, sought), (since, -1 if limit is None else limit)):
+        looked_at += row[-1]
         key = tuple(make(row) for make in makers)
         group = groups.get(key)
         if group is None:
             group = groups[key] = _Group(row[4], row[6])
-        group.add(row, span, since)
+        group.add(row, span)
         group.found += bool(sought) and _holds(row, sought)
     if "pattern" in by:
         _gather_titles(groups, by.index("pattern"))
@@ -103,6 +112,19 @@ def failure_count(
     failed: int = reader.all("SELECT COALESCE(SUM(failed), 0) FROM origin")[0][0]
     return FailureCount(
         tuple(_group(tuple(zip(by, key, strict=True)), group) for key, group in largest), looked_at, failed
+    )
+
+
+def _counted(by: Sequence[str], sought: Sequence[str]) -> str:
+    """The query that counts: each page alone where its URL decides, else in the database."""
+    says = bool(sought) or "message" in by
+    alike = "p.id" if sought or "pattern" in by else f"{_FACTS}, span" + (", message" if says else "")
+    return _COUNTED.format(
+        facts=_FACTS,
+        span_ms=SPAN_MS,
+        alike=alike,
+        message="COALESCE(a.message, '')" if says else "''",
+        joined="LEFT JOIN attempt a ON a.id = p.last_attempt_id" if says else "",
     )
 
 

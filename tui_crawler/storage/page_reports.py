@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import zstandard
 
@@ -225,6 +226,7 @@ def page_view(row: Row) -> PageView:
     return PageView(*values)
 
 
+@lru_cache
 def recovers(status: int, attempts_remaining: int, code: int | None, http_status: int | None) -> bool:
     """Whether a page can recover, by its columns."""
     known = ExitCode(code) if code in _CODES else None

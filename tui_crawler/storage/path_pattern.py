@@ -13,6 +13,7 @@ _VARYING = re.compile(
 )
 """What differs between URLs of one pattern; an escaped octet is none of it."""
 _WORD = re.compile(r"(?:[a-z_-]|%[0-9a-f]{2})+", re.IGNORECASE)
+_WORD_OF_TITLE = re.compile(r"(?<![^-_])[a-z]{2,}(?![^-_])", re.IGNORECASE | re.ASCII)
 
 
 def path_pattern(url: str, origin: str) -> str:
@@ -50,8 +51,7 @@ def _parts(path: str) -> tuple[str, str, str]:
 
 def _is_slug(stem: str) -> bool:
     """Whether a name is a title in words (`old-photographs`), not one word with a number (`page-2`) or an id."""
-    words = stem.replace("_", "-").split("-")
-    return sum(len(word) > 1 and word.isascii() and word.isalpha() for word in words) > 1
+    return len(_WORD_OF_TITLE.findall(stem)) > 1
 
 
 def _placeholder(found: re.Match[str]) -> str:
