@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import CommandSet, add_database, add_json
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.console.format import clock, count, phase, plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.audit import Finding, OriginAudit
@@ -34,12 +34,9 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `audit`."""
-    database = existing_database(arguments)
-
     from tui_crawler.domain.audit import audit
-    from tui_crawler.wiring import open_reports
 
-    with closing(open_reports(database)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         origins = audit(reports.attempts_for_audit())
     ok = all(one.ok for one in origins)
     if arguments.json:
@@ -57,9 +54,6 @@ def _document(one: OriginAudit, verbose: bool) -> dict[str, object]:
 
 
 def _lines(origins: tuple[OriginAudit, ...], ok: bool, verbose: bool) -> Iterator[str]:
-    from tui_crawler.console.format import count, phase, plural
-    from tui_crawler.console.safe_text import safe
-
     for one in origins:
         gap = f"shortest gap {phase(one.min_gap_ms)}, promised {phase(one.promised_ms)}"
         verdict = "kept" if one.ok else f"{plural(one.violations, 'violation')}, {plural(one.overlaps, 'overlap')}"
@@ -77,9 +71,6 @@ def _lines(origins: tuple[OriginAudit, ...], ok: bool, verbose: bool) -> Iterato
 
 
 def _finding(finding: Finding) -> str:
-    from tui_crawler.console.format import clock, phase
-    from tui_crawler.console.safe_text import safe
-
     what = f"gap {phase(finding.gap_ms)} of {phase(finding.promised_ms)}"
     if finding.gap_ms < 0:
         what = f"overlap of {phase(-finding.gap_ms)}"

@@ -13,6 +13,7 @@ from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import CommandSet, add_json, add_quiet
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.console.format import count, duration
 
 if TYPE_CHECKING:
     from tui_crawler.config.problem import ConfigProblem
@@ -98,7 +99,6 @@ def _estimate(config: Config) -> list[dict[str, int]]:
 
 def _estimate_line(estimate: list[dict[str, int]]) -> str:
     from tui_crawler.config.units import show_duration
-    from tui_crawler.console.format import count, duration
 
     times = (f"{duration(one['least_s'] * 1_000)} at {show_duration(one['delay_ms'])}" for one in estimate)
     pages = count(estimate[0]["pages_per_origin"])

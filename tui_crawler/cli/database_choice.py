@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import stat
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from tui_crawler.cli.problem import UsageProblem
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
+    from tui_crawler.storage.reports import Reports
 
 DATABASE_VARIABLE = "TUI_CRAWLER_DB"
 _NAMED = 5
@@ -58,6 +60,13 @@ def existing(path: Path) -> Path:
     if _mode(path) is None:
         raise UsageProblem(f"there is no database {path}", hint="tui-crawler run CONFIG makes one")
     return path
+
+
+def reports_of(database: Path) -> closing[Reports]:
+    """The reports on a database that exists, closed at the end of a `with`. Raises StorageFailure."""
+    from tui_crawler.wiring import open_reports
+
+    return closing(open_reports(database))
 
 
 def database_of_run(arguments: argparse.Namespace, config: Config) -> Path:

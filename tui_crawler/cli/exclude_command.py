@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.columns import columns
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import one_line
 from tui_crawler.cli.options import CommandSet, add_database, add_json
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
 if TYPE_CHECKING:
@@ -86,9 +85,7 @@ def _value(kind: ExclusionKind, text: str) -> str:
 
 def _check_listed(database: Path, kind: ExclusionKind, value: str) -> None:
     """Raises UsageProblem for an entry that is not on the list of the operators: where it stands, or the nearest."""
-    from tui_crawler.wiring import open_reports
-
-    with closing(open_reports(database)) as reports:
+    with reports_of(database) as reports:
         listed = reports.exclusions()
         in_rules = _of_rules(reports)
     if (kind, value) in {(entry.kind, entry.value) for entry in listed}:
@@ -110,8 +107,6 @@ def _of_rules(reports: Reports) -> tuple[Exclusion, ...]:
 
 
 def _outcome(command: Exclude, after: object) -> Iterator[str]:
-    from tui_crawler.console.safe_text import safe
-
     if not isinstance(after, dict):
         return
     name = f"{command.kind} {safe(command.value, 2_048)}"
@@ -127,11 +122,7 @@ def _outcome(command: Exclude, after: object) -> Iterator[str]:
 def _list(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.kind is not None or arguments.reason:
         raise UsageProblem("--list shows the whole list and takes nothing else")
-    database = existing_database(arguments)
-
-    from tui_crawler.wiring import open_reports
-
-    with closing(open_reports(database)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         entries = (*_of_rules(reports), *reports.exclusions())
     if arguments.json:
         printer.documents("exclusions", map(_document, entries))
@@ -151,8 +142,6 @@ def _document(entry: Exclusion) -> dict[str, object]:
 
 
 def _lines(entries: tuple[Exclusion, ...]) -> Iterator[str]:
-    from tui_crawler.console.safe_text import safe
-
     if not entries:
         yield "the exclusion list is empty"
         return

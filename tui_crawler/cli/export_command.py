@@ -9,18 +9,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import exit_code_name, known_origin
 from tui_crawler.cli.options import CommandSet, add_database, moment, words
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem, did_you_mean
+from tui_crawler.console.format import plural, size
 
 if TYPE_CHECKING:
     from tui_crawler.export.output import Output
@@ -93,10 +94,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             hint="name a file with --output, or pipe it",
         )
 
-    from tui_crawler.wiring import open_reports, write_export
+    from tui_crawler.wiring import write_export
 
     began = time.monotonic()
-    with closing(open_reports(database)) as reports:
+    with reports_of(database) as reports:
         plan = _plan(arguments, reports, code, path)
         with output_of(path, arguments) as output:
             count = write_export(reports, plan, output)
@@ -220,8 +221,6 @@ def _shown(data: memoryview) -> int:
 
     Both formats hand on whole lines, and no line has a break within.
     """
-    from tui_crawler.console.safe_text import safe
-
     text = bytes(data).decode("utf-8", "replace")
     shown = text if text.isascii() else "".join(safe(line, 12 * len(line)) + "\n" for line in text.splitlines())
     sys.stdout.write(shown)
@@ -254,7 +253,5 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _sum_up(count: int, output: Output, what: str, seconds: float, printer: Printer) -> None:
-    from tui_crawler.console.format import plural, size
-
     counted = plural(count, "answer" if what == "bodies" else "row")
     printer.note(f"{counted}, {size(output.bytes)}, {seconds:.1f} s -> {output.name}")

@@ -5,19 +5,19 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.columns import columns
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import exit_code_name, known_origin
 from tui_crawler.cli.links_command import SHOWN, referrer_lines, referrers_document
 from tui_crawler.cli.options import CommandSet, add_database, add_json, words
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
+from tui_crawler.console.format import count, date_time, plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.page_view import FailureGroup, PageView, Referrers
@@ -69,11 +69,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if not arguments.list and (arguments.exit_code or arguments.origin or arguments.referrers):
         raise UsageProblem("--exit-code, --origin and --referrers are of a list", hint="add --list")
     code = exit_code_name(arguments.exit_code) if arguments.exit_code else ""
-    database = existing_database(arguments)
-
-    from tui_crawler.wiring import open_reports
-
-    with closing(open_reports(database)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         if not arguments.list:
             _show_groups(reports.failure_groups(by, None), by, arguments.json, printer)
             return ExitStatus.ok
@@ -131,9 +127,6 @@ def _page_lines(pages: Iterator[PageView], reports: Reports, named_by: _NamedBy 
 
 def _page_line(page: PageView, again: str) -> str:
     """`again`: when it is asked again, in words."""
-    from tui_crawler.console.format import plural
-    from tui_crawler.console.safe_text import safe
-
     message = f"  ({safe(page.message, 200)})" if page.message else ""
     status = page.last_http_status if page.last_http_status is not None else "-"
     tries = f"{plural(page.attempts, 'try', 'tries')}, retry: {again}"
@@ -144,9 +137,6 @@ def _show_groups(groups: tuple[FailureGroup, ...], by: tuple[str, ...], as_json:
     if as_json:
         printer.document({"groups": [_group_document(group) for group in groups]})
         return
-    from tui_crawler.console.format import count, date_time
-    from tui_crawler.console.safe_text import safe
-
     if not groups:
         printer.line("no page has failed")
         return

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.columns import columns
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_jobs, one_line
 from tui_crawler.cli.options import CommandSet, Execute, add_database, add_json, natural
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.console.format import count
 
 if TYPE_CHECKING:
     from tui_crawler.domain.desk_view import JobView
@@ -81,11 +81,7 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `jobs` alone: lists."""
-    database = existing_database(arguments)
-
-    from tui_crawler.wiring import open_reports
-
-    with closing(open_reports(database)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         jobs = reports.jobs()
     if arguments.json:
         printer.documents("jobs", map(_document, jobs))
@@ -99,9 +95,6 @@ def _document(job: JobView) -> dict[str, object]:
 
 
 def _lines(jobs: tuple[JobView, ...]) -> Iterator[str]:
-    from tui_crawler.console.format import count
-    from tui_crawler.console.safe_text import safe
-
     if not jobs:
         yield "there is no job yet"
         return
@@ -151,16 +144,12 @@ def _steering(order: str) -> Execute:
 
 
 def _known(database: Path, names: Iterable[str]) -> tuple[str, ...]:
-    from tui_crawler.wiring import open_reports
-
-    with closing(open_reports(database)) as reports:
+    with reports_of(database) as reports:
         return known_jobs(names, reports)
 
 
 def _steered(order: str, jobs: tuple[str, ...]) -> Callable[[object, object], Iterator[str]]:
     def tell(_: object, after: object) -> Iterator[str]:
-        from tui_crawler.console.safe_text import safe
-
         changed = _by_job(after)
         for job in jobs:
             yield f"{DONE[order]}: {safe(job)}" if job in changed else f"nothing to change: {safe(job)}"
@@ -169,8 +158,6 @@ def _steered(order: str, jobs: tuple[str, ...]) -> Callable[[object, object], It
 
 
 def _changes(before: object, after: object) -> Iterator[str]:
-    from tui_crawler.console.safe_text import safe
-
     former = _by_job(before)
     changed = _by_job(after)
     if not changed:
@@ -190,8 +177,6 @@ def _by_job(value: object) -> dict[str, dict[str, object]]:
 
 
 def _word(key: str, value: object) -> str:
-    from tui_crawler.console.safe_text import safe
-
     if key == "concurrency" and value == 0:
         return "0 (paused)"
     return "none" if value in (None, "") else safe(str(value))

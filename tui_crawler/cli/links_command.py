@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.columns import columns
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import crawl_urls
 from tui_crawler.cli.options import CommandSet, add_database, add_json, positive
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.console.format import count, date_time, plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.page_view import BrokenLink, LinkView, Referrers
@@ -59,11 +59,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem("links wants a URL, or --broken", hint="see tui-crawler links --help")
     if arguments.external and not arguments.broken:
         raise UsageProblem("--external goes with --broken")
-    database = existing_database(arguments)
-
-    from tui_crawler.wiring import open_reports
-
-    with closing(open_reports(database)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         if arguments.broken:
             broken = reports.broken_links(arguments.limit or SHOWN, arguments.external)
             if arguments.json:
@@ -102,9 +98,6 @@ def referrers_document(referrers: Referrers) -> dict[str, object]:
 
 def referrer_lines(referrers: Referrers) -> Iterator[str]:
     """The same for people, to stand under their URL."""
-    from tui_crawler.console.format import count
-    from tui_crawler.console.safe_text import safe
-
     for one in referrers.first:
         text = f'  "{safe(one.text, _TEXT_LENGTH)}"' if one.text else ""
         yield f"    {safe(one.kind):<8} {safe(one.url, _URL_LENGTH)}{text}"
@@ -124,9 +117,6 @@ def _broken_document(broken: BrokenLink) -> dict[str, object]:
 
 
 def _broken_lines(links: Iterator[BrokenLink]) -> Iterator[str]:
-    from tui_crawler.console.format import plural
-    from tui_crawler.console.safe_text import safe
-
     found = 0
     for one in links:
         found += 1
@@ -139,8 +129,6 @@ def _broken_lines(links: Iterator[BrokenLink]) -> Iterator[str]:
 
 
 def _lines(inlinks: Sequence[LinkView], outlinks: Sequence[LinkView], counts: tuple[int, int]) -> Iterator[str]:
-    from tui_crawler.console.format import plural
-
     yield f"{plural(counts[0], 'link')} to it"
     yield from _table("FROM", [(link.from_url, link) for link in inlinks], counts[0])
     yield ""
@@ -149,9 +137,6 @@ def _lines(inlinks: Sequence[LinkView], outlinks: Sequence[LinkView], counts: tu
 
 
 def _table(name: str, links: Sequence[tuple[str, LinkView]], total: int) -> Iterator[str]:
-    from tui_crawler.console.format import count, date_time
-    from tui_crawler.console.safe_text import safe
-
     if not links:
         return
     zone = datetime.now(UTC).astimezone().tzinfo or UTC

@@ -6,15 +6,15 @@ import argparse
 import re
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_origin
 from tui_crawler.cli.options import CommandSet, add_database, add_json, positive
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.console.format import date_time
 
 if TYPE_CHECKING:
     from tui_crawler.domain.desk_view import ActionView, ActivityView
@@ -47,12 +47,8 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `log`."""
-    database = existing_database(arguments)
-
-    from tui_crawler.wiring import open_reports
-
     zone = datetime.now(UTC).astimezone().tzinfo or UTC
-    with closing(open_reports(database)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         origin = known_origin(arguments.origin, reports) if arguments.origin else ""
         log = ActivityLog(reports, origin)
         entries = log.newest(arguments.limit)
@@ -170,9 +166,7 @@ def _document(entry: ActivityView | ActionView) -> dict[str, object]:
 
 
 def _line(entry: ActivityView | ActionView, zone: tzinfo) -> str:
-    from tui_crawler.console.format import date_time
     from tui_crawler.console.present.same_as import command_line_of
-    from tui_crawler.console.safe_text import safe
     from tui_crawler.domain.desk_view import ActionView
     from tui_crawler.domain.endings import what_happened
 
@@ -187,8 +181,6 @@ def _line(entry: ActivityView | ActionView, zone: tzinfo) -> str:
 
 def _end(action: ActionView) -> str:
     """What became of an action, as the end of a sentence."""
-    from tui_crawler.console.safe_text import safe
-
     if not action.applied:
         return "; waits to be carried out"
     if action.error:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.actions import carry_out, carry_out_all, value_of
 from tui_crawler.cli.columns import columns
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import check_pattern, crawl_urls, known_jobs, known_origins, one_line
 from tui_crawler.cli.options import CommandSet, add_database, add_json, duration, natural, positive
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.console.format import count, plural, seconds
+from tui_crawler.console.format import duration as in_words
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import Command
@@ -162,11 +164,9 @@ def _probe(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _limbo(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.wiring import open_reports
-
     database = existing_database(arguments)
     older = _older_ms(database, arguments)
-    with closing(open_reports(database)) as reports:
+    with reports_of(database) as reports:
         pages = reports.limbo(older)
     if arguments.json:
         printer.documents("pages", map(asdict, pages))
@@ -178,9 +178,6 @@ def _limbo(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _limbo_lines(pages: tuple[LimboView, ...]) -> Iterator[str]:
-    from tui_crawler.console.format import duration as in_words
-    from tui_crawler.console.safe_text import safe
-
     rows = [
         (in_words(page.age_ms), safe(page.worker) or "-", safe(page.job) or "-", safe(page.url, 2_048))
         for page in pages
@@ -189,9 +186,7 @@ def _limbo_lines(pages: tuple[LimboView, ...]) -> Iterator[str]:
 
 
 def _stashes(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.wiring import open_reports
-
-    with closing(open_reports(existing_database(arguments))) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         stashes = reports.stashes()
     if arguments.json:
         printer.documents("stashes", map(asdict, stashes))
@@ -203,9 +198,6 @@ def _stashes(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _stash_lines(stashes: tuple[StashView, ...]) -> Iterator[str]:
-    from tui_crawler.console.format import count
-    from tui_crawler.console.safe_text import safe
-
     rows = [
         (
             safe(stash.stash),
@@ -228,9 +220,6 @@ def _move(
 
 def _moved(done: str, nothing: str) -> Callable[[object, object], Iterator[str]]:
     def tell(_: object, after: object) -> Iterator[str]:
-        from tui_crawler.console.format import count, plural
-        from tui_crawler.console.safe_text import safe
-
         match after:
             case {"pages": dict(pages)} if pages:
                 yield f"{plural(sum(pages.values()), 'page')} {done}"
@@ -250,9 +239,6 @@ def _answers(value: object) -> list[dict[str, Any]]:
 
 
 def _answer_line(answer: dict[str, Any]) -> str:
-    from tui_crawler.console.format import seconds
-    from tui_crawler.console.safe_text import safe
-
     status, took = answer["http_status"], answer["response_ms"]
     code = safe(str(answer["exit_code"])) or "not asked"
     message = f"  ({safe(str(answer['message']), 200)})" if answer["message"] else ""
@@ -271,11 +257,9 @@ def _name(text: str) -> str:
 
 
 def _known(database: Path, origins: tuple[str, ...], job: str) -> tuple[tuple[str, ...], str]:
-    from tui_crawler.wiring import open_reports
-
     if not origins and not job:
         return (), ""
-    with closing(open_reports(database)) as reports:
+    with reports_of(database) as reports:
         if job:
             known_jobs((job,), reports)
         return known_origins(origins, reports) if origins else (), job
@@ -286,12 +270,11 @@ def _older_ms(database: Path, arguments: argparse.Namespace) -> int:
     from tui_crawler.config.load import read_config
     from tui_crawler.config.problem import ConfigErrors
     from tui_crawler.config.schema import Config
-    from tui_crawler.wiring import open_reports
 
     if arguments.older is not None:
         older: int = arguments.older
         return older
-    with closing(open_reports(database)) as reports:
+    with reports_of(database) as reports:
         text = reports.config_text()
     config = Config(())
     if text:

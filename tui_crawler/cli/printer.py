@@ -227,9 +227,14 @@ def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, default=str).replace("\x7f", "\\u007f")
 
 
-def _plain(text: str) -> str:
-    from tui_crawler.console.safe_text import safe
+def safe(text: str, *limit: int) -> str:
+    """As `safe` of console.safe_text, which is loaded with the first text that is shown; help shows none."""
+    from tui_crawler.console import safe_text
 
+    return safe_text.safe(text, *limit)
+
+
+def _plain(text: str) -> str:
     return safe(text, LINE_LIMIT)
 
 

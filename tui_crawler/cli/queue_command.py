@@ -12,8 +12,9 @@ from tui_crawler.cli.configuration import DEFAULT_CONFIG, read_config
 from tui_crawler.cli.database_choice import database_of_run, existing, existing_database, named_database
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_json
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.console.format import count, plural
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
@@ -121,9 +122,6 @@ def _built_document(built: Built) -> dict[str, object]:
 
 
 def _built_lines(built: Built) -> Iterator[str]:
-    from tui_crawler.console.format import count, plural
-    from tui_crawler.console.safe_text import safe
-
     yield (
         f"{plural(built.scanned, 'page')} scanned, {plural(built.found, 'URL')} found: {count(built.known)} known "
         f"already, {count(built.refused)} refused"
@@ -189,9 +187,6 @@ def _loaded_document(documents: Sequence[dict[str, object]], *, every: bool) -> 
 
 
 def _loaded_lines(document: dict[str, object]) -> Iterator[str]:
-    from tui_crawler.console.format import count, plural
-    from tui_crawler.console.safe_text import safe
-
     loaded, known = document["loaded"], document["known"]
     if not isinstance(loaded, dict) or not isinstance(known, int):
         return

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.export_command import add_output, output_of, target_of
 from tui_crawler.cli.options import CommandSet, add_database, positive
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.console import format as words
+from tui_crawler.console.format import size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,12 +45,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
     path = target_of(arguments, database)
 
-    from tui_crawler.console.format import size
     from tui_crawler.export.report import report_json, report_junit, report_markdown
     from tui_crawler.export.report_html import report_html
-    from tui_crawler.wiring import open_reports
 
-    with closing(open_reports(database)) as reports:
+    with reports_of(database) as reports:
         audit = reports.site_audit(arguments.run)
     if audit is None:
         raise UsageProblem(f"there is no run {arguments.run} in {database}", hint="without --run: all runs")
@@ -63,8 +62,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def shown(kind: Kind, cell: Cell) -> str:
     """A value as plain characters; nothing for a text that is unknown, a dash for a number or a time."""
-    from tui_crawler.console import format as words
-    from tui_crawler.console.safe_text import safe
     from tui_crawler.console.sparkline import sparkline
     from tui_crawler.domain.cut import cut_words
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import PATIENCE_S, carry_out, value_of
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_jobs, one_line
 from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add_json, positive
@@ -102,7 +101,7 @@ def _add_common(parser: CommandParser) -> None:
 def _show(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring.rules_in_force import rules_in_force
 
-    with closing(_reports(arguments)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         if arguments.job:
             known_jobs((arguments.job,), reports)
         rules = rules_in_force(reports, arguments.job)[0]
@@ -121,7 +120,7 @@ def _test(arguments: argparse.Namespace, printer: Printer) -> int:
     url = normalise(arguments.url, None, CLIENT_MAX_LENGTH)
     if isinstance(url, InvalidUrl):
         raise UsageProblem(f"{url.raw} {url.reason}")
-    with closing(_reports(arguments)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         answer = _desk(arguments, reports).test(url, arguments.job)
     if arguments.json:
         printer.document(tested_document(answer))
@@ -132,7 +131,7 @@ def _test(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def _preview(arguments: argparse.Namespace, printer: Printer) -> int:
     change = _change(arguments.file)
-    with closing(_reports(arguments)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         preview = _judge_all(_desk(arguments, reports), change, arguments.job)
     if arguments.json:
         printer.document(preview_document(preview))
@@ -144,7 +143,7 @@ def _preview(arguments: argparse.Namespace, printer: Printer) -> int:
 def _apply(arguments: argparse.Namespace, printer: Printer) -> int:
     change = _change(arguments.file)
     note = one_line("--note", arguments.note, LONGEST_NOTE)
-    with closing(_reports(arguments)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         desk = _desk(arguments, reports)
         command = _edit(desk, change, arguments.base, arguments.job, note)
         preview = _judge_all(desk, change, arguments.job)
@@ -155,7 +154,7 @@ def _undo(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring.rules import NoSuchRuleset
 
     note = one_line("--note", arguments.note, LONGEST_NOTE)
-    with closing(_reports(arguments)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         desk = _desk(arguments, reports)
         try:
             change, former, taken_back = desk.undoing(arguments.job)
@@ -167,7 +166,7 @@ def _undo(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _history(arguments: argparse.Namespace, printer: Printer) -> int:
-    with closing(_reports(arguments)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         versions = _desk(arguments, reports).history(arguments.job)
     if arguments.json:
         printer.document({"rulesets": [version_document(one) for one in versions]})
@@ -180,7 +179,7 @@ def _diff(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.ruleset_lineage import changes_along
     from tui_crawler.wiring.rules import NoSuchRuleset
 
-    with closing(_reports(arguments)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         try:
             before, after, lines = _desk(arguments, reports).difference(
                 arguments.before, arguments.after, arguments.job
@@ -204,12 +203,6 @@ def _diff(arguments: argparse.Namespace, printer: Printer) -> int:
     else:
         printer.line(f"version {before.ruleset_id} and version {after.ruleset_id} say the same")
     return ExitStatus.ok
-
-
-def _reports(arguments: argparse.Namespace) -> Reports:
-    from tui_crawler.wiring import open_reports
-
-    return open_reports(existing_database(arguments))
 
 
 def _desk(arguments: argparse.Namespace, reports: Reports) -> RulesDesk:

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.columns import columns
+from tui_crawler.cli.printer import safe
+from tui_crawler.console.format import count, date_time, plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.preview import Preview
@@ -23,7 +25,6 @@ URL_LENGTH = 2_048
 
 def rules_lines(rules: RulesInForce) -> Iterator[str]:
     """The rules in force, section by section."""
-    from tui_crawler.console.safe_text import safe
     from tui_crawler.domain.policy import EMPTY
     from tui_crawler.domain.ruleset import difference
 
@@ -41,15 +42,12 @@ def rules_lines(rules: RulesInForce) -> Iterator[str]:
 
 def line_text(line: RulesetLine) -> str:
     """A line of a comparison in words, with the place it was written at."""
-    from tui_crawler.console.safe_text import safe
-
     return safe(line.text, URL_LENGTH) + (f"  ({safe(line.source)})" if line.source else "")
 
 
 def changes_lines(changes: Sequence[EntryChange]) -> Iterator[str]:
     """What two versions differ in: how many entries were changed and how, then each of them."""
     from tui_crawler.console.rule_words import change_text, counted_changes
-    from tui_crawler.console.safe_text import safe
 
     yield counted_changes(changes)
     signs = {"added": "+", "removed": "-", "edited": "~", "moved": ">"}
@@ -78,8 +76,6 @@ def tested_document(answer: RuleTest) -> dict[str, object]:
 
 def tested_lines(answer: RuleTest) -> Iterator[str]:
     """What the rules say of a URL, and which rule gave each setting."""
-    from tui_crawler.console.safe_text import safe
-
     yield safe(answer.url, URL_LENGTH)
     code = f" ({answer.exit_code.name})" if answer.exit_code is not None else ""
     yield f"{answer.verdict}{code}" + (f": {safe(answer.decided_by, URL_LENGTH)}" if answer.decided_by else "")
@@ -117,8 +113,6 @@ def preview_document(preview: Preview) -> dict[str, object]:
 
 def summary(preview: Preview) -> str:
     """A preview in one line."""
-    from tui_crawler.console.format import count
-
     return (
         f"of {count(preview.known)} known URLs {count(preview.newly_blocked)} newly blocked, "
         f"{count(preview.newly_allowed)} newly allowed, {count(preview.unchanged)} unchanged"
@@ -127,9 +121,6 @@ def summary(preview: Preview) -> str:
 
 def preview_lines(preview: Preview) -> Iterator[str]:
     """A preview: sums, seeds that are hit, origins, samples."""
-    from tui_crawler.console.format import count
-    from tui_crawler.console.safe_text import safe
-
     yield summary(preview)
     if preview.blocked_by_state:
         states = ", ".join(f"{count(number)} {state}" for state, number in preview.blocked_by_state)
@@ -153,9 +144,6 @@ def preview_lines(preview: Preview) -> Iterator[str]:
 
 def seed_lines(preview: Preview) -> Iterator[str]:
     """The seeds a change blocks; nothing when there are none."""
-    from tui_crawler.console.format import count, plural
-    from tui_crawler.console.safe_text import safe
-
     if preview.seeds_hit:
         yield f"this blocks {plural(len(preview.seeds_hit), 'seed')}:"
         yield from (f"  {safe(url, URL_LENGTH)}" for url in preview.seeds_hit[:SHOWN])
@@ -170,9 +158,6 @@ def version_document(one: Ruleset) -> dict[str, object]:
 
 def history_lines(versions: tuple[Ruleset, ...]) -> Iterator[str]:
     """The versions of a job, one a line."""
-    from tui_crawler.console.format import date_time
-    from tui_crawler.console.safe_text import safe
-
     if not versions:
         yield "there is no ruleset yet: the first run writes one"
         return

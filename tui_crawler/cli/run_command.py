@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.configuration import read_config, tell_warnings
-from tui_crawler.cli.database_choice import database_of_run, existing_database, named_database
+from tui_crawler.cli.database_choice import database_of_run, existing_database, named_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_database, add_json, add_run_options, duration, positive, words
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
@@ -139,9 +139,8 @@ class Faults:
 
     def _count(self) -> dict[str, int]:
         from tui_crawler.cli.run_ledger import GAVE_UP
-        from tui_crawler.wiring import open_reports
 
-        with contextlib.closing(open_reports(self._database)) as reports:
+        with reports_of(self._database) as reports:
             found = {name: count for name, count in reports.broken_counts().items() if name in self._wanted}
             if "gave_up" in self._wanted:
                 origins = reports.origins_changed().rows
@@ -174,13 +173,13 @@ def _stored(arguments: argparse.Namespace) -> tuple[Config, Path, str]:
 
     Raises UsageProblem when it keeps none.
     """
-    from tui_crawler.wiring import kept_config, open_reports
+    from tui_crawler.wiring import kept_config
 
     database = existing_database(arguments)
     config = kept_config(database)
     if config is None or arguments.file is not None or arguments.workers > 1:
         raise UsageProblem(f"{database} keeps no configuration to go on with", hint="name one: tui-crawler run CONFIG")
-    with contextlib.closing(open_reports(database)) as reports:
+    with reports_of(database) as reports:
         return config, database, reports.config_text()
 
 

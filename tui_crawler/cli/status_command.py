@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime, tzinfo
 from textwrap import wrap
 from types import MappingProxyType
@@ -13,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import operator_name
 from tui_crawler.cli.columns import Squeeze, columns, terminal_width
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import CommandSet, add_database, add_json
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.console.format import count, date_time, elapsed, plural, seconds, size, span
 
 if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView, RunView, TotalsView
@@ -43,12 +43,9 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `status`."""
-    database = existing_database(arguments)
-
     from tui_crawler.domain.idle_reason import at_rest, flying
-    from tui_crawler.wiring import open_reports
 
-    with closing(open_reports(database)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
         cut = reports.pages_cut()
     every = tuple(sorted(stored, key=lambda one: one.origin))
@@ -152,9 +149,7 @@ def _lines(
 ) -> Iterator[str]:
     """Run, totals, and each origin with why it makes no request; states in the words of the console. No line is wider
     than `width` cells."""
-    from tui_crawler.console.format import count, plural, seconds, size
     from tui_crawler.console.present.standing import standing
-    from tui_crawler.console.safe_text import safe
 
     yield from _wrapped(_run_line(run, totals.pending, now, zone), width)
     for warning in () if run is None else run.warnings:
@@ -198,7 +193,6 @@ def _overlap(totals: TotalsView) -> str:
 
 
 def _eta(one: OriginView, now: int) -> str:
-    from tui_crawler.console.format import span
     from tui_crawler.domain.eta import estimate
 
     eta = estimate(one, now)
@@ -208,8 +202,6 @@ def _eta(one: OriginView, now: int) -> str:
 
 
 def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
-    from tui_crawler.console.format import date_time, elapsed, plural
-    from tui_crawler.console.safe_text import safe
     from tui_crawler.domain.endings import BROKEN_OFF, run_end_words
     from tui_crawler.domain.idle_reason import end_of_run, held_up_words, worked_ms
 

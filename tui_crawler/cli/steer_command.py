@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import Tell, carry_out_all
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.known_names import check_pattern, crawl_urls, exit_code_name, known_jobs, known_origins
 from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add_json, duration, moment, words
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.console.format import plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import Command
@@ -131,18 +131,17 @@ def _steer(word: str, arguments: argparse.Namespace, printer: Printer) -> int:
 
 def _add(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.command import AddSeeds
-    from tui_crawler.wiring import open_reports
 
     if arguments.pattern:
         check_pattern("--pattern", arguments.pattern)
     database = existing_database(arguments)
     if arguments.job:
-        with closing(open_reports(database)) as reports:
+        with reports_of(database) as reports:
             known_jobs((arguments.job,), reports)
 
     @cache
     def known() -> frozenset[str]:
-        with closing(open_reports(database)) as reports:
+        with reports_of(database) as reports:
             return frozenset(one.origin for one in reports.origins_changed(0).rows)
 
     urls = _read_seeds(arguments.urls, arguments.file, known, printer)
@@ -243,11 +242,9 @@ def _retry(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _origins(database: Path, names: tuple[str, ...]) -> tuple[str, ...]:
-    from tui_crawler.wiring import open_reports
-
     if not names:
         return ()
-    with closing(open_reports(database)) as reports:
+    with reports_of(database) as reports:
         return known_origins(names, reports)
 
 
@@ -256,15 +253,13 @@ def _telling_retry(database: Path) -> Tell:
     put_back = _telling("put back")
 
     def tell(before: object, after: object) -> Iterable[str]:
-        from tui_crawler.console.safe_text import safe
         from tui_crawler.console.uptake import gave_up, gave_up_words
-        from tui_crawler.wiring import open_reports
 
         yield from put_back(before, after)
         names = after.get("retried") if isinstance(after, dict) else None
         if not names:
             return
-        with closing(open_reports(database)) as reports:
+        with reports_of(database) as reports:
             run = reports.run()
             views = [reports.origin(str(name)) for name in names] if run is not None and run.live else []
         weary = [view.origin for view in views if view is not None and gave_up(view)]
@@ -278,9 +273,6 @@ def _telling(done: str) -> Tell:
     """How the outcome of a command is told; `done` is the word for what was done."""
 
     def tell(_before: object, after: object) -> Iterable[str]:
-        from tui_crawler.console.format import plural
-        from tui_crawler.console.safe_text import safe
-
         match after:
             case {"retried": dict(counts)}:
                 total = sum(number for number in counts.values() if isinstance(number, int))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import operator_name
 from tui_crawler.cli.columns import terminal_width
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_jobs
 from tui_crawler.cli.options import CommandSet, add_database, add_json
-from tui_crawler.cli.printer import LINE_LIMIT, Printer
+from tui_crawler.cli.printer import LINE_LIMIT, Printer, safe
+from tui_crawler.console.format import date_time, phase
 
 if TYPE_CHECKING:
     from tui_crawler.domain.explanation import Explanation
@@ -55,12 +55,10 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `why`."""
-    database = existing_database(arguments)
-
-    from tui_crawler.wiring import explainer, open_reports
+    from tui_crawler.wiring import explainer
 
     zone = datetime.now(UTC).astimezone().tzinfo or UTC
-    with closing(open_reports(database)) as reports:
+    with reports_of(existing_database(arguments)) as reports:
         if arguments.job:
             known_jobs((arguments.job,), reports)
         asked = explainer(reports, zone, operator_name())
@@ -96,7 +94,7 @@ def _document(explanation: Explanation) -> dict[str, object]:
 
 def _lines(explanation: Explanation, width: int, zone: tzinfo, *, verbose: bool) -> Iterator[str]:
     """The answer on one screen: the verdict first, then the chain, the path and the last attempts."""
-    from tui_crawler.console.safe_text import clip, safe
+    from tui_crawler.console.safe_text import clip
     from tui_crawler.domain.cut import cut_words
 
     yield safe(explanation.url, _URL_LENGTH)
@@ -158,8 +156,6 @@ def _text(step: Step) -> str:
 
 
 def _path_lines(path: Sequence[Hop], *, verbose: bool) -> Iterator[str]:
-    from tui_crawler.console.safe_text import safe
-
     yield f"  {safe(path[0].from_url, _URL_LENGTH)}  seed"
     shown = path if verbose or len(path) <= _MOST_HOPS else path[1 - _MOST_HOPS :]
     if len(shown) < len(path):
@@ -169,9 +165,6 @@ def _path_lines(path: Sequence[Hop], *, verbose: bool) -> Iterator[str]:
 
 
 def _attempt_line(each: AttemptView, zone: tzinfo) -> str:
-    from tui_crawler.console.format import date_time, phase
-    from tui_crawler.console.safe_text import safe
-
     status = each.http_status if each.http_status is not None else "-"
     took = phase(each.response_ms)
     rules = f"  ruleset {each.ruleset_id}" if each.ruleset_id else ""
@@ -184,8 +177,6 @@ def _attempt_line(each: AttemptView, zone: tzinfo) -> str:
 def _wrapped(start: str, text: str, width: int, indent: int) -> Iterator[str]:
     """`text` made safe and wrapped to `width` after `start`; further lines are indented."""
     import textwrap
-
-    from tui_crawler.console.safe_text import safe
 
     yield from textwrap.wrap(
         safe(text, _URL_LENGTH),

@@ -22,7 +22,7 @@ from argcomplete.completers import SuppressCompleter
 from argcomplete.finders import CompletionFinder
 from argcomplete.lexers import split_line
 
-from tui_crawler.cli.database_choice import existing_database
+from tui_crawler.cli.database_choice import existing_database, reports_of
 
 if TYPE_CHECKING:
     from tui_crawler.storage.reports import Reports
@@ -155,7 +155,7 @@ def _groupings(prefix: str, _: argparse.Namespace) -> Iterator[str]:
 
 def _origins(prefix: str, arguments: argparse.Namespace) -> list[str]:
     """Origins, or their hosts where no origin begins as typed."""
-    with closing(_reports(arguments)) as reports:
+    with _reports(arguments) as reports:
         found = _names(reports, "v_origin", "origin", prefix)
         if found or not prefix:
             return found
@@ -165,17 +165,17 @@ def _origins(prefix: str, arguments: argparse.Namespace) -> list[str]:
 
 def _urls(prefix: str, arguments: argparse.Namespace) -> list[str]:
     """How the URLs of the origins begin."""
-    with closing(_reports(arguments)) as reports:
+    with _reports(arguments) as reports:
         return [f"{origin}/" for origin in _names(reports, "v_origin", "origin", prefix)]
 
 
 def _jobs(prefix: str, arguments: argparse.Namespace) -> list[str]:
-    with closing(_reports(arguments)) as reports:
+    with _reports(arguments) as reports:
         return _names(reports, "v_job", "job", prefix)
 
 
 def _stashes(prefix: str, arguments: argparse.Namespace) -> list[str]:
-    with closing(_reports(arguments)) as reports:
+    with _reports(arguments) as reports:
         names = dict.fromkeys(stash.stash for stash in reports.stashes())
     return [name for name in names if name.startswith(prefix)]
 
@@ -186,11 +186,9 @@ def _names(reports: Reports, view: str, column: str, prefix: str) -> list[str]:
     return list(islice((name for name in names if name.startswith(prefix)), MOST_VALUES))
 
 
-def _reports(arguments: argparse.Namespace) -> Reports:
-    from tui_crawler.wiring import open_reports
-
+def _reports(arguments: argparse.Namespace) -> closing[Reports]:
     chosen = argparse.Namespace(db=getattr(arguments, "db", None), config=getattr(arguments, "config", None))
-    return open_reports(existing_database(chosen))
+    return reports_of(existing_database(chosen))
 
 
 _BY_PLACEHOLDER: Mapping[str, Values] = {
