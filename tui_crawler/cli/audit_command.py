@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
-from tui_crawler.cli.options import CommandSet, add_database, add_json
+from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.console.format import clock, count, phase, plural
 
@@ -28,8 +28,7 @@ def declare(commands: CommandSet) -> None:
         "1 ms that stored times are rounded to) or two requests overlap. A fluke retry is exempt.",
     )
     parser.add_argument("--verbose", action="store_true", help="list the violations and overlaps")
-    add_json(parser)
-    add_database(parser)
+    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -35,7 +35,7 @@ def declare(commands: CommandSet) -> None:
     )
     parser.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (YAML)")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of configurations")
-    add_json(parser)
+    add_json(parser, "one JSON value on stdout")
     add_quiet(parser)
 
 

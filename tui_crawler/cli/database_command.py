@@ -6,7 +6,7 @@ import argparse
 
 from tui_crawler.cli.database_choice import chosen_database, existing_database
 from tui_crawler.cli.exit_status import ExitStatus
-from tui_crawler.cli.options import CommandSet, add_database, add_json
+from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer
 
 
@@ -29,8 +29,7 @@ def declare(commands: CommandSet) -> None:
     )
     path = group.add("path", "print the path of the database that would be used", _path)
     for parser in (check, upgrade, path):
-        add_json(parser)
-        add_database(parser)
+        add_common(parser)
 
 
 def _check(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tui_crawler.cli.console_command import need_terminal
 from tui_crawler.cli.database_choice import named_database
-from tui_crawler.cli.options import CommandSet, add_database, add_json, port
+from tui_crawler.cli.options import CommandSet, add_common, port
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 
@@ -34,8 +34,7 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument(
         "--port", type=port, metavar="N", help="the first of consecutive ports (default: any free ones)"
     )
-    add_json(parser, "with --headless one JSON object per event, with --serve-only the seeds")
-    add_database(parser)
+    add_common(parser, "with --headless one JSON object per event, with --serve-only the seeds")
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

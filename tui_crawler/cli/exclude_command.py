@@ -12,7 +12,7 @@ from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import one_line
-from tui_crawler.cli.options import CommandSet, add_database, add_json
+from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
@@ -41,8 +41,7 @@ def declare(commands: CommandSet) -> None:
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--remove", action="store_true", help="take the entry off the list again")
     ways.add_argument("--list", action="store_true", help="show the list, with the entries of the rules")
-    add_json(parser)
-    add_database(parser)
+    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

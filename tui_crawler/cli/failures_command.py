@@ -14,7 +14,7 @@ from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import exit_code_name, known_origin
 from tui_crawler.cli.links_command import SHOWN, referrer_lines, referrers_document
-from tui_crawler.cli.options import CommandSet, add_database, add_json, words
+from tui_crawler.cli.options import CommandSet, add_common, words
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 from tui_crawler.console.format import count, date_time, plural
@@ -59,8 +59,7 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument("--referrers", action="store_true", help=f"with --list: who names each, {SHOWN} at most")
     parser.add_argument("--exit-code", metavar="NAME", default="", help="with --list: only this exit code")
     parser.add_argument("--origin", default="", help="with --list: only this origin")
-    add_json(parser)
-    add_database(parser)
+    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

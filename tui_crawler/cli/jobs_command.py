@@ -12,7 +12,7 @@ from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_jobs, one_line
-from tui_crawler.cli.options import CommandSet, Execute, add_database, add_json, natural
+from tui_crawler.cli.options import CommandSet, Execute, add_common, natural
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.console.format import count
@@ -50,8 +50,7 @@ def declare(commands: CommandSet) -> None:
         execute,
         "Lists the jobs, the groups of pages with their own seeds, depth and niceness.",
     )
-    add_json(group.parser)
-    add_database(group.parser)
+    add_common(group.parser)
     change = group.add(
         "set",
         "change a job",
@@ -75,8 +74,7 @@ def declare(commands: CommandSet) -> None:
     for parser in steered:
         parser.add_argument("jobs", metavar="JOB", nargs="+", help="their names")
     for parser in (change, *steered):
-        add_json(parser, of_group=True)
-        add_database(parser)
+        add_common(parser, of_group=True)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -12,7 +12,7 @@ from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import crawl_urls
-from tui_crawler.cli.options import CommandSet, add_database, add_json, positive
+from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.console.format import count, date_time, plural
@@ -49,8 +49,7 @@ def declare(commands: CommandSet) -> None:
         metavar="N",
         help=f"at most N each way (else {SHOWN}; with --json all of them), or of those that name a URL (else {SHOWN})",
     )
-    add_json(parser)
-    add_database(parser)
+    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_origin
-from tui_crawler.cli.options import CommandSet, add_database, add_json, positive
+from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.console.format import date_time
 
@@ -41,8 +41,7 @@ def declare(commands: CommandSet) -> None:
         "--limit", type=positive, metavar="N", default=USUAL_LIMIT, help=f"so many entries (default: {USUAL_LIMIT})"
     )
     parser.add_argument("--follow", action="store_true", help="go on with what happens, until interrupted")
-    add_json(parser, "one JSON value on stdout, with --follow one an entry")
-    add_database(parser)
+    add_common(parser, "one JSON value on stdout, with --follow one an entry")
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

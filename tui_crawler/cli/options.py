@@ -129,12 +129,18 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json(
-    parser: argparse.ArgumentParser, what: str = "one JSON value on stdout", *, of_group: bool = False
-) -> None:
+def add_json(parser: argparse.ArgumentParser, what: str, *, of_group: bool = False) -> None:
     """`--json`. `of_group`: the word before takes it, too, so that it may stand on either side."""
     default = argparse.SUPPRESS if of_group else False
     parser.add_argument("--json", action="store_true", default=default, help=f"{what}; messages go to stderr")
+
+
+def add_common(
+    parser: argparse.ArgumentParser, what: str = "one JSON value on stdout", *, of_group: bool = False
+) -> None:
+    """What nearly every command takes: `add_json` and `add_database`."""
+    add_json(parser, what, of_group=of_group)
+    add_database(parser)
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import check_pattern, crawl_urls, known_jobs, known_origins, one_line
-from tui_crawler.cli.options import CommandSet, add_database, add_json, duration, natural, positive
+from tui_crawler.cli.options import CommandSet, add_common, duration, natural, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.console.format import count, plural, seconds
@@ -67,8 +67,7 @@ def declare(commands: CommandSet) -> None:
     limbo.add_argument("--older", type=duration, metavar="DURATION", help="30m, '1 day' (default: storage.limbo)")
     stashes = group.add("stashes", "list the stashes", _stashes)
     for parser in (reclaim, probe, limbo, stashes):
-        add_json(parser)
-        add_database(parser)
+        add_common(parser)
 
 
 def _declare_stashing(group: CommandSet) -> None:
@@ -96,8 +95,7 @@ def _declare_stashing(group: CommandSet) -> None:
     dripfeed.add_argument("ready", type=natural, metavar="N", help="how many; 0 ends it")
     for parser in (stash, unstash, dripfeed):
         parser.add_argument("--job", metavar="JOB", default="", help="the job (default: that of the crawl)")
-        add_json(parser)
-        add_database(parser)
+        add_common(parser)
 
 
 def _stash(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -11,7 +11,7 @@ from tui_crawler.cli.actions import carry_out, value_of
 from tui_crawler.cli.configuration import DEFAULT_CONFIG, read_config
 from tui_crawler.cli.database_choice import database_of_run, existing, existing_database, named_database
 from tui_crawler.cli.exit_status import ExitStatus
-from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_json
+from tui_crawler.cli.options import CommandSet, add_common, add_ignore_database_name
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.console.format import count, plural
@@ -61,8 +61,7 @@ def declare(commands: CommandSet) -> None:
     )
     load.add_argument("--all", action="store_true", help="load all segments of the folder that wait")
     for parser in (build, load):
-        add_json(parser)
-        add_database(parser)
+        add_common(parser)
 
 
 def _build(arguments: argparse.Namespace, printer: Printer) -> int:

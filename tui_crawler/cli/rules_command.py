@@ -15,7 +15,7 @@ from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_jobs, one_line
-from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add_json, positive
+from tui_crawler.cli.options import CommandParser, CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.console.format import count, date_time, plural
@@ -92,8 +92,7 @@ def declare(commands: CommandSet) -> None:
 
 def _add_common(parser: CommandParser) -> None:
     parser.add_argument("--job", metavar="JOB", default="", help="the rules of this job (else: of the newest run's)")
-    add_json(parser)
-    add_database(parser)
+    add_common(parser)
 
 
 def _show(arguments: argparse.Namespace, printer: Printer) -> int:

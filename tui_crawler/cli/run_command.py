@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.configuration import read_config, tell_warnings
 from tui_crawler.cli.database_choice import database_of_run, existing_database, named_database, reports_of
-from tui_crawler.cli.options import CommandSet, add_database, add_json, add_run_options, duration, positive, words
+from tui_crawler.cli.options import (
+    CommandSet,
+    add_common,
+    add_run_options,
+    duration,
+    positive,
+    words,
+)
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 from tui_crawler.domain.failure import StorageFailure
@@ -58,8 +65,7 @@ def declare(commands: CommandSet) -> None:
         "(crawl.check_fragments), gave_up (origins), cut (pages), slow=2s (pages that took longer)",
     )
     parser.add_argument("--join", type=positive, metavar="NUMBER", help=argparse.SUPPRESS)
-    add_json(parser, "one JSON object per event; the last is run_finished")
-    add_database(parser)
+    add_common(parser, "one JSON object per event; the last is run_finished")
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -14,7 +14,7 @@ from tui_crawler.cli.actions import operator_name
 from tui_crawler.cli.columns import Squeeze, columns, terminal_width
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
-from tui_crawler.cli.options import CommandSet, add_database, add_json
+from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.console.format import count, date_time, elapsed, plural, seconds, size, span
 
@@ -37,8 +37,7 @@ def declare(commands: CommandSet) -> None:
         "Shows the newest run, the totals, and for each origin how far it is and why it makes no request now. Pending "
         "are the pages with tries left: new ones and failed ones, which count as failed, too.",
     )
-    add_json(parser)
-    add_database(parser)
+    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.actions import Tell, carry_out_all
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.known_names import check_pattern, crawl_urls, exit_code_name, known_jobs, known_origins
-from tui_crawler.cli.options import CommandParser, CommandSet, add_database, add_json, duration, moment, words
+from tui_crawler.cli.options import (
+    CommandSet,
+    add_common,
+    duration,
+    moment,
+    words,
+)
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.console.format import plural
@@ -59,7 +65,7 @@ def declare(commands: CommandSet) -> None:
         parser = commands.add(word, summary, partial(_steer, word), description)
         parser.add_argument("origins", metavar="ORIGIN", nargs="*", help="scheme and host, or the host alone")
         parser.add_argument("--all", action="store_true", help="every origin")
-        _add_common(parser)
+        add_common(parser)
     delay = commands.add(
         "delay",
         "ask an origin less often than it has to allow",
@@ -68,7 +74,7 @@ def declare(commands: CommandSet) -> None:
     )
     delay.add_argument("origin", metavar="ORIGIN", help="scheme and host, or the host alone")
     delay.add_argument("wait", metavar="DURATION", type=duration, help="5s, '1 minute'; 0s takes it off")
-    _add_common(delay)
+    add_common(delay)
     add = commands.add("add", "add seeds, also while a run is live", _add, "Adds seeds, also while a run is live.")
     add.add_argument("urls", metavar="URL", nargs="*", help="a seed, or a file of seeds, one a line; - reads stdin")
     add.add_argument("--file", metavar="FILE", help="read many from a file, one a line; # begins a comment")
@@ -78,7 +84,7 @@ def declare(commands: CommandSet) -> None:
         "--not-before", type=moment, metavar="TIME", default=0, help="request them no sooner (a date, or epoch ms)"
     )
     add.add_argument("--force", action="store_true", help="crawl them even if they are not due")
-    _add_common(add)
+    add_common(add)
     retry = commands.add(
         "retry",
         "put failed pages back",
@@ -92,12 +98,7 @@ def declare(commands: CommandSet) -> None:
         "--exit-code", type=words, action="extend", metavar="CODES", default=[], help="pages that ended so"
     )
     retry.add_argument("--origin", action="append", metavar="ORIGIN", default=[], help="pages of this origin")
-    _add_common(retry)
-
-
-def _add_common(parser: CommandParser) -> None:
-    add_json(parser)
-    add_database(parser)
+    add_common(retry)
 
 
 def _delay(arguments: argparse.Namespace, printer: Printer) -> int:

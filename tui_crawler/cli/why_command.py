@@ -13,7 +13,7 @@ from tui_crawler.cli.columns import terminal_width
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_jobs
-from tui_crawler.cli.options import CommandSet, add_database, add_json
+from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import LINE_LIMIT, Printer, safe
 from tui_crawler.console.format import date_time, phase
 
@@ -49,8 +49,7 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument("url", metavar="URL", help="any URL")
     parser.add_argument("--job", metavar="JOB", default="", help="in this job (else: in the one that knows the URL)")
     parser.add_argument("--verbose", action="store_true", help="every stage on a line of its own, every attempt")
-    add_json(parser)
-    add_database(parser)
+    add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
