@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from tests.cli.conftest import ORIGIN, Said, Terminal, Wiring, origin_view
 from tui_crawler.cli import status_command
-from tui_crawler.cli.columns import Squeeze, columns, terminal_width
+from tui_crawler.cli.printer import Squeeze, columns, terminal_width
 from tui_crawler.domain.view import RunView
 
 Say = Callable[..., Said]

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import CannotRun, UsageProblem
+from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import ActionResult, Command

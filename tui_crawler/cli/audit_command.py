@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.console.format import clock, count, phase, plural
 
 if TYPE_CHECKING:

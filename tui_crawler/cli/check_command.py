@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.configuration import read_config, tell_warnings
 from tui_crawler.cli.database_choice import named_database
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import CommandSet, add_json, add_quiet
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.console.format import count, duration
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import PROGRAM, CommandSet, add_quiet
 from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import ExitStatus
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from tui_crawler.cli.database_choice import chosen_database, existing_database
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import ExitStatus
 
 
 def declare(commands: CommandSet) -> None:

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
-from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import one_line
 from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import Printer, safe
-from tui_crawler.cli.problem import UsageProblem, did_you_mean
+from tui_crawler.cli.printer import Printer, columns, safe
+from tui_crawler.cli.problem import ExitStatus, UsageProblem, did_you_mean
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import Exclude

@@ -16,11 +16,10 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import exit_code_name, known_origin
 from tui_crawler.cli.options import CommandSet, add_database, moment, words
 from tui_crawler.cli.printer import Printer, safe
-from tui_crawler.cli.problem import CannotRun, UsageProblem, did_you_mean
+from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem, did_you_mean
 from tui_crawler.console.format import plural, size
 
 if TYPE_CHECKING:

@@ -9,14 +9,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import exit_code_name, known_origin
 from tui_crawler.cli.links_command import SHOWN, referrer_lines, referrers_document
 from tui_crawler.cli.options import CommandSet, add_common, words
-from tui_crawler.cli.printer import Printer, safe
-from tui_crawler.cli.problem import UsageProblem, did_you_mean
+from tui_crawler.cli.printer import Printer, columns, safe
+from tui_crawler.cli.problem import ExitStatus, UsageProblem, did_you_mean
 from tui_crawler.console.format import count, date_time, plural
 
 if TYPE_CHECKING:

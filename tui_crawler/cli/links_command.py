@@ -8,13 +8,11 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import crawl_urls
 from tui_crawler.cli.options import CommandSet, add_common, positive
-from tui_crawler.cli.printer import Printer, safe
-from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.cli.printer import Printer, columns, safe
+from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.console.format import count, date_time, plural
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_origin
 from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.console.format import date_time
 
 if TYPE_CHECKING:

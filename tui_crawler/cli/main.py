@@ -6,10 +6,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.parser import parse
 from tui_crawler.cli.printer import Printer, standard_printer
-from tui_crawler.cli.problem import CannotRun, UsageProblem
+from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
 
 DEBUG_VARIABLE = "TUI_CRAWLER_DEBUG"
 

@@ -8,9 +8,8 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 from tui_crawler.cli.examples import examples_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.printer import Printer, standard_printer
-from tui_crawler.cli.problem import UsageProblem, nearest
+from tui_crawler.cli.problem import ExitStatus, UsageProblem, nearest
 
 PROGRAM = "tui-crawler"
 VALUE_OPTIONS = ("--db", "--config")

@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.actions import carry_out, carry_out_all, value_of
-from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import check_pattern, crawl_urls, known_jobs, known_origins, one_line
 from tui_crawler.cli.options import CommandSet, add_common, duration, natural, positive
-from tui_crawler.cli.printer import Printer, safe
-from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.cli.printer import Printer, columns, safe
+from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.console.format import count, plural, seconds
 from tui_crawler.console.format import duration as in_words
 

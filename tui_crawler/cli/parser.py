@@ -10,7 +10,6 @@ from pathlib import Path
 
 from tui_crawler import __version__
 from tui_crawler.cli import console_command
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import (
     COMPLETION_VARIABLE,
     PROGRAM,
@@ -21,7 +20,7 @@ from tui_crawler.cli.options import (
     add_quiet,
 )
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import UsageProblem, did_you_mean
+from tui_crawler.cli.problem import ExitStatus, UsageProblem, did_you_mean
 
 _DESCRIPTION = """\
 A terminal console for polite web crawling. Without a command it opens the console: if a live run

@@ -1,8 +1,22 @@
-"""What cannot be done as asked, told in plain words: exit status 2 for a mistake, 3 for what stands in the way."""
+"""Exit statuses of the program (CRAWL.md section 8), and what cannot be done as asked: 2 for a mistake, 3 for what
+stands in the way."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import IntEnum
+
+
+class ExitStatus(IntEnum):
+    """What the process tells its parent."""
+
+    ok = 0  # finished, or stopped by the operator
+    gave_up = 1  # some origin ended by patience or database_error; an audit found a broken promise
+    usage = 2  # usage or configuration; also: no terminal for the console
+    cannot_run = 3  # another run holds the database, or it cannot be used
+    hangup = 129  # SIGHUP
+    interrupted = 130  # SIGINT
+    terminated = 143  # SIGTERM
 
 
 class UsageProblem(Exception):

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.actions import carry_out, value_of
 from tui_crawler.cli.configuration import DEFAULT_CONFIG, read_config
 from tui_crawler.cli.database_choice import database_of_run, existing, existing_database, named_database
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import CommandSet, add_common, add_ignore_database_name
 from tui_crawler.cli.printer import Printer, safe
-from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.console.format import count, plural
 
 if TYPE_CHECKING:

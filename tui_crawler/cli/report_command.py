@@ -6,11 +6,10 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.export_command import add_output, output_of, target_of
 from tui_crawler.cli.options import CommandSet, add_database, positive
 from tui_crawler.cli.printer import Printer, safe
-from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.console import format as words
 from tui_crawler.console.format import size
 

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import PATIENCE_S, carry_out, value_of
-from tui_crawler.cli.columns import columns
 from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_jobs, one_line
 from tui_crawler.cli.options import CommandParser, CommandSet, add_common, positive
-from tui_crawler.cli.printer import Printer, safe
-from tui_crawler.cli.problem import CannotRun, UsageProblem
+from tui_crawler.cli.printer import Printer, columns, safe
+from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
 from tui_crawler.console.format import count, date_time, plural
 
 if TYPE_CHECKING:

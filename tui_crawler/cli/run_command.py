@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.configuration import read_config, tell_warnings
 from tui_crawler.cli.database_choice import database_of_run, existing_database, named_database, reports_of
-from tui_crawler.cli.options import (
-    CommandSet,
-    add_common,
-    add_run_options,
-    duration,
-    positive,
-    words,
-)
+from tui_crawler.cli.options import CommandSet, add_common, add_run_options, duration, positive, words
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 from tui_crawler.domain.failure import StorageFailure

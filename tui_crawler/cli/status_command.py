@@ -11,11 +11,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import operator_name
-from tui_crawler.cli.columns import Squeeze, columns, terminal_width
 from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.cli.printer import Printer, Squeeze, columns, safe, terminal_width
+from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.console.format import count, date_time, elapsed, plural, seconds, size, span
 
 if TYPE_CHECKING:

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.actions import Tell, carry_out_all
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.known_names import check_pattern, crawl_urls, exit_code_name, known_jobs, known_origins
-from tui_crawler.cli.options import (
-    CommandSet,
-    add_common,
-    duration,
-    moment,
-    words,
-)
+from tui_crawler.cli.options import CommandSet, add_common, duration, moment, words
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.console.format import plural

@@ -9,12 +9,11 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import operator_name
-from tui_crawler.cli.columns import terminal_width
 from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.exit_status import ExitStatus
 from tui_crawler.cli.known_names import known_jobs
 from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import LINE_LIMIT, Printer, safe
+from tui_crawler.cli.printer import LINE_LIMIT, Printer, safe, terminal_width
+from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.console.format import date_time, phase
 
 if TYPE_CHECKING:

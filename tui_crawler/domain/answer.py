@@ -20,14 +20,7 @@ from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.origin import FinishReason, RobotsStatus
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.recovery import NextTry
-from tui_crawler.domain.standing import (
-    PageStanding,
-    UrlStanding,
-    date_time,
-    due_step,
-    is_due,
-    next_try_of_standing,
-)
+from tui_crawler.domain.standing import PageStanding, UrlStanding, date_time, due_step, is_due, next_try_of_standing
 from tui_crawler.domain.verdict import JUDGEMENT_CODES, Refusal, Step
 
 if TYPE_CHECKING:

@@ -10,14 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.admission import Found
-from tui_crawler.domain.answer import (
-    Answer,
-    Decision,
-    Question,
-    answer_for_page,
-    answer_for_unknown,
-    origin_words,
-)
+from tui_crawler.domain.answer import Answer, Decision, Question, answer_for_page, answer_for_unknown, origin_words
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.robots_words import unavailable_words, unreachable_words
 from tui_crawler.domain.standing import Hop, Referral, UrlStanding, date_time, page_steps

@@ -10,18 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex, ExclusionKind, host_name
-from tui_crawler.domain.matcher import (
-    All,
-    AnyOf,
-    Field,
-    Matcher,
-    MatcherSet,
-    Not,
-    Op,
-    Test,
-    describe,
-    matches,
-)
+from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, MatcherSet, Not, Op, Test, describe, matches
 from tui_crawler.domain.pattern import BadPattern, Pattern, PatternSet, escape, glob
 
 if TYPE_CHECKING:

@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING
 
 from protego import Protego
 
-from tui_crawler.domain.robots_text import (
-    InForce,
-    PathRule,
-    cut,
-    directives,
-    in_force,
-    index_page,
-    upper_escapes,
-)
+from tui_crawler.domain.robots_text import InForce, PathRule, cut, directives, in_force, index_page, upper_escapes
 
 if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tui_crawler.domain.entry_order import missing, out_of_order
 from tui_crawler.domain.matcher import tests_of
-from tui_crawler.domain.policy import (
-    DoNotCrawl,
-    Exclusion,
-    PolicySet,
-    QueryPolicy,
-    Rule,
-    Whitelist,
-    describe,
-)
+from tui_crawler.domain.policy import DoNotCrawl, Exclusion, PolicySet, QueryPolicy, Rule, Whitelist, describe
 from tui_crawler.domain.policy_json import BadRuleset, from_json, to_document, to_json
 
 if TYPE_CHECKING:
