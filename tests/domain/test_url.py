@@ -274,4 +274,4 @@ def test_a_full_memory_of_a_site_forgets_and_goes_on():
     for number in range(5):
         resolved = LinkResolver("http://a.test/", site=site).resolve(f"/{number}")
         assert resolved == normalise(f"http://a.test/{number}")
-    assert site.find("http://a.test", "/0") is None
+    assert site.known.get(("http://a.test", "/0")) is None

@@ -59,10 +59,19 @@ class Find(NamedTuple):
 
 def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
     """The links of a page that may become pages."""
-    depth = page.depth + 1
-    for link in reading.links:
-        if link.kind in intake.link_kinds_queued and (intake.check_external or not link.nofollow):
-            yield Find(link.url, depth, leads=True, nofollow=link.nofollow)
+    depth, nice, kinds, known = page.depth + 1, page.nice, intake.link_kinds_queued, intake.known
+    admission, quiet = intake.admission, None
+    is_plain = bool(known) and not (page.item_pattern or page.force or admission.bounds_origins)
+    for kind, url, _, nofollow in reading.links:
+        if kind not in kinds or (nofollow and not intake.check_external):
+            continue
+        if is_plain and not nofollow:  # most links are of known pages: those that bring no news go no further
+            standing = known.get(url.hash)
+            if standing is not None and (standing is quiet or not standing.learns(nice, depth, 0, 0)):
+                quiet = standing
+                if type(admission.admit_plain(url)) is Admitted:
+                    continue
+        yield Find(url, depth, leads=True, nofollow=nofollow)
 
 
 def listed(reading: Reading, page: TodoPage) -> Iterator[Find]:
@@ -95,7 +104,7 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
     pages: list[NewPage] = []
     refused: dict[str, tuple[int, str]] = {}
     added: dict[str, int] = {}
-    admission, stands, nice = intake.admission, intake.known, page.nice
+    admission = intake.admission
     is_plain = not (page.item_pattern or page.force or admission.bounds_origins)
     for find in finds:
         url = find.url
@@ -105,11 +114,6 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
         verdict: Admitted | Refused | None
         if is_plain and not find.hops and not find.sitemap:
             verdict = admission.admit_plain(url)
-            if type(verdict) is Admitted and not find.nofollow:
-                standing = stands.get(url.hash)
-                if standing is not None and not standing.learns(nice, find.depth, 0, find.lastmod):
-                    seen.add(url.href)
-                    continue
         else:
             known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
             verdict = admission.admit(Found(url, find.hops, page.item_pattern or None, known, find.sitemap))

@@ -149,21 +149,18 @@ class SiteLinks:
     `capacity` bounds how many are remembered; when it is full all are forgotten. May be shared by threads.
     """
 
-    __slots__ = ("_capacity", "_known")
+    __slots__ = ("_capacity", "known")
 
     def __init__(self, capacity: int = 65_536) -> None:
         self._capacity = capacity
-        self._known: dict[tuple[str, str], CrawlUrl | InvalidUrl] = {}
-
-    def find(self, place: str, raw: str) -> CrawlUrl | InvalidUrl | None:
-        """What `raw` came to in a place (an origin, a folder, "" for anywhere), None when it was not met."""
-        return self._known.get((place, raw))
+        self.known: dict[tuple[str, str], CrawlUrl | InvalidUrl] = {}
+        """What was met, by its place (an origin, a folder, "" for anywhere) and as it was written."""
 
     def keep(self, place: str, raw: str, url: CrawlUrl | InvalidUrl) -> None:
-        """Remembers it."""
-        if len(self._known) >= self._capacity:
-            self._known.clear()
-        self._known[(place, raw)] = url
+        """Remembers one more."""
+        if len(self.known) >= self._capacity:
+            self.known.clear()
+        self.known[(place, raw)] = url
 
 
 class LinkResolver:
@@ -176,47 +173,42 @@ class LinkResolver:
 
     def __init__(
         self,
-        base: str,
+        base: str | CrawlUrl,
         max_length: int = DEFAULT_MAX_LENGTH,
         capacity: int = 4096,
         site: SiteLinks | None = None,
     ) -> None:
-        self._base = base
+        whole = normalise(base) if isinstance(base, str) and site is not None else base
+        self._base = base if isinstance(base, str) else base.href
         self._max_length = max_length
         self._capacity = capacity
         self._known: dict[str, CrawlUrl | InvalidUrl] = {}
-        self._site = site
-        whole = normalise(base) if site is not None else None
+        self._site = site or SiteLinks()
         self._origin = self._folder = ""
-        if isinstance(whole, CrawlUrl):
+        if isinstance(whole, CrawlUrl) and site is not None:
             self._origin, self._folder = whole.origin, whole.origin + whole.path[: whole.path.rindex("/") + 1]
 
     def resolve(self, raw: str) -> CrawlUrl | InvalidUrl:
-        """The same answer as `normalise(raw, base, max_length)`."""
+        """The same answer as `normalise(raw, base, max_length)`.
+
+        What of its base a link depends on (WHATWG URL, basic URL parser) is nothing, the origin, the folder, or all.
+        """
+        first = raw[:1]
+        if not self._origin or first <= " " or first in "?#":
+            return self._resolve_here(raw)
+        place = "" if raw.startswith(("https://", "http://")) else self._origin if first == "/" else self._folder
+        known = self._site.known.get((place, raw))
+        if known is None:
+            known = normalise(raw, self._base, self._max_length)
+            self._site.keep(place, raw, known)
+        return known
+
+    def _resolve_here(self, raw: str) -> CrawlUrl | InvalidUrl:
+        """Remembered for this page alone."""
         known = self._known.get(raw)
         if known is None:
-            known = self._look_up(raw)
+            known = normalise(raw, self._base, self._max_length)
             if len(self._known) >= self._capacity:
                 del self._known[next(iter(self._known))]
             self._known[raw] = known
         return known
-
-    def _look_up(self, raw: str) -> CrawlUrl | InvalidUrl:
-        site, place = self._site, self._place_of(raw)
-        if site is None or place is None:
-            return normalise(raw, self._base, self._max_length)
-        known = site.find(place, raw)
-        if known is None:
-            known = normalise(raw, self._base, self._max_length)
-            site.keep(place, raw, known)
-        return known
-
-    def _place_of(self, raw: str) -> str | None:
-        """What of its base a link depends on (WHATWG URL, basic URL parser): nothing, the origin, the folder; None:
-        all of it."""
-        first = raw[:1]
-        if not self._origin or first <= " " or first in "?#":
-            return None
-        if first == "/":
-            return self._origin
-        return "" if raw.startswith(("https://", "http://")) else self._folder

@@ -93,7 +93,8 @@ class LinkCollector:
         rel = element.get("rel") if kind is LinkKind.a and element is not None else None
         nofollow = rel is not None and "nofollow" in rel.lower().split()
         if known is None:
-            self._found[key] = FoundLink(kind, url, link_text(element, self._max_text), nofollow)
+            text = link_text(element, self._max_text)
+            self._found[key] = tuple.__new__(FoundLink, (kind, url, text, nofollow))  # half as long as its own way
         elif (known.nofollow and not nofollow) or not known.text:
             text = known.text or link_text(element, self._max_text)
             self._found[key] = FoundLink(kind, known.url, text, known.nofollow and nofollow)
@@ -236,9 +237,11 @@ def link_text(element: Element | None, max_chars: int) -> str:
     """The text of a link, cleaned and cut: of an anchor its content, of a picture or area its `alt`."""
     if element is None:
         return ""
-    if element.tag == "a" or element.tag == _XHTML + "a":
+    tag = element.tag
+    if tag == "a" or tag == _XHTML + "a":
         if not len(element):
-            return clean_text((element.text or "")[: max_chars * 4], max_chars)
+            text = element.text
+            return " ".join(text[: max_chars * 4].split())[:max_chars].rstrip() if text else ""
         parts: list[str] = []
         length = 0
         for number, part in enumerate(element.itertext()):

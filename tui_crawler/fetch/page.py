@@ -86,7 +86,7 @@ class PageReading:
         body = self._exchange.body
         kind = OTHER if self._exchange.exit_code is not ExitCode.file_ingested else kind_of(mime, body)
         if kind == OTHER or not body:
-            resolver = self._resolver(self._url.href)
+            resolver = self._resolver(self._url)
             return Study(self._reading(kind, mime, encoding_of_label(label) or "", resolver), resolver)
         if len(body) > self._limits.max_input_bytes:
             body = body[: self._limits.max_input_bytes]
@@ -95,7 +95,7 @@ class PageReading:
         markup = to_utf8(body, charset)
         content = self._content(kind, mime, markup.replace(b"\0", b""))
         base = normalise(content.said.base, self._url.href) if content.said.base else self._url
-        resolver = self._resolver(base.href if isinstance(base, CrawlUrl) else self._url.href)
+        resolver = self._resolver(base if isinstance(base, CrawlUrl) else self._url)
         wanted = self._limits.check_fragments
         links = LinkCollector(resolver, self._limits.max_links, self._limits.max_anchor_chars, wanted)
         links.collect(content.candidates, self._out_of_time)
@@ -152,7 +152,7 @@ class PageReading:
         headers = self._exchange.headers
         robots = said.robots | x_robots_tag(values_of(headers, "X-Robots-Tag"), self._token)
         canonical = self._target(resolver, said.canonical) or self._target(
-            self._resolver(self._url.href), canonical_in_header(values_of(headers, "Link"))
+            self._resolver(self._url), canonical_in_header(values_of(headers, "Link"))
         )
         refresh, source = self._refresh(resolver, said.refresh)
         return Reading(
@@ -176,7 +176,7 @@ class PageReading:
     def _refresh(self, resolver: LinkResolver, in_document: str) -> tuple[CrawlUrl | None, RedirectSource | None]:
         """Where a refresh leads; one that leads to this page again only reloads it."""
         in_header = refresh_target(location_text(first_value(self._exchange.headers, "Refresh") or ""))
-        by_header = self._target(self._resolver(self._url.href), in_header or "")
+        by_header = self._target(self._resolver(self._url), in_header or "")
         if by_header is not None and by_header != self._url:
             return by_header, RedirectSource.refresh_header
         by_document = self._target(resolver, refresh_target(in_document) or "")
@@ -184,7 +184,7 @@ class PageReading:
             return by_document, RedirectSource.meta_refresh
         return None, None
 
-    def _resolver(self, base: str) -> LinkResolver:
+    def _resolver(self, base: CrawlUrl) -> LinkResolver:
         return LinkResolver(base, self._limits.max_url_length, site=self._site)
 
     def _target(self, resolver: LinkResolver, raw: str) -> CrawlUrl | None:

@@ -9,7 +9,7 @@ from typing import Any
 import peewee
 import zstandard
 
-from tui_crawler.domain.attempt import DataValue, DocumentRecord, FoundLink, RedirectRecord, Validation
+from tui_crawler.domain.attempt import DataValue, DocumentRecord, FoundLink, LinkKind, RedirectRecord, Validation
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Body, DataBlock, Document, Link, Redirect
@@ -41,6 +41,7 @@ _COLUMNS = (
     Document.parsed_at,
     Document.scanned_at,
 )
+_KINDS = {kind: kind.value for kind in LinkKind}
 _ERRORS_KEPT = 20  # of a validation (G)
 
 
@@ -129,13 +130,20 @@ def store_links(
 
 def link_rows(
     page_id: int, links: Iterable[FoundLink], ids: Mapping[int, int], at: int
-) -> list[tuple[int, str, int, int, str, int]]:
+) -> list[tuple[int, str, int, bool, str, int]]:
     """The links of a page by kind and target, for `insert_links`; the first of several to one target counts."""
-    found: dict[tuple[str, int], tuple[int, str, int, int, str, int]] = {}
-    for link in links:
-        kind, to_url = link.kind.value, ids[link.url.hash]
-        if (kind, to_url) not in found:
-            found[kind, to_url] = (page_id, kind, to_url, int(link.nofollow), clean(link.text), at)
+    found: dict[tuple[str, int], tuple[int, str, int, bool, str, int]] = {}
+    for link_kind, url, text, nofollow in links:
+        key = kind, to_url = _KINDS[link_kind], ids[url.hash]
+        if key not in found:
+            found[key] = (
+                page_id,
+                kind,
+                to_url,
+                nofollow,
+                text if text.isascii() and "\0" not in text else clean(text),
+                at,
+            )
     return [found[key] for key in sorted(found)]
 
 
