@@ -19,6 +19,7 @@ from tui_crawler.console.table_cells import cell_text
 from tui_crawler.domain.desk_view import ActivityView
 from tui_crawler.domain.endings import (
     BROKEN_OFF,
+    FinishReason,
     ends_words,
     finish_words,
     origin_end,
@@ -30,7 +31,6 @@ from tui_crawler.domain.endings import (
 )
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
-from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.run import RunReason
 from tui_crawler.domain.view import TotalsView
 

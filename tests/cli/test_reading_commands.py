@@ -15,7 +15,7 @@ from tests.cli.test_printer import HOSTILE
 from tui_crawler.console.present.origin_row import origin_row
 from tui_crawler.console.table_cells import cell_text
 from tui_crawler.domain.audit import SentRequest
-from tui_crawler.domain.origin import FinishReason
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.page_view import FailureGroup
 from tui_crawler.domain.view import RunView
 from tui_crawler.storage import checkup

@@ -20,8 +20,8 @@ from tests.console.sample_crawl import origin
 from tui_crawler.cli.run_ledger import RunLedger
 from tui_crawler.cli.run_progress import MOST_ORIGINS, Painter, ProgressDisplay, frame, terminal_size
 from tui_crawler.console.present.standing import standing
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.origin import FinishReason
 
 A = "https://a.example.org"
 

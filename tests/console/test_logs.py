@@ -30,8 +30,8 @@ from tui_crawler.console.present.log_lines import (
 )
 from tui_crawler.console.table_cells import Styled, cell_text, lay_out
 from tui_crawler.domain.desk_view import ActionView
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Severity
-from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.view import AttemptView
 
 

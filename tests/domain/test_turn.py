@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.delay import DelaySettings, Pace
 from tui_crawler.domain.delay_reason import DelayReason
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import HELD, Moment
 from tui_crawler.domain.origin import (
     Check,
     CrawlSettings,
-    FinishReason,
     OriginState,
     RobotsHop,
     RobotsState,

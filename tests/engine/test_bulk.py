@@ -21,7 +21,8 @@ from tui_crawler.domain.command import (
     RetryPages,
     StopOrigins,
 )
-from tui_crawler.domain.origin import CrawlSettings, FinishReason, OriginState, Takeover
+from tui_crawler.domain.endings import FinishReason
+from tui_crawler.domain.origin import CrawlSettings, OriginState, Takeover
 from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.run import StorageFailure

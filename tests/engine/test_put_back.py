@@ -11,7 +11,8 @@ import pytest
 from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.command import PendingAction, RetryPages
 from tui_crawler.domain.delay import Pace
-from tui_crawler.domain.origin import FinishReason, OriginState
+from tui_crawler.domain.endings import FinishReason
+from tui_crawler.domain.origin import OriginState
 from tui_crawler.domain.page import PutBack, TodoPage
 from tui_crawler.engine import pieces
 from tui_crawler.engine.commands import CommandDesk

@@ -11,10 +11,10 @@ from tui_crawler.config.schema import Config
 from tui_crawler.config.sections import MIN_ROBOTS_BYTES
 from tui_crawler.config.units import SECOND, show_duration
 from tui_crawler.config.web_kinds import LONGEST_URL, is_loopback
+from tui_crawler.domain.endings import UNVERIFIED
 from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.user_agent import NOBODY, UNCONFIGURED_USER_AGENT
-from tui_crawler.domain.view import UNVERIFIED
 
 _ALLOW = "delay.allow_impolite"
 

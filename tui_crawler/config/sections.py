@@ -16,8 +16,7 @@ from tui_crawler.config.policies import RULES
 from tui_crawler.config.table import ListOf, WordsOrAll, key, need, section, table_of
 from tui_crawler.config.units import DAY, HOUR, KIB, MIB, MINUTE, SECOND, WEEK, YEAR
 from tui_crawler.config.web_kinds import HostEntry, OriginName, ProxyAddress, Seed, StartPath
-from tui_crawler.domain.attempt import OTHER, CanonicalRule
-from tui_crawler.domain.link_kind import LinkKind
+from tui_crawler.domain.link_kind import OTHER, CanonicalRule, LinkKind
 from tui_crawler.domain.policy import Rule
 
 Mode = Literal["online", "offline"]

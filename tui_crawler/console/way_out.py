@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.engine_room import DRAIN_MS
 from tui_crawler.console.screens.lifetime import stands
 from tui_crawler.console.session import session_of
-from tui_crawler.domain.origin import FinishReason
+from tui_crawler.domain.endings import FinishReason
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp

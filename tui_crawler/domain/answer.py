@@ -14,10 +14,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from tui_crawler.domain.endings import origin_end_words
+from tui_crawler.domain.endings import FinishReason, origin_end_words
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.idle_reason import idle_reason
-from tui_crawler.domain.origin import FinishReason, RobotsStatus
+from tui_crawler.domain.origin import RobotsStatus
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.recovery import NextTry
 from tui_crawler.domain.standing import PageStanding, UrlStanding, date_time, due_step, is_due, next_try_of_standing

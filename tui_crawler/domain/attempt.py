@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tui_crawler.domain.link_kind import LinkKind
+from tui_crawler.domain.link_kind import OTHER, CanonicalRule, LinkKind
 
 if TYPE_CHECKING:
     from tui_crawler.domain.exit_code import ExitCode
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl
 
 __all__ = [
+    "OTHER",
     "AttemptKind",
     "AttemptRecord",
     "AttemptResult",
@@ -42,8 +43,6 @@ __all__ = [
 ]
 
 Headers = tuple[tuple[str, str], ...]
-OTHER = "other"
-"""The kind of a body that is none of html, xml, css and rss: it is never read, and stored only where that is wished."""
 
 
 class AttemptKind(Enum):
@@ -53,10 +52,6 @@ class AttemptKind(Enum):
     robots = "robots"
     sitemap = "sitemap"
     check = "check"
-
-
-CanonicalRule = Literal["obey", "same_origin", "ignore"]
-"""Which canonical URLs are obeyed: all, those of the page's own origin, or none; the others are only recorded."""
 
 
 class RedirectSource(Enum):

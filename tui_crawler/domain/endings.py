@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,22 @@ if TYPE_CHECKING:
 
     from tui_crawler.domain.desk_view import ActivityView
     from tui_crawler.domain.view import RunView
+
+
+class FinishReason(Enum):
+    """Why an origin crawler ended its run; the value is the name in `v_origin.finish_reason`."""
+
+    exhausted = "exhausted"
+    patience = "patience"
+    database_error = "database_error"
+    excluded = "excluded"
+    rate_limited = "rate_limited"
+    max_requests = "max_requests"
+    operator = "operator"
+
+
+UNVERIFIED = "certificates are not verified"
+"""What is said as long as a crawl takes any certificate."""
 
 _ELSEWHERE_LEAST = 20
 RUNNING = "running"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.origin import FinishReason
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.run import RunReason
 

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Literal
+
+OTHER = "other"
+"""The kind of a body that is none of html, xml, css and rss: it is never read, and stored only where that is wished."""
+
+CanonicalRule = Literal["obey", "same_origin", "ignore"]
+"""Which canonical URLs are obeyed: all, those of the page's own origin, or none; the others are only recorded."""
 
 
 class LinkKind(Enum):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.domain.attempt import OriginRecord, RequestRecord, RobotsRecord
 from tui_crawler.domain.delay import DelaySettings, Pace, minimum
 from tui_crawler.domain.delay_reason import DelayReason
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.moment import HELD, Moment
 
 if TYPE_CHECKING:
@@ -18,18 +19,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl
 
 DAY_MS = 86_400_000
-
-
-class FinishReason(Enum):
-    """Why an origin crawler ended its run; the value is the name in `v_origin.finish_reason`."""
-
-    exhausted = "exhausted"
-    patience = "patience"
-    database_error = "database_error"
-    excluded = "excluded"
-    rate_limited = "rate_limited"
-    max_requests = "max_requests"
-    operator = "operator"
 
 
 class RobotsStatus(Enum):

@@ -12,17 +12,10 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.delay import Answer, Delay, after_request, delay_in_force, minimum
 from tui_crawler.domain.delay_reason import DelayReason
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, PatienceChange
 from tui_crawler.domain.moment import HELD, Moment
-from tui_crawler.domain.origin import (
-    Check,
-    CrawlSettings,
-    FinishReason,
-    OriginState,
-    RobotsHop,
-    RobotsState,
-    RobotsStatus,
-)
+from tui_crawler.domain.origin import Check, CrawlSettings, OriginState, RobotsHop, RobotsState, RobotsStatus
 from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules
 
 if TYPE_CHECKING:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tui_crawler.domain.endings import elsewhere_words
-
-UNVERIFIED = "certificates are not verified"
+from tui_crawler.domain.endings import UNVERIFIED, elsewhere_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,10 @@ from tui_crawler.domain.command import (
     TopUpPatience,
     UnstashPages,
 )
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.exclusion import ExclusionIndex
 from tui_crawler.domain.job import JobState, QueueChange
-from tui_crawler.domain.origin import FinishReason, OriginState, record_of
+from tui_crawler.domain.origin import OriginState, record_of
 from tui_crawler.domain.page import NewPage, TodoPage
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import Exclusion

@@ -28,8 +28,8 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.job import JobState, QueueChange
-from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import StoredOrigin
 from tui_crawler.engine.commands import CommandDesk

@@ -8,9 +8,10 @@ from collections.abc import Container, Iterable, Sequence
 
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.command import PauseOrigins, PendingAction, ResumeOrigins
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import FinishReason, OriginState, Takeover, record_of
+from tui_crawler.domain.origin import OriginState, Takeover, record_of
 from tui_crawler.domain.run import RunReason, RunStart, StorageFailure, StoredOrigin
 from tui_crawler.domain.turn import finish, reopen
 from tui_crawler.engine import events

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass, field, replace
 
 from tui_crawler.domain.command import ActionResult, ProbeUrls
-from tui_crawler.domain.origin import Check, FinishReason
+from tui_crawler.domain.endings import FinishReason
+from tui_crawler.domain.origin import Check
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.engine.ports import Clock
 from tui_crawler.engine.roster import Roster

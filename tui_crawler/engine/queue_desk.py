@@ -17,8 +17,9 @@ from tui_crawler.domain.command import (
     SteerJobs,
     UnstashPages,
 )
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.job import JobState, QueueChange
-from tui_crawler.domain.origin import FinishReason, OriginState, Takeover
+from tui_crawler.domain.origin import OriginState, Takeover
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.turn import finish, reopen
 from tui_crawler.domain.url import InvalidUrl, normalise

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.attempt import CanonicalRule, LinkKind
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.intake import Intake
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import CrawlSettings, FinishReason, OriginState, RobotsStatus, Takeover, restore
+from tui_crawler.domain.origin import CrawlSettings, OriginState, RobotsStatus, Takeover, restore
 from tui_crawler.domain.outcome import Storing
 from tui_crawler.domain.page import Standing
 from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules, parse_robots, product_token

@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
 from tui_crawler.domain.attempt import OTHER, Exchange, FetchRequest, FillRecord, RequestRecord, Settle
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.intake import Intake, Queue, sitemaps_of
-from tui_crawler.domain.origin import Check, FinishReason, OriginState, RobotsHop, record_of
+from tui_crawler.domain.origin import Check, OriginState, RobotsHop, record_of
 from tui_crawler.domain.outcome import (
     Crawled,
     Refusing,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import FinishReason, OriginState
+from tui_crawler.domain.origin import OriginState
 from tui_crawler.domain.scheduler import PenaltyBox, Released
 from tui_crawler.domain.turn import FillTodo, Finish, Rest, RestReason, Turn, next_turn
 from tui_crawler.domain.url import InvalidUrl, normalise

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.origin import FinishReason
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.run import RunReason, StorageFailure
 from tui_crawler.engine.clock import SystemClock
 from tui_crawler.engine.engine import Engine

@@ -18,10 +18,10 @@ from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.safe_text import clip, fit, safe
 from tui_crawler.console.sparkline import sparkline
 from tui_crawler.console.table_cells import Styled
+from tui_crawler.domain.endings import UNVERIFIED
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Group
 from tui_crawler.domain.idle_reason import worked_ms
-from tui_crawler.domain.view import UNVERIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

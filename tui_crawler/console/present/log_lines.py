@@ -18,10 +18,9 @@ from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.cut import cut_words
 from tui_crawler.domain.desk_view import ActionView, ActivityView
-from tui_crawler.domain.endings import what_happened
+from tui_crawler.domain.endings import FinishReason, what_happened
 from tui_crawler.domain.exit_code import DISPOSITIONS, FAILURES, Severity
 from tui_crawler.domain.log_window import LogTerms
-from tui_crawler.domain.origin import FinishReason
 from tui_crawler.domain.view import AttemptView
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.glyphs import Mark, state_mark
+from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.idle_reason import RESTING
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.origin import FinishReason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
