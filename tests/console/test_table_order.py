@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tui_crawler.console.crawl_table import begins_with_the_greatest, in_place, order_key, ordered
 from tui_crawler.console.format import count, duration, percent, size
 from tui_crawler.console.present.needle import needle_for, read_needle
 from tui_crawler.console.present.pivot import MOST_VALUES, pivot_of, pivot_rows, pivot_words
 from tui_crawler.console.table_cells import Row
 from tui_crawler.console.table_columns import Column
-from tui_crawler.console.table_order import begins_with_the_greatest, in_place, order_key, ordered
 
 COLUMNS = (Column("name", "NAME"), Column("size", "SIZE"))
 

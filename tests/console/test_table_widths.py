@@ -17,7 +17,7 @@ from tui_crawler.console.present.exits import short_name
 from tui_crawler.console.safe_text import safe
 from tui_crawler.console.table_columns import Layout, arrange
 from tui_crawler.console.table_sizes import Width
-from tui_crawler.console.table_widths import SeenWidths
+from tui_crawler.console.table_view import SeenWidths
 
 COLUMNS = (
     Column("exit", "EXIT", 29, 0, min_width=10, kind="name"),
