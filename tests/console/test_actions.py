@@ -13,10 +13,9 @@ from tests.console.sample_crawl import API, WWW, origin, origins
 from tests.console.support import stage
 from tui_crawler.console import intent as intents
 from tui_crawler.console.actions import ACTIONS, BY_ID, Need, Situation, Where, actions_at, find_action, why_not
-from tui_crawler.console.delay_note import delay_note
 from tui_crawler.console.keys import keys_markdown, keys_of, table_keys
 from tui_crawler.console.notice import Notice, add_notice
-from tui_crawler.console.undo import UndoStack
+from tui_crawler.console.wishes import UndoStack, delay_note
 from tui_crawler.domain.command import ActionResult, PauseOrigins, ResumeOrigins, RetryPages, SetDelay
 from tui_crawler.domain.desk_view import JobView
 from tui_crawler.domain.page_view import FailureGroup

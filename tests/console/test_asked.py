@@ -11,8 +11,8 @@ from tests.console.sample_crawl import WWW, origin
 from tests.console.support import PATIENT_S, Stage, stage
 from tests.console.test_overview import select
 from tui_crawler.console import intent as intents
-from tui_crawler.console.asked import READ_MS, UNHEARD_MS, Asked
 from tui_crawler.console.journal_desk import Fate
+from tui_crawler.console.wishes import READ_MS, UNHEARD_MS, Asked
 from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, SetDelay
 from tui_crawler.domain.view import OriginView
 

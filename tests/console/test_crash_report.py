@@ -12,7 +12,7 @@ from rich.text import Text
 
 from tests.console.poison import CASES, OWN, seen
 from tests.support.terminal import in_terminal
-from tui_crawler.console.crash_report import in_plain_characters
+from tui_crawler.console.terminal_app import in_plain_characters
 
 
 @pytest.mark.parametrize("payload", (CASES | OWN).values(), ids=CASES | OWN)

@@ -20,8 +20,7 @@ from tui_crawler.console.format import count
 from tui_crawler.console.glyphs import Mark, state_mark
 from tui_crawler.console.overview_parts import Card
 from tui_crawler.console.panes.lines import lay_out_line
-from tui_crawler.console.present.chips import Chip, chip, fit_chips
-from tui_crawler.console.present.header import HeaderState, header_lines
+from tui_crawler.console.present.header import Chip, HeaderState, chip, fit_chips, header_lines
 from tui_crawler.console.present.line import Split
 from tui_crawler.console.present.origin_row import COLUMNS, SORT_TITLES
 from tui_crawler.console.present.summary import card_lines, summary_lines

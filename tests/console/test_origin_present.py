@@ -13,8 +13,8 @@ from tui_crawler.console.origin_parts import TopUp, TopUpsOf, top_up_of
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.present.contract_card import contract_lines
 from tui_crawler.console.present.line import Line
+from tui_crawler.console.present.origin_detail import delay_past, delay_source, patience_past
 from tui_crawler.console.present.origin_now import clock_line, head_line, turn_of
-from tui_crawler.console.present.origin_past import delay_past, delay_source, patience_past
 from tui_crawler.console.present.origin_row import delay_cell, next_cell, origin_row
 from tui_crawler.console.table_cells import cell_text
 from tui_crawler.domain.contract import Contract

@@ -6,7 +6,7 @@ from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
 from tui_crawler.console import intent as intents
 from tui_crawler.console.intent import Intent
-from tui_crawler.console.undo import UndoStack
+from tui_crawler.console.wishes import UndoStack
 from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, StopOrigins
 
 PAUSE = Intent((PauseOrigins((API,)),), "pause api", (ResumeOrigins((API,)),))

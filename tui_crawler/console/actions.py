@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.action import OVERLAY, Action, Group, Need, Situation, Where, why_not
-from tui_crawler.console.spoken_actions import SPOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +116,35 @@ ACTIONS: tuple[Action, ...] = (
         "journal.redo", "Z", "redo", "Do again what was undone", Group.crawl, needs=(Need.writer, Need.redo),
         word="redo",
     ),
-    *SPOKEN,
+    Action(
+        "origin.pause", "", "pause", "Pause the marked origins, or the selected one; a pause stays", Group.crawl,
+        _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.unpaused), "tui-crawler pause ORIGIN", "takes the pause off",
+        "pause",
+    ),
+    Action(
+        "origin.resume", "", "resume", "Take the pause off the marked origins, or the selected one", Group.crawl,
+        _ORIGINS, (*_WRITE_ORIGIN, Need.paused), "tui-crawler resume ORIGIN", "puts the pause back", "resume",
+    ),
+    Action(
+        "all.pause", "", "pause all", "Pause every origin; a pause stays", Group.crawl, _ORIGINS,
+        (Need.writer, Need.pausable), "tui-crawler pause --all", "takes the pause off", "pauseall",
+    ),
+    Action(
+        "all.resume", "", "resume all", "Take the pause off every origin that is paused", Group.crawl, _ORIGINS,
+        (Need.writer,), "tui-crawler resume --all", "puts the pause back", "resumeall",
+    ),
+    Action(
+        "job.pause", "", "pause job", "Pause the marked jobs, or the selected one; a pause stays", Group.crawl, _JOBS,
+        _WRITE_JOB, "tui-crawler jobs pause JOB", "takes the pause off", "pausejob",
+    ),
+    Action(
+        "job.resume", "", "resume job", "Take the pause off the marked jobs, or the selected one", Group.crawl, _JOBS,
+        _WRITE_JOB, "tui-crawler jobs resume JOB", "puts the pause back", "resumejob",
+    ),
+    Action(
+        "run.end", "", "end run", "End the run, also a detached one: its origins stop, its pages stay queued (asks)",
+        Group.crawl, needs=(Need.writer, Need.live), command="tui-crawler stop --all", word="end",
+    ),
     Action(
         "filter.open", "/", "filter", "Keep the rows that fit, as you type: text ~fuzzy re:x exit: state: origin: !not",
         Group.look, _FILTERED, word="filter", footer=42,

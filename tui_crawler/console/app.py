@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.notice import Notice, Trouble
     from tui_crawler.console.panes.entry import EntryLine
     from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RulesDesk
-    from tui_crawler.console.undo import UndoStack
-    from tui_crawler.console.wishes import Wishes
+    from tui_crawler.console.wishes import UndoStack, Wishes
 
 TICK_MS = 500
 _OTHER_VIEWS = Path(__file__).with_name("views.tcss")  # styles of what is not in the first paint

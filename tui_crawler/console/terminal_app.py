@@ -5,21 +5,38 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from rich.segment import Segment, Segments
 from textual import events, on
 from textual.app import App, ReturnType
 from textual.driver import Driver
 from textual.filter import ANSIToTruecolor, Monochrome
 
 from tui_crawler.console.appearance import filters_for, fitted, has_utf8
-from tui_crawler.console.crash_report import in_plain_characters
+from tui_crawler.console.safe_text import safe
 from tui_crawler.console.terminal import Outlet, PatientDriver, patient_driver
 from tui_crawler.console.theme import Colours, role_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from rich.console import Console, RenderableType
     from textual.filter import LineFilter
     from textual.theme import Theme
+
+
+_LONGEST = 8_192  # characters of one piece
+
+
+def in_plain_characters(console: Console, reports: Iterable[RenderableType]) -> list[RenderableType]:
+    """The reports as `console` would print them, without anything a terminal could obey.
+
+    The message of an error, and the lines of code and values around it, may hold any text that was crawled.
+    """
+    return [Segments([_plain(piece) for piece in console.render(report) if not piece.is_control]) for report in reports]
+
+
+def _plain(piece: Segment) -> Segment:
+    return Segment("\n".join(safe(line, _LONGEST) for line in piece.text.split("\n")), piece.style)
 
 
 class TerminalApp(App[ReturnType]):

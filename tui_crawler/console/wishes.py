@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tui_crawler.console.action import NOTHING_TO_UNDO
 from tui_crawler.console.applied_versions import AppliedVersions
-from tui_crawler.console.asked import Asked
-from tui_crawler.console.delay_note import delay_note
-from tui_crawler.console.format import count
+from tui_crawler.console.format import count, plural, seconds
 from tui_crawler.console.intent import (
     Intent,
     Question,
@@ -22,26 +22,184 @@ from tui_crawler.console.intent import (
 )
 from tui_crawler.console.journal_desk import Fate, JournalDesk, News
 from tui_crawler.console.present.same_as import same_as
-from tui_crawler.console.seeds_note import seeds_note
-from tui_crawler.console.undo import UNDO, UndoStack
-from tui_crawler.console.uptake import (
-    Outlook,
-    Prospect,
-    Uptake,
-    outlook_of,
-    outlook_on_list,
-    prospect_of,
-    uptake_of,
-)
-from tui_crawler.domain.command import RetryPages
+from tui_crawler.console.uptake import Outlook, Prospect, Uptake, outlook_of, outlook_on_list, prospect_of, uptake_of
+from tui_crawler.domain.command import AddSeeds, PauseOrigins, ResumeOrigins, RetryPages, SetDelay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from tui_crawler.console.app import CrawlerApp
-    from tui_crawler.domain.command import Command
+    from tui_crawler.domain.command import ActionResult, Command
     from tui_crawler.domain.page_view import PageView, TodoView
     from tui_crawler.domain.view import OriginView
+
+
+UNDO = "undo: "
+"""What the words of an intent begin with that takes another one back."""
+
+_KEPT = 50
+_NAMED = 60  # characters of the words of an action that cannot be undone
+
+
+@dataclass(frozen=True, slots=True)
+class UndoStack:
+    """Intents that have an inverse: `done` can be undone, `undone` can be done again. `final` was asked for after
+    all of these and has none; None: there is no such one, or it was told that undo goes past it."""
+
+    done: tuple[Intent, ...] = ()
+    undone: tuple[Intent, ...] = ()
+    final: Intent | None = None
+
+    @property
+    def next_undo(self) -> str:
+        """What undo would undo, in words; empty: nothing."""
+        return self.done[-1].says if self.done else ""
+
+    @property
+    def in_the_way(self) -> str:
+        """That the last action cannot be undone, in words; empty when it can, or there is none."""
+        if self.final is None:
+            return ""
+        says = self.final.says
+        return f"the last action, {says if len(says) <= _NAMED else says[: _NAMED - 1] + '…'}, cannot be undone"
+
+    @property
+    def why_none(self) -> str:
+        """Why there is nothing to undo."""
+        return self.in_the_way or NOTHING_TO_UNDO
+
+    @property
+    def next_redo(self) -> str:
+        """What redo would do again, in words; empty: nothing."""
+        return self.undone[-1].says if self.undone else ""
+
+    def did(self, intent: Intent) -> UndoStack:
+        """After an intent was asked for: with an inverse redo is gone, without one it stands in the way of undo."""
+        if intent.inverse:
+            return UndoStack((*self.done, intent)[-_KEPT:])
+        return replace(self, final=intent)
+
+    def past_it(self) -> UndoStack:
+        """After it was told what stands in the way: what comes before it can be undone now."""
+        return replace(self, final=None)
+
+    def undo(self) -> tuple[Intent, UndoStack] | None:
+        """The intent that undoes the last one, and the stack after it; None when there is none."""
+        if not self.done:
+            return None
+        last = self.done[-1]
+        back = Intent(last.inverse, f"{UNDO}{last.back or last.says}")
+        return back, UndoStack(self.done[:-1], (*self.undone, last))
+
+    def redo(self) -> tuple[Intent, UndoStack] | None:
+        """The intent that does again what was undone last, and the stack after it; None when there is none."""
+        if not self.undone:
+            return None
+        last = self.undone[-1]
+        return Intent(last.commands, f"again: {last.says}"), UndoStack((*self.done, last), self.undone[:-1])
+
+    def without(self, intent: Intent) -> UndoStack:
+        """After an intent was refused: it cannot be undone."""
+        final = None if self.final is intent else self.final
+        return UndoStack(tuple(one for one in self.done if one is not intent), self.undone, final)
+
+
+UNHEARD_MS = 30_000
+"""So long a wish holds of which nothing is heard."""
+READ_MS = 1_000
+"""So long it holds once it was carried out: by then the row was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """A command on some origins, of an intent. `origins` None: on every one. Holds `until` (monotonic ms)."""
+
+    intent: Intent
+    command: Command
+    origins: frozenset[str] | None
+    until: int
+
+
+class Asked:
+    """Wishes that were handed in, the newest last. Times are monotonic ms."""
+
+    def __init__(self) -> None:
+        self._wishes: tuple[_Wish, ...] = ()
+
+    def note(self, intent: Intent, now: int) -> None:
+        """It was handed in."""
+        for command in intent.commands:
+            match command:
+                case PauseOrigins(origins=names) | ResumeOrigins(origins=names):
+                    wish = _Wish(intent, command, frozenset(names) or None, now + UNHEARD_MS)
+                case SetDelay(origin=name):
+                    wish = _Wish(intent, command, frozenset({name}), now + UNHEARD_MS)
+                case _:
+                    continue
+            self._wishes = (*self._wishes, wish)
+
+    def heard(self, intent: Intent, fate: Fate, now: int) -> None:
+        """What became of it: carried out it holds until the rows are read, refused it never was."""
+        match fate:
+            case Fate.done:
+                until = now + READ_MS
+            case Fate.refused | Fate.failed | Fate.waiting:
+                until = now
+            case _:
+                return
+        self._wishes = tuple(replace(one, until=until) if one.intent is intent else one for one in self._wishes)
+
+    def shown(self, views: Collection[OriginView], now: int) -> tuple[OriginView, ...]:
+        """The origins as they are going to be."""
+        self._wishes = tuple(one for one in self._wishes if one.until > now)
+        return tuple(map(self._shown, views)) if self._wishes else tuple(views)
+
+    def _shown(self, view: OriginView) -> OriginView:
+        for wish in self._wishes:
+            if wish.origins is None or view.origin in wish.origins:
+                view = _with(view, wish.command)
+        return view
+
+
+def _with(view: OriginView, command: Command) -> OriginView:
+    match command:
+        case PauseOrigins():
+            return replace(view, paused=True)
+        case ResumeOrigins():
+            return replace(view, paused=False)
+        case SetDelay(delay_ms=own):
+            follows = own > view.delay_ms or (own and view.delay_ms == view.operator_delay_ms)
+            return replace(view, operator_delay_ms=own, delay_ms=own if follows else view.delay_ms)
+        case _:
+            return view
+
+
+def delay_note(commands: Sequence[Command], results: Sequence[ActionResult]) -> str:
+    """Which delay holds where it is another one than was asked for: the operator's own only ever slows down. Empty for
+    other commands, and where that is not told."""
+    if len(commands) != 1 or not results or not results[0].after:
+        return ""
+    match commands[0]:
+        case SetDelay(delay_ms=asked):
+            holds = json.loads(results[0].after).get("in_force")
+            return f"{seconds(holds)} holds" if isinstance(holds, int) and holds != asked else ""
+        case _:
+            return ""
+
+
+def seeds_note(news: News) -> str:
+    """How many of the pages are new, and how many were known; empty of all that adds no seeds."""
+    pairs = zip(news.intent.commands, news.results, strict=False)
+    return "; ".join(filter(None, (_words(result.after) for command, result in pairs if isinstance(command, AddSeeds))))
+
+
+def _words(after: str) -> str:
+    told = json.loads(after or "{}")
+    added, known = (told.get(name) if isinstance(told, dict) else None for name in ("added", "known"))
+    if not isinstance(added, int) or not isinstance(known, int):
+        return ""
+    new = f"{plural(added, 'page')} {'is' if added == 1 else 'are'} new"
+    return f"{new}, {count(known)} {'was' if known == 1 else 'were'} known already" if known else new
 
 
 class Wishes:
