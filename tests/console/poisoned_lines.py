@@ -24,7 +24,6 @@ from tui_crawler.console.present import (
     contract_card,
     failure_rows,
     first_step,
-    log_histogram,
     log_lines,
     origin_detail,
     pivot,
@@ -119,7 +118,7 @@ def every_line_of_the_log(reports: PoisonedReports, now: int) -> Iterator[Line]:
     rows += [session_rows.session_row(one, now, UTC) for one in reports.sessions(9)]
     rows += [action_rows.action_row(one, UTC) for one in reports.asked_for]
     rows += pivot.pivot_rows(pivot.pivot_of([reports.payload, reports.payload, ""], reports.payload))
-    yield log_histogram.histogram(entries, 80, UTC)
+    yield log_lines.histogram(entries, 80, UTC)
     for row in rows:
         yield from row.cells
 

@@ -78,7 +78,7 @@ DOES = frozenset(
 """What keys are said to do, on the screens below."""
 FIXED = {
     ("add.py", "ctrl+s adds"),  # keys of dialogs and of lines, which no key map changes
-    ("begin.py", "ctrl+s begins"),
+    ("welcome_app.py", "ctrl+s begins"),
     ("quit.py", "d detaches"),
     ("quit.py", "q again"),
     ("quit.py", "5 seconds"),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.console.support import Stage, stage
-from tui_crawler.console import screens
+from tui_crawler import console
 from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.intent import Question
 from tui_crawler.console.key_presets import PRESETS
@@ -27,9 +27,8 @@ from tui_crawler.console.screens.palette import PaletteScreen
 from tui_crawler.console.screens.pane_help import PaneHelpScreen
 from tui_crawler.console.screens.pivot import PivotScreen
 from tui_crawler.console.screens.quit import AskQuitScreen
-from tui_crawler.console.screens.rule_sheet import RuleSheetScreen
-from tui_crawler.console.screens.rules import RulesScreen
-from tui_crawler.console.screens.type_count import TypeCountScreen
+from tui_crawler.console.screens.rule_applying import TypeCountScreen
+from tui_crawler.console.screens.rules import RuleSheetScreen, RulesScreen
 from tui_crawler.console.screens.why import AskUrlScreen
 
 OPENED_BY = {
@@ -125,6 +124,6 @@ def dialogs(kind: type[Dialog] = Dialog) -> Iterator[str]:
 
 
 def test_no_dialog_is_forgotten_here() -> None:
-    for module in pkgutil.iter_modules(screens.__path__):
-        importlib.import_module(f"{screens.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(console.__path__, f"{console.__name__}."):
+        importlib.import_module(module.name)
     assert {*dialogs()} == {kind.__name__ for kind in OPENED_BY.values()} | OTHERS

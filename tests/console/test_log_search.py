@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, DOCS, NOW, attempt
 from tests.console.sample_log import activities, operator_actions
-from tui_crawler.console import log_parts, log_search
+from tui_crawler.console import log_parts
 from tui_crawler.console.log_book import LogBook
 from tui_crawler.console.log_parts import BEGINNING, END, LogAround, LogPlace
-from tui_crawler.console.log_search import FEWEST, MOST, LogSearch, Quest
 from tui_crawler.console.present.log_lines import LogLine, action_line, activity_line, attempt_line
+from tui_crawler.console.screens import log_seeking
+from tui_crawler.console.screens.log_seeking import FEWEST, MOST, LogSearch, Quest
 from tui_crawler.domain.desk_view import ActionView, ActivityView
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.view import AttemptView
@@ -81,7 +82,7 @@ def searched(reports: FakeReports, search: LogSearch, took_ms: int = 100) -> Log
 @pytest.fixture(scope="module", autouse=True)
 def small() -> object:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(log_search, "FEWEST", 3)
+        patch.setattr(log_seeking, "FEWEST", 3)
         yield
 
 

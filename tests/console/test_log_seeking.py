@@ -10,7 +10,8 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW
 from tests.console.support import Stage, stage
 from tests.console.test_logs import keys_of, many, table_of
-from tui_crawler.console import log_book, log_parts, log_search
+from tui_crawler.console import log_book, log_parts
+from tui_crawler.console.screens import log_seeking
 
 LOOKING = "◷ looking for"
 
@@ -22,7 +23,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_parts, "LOOK", 120)
     monkeypatch.setattr(log_book, "KEPT", 400)
     monkeypatch.setattr(log_book, "JOINED", 120)
-    monkeypatch.setattr(log_search, "MOST", log_search.FEWEST)
+    monkeypatch.setattr(log_seeking, "MOST", log_seeking.FEWEST)
 
 
 def with_ends(number: int, **ends: str) -> FakeReports:

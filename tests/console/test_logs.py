@@ -16,12 +16,12 @@ from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.events import EventsPane
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.attempt_row import is_problem
-from tui_crawler.console.present.log_histogram import histogram
 from tui_crawler.console.present.log_lines import (
     action_line,
     activity_line,
     attempt_line,
     concerns,
+    histogram,
     log_lines,
     log_row,
     terms_of,

@@ -9,15 +9,15 @@ import pytest
 
 from tests.console.support import stage
 from tests.console.test_sizes import SCREENS
-from tui_crawler.console import pane_help
 from tui_crawler.console.action import NOTHING_TO_UNDO
 from tui_crawler.console.actions import Where
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.glyphs import STATES
-from tui_crawler.console.pane_help import COLUMNS, OF_PANE, PANES, PaneText, column_meaning, text_of
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.stat_rows import LEDGER_COLUMNS
+from tui_crawler.console.screens import pane_help
 from tui_crawler.console.screens.help import _ABOUT, _LEGEND
+from tui_crawler.console.screens.pane_help import COLUMNS, OF_PANE, PANES, PaneText, column_meaning, text_of
 from tui_crawler.console.table_cells import cell_text
 
 SOURCES = Path(__file__).parents[2] / "tui_crawler" / "console"

@@ -8,10 +8,9 @@ from tests.console.sample_crawl import API, NOW
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.origin_parts import robots_sheet
-from tui_crawler.console.panes.robots_text import RobotsText
 from tui_crawler.console.present.robots_lines import decide, wanted_url
 from tui_crawler.console.screens.origin import OriginScreen
-from tui_crawler.console.screens.robots import RobotsScreen
+from tui_crawler.console.screens.robots import RobotsScreen, RobotsText
 from tui_crawler.domain.command import RefetchRobots
 from tui_crawler.domain.contract import Contract
 

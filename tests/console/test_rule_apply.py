@@ -14,10 +14,10 @@ from tests.console.support import Stage, stage
 from tui_crawler.console.journal_desk import Fate, News
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.rule_draft import RuleDraft, entries_of
-from tui_crawler.console.rule_handover import Handover
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.failures import FailuresScreen
 from tui_crawler.console.screens.help import HelpScreen
+from tui_crawler.console.screens.rule_applying import Handover
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen
 from tui_crawler.console.screens.rules import RulesScreen
 from tui_crawler.domain.command import ActionResult, ApplyRules

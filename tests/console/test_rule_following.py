@@ -17,8 +17,8 @@ from tui_crawler.console.impact_room import ImpactNews, ImpactRoom, Timing
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.rule_impact import age_words
 from tui_crawler.console.rule_draft import RuleDraft
+from tui_crawler.console.screens.rule_applying import TypeCountScreen
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen
-from tui_crawler.console.screens.type_count import TypeCountScreen
 from tui_crawler.domain.command import ApplyRules
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.preview import KnownUrl

@@ -17,8 +17,7 @@ from tui_crawler.console.present.rule_sheet import since_of
 from tui_crawler.console.rule_draft import RuleDraft, entries_of
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen
-from tui_crawler.console.screens.rule_sheet import RuleSheetScreen
-from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.console.screens.rules import RuleSheetScreen, RulesScreen
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.preview import Preview
 

@@ -24,9 +24,9 @@ from tui_crawler.console.rule_draft import RuleDraft, entries_of, policies_of
 from tui_crawler.console.rule_pattern import pattern_of
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.failures import FailuresScreen
+from tui_crawler.console.screens.rule_applying import TypeCountScreen
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen
 from tui_crawler.console.screens.rules import RulesScreen
-from tui_crawler.console.screens.type_count import TypeCountScreen
 from tui_crawler.domain.command import ActionResult, ApplyRules
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.pattern import Pattern

@@ -17,7 +17,6 @@ from tests.console.test_injection import CASES, FORBIDDEN, WORST, assert_clean
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import lay_out_line
-from tui_crawler.console.panes.sql_editor import SqlEditor
 from tui_crawler.console.ports import QueryAnswer
 from tui_crawler.console.present.sql_rows import (
     answer_columns,
@@ -28,7 +27,7 @@ from tui_crawler.console.present.sql_rows import (
 )
 from tui_crawler.console.present.sql_words import complete
 from tui_crawler.console.query_desk import MOST_KEPT, QueryDesk
-from tui_crawler.console.screens.sql import SqlScreen
+from tui_crawler.console.screens.sql import SqlEditor, SqlScreen
 from tui_crawler.console.session import Memory
 from tui_crawler.console.view_export import as_json
 

@@ -10,16 +10,17 @@ from tests.console.sample_crawl import API, MINUTE, NOW, page_detail
 from tests.console.support import Stage, stage
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.lines import Lines, lay_out_line
-from tui_crawler.console.present.connection import connection_words, step_cells
 from tui_crawler.console.present.line import Line
 from tui_crawler.console.present.url_detail import (
     ATTEMPT_COLUMNS,
     attempt_rows,
+    connection_words,
     idn_of,
     links_title,
     many_links,
     page_lines,
     path_lines,
+    step_cells,
 )
 from tui_crawler.console.refresh import MOST_LINKS
 from tui_crawler.console.table_cells import cell_text

@@ -27,9 +27,8 @@ from tui_crawler.console.first_step import (
     Left,
 )
 from tui_crawler.console.keys import keys_markdown
-from tui_crawler.console.screens.begin import FileScreen, FirstSeedsScreen
 from tui_crawler.console.welcome_actions import WELCOME
-from tui_crawler.console.welcome_app import WelcomeApp
+from tui_crawler.console.welcome_app import FileScreen, FirstSeedsScreen, WelcomeApp
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.wiring.welcome import Folder

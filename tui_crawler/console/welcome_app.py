@@ -4,25 +4,393 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
+from textual import events
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
 from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Button, Input, Static, TextArea
 
 from tui_crawler.console.appearance import dress
+from tui_crawler.console.crawl_table import Column, CrawlTable, Row
 from tui_crawler.console.failure_words import failure_words
-from tui_crawler.console.first_step import FirstStep, Found, FoundFile, FromDemo, FromSeeds, Left, Threshold
-from tui_crawler.console.screens.begin import FileScreen, FirstSeedsScreen, SeedsDraft
-from tui_crawler.console.screens.lifetime import stands
-from tui_crawler.console.screens.welcome import WelcomeScreen
+from tui_crawler.console.first_step import (
+    FirstStep,
+    Found,
+    FoundFile,
+    FromConfiguration,
+    FromDatabase,
+    FromDemo,
+    FromSeeds,
+    Left,
+    Threshold,
+)
+from tui_crawler.console.keys import key_name
+from tui_crawler.console.panes.bars import TooSmall
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.present.first_step import ART, ART_WIDTH, Way, problem_lines, ways
+from tui_crawler.console.safe_text import safe
+from tui_crawler.console.screens.add import AddScreen
+from tui_crawler.console.screens.base import Dialog, size_classes
+from tui_crawler.console.screens.lifetime import is_for_nobody, stands
+from tui_crawler.console.table_cells import Styled
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.terminal_app import TerminalApp
 from tui_crawler.console.theme import DARK, LIGHT
 from tui_crawler.console.way_out import HANGUP_STATUS
+from tui_crawler.console.welcome_actions import STEP_BY_ID, WELCOME
+from tui_crawler.domain.user_agent import UNCONFIGURED_USER_AGENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+
+_MOST_ROWS = 8
+_WHO = "Who crawls? Server owners see this name in their logs (User-Agent):"
+_WHO_HINT = "e.g. my-project-crawler (for https://example.net/why)"
+_NAMELESS = f"⚠ empty: it goes out as {UNCONFIGURED_USER_AGENT}"
+_COLUMNS = (Column("name", "", 30, min_width=12), Column("about", "", None, priority=1))
+
+
+@dataclass(frozen=True, slots=True)
+class SeedsDraft:
+    """What was typed when the seeds were left without beginning."""
+
+    text: str = ""
+    user_agent: str = ""
+
+
+class StepCheck:
+    """Has a step checked in a thread while its dialog stays open, which gives the step when nothing is wrong."""
+
+    def __init__(self, dialog: Dialog, threshold: Threshold) -> None:
+        self._dialog = dialog
+        self._threshold = threshold
+
+    def begin(self, step: FirstStep, show: Callable[[Sequence[str]], None]) -> None:
+        """Checks; what is wrong is handed to `show`. A check that is under way is forgotten."""
+
+        async def run() -> None:
+            try:
+                problems = await asyncio.to_thread(self._threshold.check, step)
+            except Exception as error:  # noqa: BLE001, RUF100  whatever a file does must not end the console
+                problems = (failure_words(error),)
+            if not problems:
+                self._dialog.dismiss(step)
+            elif stands(self._dialog):
+                show(problems)
+
+        self._dialog.run_worker(run(), group="check", exclusive=True, exit_on_error=False)
+
+
+class FirstSeedsScreen(AddScreen):
+    """Gives FromSeeds, or the draft that is to stand there the next time."""
+
+    def __init__(self, threshold: Threshold, draft: SeedsDraft) -> None:
+        """Begins with the draft."""
+        super().__init__(draft.text, ())
+        self._user_agent = draft.user_agent
+        self._check = StepCheck(self, threshold)
+
+    def more(self) -> Iterable[Widget]:
+        """Who crawls, and what is wrong."""
+        yield Static(_WHO, id="who-label", markup=False)
+        yield PlainInput(self._user_agent, placeholder=_WHO_HINT, id="who", compact=True, select_on_focus=False)
+        nameless = Lines(id="who-nameless")
+        nameless.can_focus = False
+        yield nameless
+        problems = Lines(id="step-problems")
+        problems.can_focus = problems.display = False
+        yield problems
+
+    def on_mount(self) -> None:
+        """Names what the button does."""
+        box = self.query_one(".dialog")
+        box.add_class("begin")
+        self._warn(self._user_agent)
+        box.border_title = Content("Begin with seeds")
+        box.border_subtitle = Content("ctrl+s begins · tab next field · esc leaves")
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """What was wrong may be right now."""
+        super().on_text_area_changed(event)
+        self._show([])
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Somebody says who crawls, or nobody does."""
+        event.stop()
+        self._warn(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Begins."""
+        event.stop()
+        self.action_add()
+
+    def _warn(self, user_agent: str) -> None:
+        """Says what an empty name means; its line stays where it is not."""
+        self.query_one("#who-nameless", Lines).show([Styled("" if user_agent.strip() else _NAMELESS, "warning")])
+
+    def action_add(self) -> None:
+        """Gives the step, if it can be done."""
+        if self.seeds.urls:
+            self._check.begin(FromSeeds(self.seeds.urls, self.query_one("#who", Input).value.strip()), self._show)
+
+    def action_cancel(self) -> None:
+        """Gives what was typed."""
+        self.dismiss(SeedsDraft(self.query_one(TextArea).text, self.query_one("#who", Input).value))
+
+    def _show(self, problems: Sequence[str]) -> None:
+        lines = self.query_one("#step-problems", Lines)
+        lines.display = bool(problems)
+        lines.show(problem_lines(problems))
+
+
+class FileScreen(Dialog):
+    """Gives the step that begins with a file, or None."""
+
+    LEFT_BY_CLICK = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Cancel", show=False),
+        Binding("tab", "app.focus_next", "Next", show=False, priority=True),  # before the next key is looked at
+    ]
+
+    def __init__(
+        self,
+        heading: str,
+        verb: str,
+        files: Sequence[FoundFile],
+        make: Callable[[str], FirstStep],
+        threshold: Threshold,
+    ) -> None:
+        """`files` are offered, others can be typed; `make` makes the step of a path, `verb` names what it does."""
+        super().__init__()
+        self._heading, self._verb = heading, verb
+        self._files = tuple(files)
+        self._make = make
+        self._check = StepCheck(self, threshold)
+
+    def compose(self) -> ComposeResult:
+        """The files that were found, a path, what is wrong with it, and the buttons."""
+        with Vertical(classes="dialog wide begin") as box:
+            box.border_title = Content(self._heading)
+            box.border_subtitle = Content(f"enter {self._verb.lower()}s · tab other field · esc leaves")
+            if self._files:
+                table = CrawlTable(_COLUMNS, id="files", show_header=False)
+                table.styles.height = min(len(self._files), _MOST_ROWS)
+                yield table
+            yield Static("Path:", id="path-label", markup=False)
+            yield PlainInput(id="path", compact=True, select_on_focus=False)
+            yield Lines(id="step-problems")
+            with Horizontal(classes="dialog-buttons"):
+                yield Button(self._verb, id="begin", compact=True, variant="primary")
+                yield Button("Cancel", id="cancel", compact=True)
+
+    def on_mount(self) -> None:
+        """Offers the files; without any a path is typed at once."""
+        self.query_one(Lines).can_focus = False
+        if not self._files:
+            self.query_one(Input).focus()
+            return
+        table = self.query_one(CrawlTable)
+        table.set_rows([_row(one) for one in self._files], cursor="first")
+        table.focus()
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        """The path is the file under the cursor."""
+        event.stop()
+        self.query_one(Input).value = str(event.key)
+
+    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Begins with the file."""
+        event.stop()
+        self._begin(str(event.key))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Another path: nothing is known to be wrong with it."""
+        event.stop()
+        self._show([])
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Begins with the path."""
+        event.stop()
+        self._begin(event.value)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Begins, or not."""
+        event.stop()
+        if event.button.id == "begin":
+            self._begin(self.query_one(Input).value)
+        else:
+            self.action_cancel()
+
+    def action_cancel(self) -> None:
+        """Gives nothing."""
+        self.dismiss(None)
+
+    def _begin(self, path: str) -> None:
+        if path.strip():
+            self._check.begin(self._make(path.strip()), self._show)
+
+    def _show(self, problems: Sequence[str]) -> None:
+        self.query_one(Lines).show(problem_lines(problems))
+
+
+def _row(found: FoundFile) -> Row:
+    about = Styled(found.about, "muted") if found.usable else Styled(f"✗ {found.about}", "warning")
+    return Row(found.name, (found.name, about))
+
+
+_SHORT_BELOW = 19
+_KEY_WIDTH = 4
+
+
+class WayRow(Lines, can_focus=True):
+    """One way to begin: its key, its name, and what it is about."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "choose", "Choose", show=False)]
+
+    class Chosen(Message):
+        """A way was chosen with enter, or clicked."""
+
+        def __init__(self, action_id: str) -> None:
+            super().__init__()
+            self.action_id = action_id
+
+    def __init__(self, way: Way) -> None:
+        """Shows a way."""
+        super().__init__(id=way.action_id.replace(".", "-"), classes="way")
+        self.way = way
+
+    def on_mount(self) -> None:
+        """Writes it."""
+        self.tell(self.way)
+
+    def tell(self, way: Way) -> None:
+        """Shows what the way is about now."""
+        self.way = way
+        action = STEP_BY_ID[way.action_id]
+        key = key_name(action.keys.partition(",")[0])
+        name = (Styled(f" {key.ljust(_KEY_WIDTH - 1)}", "accent bold"), Styled(action.label, "strong bold"))
+        if not way.possible:
+            name = (Styled(f" {key.ljust(_KEY_WIDTH - 1)}", "faint"), Styled(action.label, "muted"))
+        self.show([name, Styled(f"{' ' * _KEY_WIDTH}{way.about}", "muted" if way.possible else "faint")])
+
+    def on_click(self, event: events.Click) -> None:
+        """Chooses it."""
+        event.stop()
+        self.action_choose()
+
+    def action_choose(self) -> None:
+        """Chooses it."""
+        self.post_message(self.Chosen(self.way.action_id))
+
+
+class WelcomeScreen(Screen[None], inherit_bindings=False):
+    """The ways to begin."""
+
+    AUTO_FOCUS = "WayRow"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(one.keys, f"choose('{one.id}')", one.label, id=one.id, show=False) for one in WELCOME),
+        Binding("down,j,tab", "app.focus_next", "Next", show=False),
+        Binding("up,k,shift+tab", "app.focus_previous", "Previous", show=False),
+        Binding("t", "app.next_theme", "Theme", show=False),
+    ]
+
+    def __init__(self, folder: str) -> None:
+        """`folder` is where one is (raw)."""
+        super().__init__()
+        self._folder = folder
+
+    def compose(self) -> ComposeResult:
+        """A picture and a name, where one is, the ways, and a line of keys."""
+        found = self._app.found
+        with Vertical(id="welcome"):
+            with Horizontal(id="welcome-head"):
+                for name in ("welcome-art", "welcome-name"):
+                    lines = Lines(id=name)
+                    lines.can_focus = False
+                    yield lines
+            with Vertical(id="ways") as box:
+                box.border_title = Content("How do you want to begin?")
+                for way in ways(found):
+                    yield WayRow(way)
+            keys = Lines(id="welcome-keys")
+            keys.can_focus = False
+            yield keys
+        yield TooSmall()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handles what is for somebody."""
+        if not is_for_nobody(event, self):
+            await super().on_event(event)
+
+    def on_mount(self) -> None:
+        """Writes what stays."""
+        self.query_one("#welcome-art", Lines).show(ART)
+        self.query_one("#welcome-art").styles.width = ART_WIDTH
+        self.query_one("#welcome-name", Lines).show(
+            [
+                Styled("tui-crawler", "strong bold"),
+                Styled("polite web crawling, seen from your terminal", "muted"),
+                (Styled("folder ", "faint"), Styled(safe(self._folder), "accent")),
+            ]
+        )
+        self.query_one("#welcome-keys", Lines).show([Styled("↑ ↓ and enter, the key, or a click  ·  t theme", "faint")])
+        self._fit()
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Fits another size."""
+        self._fit()
+
+    def on_screen_resume(self) -> None:
+        """Comes to the top again: the size may be another one."""
+        self._fit()
+
+    def show_found(self, found: Found) -> None:
+        """Tells what lies in the folder."""
+        for way in ways(found):
+            self.query_one(f"#{way.action_id.replace('.', '-')}", WayRow).tell(way)
+
+    def on_way_row_chosen(self, event: WayRow.Chosen) -> None:
+        """Does what was chosen."""
+        event.stop()
+        self.action_choose(event.action_id)
+
+    def action_choose(self, action_id: str) -> None:
+        """Goes one way."""
+        app = self._app
+        row = self.query_one(f"#{action_id.replace('.', '-')}", WayRow)
+        row.focus()
+        match action_id:
+            case "welcome.add":
+                app.ask_seeds()
+            case "welcome.load":
+                files = app.found.configurations if app.found else ()
+                app.ask_file("Load a configuration", "Load", files, FromConfiguration)
+            case "welcome.open" if row.way.possible:
+                files = app.found.databases if app.found else ()
+                app.ask_file("Open a crawl", "Open", files, FromDatabase)
+            case "welcome.demo":
+                app.begin_demo()
+            case "welcome.leave":
+                app.leave()
+
+    @property
+    def _app(self) -> WelcomeApp:
+        return cast("WelcomeApp", self.app)
+
+    def _fit(self) -> None:
+        size = self.app.size
+        self.update_classes({**size_classes(size), "-short": size.height < _SHORT_BELOW}, animate=False)
+
 
 _LOOK_S = 0.5
 _CRASHED = 3  # the exit status of what could not run

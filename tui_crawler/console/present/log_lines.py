@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import ago, clock, date_time, seconds, size
+from rich.cells import cell_len
+
+from tui_crawler.console.format import ago, clock, count, date_time, plural, seconds, size
 from tui_crawler.console.present.attempt_row import note, severity_of
 from tui_crawler.console.present.event_rows import action_mark
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.present.line import Line, Prose, fact
 from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.present.urls import bare_host, host_of, path_of
+from tui_crawler.console.sparkline import LEVELS
 from tui_crawler.console.table_cells import Row, Styled
 from tui_crawler.console.table_columns import Column
 from tui_crawler.domain.cut import cut_words
@@ -26,6 +30,86 @@ from tui_crawler.domain.view import AttemptView
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class LogStanding:
+    """How the log stands. `looking` says what is looked for in the database, empty while nothing is; `news` came in
+    behind what is read. `rows` are shown of those `held`: those that `kept` (the filter as it was typed) keeps;
+    `in_part`: they are filtered or in an order of their own; `whole`: the rows held are all there are. `problems` and
+    `hits` of `needle` are among the rows shown."""
+
+    follows: bool
+    looking: str
+    news: int
+    rows: int
+    held: int
+    kept: str
+    in_part: bool
+    whole: bool
+    level: Severity
+    problems: int
+    origin: str
+    needle: str
+    hits: int
+
+
+def log_title(log: LogStanding) -> str:
+    """The title (raw text). A number of entries that are not all there are is told as such."""
+    held = "" if log.whole else " held"
+    parts = ["Log", *filter(None, [log.looking]), "● following" if log.follows else "○ not following"]
+    if log.news and not log.follows:
+        parts.append(f"{count(log.news)} new")
+    if log.kept:
+        parts.append(f"& {log.kept}: {count(log.rows)} of {count(log.held) if log.whole else _held(log.held)}")
+    else:
+        parts.append(f"only {_held(log.rows)}" if log.in_part else count(log.rows) + held)
+    if log.level is not Severity.info:
+        parts.append(LEVEL_WORDS[log.level])
+    elif log.problems:
+        among = "" if log.whole and not log.in_part else " among them"
+        parts.append(plural(log.problems, "problem") + among)
+    if log.origin:
+        parts.append(host_of(log.origin))
+    if log.needle:
+        parts.append(f"/{log.needle}/ {plural(log.hits, 'hit')}{' among them' if log.kept else held}")
+    return " · ".join(parts)
+
+
+def _held(number: int) -> str:
+    return f"the {count(number)} rows held"
+
+
+_BARS, _FEWEST_BARS = 80, 8  # cells
+_ROLES = {Severity.info: "accent", Severity.warning: "warning", Severity.error: "error"}
+
+
+def histogram(lines: Sequence[LogLine], width: int, zone: tzinfo) -> Line:
+    """How many entries there were from the first to the last, in at most `width` cells; where there were
+    problems in their colour, and how many of them."""
+    if not lines:
+        return ""
+    first, last = min(line.at for line in lines), max(line.at for line in lines)
+    ends = Styled(f"{clock(first, zone)} ", "muted"), Styled(f" {clock(last, zone)}", "muted")
+    levels = Counter(line.level for line in lines)
+    counts = [(levels[Severity.error], "✗", "error", "error"), (levels[Severity.warning], "⚠", "warning", "warning")]
+    told = [Styled(f"  {glyph} {plural(number, word)}", role) for number, glyph, word, role in counts if number]
+    room = min(_BARS, width - sum(cell_len(piece.text) for piece in (*ends, *told)))
+    if room < _FEWEST_BARS:
+        return (*ends, *told)
+    span = max(last - first + 1, room)
+    numbers, worst = [0] * room, [Severity.info] * room
+    for line in lines:
+        at = (line.at - first) * room // span
+        numbers[at] += 1
+        worst[at] = max(worst[at], line.level)
+    most = max(numbers)
+    bars = [
+        Styled(LEVELS[-(-number * (len(LEVELS) - 1) // most)] if number else " ", _ROLES[level])
+        for number, level in zip(numbers, worst, strict=True)
+    ]
+    return (ends[0], *bars, ends[1], *told)
+
 
 LOG_COLUMNS: tuple[Column, ...] = (
     Column("time", "TIME", 12, 0, min_width=8),

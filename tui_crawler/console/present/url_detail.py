@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import clock, count, date_time, phase, plural, size
-from tui_crawler.console.present.connection import connection_words, step_cells
+from tui_crawler.console.format import ABSENT, clock, count, date_time, phase, plural, size
 from tui_crawler.console.present.exits import exit_cell, meaning, status_cell
 from tui_crawler.console.present.line import LABEL, Hanging, Line, Prose, Split, fact, heading, width_of
 from tui_crawler.console.present.urls import path_of
@@ -19,6 +18,41 @@ if TYPE_CHECKING:
 
     from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView, RequestView
     from tui_crawler.domain.view import AttemptView
+
+
+KEPT = "kept"
+"""What stands for the steps of a connection that a request found open."""
+
+NOT_NOTED = "?"
+"""What stands for steps nobody noted: an older program made the request, or it was cancelled."""
+
+
+def step_cells(request: RequestView | None) -> tuple[Cell, Cell, Cell]:
+    """What name look-up, TCP connect and TLS handshake took; `-` for a step that was not taken."""
+    if request is None:
+        return (ABSENT, ABSENT, ABSENT)
+    match request.connection_reused:
+        case None:
+            unknown = Styled(NOT_NOTED, "faint")
+            return (unknown, unknown, unknown)
+        case True:
+            return (Styled(ABSENT, "faint"), Styled(KEPT, "muted"), Styled(ABSENT, "faint"))
+        case False:
+            return (phase(request.dns_ms), phase(request.connect_ms), phase(request.tls_ms))
+
+
+def connection_words(request: RequestView) -> str:
+    """The same in words: where it was connected to, and what the steps that were taken took."""
+    to = f" to {request.remote_address}" if request.remote_address else ""
+    if request.connection_reused is None:
+        return f"connection{to}, its steps were not noted"
+    if request.connection_reused:
+        return f"kept connection{to}"
+    steps = (("DNS", request.dns_ms), ("TCP", request.connect_ms), ("TLS", request.tls_ms))
+    taken = ", ".join(f"{name} {phase(ms)}" for name, ms in steps if ms is not None)
+    made = f"new connection{to}" if request.remote_address else "no connection came about"
+    return f"{made}: {taken}" if taken else made
+
 
 ATTEMPT_COLUMNS: tuple[Column, ...] = (
     Column("number", "#", 3, 6, "right"),

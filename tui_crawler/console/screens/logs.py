@@ -12,34 +12,47 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable, Row
-from tui_crawler.console.format import READING
+from tui_crawler.console.format import READING, plural
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.log_book import LogBook
 from tui_crawler.console.log_parts import BEGINNING
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.log_histogram import histogram
 from tui_crawler.console.present.log_lines import (
     LOG_COLUMNS,
     NARROW_LOG_COLUMNS,
     LogLine,
+    LogStanding,
     empty_words,
+    histogram,
     log_lines,
     log_row,
+    log_title,
     url_of,
 )
-from tui_crawler.console.present.log_title import LogStanding, log_title
 from tui_crawler.console.present.needle import field_named
+from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.log_list import LogList
-from tui_crawler.console.screens.log_origin import origin_meant
 from tui_crawler.console.screens.log_seeking import LogSeeking
 from tui_crawler.console.screens.waiting import RowsScreen
 from tui_crawler.domain.exit_code import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+
+def origin_meant(name: str, known: Iterable[str], here: str, narrowed: str) -> tuple[str, str]:
+    """The origin that was named, among those known; without a name that of the entry (`here`), or all (empty) where the
+    log is `narrowed` already. And why it is none, in words; empty where it is one."""
+    if not name:
+        return ("" if narrowed else here), "" if here or narrowed else "this entry is of no origin"
+    origins = tuple(known)
+    near = [origin for origin in origins if name in {origin, host_of(origin)}]
+    near = near or [origin for origin in origins if name in origin]
+    return (near[0], "") if len(near) == 1 else ("", f"{plural(len(near), 'origin')} match {name}")
+
 
 SEARCH_S = 0.15
 

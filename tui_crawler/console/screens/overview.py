@@ -12,7 +12,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.crawl_table import CrawlTable, Row
 from tui_crawler.console.format import READING, count
 from tui_crawler.console.glyphs import ASCENDING, DESCENDING
 from tui_crawler.console.keys import only_at
@@ -21,22 +21,174 @@ from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.events import EventsPane
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.needle import HINT, read_needle
-from tui_crawler.console.present.order import Arrangement, natural_direction
-from tui_crawler.console.present.origin_row import COLUMNS, SORT_TITLES
-from tui_crawler.console.present.urls import host_of
+from tui_crawler.console.present.order import Arrangement, arrange, fields_of, natural_direction
+from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT_TITLES, counts_down, origin_row
+from tui_crawler.console.present.urls import host_of, twin_of
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.live_filter import LiveFilterScreen
 from tui_crawler.console.screens.origin_actions import act_on_origins
-from tui_crawler.console.screens.origin_list import OriginList
 from tui_crawler.console.shared_room import FRAME, SharedRoom
 from tui_crawler.domain.user_agent import UNCONFIGURED_USER_AGENT, WARNING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Mapping, Set
 
+    from tui_crawler.console.screens.base import ConsoleScreen
     from tui_crawler.domain.desk_view import ActionView
+    from tui_crawler.domain.trap import TrapSuspicion
     from tui_crawler.domain.view import OriginView
+
+
+ORDER_MS = 1_000
+"""So long an order holds, and so long after the last key nothing moves (CONSOLE.md, refresh policy)."""
+
+
+_EVERYTHING = "Press {view.problems} or {filter.clear} to see everything."
+
+
+class OriginList:
+    """What a screen shows of the picture's origins in its table."""
+
+    def __init__(self, screen: ConsoleScreen, table: CrawlTable, wanted: Arrangement) -> None:
+        """`wanted` is the order and the filter; `order` brings another one into the table."""
+        self._console = screen.console
+        self._screen = screen
+        self.table = table
+        self.wanted = wanted
+        self.suspicions: Mapping[str, TrapSuspicion] = {}
+        self._narrow = False
+        self._rows: dict[str, Row] = {}
+        self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
+        self._missed: set[str] = set()  # origins that changed while the picture was held still
+        self._ordered_at = -ORDER_MS
+
+    # what changes
+
+    def changed(self, origins: Set[str]) -> None:
+        """These are others now; the rows of those in view are made anew."""
+        self._dirty |= origins | {twin for twin in map(twin_of, origins - self._rows.keys()) if twin in self._rows}
+        self.put_visible()
+
+    def miss(self, origins: Set[str]) -> int:
+        """These are others now, but the picture is held still. Gives how many are by now."""
+        self._missed |= origins
+        return len(self._missed)
+
+    def thaw(self) -> None:
+        """Makes rows anew that were missed."""
+        missed, self._missed = self._missed, set()
+        self.changed(missed)
+
+    def suspect(self, suspicions: Mapping[str, TrapSuspicion]) -> None:
+        """Takes which origins look like traps; `changed` or `put_visible` shows it."""
+        if suspicions is not self.suspicions:
+            self._dirty |= suspicions.keys() ^ self.suspicions.keys()
+            self.suspicions = suspicions
+
+    def fit(self, *, narrow: bool) -> bool:
+        """Fewer columns when narrow; answers whether they are others now, and an order is due."""
+        if narrow == self._narrow:
+            return False
+        self._narrow = narrow
+        self.table.set_columns(NARROW_COLUMNS if narrow else COLUMNS)
+        self._rows.clear()
+        return True
+
+    # the rows
+
+    def tick(self) -> None:
+        """Makes rows in view anew that count down, or that came into view since they changed."""
+        now = self._console.clock.wall_ms()
+        origins = self._console.picture.origins
+        visible = [origins[str(key)] for key in self.table.visible_keys if key in origins]
+        self._put(view for view in visible if counts_down(view, now))
+        self.put_visible()
+
+    def put_visible(self) -> None:
+        """Makes the rows on the screen anew whose origins changed; the others when they come into view."""
+        origins = self._console.picture.origins
+        seen = [str(key) for key in self.table.visible_keys if key in self._dirty]
+        self._put(origins[name] for name in seen if name in origins)
+
+    def put_all(self) -> None:
+        """Makes all rows anew whose origins changed."""
+        origins = self._console.picture.origins
+        self._put([origins[name] for name in self._dirty if name in origins])
+
+    def _put(self, views: Iterable[OriginView]) -> None:
+        console = self._console
+        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.picture.run
+        for view in views:
+            suspected, busy = view.origin in self.suspicions, console.picture.in_flight(view)
+            row = origin_row(
+                view,
+                now,
+                run,
+                zone,
+                narrow=self._narrow,
+                you=console.who,
+                suspected=suspected,
+                in_flight=busy,
+                twin=twin_of(view.origin) in console.picture.origins,
+            )
+            self._rows[view.origin] = row
+            self._dirty.discard(view.origin)
+            self.table.update_row(row)
+
+    # the order
+
+    @property
+    def order_is_due(self) -> bool:
+        """Whether the order has held long enough, and no key was pressed for as long."""
+        return min(self._console.clock.mono_ms() - self._ordered_at, self._console.idle_ms()) >= ORDER_MS
+
+    @property
+    def ordered(self) -> bool:
+        """Whether there is an order that holds."""
+        return self._ordered_at >= 0
+
+    def disorder(self) -> None:
+        """No order holds any more: the next reading brings one."""
+        self._ordered_at = -ORDER_MS
+
+    def order(self, *, anew: bool = False) -> None:
+        """Puts the rows in order, the cursor stays on its origin. Marked ones hold all in place unless it is `anew`."""
+        console, table = self._console, self.table
+        if not console.picture.known or self._screen.frozen:
+            return
+        self._ordered_at = console.clock.mono_ms()
+        origins = console.picture.origins
+        views = arrange(origins.values(), self.wanted, self.suspicions)
+        if table.mark_count and not anew:
+            fit = {view.origin for view in views}
+            views += [origins[str(key)] for key in table.row_order if key not in fit and key in origins]
+        self._put(view for view in views if view.origin not in self._rows)
+        if [view.origin for view in views] != list(table.row_order) or not views:
+            table.placeholder = self._nothing()
+            table.set_rows([self._rows[view.origin] for view in views], keep_marks=True, anew=anew)
+            self.put_visible()
+
+    def _nothing(self) -> str:
+        if self._console.picture.origins:
+            what = "problems" if self.wanted.problems and not self.wanted.needle else "rows"
+            return self._screen.key_names.said(f"No {what} here. {_EVERYTHING}")
+        if self._console.room.starting:
+            return "The crawl is starting."
+        return self._screen.key_names.said("No origins yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
+
+    # going to a row
+
+    def go_to_match(self, text: str, *, forward: bool) -> None:
+        """Goes on from the selected row to the next that fits a filter, round the end."""
+        sought = read_needle(text)
+        origins, order = self._console.picture.origins, self.table.row_order
+        steps = range(1, len(order) + 1) if forward else range(-1, -len(order) - 1, -1)
+        indexes = ((self.table.cursor_index + step) % len(order) for step in steps)
+        target = next((index for index in indexes if sought.keeps(fields_of(origins[str(order[index])]))), None)
+        if target is not None:
+            self.table.move_cursor(index=target)
+
 
 MINUTE_MS = 60_000
 _ACTIONS, _SUSPICIONS = RecentActions(), Suspicions()

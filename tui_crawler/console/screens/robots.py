@@ -13,15 +13,16 @@ from tui_crawler.console.format import READING
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.origin_parts import ContractOf, RobotsFile, RobotsSheet
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.panes.robots_text import RobotsText
+from tui_crawler.console.panes.lines import Lines, lay_out_line
+from tui_crawler.console.panes.long_lines import LongLines
 from tui_crawler.console.present.contract_card import contract_lines
 from tui_crawler.console.present.origin_now import clock_line
-from tui_crawler.console.present.robots_lines import decide, robots_lines, wanted_url
+from tui_crawler.console.present.robots_lines import decide, robots_lines, text_line, wanted_url
 from tui_crawler.console.present.urls import host_of
 from tui_crawler.console.refresh import OriginDetail, Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.screens.origin_actions import act_on_origins
+from tui_crawler.console.table_cells import Piece, Styled
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.robots_words import unavailable_words, unreachable_words
 
@@ -30,6 +31,46 @@ if TYPE_CHECKING:
 
     from tui_crawler.domain.robots import RobotsDecision
     from tui_crawler.domain.view import OriginView
+
+
+class RobotsText(LongLines):
+    """The lines of one robots.txt, with the line that decides."""
+
+    def __init__(self) -> None:
+        """Makes it empty."""
+        super().__init__(id="robots-text", classes="pane")
+        self._sheet: RobotsSheet | None = None
+        self._decided: int | None = None
+        self._obeyed = True
+
+    def show_sheet(self, sheet: RobotsSheet | None, decided: int | None, empty: str, *, obeyed: bool) -> None:
+        """Shows a file, or the words `empty`; `decided` is the number of the line that decides, and comes into view.
+
+        `obeyed` False: it is kept from before, and none of its lines is in force.
+        """
+        if sheet is self._sheet and (decided, obeyed) == (self._decided, self._obeyed) and sheet is not None:
+            return
+        fresh = sheet is not self._sheet
+        self._sheet, self._decided, self._obeyed = sheet, decided, obeyed
+        number = len(sheet.lines) if sheet is not None else 0
+        self._source = tuple([""] * number) if number else (Styled(empty, "muted"),)
+        self._width = -1
+        self._measure()
+        if sheet is not None and (decided or fresh):
+            first = decided or min(sheet.in_force, default=1)
+            self.call_after_refresh(self._come_to, first)
+        self.refresh()
+
+    def _come_to(self, number: int) -> None:
+        """Scrolls so that a line stands in the upper third."""
+        self.scroll_to(y=max(0, number - 1 - self.size.height // 3), animate=False)
+
+    def _row(self, index: int) -> list[Piece]:
+        if self._sheet is None:
+            return super()._row(index)
+        line = text_line(self._sheet, index + 1, self._decided, obeyed=self._obeyed)
+        return next(iter(lay_out_line(line, self._width)), [])
+
 
 _TRY = "robots-url"
 

@@ -5,24 +5,124 @@ While it is on its way nothing else is done to it: what is asked for waits until
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from tui_crawler.console.format import count
 from tui_crawler.console.impact_room import has_outgrown
 from tui_crawler.console.intent import Intent, Question
+from tui_crawler.console.journal_desk import Fate
+from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.present.rule_impact import apply_question, impact_words, must_type
 from tui_crawler.console.present.rule_rows import carry_text, lost_words
-from tui_crawler.console.rule_handover import Handover
+from tui_crawler.console.safe_text import safe
+from tui_crawler.console.screens.base import Dialog
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.lifetime import stands
-from tui_crawler.console.screens.type_count import TypeCountScreen
+from tui_crawler.domain.ruleset import same_rules
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tui_crawler.console.impact_room import ImpactNews
     from tui_crawler.console.journal_desk import News
     from tui_crawler.console.rule_draft import RuleDraft
     from tui_crawler.console.screens.rule_editor import RuleEditorScreen
+    from tui_crawler.domain.command import ActionResult
     from tui_crawler.domain.ruleset import Ruleset
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """A draft that was handed in. `noted`: no engine took it up in time, so nobody waits for it any more, though one
+    may come. `accepted`: it was carried out; `version` is what was written, as far as it is known (0: not)."""
+
+    draft: RuleDraft
+    accepted: bool = False
+    noted: bool = False
+    version: int = 0
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the draft stands still until something is known of it."""
+        return not self.noted
+
+    def after(self, news: News) -> Handover | None:
+        """After something became of it; None: it was refused."""
+        match news.fate:
+            case Fate.written | Fate.locked:
+                return self
+            case Fate.done:
+                return Handover(self.draft, accepted=True, version=_version(news.results, self.draft.base.job))
+            case Fate.waiting:
+                return Handover(self.draft, noted=True)
+            case _:
+                return None
+
+    def seen_in(self, now: Ruleset) -> bool:
+        """Whether the version in force is the one that it made, or a later one. Not before something is known of it:
+        undoing it needs that."""
+        if now.ruleset_id == self.draft.base.ruleset_id:
+            return self.version == now.ruleset_id  # it said so already: nothing was written
+        if self.accepted:
+            return now.ruleset_id >= self.version
+        return self.noted and same_rules(now.policies, self.draft.policies)
+
+
+def _version(results: Sequence[ActionResult], job: str) -> int:
+    for result in results:
+        versions = json.loads(result.after or "{}").get("rulesets", {})
+        if job in versions:
+            return int(versions[job])
+    return 0
+
+
+class TypeCountScreen(Dialog):
+    """Gives the intent of the question's only option, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
+
+    def __init__(self, question: Question, number: int) -> None:
+        """`number` is what has to be typed, with or without spaces."""
+        super().__init__()
+        self._question = question
+        self._number = number
+
+    def compose(self) -> ComposeResult:
+        """What is asked, and where the number is typed."""
+        question = self._question
+        with Vertical(classes="dialog") as box:
+            box.border_title = Content(safe(question.title, 120))
+            box.border_subtitle = Content("enter does it · esc leaves")
+            yield Static(Content(safe(question.text, 600)), classes="dialog-text")
+            if question.note:
+                yield Static(Content(safe(self.key_names.said(question.note), 600)), classes="dialog-note")
+            yield Static(Content(f"Type {count(self._number)} to go on:"), id="count-label")
+            yield PlainInput(id="count", compact=True, select_on_focus=False)
+
+    def on_mount(self) -> None:
+        """The number is typed at once."""
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Goes on with the right number; says so with another one."""
+        event.stop()
+        if "".join(event.value.split()) == str(self._number):
+            self.dismiss(self._question.options[0][1])
+        else:
+            self.query_one("#count-label", Static).update(Content(f"That is not {count(self._number)}; type it:"))
+
+    def action_cancel(self) -> None:
+        """Chooses none."""
+        self.dismiss(None)
+
 
 _PATIENT_TICKS = 20
 """So many ticks (of half a second) the version of a draft that was accepted is waited for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,10 +12,12 @@ from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.impact_room import Extent, ImpactNews, ImpactRoom
 from tui_crawler.console.intent import Intent, Question
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.present.rule_impact import age_words, impact_lines, impact_title, judge, judged_lines
 from tui_crawler.console.present.rule_rows import (
     ENTRY_COLUMNS,
     draft_heading,
@@ -24,31 +27,213 @@ from tui_crawler.console.present.rule_rows import (
     operator_rows,
     overtaken_lines,
     selected_exclusion,
+    typed_lines,
     under_way_lines,
     without_empty,
 )
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.rule_bench import RuleBench, Start, Typing
-from tui_crawler.console.rule_draft import DraftRow, Entry, RuleDraft
+from tui_crawler.console.rule_draft import DraftRow, Entry, RuleDraft, policies_of, with_exclusions
 from tui_crawler.console.rule_parts import RulesInForce, RulesPart, WriterPart
 from tui_crawler.console.rule_words import counted_changes
 from tui_crawler.console.screens.base import title
 from tui_crawler.console.screens.confirm import ConfirmScreen
 from tui_crawler.console.screens.rule_applying import Applying
-from tui_crawler.console.screens.rule_counting import Counting
 from tui_crawler.console.screens.rule_exclusions import PURPOSE as EXCLUDE
 from tui_crawler.console.screens.rule_exclusions import ExclusionEntry
-from tui_crawler.console.screens.rule_typing import RULE, URL, RuleTyping
 from tui_crawler.console.screens.waiting import WaitingScreen
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.policy import EMPTY
+from tui_crawler.domain.ruleset import RulesetChange
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from tui_crawler.console.impact_room import ImpactNews
     from tui_crawler.console.ports import RulesDesk
     from tui_crawler.console.present.line import Line
-    from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.policy import PolicySet
+
+
+class Counting:
+    """The counting for one editor; `news` is what is known of what was asked for last."""
+
+    def __init__(self, screen: RuleEditorScreen, desk: RulesDesk, pane: Lines) -> None:
+        """Nothing is asked for."""
+        self._screen = screen
+        self._pane = pane
+        self._asked: RuleDraft | None = None
+        self.news: ImpactNews | None = None
+        self._under_way = False
+        self._found = 0
+        self._room = ImpactRoom(desk, screen.console.clock, self._deliver)
+        self._begun = False
+
+    def close(self) -> None:
+        """Ends the thread."""
+        self._room.close()
+
+    def count(self, wanted: RuleDraft | None, *, anew: bool = False) -> None:
+        """Counts the impact of a draft, None: there is none; `anew`: though it is the one that was counted last. The
+        thread begins with the first."""
+        if not self._begun:
+            self._begun = True
+            self._screen.run_worker(self._room.run, name="impact", group="impact", thread=True, exit_on_error=False)
+        if anew or wanted is None or wanted != self._asked:
+            self._asked, self.news, self._under_way = wanted, None, False
+            if wanted is None:
+                self._room.ask(())
+            else:
+                self._ask("all")
+        self._show()
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether something may be decided by what is known."""
+        news = self.news
+        return news is not None and news.over and news.timing.is_fresh(self._screen.console.clock.mono_ms())
+
+    def freshen(self) -> None:
+        """Something is to be decided: what became known since is counted now."""
+        if self.news is not None and not self.is_fresh:
+            self._ask(self.news.timing.for_decision())
+
+    def tick(self) -> None:
+        """Twice a second: counts what became known since, so often that it takes a small part of the time."""
+        if self.news is not None and self.news.over:
+            self._ask(self.news.timing.due(self._screen.console.clock.mono_ms()))
+            self._show_title()
+
+    def _ask(self, extent: Extent) -> None:
+        if extent and self._asked is not None and not self._under_way:
+            self._under_way = True
+            self._room.ask(self._asked, extent)
+
+    def _deliver(self, news: ImpactNews) -> None:
+        with suppress(RuntimeError):  # the screen's loop has ended
+            self._screen.call_later(self._heard, news)
+
+    def _heard(self, news: ImpactNews) -> None:
+        """Takes what was counted; what was known before stays until a later count is over."""
+        if news.asked is not self._asked or (not news.over and self.news is not None and self.news.over):
+            return
+        self.news = news
+        if news.over:
+            self._under_way, self._found = False, self._discovered()
+        self._show()
+        if news.over:
+            self._screen.go_on()
+
+    def _discovered(self) -> int:
+        """How many pages became known in this run, as far as it was read."""
+        return sum(view.discovered for view in self._screen.console.picture.origins.values())
+
+    def _show(self) -> None:
+        self._show_title()
+        self._pane.show(impact_lines(self._asked is not None, self.news, self._screen.key_names))
+
+    def _show_title(self) -> None:
+        heading, age = impact_title(self.news), ""
+        if self.news is not None and self.news.over:
+            ago_ms = self._screen.console.clock.mono_ms() - self.news.timing.ended
+            age = age_words(ago_ms, self._discovered() - self._found)
+        if self._screen.has_class("-narrow"):  # a pane has no lower border there
+            heading, age = f"{heading} · {age}" if age else heading, ""
+        title(self._pane, heading, age)
+
+
+RULE, URL = "rule", "url"
+"""What the line is open for."""
+
+ENTRY_HINT = "skip: /calendar/ · exclusion: host: a.example · do_not_crawl: path: {prefix: /x/} · query: allow: [page]"
+URL_HINT = "any URL: what the draft says of it"
+
+
+class RuleTyping:
+    """The line of one editor. What is typed counts as drafted while it is an entry, and is in the draft after enter."""
+
+    def __init__(self, screen: RuleEditorScreen, desk: RulesDesk, bench: RuleBench) -> None:
+        """Nothing is typed."""
+        self._screen = screen
+        self._desk = desk
+        self._bench = bench
+
+    @property
+    def _line(self) -> EntryLine:
+        return self._screen.query_one(EntryLine)
+
+    def comes_first(self) -> bool:
+        """Whether an entry is being typed, which is to be ended before something else begins; says so."""
+        line = self._line
+        if not line.display or line.purpose != RULE:
+            return False
+        self._screen.console.tell("no", "an entry is being written: enter keeps it, esc drops it", "muted")
+        self._screen.query_one("#entry-input").focus()
+        return True
+
+    def edit(self, entry: object) -> None:
+        """Opens the line with an entry as it is now."""
+        draft, tell, keys = self._bench.draft, self._screen.console.tell, self._screen.key_names
+        if isinstance(entry, Exclusion):
+            words = "it stands on the operators' exclusion list: {rule.delete} in the Rules view takes it off"
+            tell("no", keys.said(words), "muted")
+        if draft is None or not isinstance(entry, Entry):
+            return
+        if not draft.has(entry.key):
+            tell("no", f"it is taken out of the draft; {keys('rule.delete')} puts it back", "muted")
+        elif text := self._desk.write(policies_of((entry,))):
+            self.write(Typing(entry), text)
+        else:
+            tell("no", "it cannot be written in one line; tui-crawler rules apply FILE changes it", "muted")
+
+    def write(self, typing: Typing, text: str) -> None:
+        """Opens the line for an entry; one that is being typed there already stays."""
+        line = self._line
+        if line.display and line.purpose == RULE:
+            self._screen.query_one("#entry-input").focus()
+            return
+        self._bench.typing = typing
+        line.open(RULE, "new:" if typing.edits is None else "edit:", text, ENTRY_HINT)
+        self.read(text)
+
+    def read(self, text: str) -> None:
+        """Takes what is typed into the draft for the time being, if it is an entry."""
+        typing = replace(self._bench.typing or Typing(), read=self._desk.read(text) if text.strip() else None)
+        self._bench.typing = typing
+        self._screen.count_impact()
+        heading = "New entry" if typing.edits is None else "Edited entry"
+        self._screen.show_info(heading, typed_lines(text, typing.read, typing.edits))
+
+    def keep(self, text: str) -> None:
+        """Enter: the entry is in the draft; one that is wrong stays in the line."""
+        typing, draft = self._bench.typing or Typing(), self._bench.draft
+        if not text.strip():
+            self.drop()
+        elif isinstance(typing.read, RulesetChange) and draft is not None:
+            self._bench.typing = None
+            self._line.close()
+            made = typing.put_into(draft)
+            self._screen.hold(replace(made, returns_to=0) if made != draft else draft, to_new=True)
+
+    def drop(self) -> None:
+        """Esc: what was typed is not in the draft."""
+        self._bench.typing = None
+        self._line.close()
+        self._screen.focus_main()
+        self._screen.hold(self._bench.renewed())
+
+    def open_test(self, text: str) -> None:
+        """Opens the line for a URL."""
+        if not self.comes_first():
+            self._line.open(URL, "test:", text, URL_HINT)
+            self.test(text)
+
+    def test(self, text: str) -> None:
+        """Shows what the draft says of a URL."""
+        draft = self._bench.candidate
+        policies = with_exclusions(draft.policies if draft is not None else EMPTY, self._bench.added)
+        judged = judge(text, policies) if text.strip() else None
+        self._screen.show_info("What the draft says", judged_lines(judged))
+
 
 _STAYS = frozenset({"view.freeze", "view.problems", "view.export"})
 _GOES = frozenset({"app.quit", "nav.last", "nav.earlier", "nav.later"})

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import BindingType
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.actions import BY_ID, Situation, Where
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.format import READING
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.impact_room import ImpactNews, ImpactRoom
+from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.present.rule_impact import judge, judged_lines
 from tui_crawler.console.present.rule_rows import (
     RULE_COLUMNS,
     VERSION_COLUMNS,
+    comparison_lines,
     counted_words,
+    difference_lines,
     entry_lines,
     entry_row,
     firing_line,
@@ -26,10 +32,11 @@ from tui_crawler.console.present.rule_rows import (
     no_rules_lines,
     operator_rows,
     selected_exclusion,
+    version_row,
     with_firing,
     without_empty,
 )
-from tui_crawler.console.present.rule_sheet import sheet_lines, since_of
+from tui_crawler.console.present.rule_sheet import sheet_lines, since_of, without_lines
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.rule_bench import Start
 from tui_crawler.console.rule_draft import DraftRow, Entry, RuleDraft, entries_of, with_exclusions
@@ -37,23 +44,189 @@ from tui_crawler.console.rule_exclusion import readmit
 from tui_crawler.console.rule_firing import Firing, firings
 from tui_crawler.console.rule_parts import CountedRefusals, HistoryPart, RefusalsPart, RulesInForce, RulesPart
 from tui_crawler.console.rule_words import section_word
-from tui_crawler.console.screens.base import title
+from tui_crawler.console.safe_text import safe
+from tui_crawler.console.screens.base import Dialog, title
 from tui_crawler.console.screens.rule_editor import RuleEditorScreen
 from tui_crawler.console.screens.rule_exclusions import PURPOSE as EXCLUDE
 from tui_crawler.console.screens.rule_exclusions import ExclusionEntry
-from tui_crawler.console.screens.rule_sheet import RuleSheetScreen
-from tui_crawler.console.screens.rule_versions import RuleVersions
 from tui_crawler.console.screens.waiting import WaitingScreen
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, PolicySet, QueryPolicy
-from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.ruleset_change import keys_of
+from tui_crawler.domain.ruleset import Ruleset, same_rules
+from tui_crawler.domain.ruleset_change import changes_between
+from tui_crawler.domain.ruleset_change import keys_of as entry_keys
 from tui_crawler.domain.ruleset_lineage import changes_along
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from datetime import tzinfo
 
+    from tui_crawler.console.ports import RulesDesk
     from tui_crawler.console.present.line import Line
+    from tui_crawler.console.screens.base import ConsoleScreen
+
+
+class RuleSheetScreen(Dialog):
+    """Gives the action that was chosen for the entry, empty for none. It is chosen by the key it has elsewhere."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "leave", "Leave", show=False),
+        Binding("E", "choose('rule.edit')", "Edit", show=False, id="rule.edit"),
+        Binding("D", "choose('rule.delete')", "Delete", show=False, id="rule.delete"),
+    ]
+
+    def __init__(
+        self,
+        heading: str,
+        lines: Sequence[Line],
+        offers: Mapping[str, str] | None = None,
+        desk: RulesDesk | None = None,
+        without: RuleDraft | None = None,
+    ) -> None:
+        """`lines` say what is known, `offers` by its id what an action does here, in words. `without`: the rules
+        without the entry, whose impact `desk` counts; None: that is not to be counted."""
+        super().__init__()
+        self._heading = heading
+        self._lines = list(lines)
+        self._offers = dict(offers or {})
+        self._desk = desk
+        self._without = without
+        self._room: ImpactRoom | None = None
+
+    def compose(self) -> ComposeResult:
+        """The text, which scrolls."""
+        with Vertical(classes="dialog search") as box:
+            box.border_title = Content(safe(self._heading, 120))
+            box.border_subtitle = Content(" · ".join((*self._offered(), "esc leaves")))
+            yield Lines(id="rule-sheet")
+
+    def on_mount(self) -> None:
+        """Shows the text; what would be otherwise is counted."""
+        super().on_mount()
+        self._show(None)
+        self.query_one(Lines).focus()
+        if self._desk is not None and self._without is not None:
+            self._room = ImpactRoom(self._desk, self.console.clock, self._deliver)
+            self.run_worker(self._room.run, name="entry", group="entry", thread=True, exit_on_error=False)
+            self._room.ask(self._without)
+
+    def on_unmount(self) -> None:
+        """Ends the thread."""
+        if self._room is not None:
+            self._room.close()
+
+    def _deliver(self, news: ImpactNews) -> None:
+        with suppress(RuntimeError):  # the screen's loop has ended
+            self.call_later(self._show, news)
+
+    def _show(self, news: ImpactNews | None) -> None:
+        without = without_lines(news, self.key_names) if self._without is not None else ()
+        self.query_one(Lines).show([*self._lines, *without])
+
+    def _offered(self) -> list[str]:
+        """What can be done here, each after its key; what has none is left out."""
+        own = self.console.own_keys
+        found = ((keys_of(name, BY_ID[name].keys, own), words) for name, words in self._offers.items())
+        return [f"{keys[0]} {words}" for keys, words in found if keys]
+
+    def action_leave(self) -> None:
+        """Leaves."""
+        self.dismiss("")
+
+    def action_choose(self, action_id: str) -> None:
+        """Leaves for an action, if there is something to be done here."""
+        if self._offers:
+            self.dismiss(action_id)
+
+
+class RuleVersions:
+    """Shows a history in a table, and what it says in the pane beside it."""
+
+    def __init__(self, screen: ConsoleScreen, table: CrawlTable, difference: Lines) -> None:
+        """Nothing is read yet."""
+        self._screen = screen
+        self._table = table
+        self._difference = difference
+        self.history: tuple[Ruleset, ...] | None = None
+
+    def take(self, history: tuple[Ruleset, ...], current_id: int, zone: tzinfo) -> None:
+        """Shows a history (newest first). Who stands on the version in force stays on that."""
+        selected = self.selected
+        self.history = history
+        self._table.set_rows([version_row(one, zone) for one in history])
+        if selected is None or selected.current:
+            self._table.move_cursor(key=current_id)
+        self.show_difference()
+
+    def show_titles(self) -> None:
+        """Names the panes."""
+        title(self._table, "Rulesets", f"{self._screen.key_names('mark.toggle')} marks one to compare with")
+        title(self._difference, self.heading)
+
+    @property
+    def heading(self) -> str:
+        """What the difference is of; raw text."""
+        one, pair = self.selected, self.compared
+        if pair is not None:
+            return f"From ruleset {pair[0].ruleset_id} to {pair[1].ruleset_id}"
+        return f"What ruleset {one.ruleset_id} changed" if one is not None else "Difference"
+
+    def show_difference(self) -> None:
+        """Shows what the version under the cursor changed, or two differ in."""
+        one, pair, history = self.selected, self.compared, self.history or ()
+        if pair is not None:
+            self._difference.show(comparison_lines(*pair, changes_along(history, *pair)))
+        else:
+            before = self.before(one)
+            if one is None or before is None:
+                changes = changes_between(EMPTY, one.policies if one is not None else EMPTY)
+            else:
+                changes = changes_along(history, before, one)
+            self._difference.show(difference_lines(one, before, changes))
+        self.show_titles()
+
+    @property
+    def selected(self) -> Ruleset | None:
+        """The version under the cursor."""
+        key = self._table.cursor_key
+        return next((one for one in self.history or () if one.ruleset_id == key), None)
+
+    @property
+    def compared(self) -> tuple[Ruleset, Ruleset] | None:
+        """The two versions that are marked, the older one first; or the marked one and the one under the cursor."""
+        marked = [one for one in self.history or () if one.ruleset_id in self._table.marked]
+        here = self.selected
+        chosen = marked if len(marked) > 1 or here is None or here in marked else [*marked, here]
+        if len(chosen) != 2:
+            return None
+        newer, older = sorted(chosen, key=lambda one: -one.ruleset_id)
+        return older, newer
+
+    def before(self, one: Ruleset | None) -> Ruleset | None:
+        """The version that this one was made of, if it is in the history."""
+        wanted = one.parent_id if one is not None else 0
+        return next((each for each in self.history or () if each.ruleset_id == wanted), None)
+
+    def line_back(self, now: Ruleset) -> list[Ruleset]:
+        """The version in force, the one it was made of, and so on, as far as they are known."""
+        line = [now]
+        while (parent := self.before(line[-1])) is not None and parent.ruleset_id < line[-1].ruleset_id:
+            line.append(parent)
+        return line
+
+    def wanted_back(self, now: Ruleset | None) -> Ruleset | str:
+        """The version that is to be brought back, or why none is. On the one in force (`now`): what held before it. On
+        an earlier one: that one."""
+        one = self.selected
+        if one is None:
+            return "no version is selected"
+        back = self.before(one) if one.current else one
+        if back is None:
+            return f"ruleset {one.ruleset_id} is the first: there is none before it"
+        if now is not None and same_rules(back.policies, now.policies):
+            return f"ruleset {back.ruleset_id} says the same as the one in force"
+        return back
+
 
 _DRAFTS = frozenset({"rule.add", "rule.edit", "rule.delete", "rule.up", "rule.down", "rules.bring_back"})
 """Actions that begin a draft."""
@@ -147,7 +320,7 @@ class RulesScreen(WaitingScreen):
         changed = [one for one in changes_along(self._past.history or (), before, now) if one.to]
         if changed:
             one = min(changed, key=lambda one: ("added", "edited", "moved").index(one.kind))
-            self._entries.move_cursor(key=keys_of(now.policies)[one.section][one.to - 1])
+            self._entries.move_cursor(key=entry_keys(now.policies)[one.section][one.to - 1])
 
     def thaw(self) -> None:
         """Shows what came meanwhile."""
