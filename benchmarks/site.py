@@ -137,7 +137,7 @@ def serving(site: Site) -> Iterator[Site]:
     server = context.Process(target=serve, args=(site, ready), daemon=True)
     server.start()
     try:
-        if not ready.wait(30):
+        if not ready.wait(60):
             raise RuntimeError("the server of the benchmark did not start")
         yield site
     finally:

@@ -127,3 +127,24 @@ def test_never_two_under_a_key_never_before_its_gap(max_in_flight, steps):
             now += t
         upcoming = box.next_release(now)
         assert upcoming is None or len(busy) < max_in_flight
+
+
+def test_of_many_keys_that_come_together_the_first_begin_at_once_the_others_one_by_one():
+    box = PenaltyBox(1000)
+    names = [str(number) for number in range(300)]
+    for name in names:
+        box.begin(name, 7_000)
+        box.put(name, name, 7_000)
+    begun = {}
+    for now in range(7_000, 9_000):
+        while released := box.take(now):
+            begun[released.key] = now
+    assert [begun[name] for name in names] == [7_000] * 100 + [7_000 + 5 * n for n in range(1, 201)]
+
+
+def test_another_origin_under_a_known_key_waits_for_nobody():
+    box = PenaltyBox(8)
+    for number in range(300):
+        box.begin("host", 0)
+        box.put(str(number), "host", 0)
+    assert taken(box, 0) is not None

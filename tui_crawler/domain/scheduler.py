@@ -9,6 +9,12 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 
+_AT_ONCE = 100
+"""So many keys that come in together begin at once."""
+
+_APART_MS = 5
+"""The others begin so far apart: a page takes one or two milliseconds of a processor."""
+
 
 @dataclass(slots=True)
 class _Key:
@@ -48,6 +54,7 @@ class PenaltyBox:
         self._released: list[tuple[int, int, int, str]] = []  # served, at_ms, entry, key
         self._busy = 0
         self._ticket = 0
+        self._begins_ms = -_AT_ONCE * _APART_MS
 
     @property
     def in_flight(self) -> int:
@@ -69,6 +76,13 @@ class PenaltyBox:
     def remove(self, origin: str) -> None:
         """The origin waits no longer (paused, finished)."""
         self._place.pop(origin, None)
+
+    def begin(self, key: str, now_ms: int) -> None:
+        """A key comes in at `now_ms`. Of many that come together the first begin at once, the others one by one: equal
+        delays bring them back as they began, and nobody could serve them all at once then."""
+        if key not in self._keys:
+            self._begins_ms = max(self._begins_ms, now_ms - _AT_ONCE * _APART_MS) + _APART_MS
+            self.hold(key, self._begins_ms)
 
     def hold(self, key: str, release_ms: int) -> None:
         """No turn under `key` before `release_ms`; never shortens a gap."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Protocol
 
 from tui_crawler.domain.command import (
@@ -28,7 +29,6 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.job import JobState, QueueChange
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import StoredOrigin
@@ -36,6 +36,7 @@ from tui_crawler.engine.commands import CommandDesk
 from tui_crawler.engine.roster import Roster
 
 _REQUESTS_AT_ONCE = 50  # of those a run may make, a worker takes so many at a time
+_IDLE_AT_ONCE = 256  # of its idle origins it looks at so many at a time
 
 
 class CrewStore(Protocol):
@@ -146,9 +147,9 @@ class CrewMember:
         return QueueChange((), frozenset(held) - listed)
 
     def idle(self) -> tuple[str, ...]:
-        """This worker's origins that have nothing to do, and may have got something from another."""
-        return tuple(
-            name
-            for name, state in self._roster.states.items()
-            if state.finished is FinishReason.exhausted or state.asleep_until
-        )
+        """Some of this worker's origins that have nothing to do, and may have got something from another: others each
+        time, until all were asked."""
+        some = tuple(islice(self._roster.idle, _IDLE_AT_ONCE))
+        for name in some:
+            self._roster.idle[name] = self._roster.idle.pop(name)
+        return some

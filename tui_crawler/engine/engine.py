@@ -10,7 +10,6 @@ from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.command import PauseOrigins, PendingAction, ResumeOrigins
 from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import OriginState, Takeover, record_of
 from tui_crawler.domain.run import RunReason, RunStart, StorageFailure, StoredOrigin
 from tui_crawler.domain.turn import finish, reopen
@@ -29,6 +28,7 @@ from tui_crawler.engine.waiting import Waiting
 _BY_ITSELF = frozenset({RunReason.exhausted, RunReason.operator})
 _CONTINUED = "what was not stored is asked for again: the next start continues this run with all that is left"
 FEW_ORIGINS_DRAIN_MS = 5_000  # running requests may end for so long before the rest is saved
+_OPENED = 512  # so many origins are stored at once as they begin
 _STOPPED_DRAIN_MS = 3_500  # and for so long after the operator has stopped every origin
 _LEASE_LOST = (
     "the lease of this process ran out while it stood still: another one has taken over what it held and goes on with "
@@ -152,7 +152,7 @@ class Engine:
             takeover = Takeover(continued or stored.handed_on, unclean or stored.unclean)
             entered.append(self._roster.enter(stored, takeover, now))
             self._runner.counts[stored.record.origin] = Counts(0 if stored.external else stored.done, stored.failed)
-        await asyncio.gather(*(self._open(state, now) for state in entered))
+        await self._open(entered)
 
     async def rest(self) -> None:
         """Carries out what waits in the journal on a database that nobody crawls; no request is made but probes.
@@ -196,14 +196,18 @@ class Engine:
         judges.adopt(start.rulesets, start.jobs, self._settings.plan.job)
         judges.exclude(await self._store.exclusions())
 
-    async def _open(self, state: OriginState, now: Moment) -> None:
-        """An origin's first place in the box; its gap holds for everyone under its key."""
-        await self._waiting.find_key(state.origin, self._fetcher)
-        self._tell(events.origin_started(now.wall_ms, state, self._runner.counts.get(state.origin, Counts())))
-        if self._waiting.crawls and self._runner.is_excluded(state.origin):
-            await self._runner.refuse_all(state.origin)
-        await self._store.save_origin(record_of(self._roster.states[state.origin]))
-        self._slots.place(state.origin)
+    async def _open(self, opening: Sequence[OriginState]) -> None:
+        """The first places of origins in the box; the gap of each holds for everyone under its key."""
+        now = self._clock.now()
+        for some in pieces(opening, _OPENED):
+            await asyncio.gather(*(self._waiting.find_key(state.origin, self._fetcher) for state in some))
+            for state in some:
+                self._tell(events.origin_started(now.wall_ms, state, self._runner.counts.get(state.origin, Counts())))
+                if self._waiting.crawls and self._runner.is_excluded(state.origin):
+                    await self._runner.refuse_all(state.origin)
+            await self._store.save_origins([record_of(self._roster.states[state.origin]) for state in some])
+            for state in some:
+                self._slots.place(state.origin)
 
     async def _join(self, origin: str, external: bool = False) -> None:
         """An origin that was first linked or added while the run is live."""
@@ -212,7 +216,7 @@ class Engine:
             return
         await self._desk.join((origin,), external)
         if origin in self._roster.states:
-            await self._open(self._roster.states[origin], self._clock.now())
+            await self._open([self._roster.states[origin]])
 
     async def _is_elsewhere(self, origin: str) -> bool:
         """Whether another worker holds an origin: then no request may be made to it from here."""
@@ -314,7 +318,7 @@ class Engine:
                     await self._mind_crew(self._crew)
                 if self._crew is None or await self._crew.store.is_leading():
                     await self._take_actions()
-            if self._few.are_left() and self._reason is None:
+            if self._roster.are_few() and self._reason is None:
                 await self._mind_few_origins()
         except StorageFailure as failure:
             self._slots.hinder(str(failure))
@@ -337,13 +341,12 @@ class Engine:
 
     async def _mind_few_origins(self) -> None:
         if not self._settings.load_next:
-            if self._few.any_unfinished:
+            if not self._roster.all_finished():
                 self.stop(RunReason.few_origins, FEW_ORIGINS_DRAIN_MS)
             return
-        now = self._clock.now()
         for origin in await self._few.load_next():
             if origin not in self._roster.keys:
-                await self._open(self._roster.states[origin], now)
+                await self._open([self._roster.states[origin]])
             self._slots.place(origin)
 
     async def _beat(self) -> None:
@@ -378,8 +381,7 @@ class Engine:
         """Gives the origins that an action concerned their new places, and tells of pauses."""
         now, states = self._clock.now(), self._roster.states
         mine = [origin for origin in carried.touched if origin in states]  # the others are another worker's
-        for some in pieces([origin for origin in mine if origin not in self._roster.keys]):
-            await asyncio.gather(*(self._open(states[origin], now) for origin in some))
+        await self._open([states[origin] for origin in mine if origin not in self._roster.keys])
         for origin in mine:
             self._slots.place(origin)
             match carried.command:

@@ -9,7 +9,7 @@ from tui_crawler.engine.roster import Roster
 
 
 class FewOrigins:
-    """Looks how many origins have not finished. Holds from the first finished one on: a crawl of few may begin."""
+    """Saves the rest of a run, or loads the next one."""
 
     def __init__(self, roster: Roster, store: Store, desk: CommandDesk) -> None:
         self._roster = roster
@@ -17,20 +17,6 @@ class FewOrigins:
         self._desk = desk
         self._exhausted = False
         self.complaint = ""
-
-    def are_left(self) -> bool:
-        """Whether fewer origins than `min_origins` go on."""
-        states = [state for state in self._roster.states.values() if not state.external]
-        least = self._roster.settings.min_origins
-        if not least:
-            return False
-        left = sum(state.finished is None for state in states)
-        return left < least and left < len(states)
-
-    @property
-    def any_unfinished(self) -> bool:
-        """Whether there is a rest at all."""
-        return not self._roster.all_finished()
 
     async def save_rest(self) -> None:
         """Saves what is left as a segment; what cannot be saved stays in the queue for the next run."""

@@ -37,8 +37,9 @@ class JobPlaces:
 
     def reconsider(self) -> tuple[str, ...]:
         """Jobs that had no room among all workers are asked again; answers the origins that wait for one."""
+        any_denied = bool(self._roster.denied)
         self._roster.denied.clear()
-        return tuple(self._starved)
+        return tuple(self._starved) if any_denied else ()
 
     def starve(self, origin: str, is_starving: bool) -> None:
         """Whether an origin has nothing but pages of jobs that have no room."""

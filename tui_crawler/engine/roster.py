@@ -88,6 +88,8 @@ class Roster:
         self.full = FullJobs(self)
         self.shared = False  # several workers crawl this run, each the origins it has leased
         self.denied: set[int] = set()
+        self.idle: dict[str, None] = {}  # origins without work, which may have got some from another worker
+        self._ended: Counter[tuple[FinishReason | None, bool]] = Counter()  # how origins ended, whether external
         self._in_job: Counter[int] = Counter()
         self._for_agents: dict[str, tuple[bytes, dict[str, RobotsRules]]] = {}
 
@@ -97,7 +99,7 @@ class Roster:
         rules = self.rules_of(record.robots.status, record.robots.body) if record.robots else None
         settings = self.settings.settings_of(record.origin)
         state = restore(record, stored.todo, rules, settings, takeover, now, stored.external)
-        self.states[state.origin] = state
+        self.update(state)
         self.pages_known[state.origin] = stored.pages_known
         if stored.seeded:
             self.take_seeds((state.origin,))
@@ -157,6 +159,14 @@ class Roster:
 
     def update(self, state: OriginState) -> OriginState:
         """Replaces the state of an origin."""
+        former = self.states.get(state.origin)
+        if former is not None:
+            self._ended[former.finished, former.external] -= 1
+        self._ended[state.finished, state.external] += 1
+        if state.finished is FinishReason.exhausted or state.asleep_until:
+            self.idle[state.origin] = None
+        else:
+            self.idle.pop(state.origin, None)
         self.states[state.origin] = state
         return state
 
@@ -167,8 +177,17 @@ class Roster:
 
     def all_finished(self) -> bool:
         """Whether nothing is left to do. Paused origins are not finished."""
-        return all(state.finished is not None for state in self.states.values())
+        return not self._ended[None, False] and not self._ended[None, True]
 
     def all_stopped(self) -> bool:
         """Whether every origin was stopped by the operator."""
-        return bool(self.states) and all(s.finished is FinishReason.operator for s in self.states.values())
+        stopped = self._ended[FinishReason.operator, False] + self._ended[FinishReason.operator, True]
+        return bool(self.states) and stopped == len(self.states)
+
+    def are_few(self) -> bool:
+        """Whether fewer origins than `min_origins` go on. Holds from the first finished one on: a crawl of few may
+        begin. Those outside the crawl do not count."""
+        left = self._ended[None, False]
+        return left < self.settings.min_origins and any(
+            number for (reason, external), number in self._ended.items() if reason is not None and not external
+        )

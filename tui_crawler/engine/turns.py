@@ -307,7 +307,7 @@ class TurnRunner:
         """Origins that the whitelist lets join with the pages of an attempt."""
         joining = {page.origin for page in settle.new_pages if not page.external}
         checked = {name for name in joining & self._roster.states.keys() if self._roster.states[name].external}
-        for name in (joining - self._roster.states.keys()) | checked:
+        for name in {name for name in joining if name not in self._roster.states} | checked:
             await self._callbacks.join(name, False)
 
     async def _take_in(self, origin: str, settle: Settle, settled: Settled) -> None:

@@ -49,6 +49,7 @@ class Waiting:
             url = normalise(origin)
             address = None if isinstance(url, InvalidUrl) else await fetcher.address(url.host)
         key = self._roster.keys[origin] = settings.key_of(origin, address)
+        self._box.begin(key, self._clock.now().mono_ms)
         self._box.hold(key, self._roster.states[origin].release_ms)
 
     def place(self, origin: str) -> None:
