@@ -20,7 +20,6 @@ from tui_crawler.console.origin_parts import TopUp, robots_sheet
 from tui_crawler.console.picture import EngineStanding
 from tui_crawler.console.ports import ValidationTotals
 from tui_crawler.console.present import (
-    action_rows,
     contract_card,
     failure_rows,
     first_step,
@@ -30,7 +29,6 @@ from tui_crawler.console.present import (
     rule_impact,
     rule_rows,
     rule_sheet,
-    session_rows,
     sql_rows,
     stat_rows,
     stored_body,
@@ -115,8 +113,8 @@ def every_line_of_the_log(reports: PoisonedReports, now: int) -> Iterator[Line]:
     rows += [stat_rows.worker_row(load) for load in stat_rows.worker_loads(reports.rows.values())]
     rows += stat_rows.origin_rows(stat_rows.top_origins(reports.rows.values(), "failed"), "failed")
     rows += stat_rows.exit_rows(reports.exit_counts("", now))
-    rows += [session_rows.session_row(one, now, UTC) for one in reports.sessions(9)]
-    rows += [action_rows.action_row(one, UTC) for one in reports.asked_for]
+    rows += [stat_rows.session_row(one, now, UTC) for one in reports.sessions(9)]
+    rows += [stat_rows.action_row(one, UTC) for one in reports.asked_for]
     rows += pivot.pivot_rows(pivot.pivot_of([reports.payload, reports.payload, ""], reports.payload))
     yield log_lines.histogram(entries, 80, UTC)
     for row in rows:

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, attempt
 from tests.console.support import Stage, stage
-from tui_crawler.console import attempt_book
-from tui_crawler.console.attempt_book import AttemptBook
 from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.origin_parts import AttemptsAfter, AttemptsBefore
 from tui_crawler.console.refresh import WINDOW
-from tui_crawler.console.screens.origin import OriginScreen
+from tui_crawler.console.screens import origin
+from tui_crawler.console.screens.origin import AttemptBook, OriginScreen
 from tui_crawler.domain.view import AttemptView
 
 KEPT = 500
@@ -24,7 +23,7 @@ KEPT = 500
 def small() -> object:
     """Little is held, so that it is let go soon."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attempt_book, "KEPT", KEPT)
+        patch.setattr(origin, "KEPT", KEPT)
         yield
 
 

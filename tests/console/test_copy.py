@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.console.sample_crawl import API, WWW, page
 from tests.console.support import FakeReports, Stage, stage
 from tests.console.test_injection import CASES, PoisonedReports
-from tui_crawler.console import clipboard, view_export
+from tui_crawler.console import row_desk, view_export
 from tui_crawler.console.crawl_table import Column, CrawlTable, Row, Styled
 from tui_crawler.console.screens import copy
 from tui_crawler.console.screens.copy import CopyScreen
@@ -139,17 +139,17 @@ async def test_a_row_that_is_no_page_has_no_url_to_copy() -> None:
 
 
 async def test_a_terminal_is_never_given_what_is_too_long(tmp_path: Path) -> None:
-    assert clipboard.copy_text("x" * (clipboard.MOST_BYTES + 1), tmp_path).for_terminal == ""
-    assert clipboard.copy_text("é" * (clipboard.MOST_BYTES // 2), None).for_terminal
-    assert clipboard.copy_text("é" * (clipboard.MOST_BYTES // 2 + 1), None).for_terminal == ""
-    assert (tmp_path / "copied.txt").stat().st_size == clipboard.MOST_BYTES + 2
+    assert row_desk.copy_text("x" * (row_desk.MOST_BYTES + 1), tmp_path).for_terminal == ""
+    assert row_desk.copy_text("é" * (row_desk.MOST_BYTES // 2), None).for_terminal
+    assert row_desk.copy_text("é" * (row_desk.MOST_BYTES // 2 + 1), None).for_terminal == ""
+    assert (tmp_path / "copied.txt").stat().st_size == row_desk.MOST_BYTES + 2
 
 
 @pytest.mark.parametrize("payload", CASES.values(), ids=CASES)
 def test_copies_and_exports_of_hostile_rows_are_plain(payload: str) -> None:
     for text in hostile_texts(payload):
         assert plain(text), (payload, text)
-    assert plain(clipboard.copy_text(payload, None).text)
+    assert plain(row_desk.copy_text(payload, None).text)
 
 
 def hostile_texts(payload: str) -> Iterator[str]:
@@ -159,14 +159,14 @@ def hostile_texts(payload: str) -> Iterator[str]:
     for format_id, _ in view_export.FORMATS:
         yield export(TableText(COLUMNS, rows, reports.pages), format_id).replace("\r\n", "\n")
     for one in reports.pages:
-        yield clipboard.encoded_url(one.url)
-        yield clipboard.curl_command(one.url, f"agent {payload}", one.etag, one.last_modified)
+        yield row_desk.encoded_url(one.url)
+        yield row_desk.curl_command(one.url, f"agent {payload}", one.etag, one.last_modified)
     yield view_export.as_line(rows[0])
 
 
 @given(st.text(max_size=60))
 def test_a_curl_command_is_one_line_of_plain_words(text: str) -> None:
-    line = clipboard.curl_command(f"https://example.org/{text}", text, text, text)
+    line = row_desk.curl_command(f"https://example.org/{text}", text, text, text)
     assert line.isascii()
     assert line.isprintable()
     words = shlex.split(line)
@@ -177,7 +177,7 @@ def test_a_curl_command_is_one_line_of_plain_words(text: str) -> None:
 
 
 def test_a_curl_command_asks_as_the_crawler_would() -> None:
-    line = clipboard.curl_command("https://example.org/a?b=c&d", "my-crawler (for me)", '"a81"', "Mon, 05 Jan 2026")
+    line = row_desk.curl_command("https://example.org/a?b=c&d", "my-crawler (for me)", '"a81"', "Mon, 05 Jan 2026")
     assert line == (
         "curl --globoff --compressed -H 'User-Agent: my-crawler (for me)' -H 'If-None-Match: \"a81\"' "
         "-H 'If-Modified-Since: Mon, 05 Jan 2026' 'https://example.org/a?b=c&d'"
@@ -185,8 +185,8 @@ def test_a_curl_command_asks_as_the_crawler_would() -> None:
 
 
 def test_urls_are_percent_encoded() -> None:
-    assert clipboard.encoded_url("https://bücher.example/ä b") == "https://xn--bcher-kva.example/%C3%A4%20b"
-    assert clipboard.encoded_url("javascript:alert(1)\x1b") == "javascript:alert(1)%1B"
+    assert row_desk.encoded_url("https://bücher.example/ä b") == "https://xn--bcher-kva.example/%C3%A4%20b"
+    assert row_desk.encoded_url("javascript:alert(1)\x1b") == "javascript:alert(1)%1B"
 
 
 def test_no_cell_is_a_formula() -> None:

@@ -13,9 +13,9 @@ from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.intent import add_seeds, retry_failed
 from tui_crawler.console.journal_desk import Fate, News
 from tui_crawler.console.notice import TROUBLES_KEPT, Trouble, add_trouble
-from tui_crawler.console.present.action_rows import action_row as ledger_row
 from tui_crawler.console.present.event_rows import action_mark, action_row
 from tui_crawler.console.present.same_as import command_line_of, same_as
+from tui_crawler.console.present.stat_rows import action_row as ledger_row
 from tui_crawler.console.table_cells import Styled
 from tui_crawler.console.wishes import seeds_note
 from tui_crawler.domain.command import (

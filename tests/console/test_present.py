@@ -17,12 +17,12 @@ from tui_crawler.console.footer_order import footer_at
 from tui_crawler.console.glyphs import Mark
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.typing import plain_text
+from tui_crawler.console.picture import OriginMeters, RateMeter
 from tui_crawler.console.present.exits import exit_cell, meaning, short_name
 from tui_crawler.console.present.footer import footer_line
 from tui_crawler.console.present.header import HeaderState, eta_words, header_lines
 from tui_crawler.console.present.order import SORT_COLUMNS, Arrangement, arrange
 from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT_TITLES, origin_row, patience_parts
-from tui_crawler.console.present.rates import OriginMeters, RateMeter
 from tui_crawler.console.present.standing import TALLIES, counted_as, is_problem, standing
 from tui_crawler.console.present.urls import host_of, path_of, whole_url
 from tui_crawler.console.safe_text import clip_left

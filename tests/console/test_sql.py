@@ -24,8 +24,8 @@ from tui_crawler.console.present.sql_rows import (
     answer_record,
     answer_rows,
     answer_words,
+    complete,
 )
-from tui_crawler.console.present.sql_words import complete
 from tui_crawler.console.query_desk import MOST_KEPT, QueryDesk
 from tui_crawler.console.screens.sql import SqlEditor, SqlScreen
 from tui_crawler.console.session import Memory

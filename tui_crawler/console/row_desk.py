@@ -1,19 +1,74 @@
-"""Rows that leave the screen: copied (`y`) or exported (`o`)."""
+"""Rows that leave the screen: copied (`y`: to the terminal's clipboard by OSC 52, and to a file) or exported (`o`).
+
+Whether a terminal takes OSC 52 cannot be known, so the file is written as well and its path is told.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from tui_crawler.console import clipboard, view_export
+from tui_crawler.console import view_export
 from tui_crawler.console.format import plural
+from tui_crawler.console.panes.typing import plain_text
+from tui_crawler.console.session import write_privately
 from tui_crawler.domain.page_view import LinkView, PageView
+from tui_crawler.domain.url import CrawlUrl, normalise
 
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.crawl_table import CrawlTable
     from tui_crawler.console.screens.base import ConsoleScreen
+
+
+MOST_BYTES = 64_000
+"""More is written to the file only: terminals drop what is longer."""
+MOST_ROWS = 1_000
+FILE_NAME = "copied.txt"
+_URL_CHARACTERS = "!#$%&'()*+,-./:;=?@[]_~"
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What became of a copy. `for_terminal` is the text for OSC 52, empty when it is too long; `file` empty: none."""
+
+    text: str
+    for_terminal: str
+    file: str
+
+
+def copy_text(text: str, folder: Path | None) -> Copied:
+    """Cleans a text of everything a terminal could obey and writes it to the file in `folder` (None: to none)."""
+    clean = plain_text(text)
+    path = folder / FILE_NAME if folder is not None else None
+    written = path is not None and write_privately(path, f"{clean}\n")
+    fits = len(clean.encode("utf-8")) <= MOST_BYTES
+    return Copied(clean, clean if fits else "", str(path) if written else "")
+
+
+def encoded_url(url: str) -> str:
+    """A URL in printable ASCII: normalised, or, where it is none, percent-encoded as it stands."""
+    found = normalise(url)
+    if isinstance(found, CrawlUrl) and _is_header_safe(found.href):
+        return found.href
+    return quote(url.encode("utf-8", "surrogatepass"), safe=_URL_CHARACTERS)
+
+
+def curl_command(url: str, user_agent: str, etag: str = "", last_modified: str = "") -> str:
+    """The request as a curl command for a POSIX shell; a value that no header could carry is left out."""
+    headers = [("User-Agent", user_agent), ("If-None-Match", etag), ("If-Modified-Since", last_modified)]
+    given = [("-H", f"{name}: {value}") for name, value in headers if value and _is_header_safe(value)]
+    words = ["curl", "--globoff", "--compressed", *(word for pair in given for word in pair), encoded_url(url)]
+    return shlex.join(words)
+
+
+def _is_header_safe(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
 
 EXPORT_FOLDER = Path("exports")
 COPIES = {"url": "URL", "curl": "curl command", "json": "JSON", "row": "row"}
@@ -62,7 +117,7 @@ class RowDesk:
         if not lines:
             self._app.tell("copy", f"there is no {COPIES[what]} to copy", "muted")
             return
-        copied = clipboard.copy_text("\n".join(lines), self._folder)
+        copied = copy_text("\n".join(lines), self._folder)
         if copied.for_terminal:
             self._app.copy_to_clipboard(copied.for_terminal)
         name = COPIES[what] if len(lines) == 1 else f"{len(lines)} × {COPIES[what]}"
@@ -79,13 +134,13 @@ class RowDesk:
         url = _url_of(screen, table, key)
         match what:
             case "url":
-                return clipboard.encoded_url(url) if url else ""
+                return encoded_url(url) if url else ""
             case "curl":
                 run = self._app.picture.run
                 page = record if isinstance(record, PageView) else screen.page_of(url)
                 agent = run.user_agent if run is not None else ""
                 etag, modified = (page.etag, page.last_modified) if page is not None else ("", "")
-                return clipboard.curl_command(url, agent, etag, modified) if url else ""
+                return curl_command(url, agent, etag, modified) if url else ""
             case "json" if row is not None:
                 return view_export.as_json(table.columns, row, record)
             case "row" if row is not None:
@@ -134,7 +189,7 @@ def _chosen(table: CrawlTable | None) -> tuple[Hashable, ...]:
     """The marked rows in their order, or the one under the cursor."""
     if table is None or table.cursor_key is None:
         return ()
-    marked = tuple(key for key in table.row_order if key in table.marked)[: clipboard.MOST_ROWS]
+    marked = tuple(key for key in table.row_order if key in table.marked)[:MOST_ROWS]
     return marked or (table.cursor_key,)
 
 

@@ -1,4 +1,4 @@
-"""The statistics as rows: exit codes, origins, jobs, stashes, limbo, refused links, runs, workers. Pure."""
+"""The statistics as rows: exit codes, origins, jobs, stashes, limbo, refused links, runs, workers, actions. Pure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.format import ABSENT, clock, compact, count, date_time, duration, percent, size
+from tui_crawler.console.format import ABSENT, ago, clock, coarse, compact, count, date_time, duration, percent, size
 from tui_crawler.console.glyphs import Mark, state_mark
-from tui_crawler.console.present.action_rows import ACTION_COLUMNS
+from tui_crawler.console.present.event_rows import action_mark
 from tui_crawler.console.present.exits import exit_cell, mark_of
-from tui_crawler.console.present.session_rows import SESSION_COLUMNS
+from tui_crawler.console.present.same_as import command_line_of
 from tui_crawler.console.present.urls import bare_host, host_of
 from tui_crawler.console.sparkline import bar
 from tui_crawler.console.table_cells import Row, Styled
@@ -21,9 +21,88 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import tzinfo
 
-    from tui_crawler.domain.desk_view import JobView, LimboView, StashView
+    from tui_crawler.console.ports import SessionView
+    from tui_crawler.domain.desk_view import ActionView, JobView, LimboView, StashView
     from tui_crawler.domain.page_view import ExitCountView, RefusedView
     from tui_crawler.domain.view import OriginView, RunView
+
+
+ACTION_COLUMNS: tuple[Column, ...] = (
+    Column("at", "WHEN", 8, 1),
+    Column("who", "WHO", 10, 3, min_width=6),
+    Column("state", "STATE", 9, 0),
+    Column("action", "ACTION", 10, 0, min_width=6),
+    Column("target", "OF", None, 4, min_width=24, kind="place"),
+    Column("same", "COMMAND LINE", None, 0, min_width=16),
+)
+
+
+def action_row(one: ActionView, zone: tzinfo) -> Row:
+    """An action; its key is its number."""
+    line, mark = command_line_of(one), action_mark(one)
+    return Row(
+        one.action_id,
+        (
+            Styled(clock(one.at, zone), "muted"),
+            Styled(one.who, "muted"),
+            Styled(mark.label, mark.role),
+            Styled(one.action.replace("_", " "), "strong"),
+            Styled(one.target),
+            (
+                Styled(one.error + "  " if one.error else "", "error"),
+                Styled(line or one.target, "" if line else "muted"),
+            ),
+        ),
+    )
+
+
+SESSION_COLUMNS: tuple[Column, ...] = (
+    Column("worker", "WORKER", 16, 0, min_width=12),
+    Column("state", "STATE", 10, 0),
+    Column("place", "HOST AND PROCESS", None, 1, min_width=14),
+    Column("since", "SINCE", 19, 2, min_width=8),
+    Column("took", "LASTED", 7, 6, "right"),
+    Column("beat", "HEARTBEAT", 9, 1, "right", min_width=4, short="BEAT"),
+    Column("origins", "ORIGINS", 7, 3, "right", min_width=4, short="ORIG"),
+    Column("run", "RUN", 4, 7, "right"),
+    Column("end", "ENDED BY", 18, 5, min_width=8),
+)
+
+
+def session_row(one: SessionView, now: int, zone: tzinfo) -> Row:
+    """A process at `now` (epoch ms); its key is its number."""
+    since = Styled(date_time(one.started_at, zone), "", short=clock(one.started_at, zone))
+    silent = now - one.heartbeat_at
+    late = not one.ended_at and silent > one.lease_ms
+    return Row(
+        one.session_id,
+        (
+            Styled(one.worker or ABSENT, "strong"),
+            _state(one, late=late),
+            (one.host or ABSENT, Styled(f" · {one.pid}", "muted")),
+            since,
+            Styled(duration((one.ended_at or now) - one.started_at), "muted"),
+            Styled(ago(silent), "warning" if late else "muted", short=coarse(max(0, silent))),
+            Styled(count(one.origins), "" if one.origins else "faint"),
+            Styled(str(one.run_id) if one.run_id else ABSENT, "muted"),
+            Styled(_end(one), "muted" if one.clean or not one.ended_at else "warning"),
+        ),
+    )
+
+
+def _state(one: SessionView, *, late: bool) -> Styled:
+    if one.ended_at:
+        return Styled("■ ended", "muted") if one.clean else Styled("✗ lost", "error")
+    if late:
+        return Styled("⚠ silent", "warning")
+    return Styled("○ resting", "muted") if one.rest else Styled("▶ crawling", "active")
+
+
+def _end(one: SessionView) -> str:
+    if not one.ended_at:
+        return ABSENT
+    return one.ended_by or ("itself" if one.clean else "nobody knows")
+
 
 SHOWN = 100
 """How many origins a top list names."""

@@ -20,8 +20,15 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
 from tui_crawler.console.ports import QueryAnswer
-from tui_crawler.console.present.sql_rows import answer_columns, answer_lines, answer_record, answer_rows, answer_words
-from tui_crawler.console.present.sql_words import Schema, complete
+from tui_crawler.console.present.sql_rows import (
+    Schema,
+    answer_columns,
+    answer_lines,
+    answer_record,
+    answer_rows,
+    answer_words,
+    complete,
+)
 from tui_crawler.console.refresh import Snapshot, Wants
 from tui_crawler.console.screens.base import ConsoleScreen, title
 from tui_crawler.console.table_cells import Row, Styled

@@ -15,9 +15,7 @@ from tui_crawler.console.format import READING, clock, count, plural
 from tui_crawler.console.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.present.action_rows import action_row
 from tui_crawler.console.present.exits import meaning
-from tui_crawler.console.present.session_rows import session_row
 from tui_crawler.console.present.stat_rows import (
     EXIT_COLUMNS,
     JOB_COLUMNS,
@@ -28,12 +26,14 @@ from tui_crawler.console.present.stat_rows import (
     ORIGIN_COLUMNS,
     SPANS,
     RefusedReason,
+    action_row,
     exit_rows,
     job_row,
     limbo_row,
     origin_rows,
     refused_row,
     run_row,
+    session_row,
     stash_row,
     top_origins,
     validation_row,
