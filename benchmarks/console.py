@@ -45,7 +45,7 @@ TURN = (
 )
 """What each key is called, the key, and what stands on the screen when it is answered. `c` shows its first words at
 once: it is answered when the groups stand there."""
-TURNS = 12
+TURNS = 6
 LISTENS_NOBODY = "127.0.0.1:9"
 SETTLES, ORIGINS, PAGES = 1_000, 1_000, 1_000_000
 

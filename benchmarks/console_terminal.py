@@ -28,7 +28,7 @@ from tui_crawler.console.glyphs import CURSOR
 ROOT = Path(__file__).parents[1]
 WIDTH, HEIGHT = 120, 40
 LEAST_S, MOST_S = 0.15, 1.6  # between two keys; orders change a second after the last one
-BETWEEN_S = (0.7, 1.3)  # in a turn: what is read meanwhile has come
+BETWEEN_S = (1.2, 1.6)  # in a turn: what is read meanwhile has come
 PATIENT_S = 30.0
 PANE_END, NAME = "╰", "site"
 WAY_DOWN, UP_AND_DOWN = b"\x04" * 6, (b"j", b"k")  # ctrl+d is half a page

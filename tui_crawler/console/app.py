@@ -312,9 +312,19 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def pop_screen(self) -> AwaitComplete:
         """Closes the screen on top; how it looked is there again when it is opened anew."""
+        self._leave_screen()
+        return super().pop_screen()
+
+    def switch_screen(self, screen: Screen[None] | str) -> AwaitComplete:
+        """Closes the screen on top for another one."""
+        self._leave_screen()
+        return super().switch_screen(screen)
+
+    def _leave_screen(self) -> None:
         if isinstance(self.screen, ConsoleScreen):
             self.looks.keep(self.screen)
-        return super().pop_screen()
+            if self.is_screen_installed(self.screen):
+                self.screen.left()
 
     def screen_came_up(self, screen: ConsoleScreen) -> None:
         """A screen is on top now: it is read for at once. The first is painted first, by Textual's own answer."""

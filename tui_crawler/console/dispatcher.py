@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.actions import BY_ID, Action, Situation, Where, why_not
 from tui_crawler.console.frame import Frame
-from tui_crawler.console.history import History
+from tui_crawler.console.history import History, Place
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.screens.base import ConsoleScreen
 from tui_crawler.console.screens.origin_actions import act_on_origins
@@ -283,9 +283,12 @@ class Dispatcher:
         while len(app.screen_stack) > 1:
             if kind is not None and isinstance(app.screen, kind):
                 return True
+            if kind is not None and len(app.screen_stack) == 2 and isinstance(app.screen, ConsoleScreen):
+                app.switch_screen(self.history.screen_at(Place(kind)))
+                return True
             app.pop_screen()
         if kind is not None:
-            app.push_screen(kind())
+            app.push_screen(self.history.screen_at(Place(kind)))
         return True
 
     def _do_console(self, action_id: str, screen: ConsoleScreen) -> None:

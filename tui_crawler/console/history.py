@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tui_crawler.console.actions import Where
+from tui_crawler.console.looks import VIEWS
 from tui_crawler.console.screens.overview import OverviewScreen
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from tui_crawler.console.screens.base import ConsoleScreen
 
 MOST = 100
+KEPT = VIEWS | {Where.rules}
+"""Views whose screens stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class History:
     def __init__(self, app: CrawlerApp) -> None:
         """Nobody was anywhere yet."""
         self._app = app
+        self._views: dict[Place, ConsoleScreen] = {}
         self.trail = Trail()
 
     def came_up(self, screen: ConsoleScreen) -> None:
@@ -68,6 +73,15 @@ class History:
         if self._app.console_screen is screen:
             made_of = ((), ()) if isinstance(screen, OverviewScreen) else screen.made_of
             self.trail = self.trail.went(Place(type(screen), *made_of))
+
+    def screen_at(self, place: Place) -> ConsoleScreen:
+        """The screen of a place: of a numbered view always the same, which keeps its widgets while it is hidden (and
+        neither reads nor paints then); else a new one."""
+        screen = self._views.get(place) or place.make()
+        if screen.WHERE in KEPT and place not in self._views:
+            self._views[place] = screen
+            self._app.install_screen(screen, screen.WHERE.name)
+        return screen
 
     def do(self, action_id: str) -> bool:
         """Does an action; False when it is none of these."""
@@ -95,4 +109,4 @@ class History:
         while len(app.screen_stack) > 1:
             app.pop_screen()
         if place.kind is not OverviewScreen:
-            app.push_screen(place.make())
+            app.push_screen(self.screen_at(place))

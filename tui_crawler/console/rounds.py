@@ -51,6 +51,7 @@ class Rounds:
         if screen is not None and not self._asked:
             wants = screen.wants()
             self._asked = self.poller.ask(replace(wants, at_once=True) if at_once else wants)
+            self._ask_at = self._ask_at or self._asked  # what is wanted from now on is for the next one
         return self._asked
 
     def soon(self) -> None:
@@ -82,7 +83,8 @@ class Rounds:
     def end(self, read_ms: int, *, painted: bool) -> None:
         """It was taken in; `read_ms` is how long the reading took. Not `painted`: nothing changed on the screen."""
         self._ended = self._app.clock.mono_ms()
-        self._ask_at = self._ended + self.pace.wait_ms
+        if self._ask_at or self.failure:  # nothing is wanted sooner, or it cannot be had
+            self._ask_at = self._ended + self.pace.wait_ms
         if self.failure:
             return
         if painted:

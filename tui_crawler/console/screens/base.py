@@ -195,6 +195,12 @@ class ConsoleScreen(Screen[None], inherit_bindings=False):
     def thaw(self) -> None:
         """Shows what came while the picture was held still."""
 
+    def left(self) -> None:
+        """Hides, while it keeps its widgets: marks go, and a picture that is held still goes on."""
+        self.marks.leave()
+        if self.frozen:
+            self.toggle_freeze()
+
     def focus_main(self) -> None:
         """Puts the focus where it was at first, of what is displayed."""
         panes = panes_of(self)

@@ -163,8 +163,13 @@ class UrlsScreen(LiveFilterScreen):
         self._marking.stop()
         return super().leave_marks()
 
-    def on_unmount(self) -> None:
+    def left(self) -> None:
         """An export that is not done ends."""
+        self._export.stop()
+        super().left()
+
+    def on_unmount(self) -> None:
+        """The same when the console is left."""
         self._export.stop()
 
     @property

@@ -73,6 +73,11 @@ class WaitingScreen(ConsoleScreen):
         """Esc: what waits is not done."""
         self._postponed, self._entering = None, False
 
+    def left(self) -> None:
+        """What waits is not done later, when nobody thinks of it any more."""
+        self.give_up()
+        super().left()
+
     def go_on(self) -> None:
         """What was read has come, or what was asked for is decided: does what waited for it."""
         if self._postponed is not None and not self.lacks(self._postponed[0]):
