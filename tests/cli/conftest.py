@@ -108,6 +108,9 @@ class StoredReports:
     def pages_cut(self) -> int:
         return 0
 
+    def documents_waiting(self) -> int:
+        return 0
+
     def origins_changed(self, since: int) -> OriginChanges:
         return OriginChanges(1, self.origins)
 

@@ -25,13 +25,15 @@ from tests.designs.web import Site, Web
 from tests.support.virtual_time import WALL_0, VirtualClock, VirtualLoop
 from tui_crawler.cli.main import main
 from tui_crawler.config.load import load_config
-from tui_crawler.domain.attempt import Exchange, FetchRequest, Reading
+from tui_crawler.domain.attempt import Exchange, FetchRequest, Reading, WaitingDocument
 from tui_crawler.domain.command import Command
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.run import RunReason
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.client import HttpFetcher
+from tui_crawler.fetch.extract import PageReader, ReaderSetup
+from tui_crawler.fetch.second_reading import SecondReader, read_again
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.open_settings import OpenSettings
@@ -121,6 +123,8 @@ class Crawling:
         self._store: SqliteStore | None = None
         self._killed: Path | None = None
         self._fetching = 0
+        self.apart = False
+        """Whether a process of its own validates, as in the product, which takes longer than most crawls here."""
         self.loop.watch(self._outstanding)
 
     def close(self) -> None:
@@ -203,6 +207,7 @@ class Crawling:
                 (wiring_crawl, "engine_settings", settings),
                 (connection_log, "silent_ms", lambda stream: 0),  # the kernel has another clock
                 (wiring_settings, "HttpFetcher", partial(_TimedFetcher, self)),
+                (wiring_crawl, "SecondReader", partial(_TimedSecondReader, self)),
             ):
                 faked.enter_context(patch.object(room, name, fake))
             async with self.web.served(lambda: self.now):
@@ -317,5 +322,30 @@ class _TimedFetcher(HttpFetcher):
         self._crawling.enter(1)
         try:
             return await super().read(url, exchange, sitemap=sitemap)
+        finally:
+            self._crawling.enter(-1)
+
+
+class _TimedSecondReader(SecondReader):
+    """The product's second reader; tells when it is at work, which it does in this process unless it is `apart`."""
+
+    def __init__(self, crawling: Crawling, setup: ReaderSetup) -> None:
+        super().__init__(setup)
+        self._crawling = crawling
+        self._here = PageReader(setup.limits, setup.product_token, **setup.tasks)
+
+    async def read(self, documents: Sequence[WaitingDocument]) -> list[Reading | None]:
+        self._crawling.enter(1)
+        try:
+            if self._crawling.apart:
+                return await super().read(documents)
+            return [await read_again(self._here, one) for one in documents]
+        finally:
+            self._crawling.enter(-1)
+
+    async def close(self) -> None:
+        self._crawling.enter(1)
+        try:
+            await super().close()
         finally:
             self._crawling.enter(-1)

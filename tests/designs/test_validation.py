@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+
 import pytest
 
-from tests.designs.crawling import Crawling
+from tests.designs.crawling import GONE, HOUR, Crawling
 from tests.designs.web import Answer, Site
+from tui_crawler.domain.event import Event
+from tui_crawler.domain.run import RunReason
+from tui_crawler.wiring.crawl import Crawl
 
 RSS = """<?xml version="1.0"?><rss version="2.0"><channel><title>t</title><link>/</link><description>d</description>
 <item><title>x</title></item></channel></rss>"""
@@ -23,7 +29,7 @@ CASES = {  # Content-Type, a valid document, one that is not
 @pytest.fixture(scope="module")
 def read(shared_crawl: Crawling) -> tuple[Crawling, Site]:
     """One crawl of a good and a bad document of each kind."""
-    site = shared_crawl.site()
+    site, shared_crawl.apart = shared_crawl.site(), True
     site.page("/", *(f"/{kind}/{word}" for kind in CASES for word in ("good", "bad")))
     for kind, (mime, right, wrong) in CASES.items():
         site.file(f"/{kind}/good", right, mime)
@@ -75,3 +81,86 @@ def test_the_first_twenty_errors_are_kept_with_line_and_column(crawl: Crawling) 
     assert len(errors) == 20
     assert [error.line for error in errors] == list(range(2, 22))
     assert all(error.column >= 1 for error in errors)
+
+
+FAULTY = "<!DOCTYPE html><title>t</title><h1>x</h1></nothing>"
+RULE = "data_rules: [{host: 127.0.0.1, name: headline, type: text, css: h1}]"
+WAITS = "SELECT count(*) FROM document WHERE parsed_at < 0"
+
+
+def judged(crawl: Crawling) -> list[tuple[str, int | None]]:
+    """What is known of all documents: the kind that was judged, and the verdict."""
+    return [tuple(row.values()) for row in crawl.rows("SELECT validation_type, valid FROM v_document ORDER BY url")]
+
+
+def then_once(event: str, act: Callable[[], object]) -> Callable[[Event], object]:
+    """A hook that acts at the first event of a name that concerns a page."""
+    left = [act]
+
+    def hook(one: Event) -> None:
+        if one.event == event and not one.url.endswith("/robots.txt") and left:
+            left.pop()()
+
+    return hook
+
+
+def test_what_waits_at_a_kill_is_validated_by_the_next_start(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.file("/", FAULTY, "text/html")
+    crawl.run(RULE, owner=GONE, on_event=then_once("attempt_finished", crawl.go_on_from_here))
+    assert judged(crawl) == [(None, None)], "it was stored, and not validated yet"
+    status = crawl.ask("status", "--json").json
+    assert status["totals"]["waiting"] == crawl.value(WAITS) == 1
+    assert "1 stored document still to be validated" in crawl.ask("status").out
+    crawl.later(HOUR)
+    crawl.run(RULE)
+    assert (judged(crawl), crawl.value(WAITS)) == ([("html", 0)], 0)
+    assert [row["value"] for row in crawl.rows("SELECT value FROM v_data")] == ["x"]
+    assert len(crawl.codes(site.url())) == 1, "the page itself is not asked for again"
+    assert "to be validated" not in crawl.ask("status").out
+
+
+def test_a_run_that_is_interrupted_leaves_documents_to_the_next_one(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.file("/", FAULTY, "text/html")
+    held: list[Crawl] = []
+    crawl.run(ready=held.append, on_event=then_once("attempt_finished", lambda: held[0].stop(RunReason.interrupted, 0)))
+    crawl.later(HOUR)
+    crawl.run()
+    assert judged(crawl) == [("html", 0)]
+
+
+def test_bodies_that_are_not_stored_are_validated_as_they_come(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.file("/", FAULTY, "text/html")
+    crawl.run(
+        f"{RULE}\nstorage: {{store_bodies: []}}",
+        owner=GONE,
+        on_event=then_once("attempt_finished", crawl.go_on_from_here),
+    )
+    assert judged(crawl) == [("html", 0)]
+    assert [row["value"] for row in crawl.rows("SELECT value FROM v_data")] == ["x"]
+
+
+def test_a_document_that_has_changed_meanwhile_keeps_its_own_verdict(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.file("/", FAULTY, "text/html")
+    crawl.run()
+    (stale,) = crawl.rows("SELECT * FROM document")
+    crawl.later(5 * 7 * 24 * HOUR)
+    site.file("/", "<!DOCTYPE html><title>t</title>", "text/html")
+    crawl.run()
+    assert judged(crawl) == [("html", 1)]
+    assert crawl.value("SELECT sha256 FROM document") != stale["sha256"]
+
+
+def test_a_data_rule_that_finds_too_much_says_so_where_it_did_before(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.file("/", f"<!DOCTYPE html><title>{'t' * 2_000}</title><p>a<p>b<p>c", "text/html")
+    rule = "data_rules: [{host: 127.0.0.1, name: all, type: text, css: p}]"
+    crawl.run(f"{rule}\nreading: {{max_data_values: 2}}")
+    assert crawl.page(site.url())["incomplete"] == "title,data"
+    (attempt,) = crawl.rows("SELECT cut FROM v_attempt WHERE url = ?", site.url())
+    assert attempt == {"cut": "title,data"}
+    assert len(crawl.rows("SELECT value FROM v_data")) == 2
+    assert json.loads(crawl.ask("status", "--json").out)["totals"]["cut"] == 1

@@ -18,7 +18,7 @@ def make_older(path: Path) -> None:
             database.execute(f"DROP VIEW {view}")
         for table in ("fragment", "page_anchors"):
             database.execute(f"DROP TABLE {table}")
-        for index in ("page_external", "url_href", "document_incomplete", "attempt_cut"):
+        for index in ("page_external", "url_href", "document_incomplete", "attempt_cut", "document_waiting"):
             database.execute(f"DROP INDEX {index}")
         database.execute("ALTER TABLE page DROP COLUMN external")
         database.execute("ALTER TABLE run DROP COLUMN worked_ms")

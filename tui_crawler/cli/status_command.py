@@ -45,7 +45,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     with reports_of(existing_database(arguments)) as reports:
         run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
-        cut = reports.pages_cut()
+        cut, waiting = reports.pages_cut(), reports.documents_waiting()
     every = tuple(sorted(stored, key=lambda one: one.origin))
     now = time.time_ns() // 1_000_000
     zone = datetime.now(UTC).astimezone().tzinfo or UTC
@@ -56,13 +56,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         printer.document(
             {
                 "run": None if run is None else _run_document(run),
-                "totals": _totals_document(totals) | {"cut": cut},
+                "totals": _totals_document(totals) | {"cut": cut, "waiting": waiting},
                 "origins": [_origin_document(*one, now) for one in zip(every, origins, reasons, strict=True)],
             }
         )
     else:
         rows = tuple(zip(origins, reasons, strict=True))
-        printer.lines(_lines(run, totals, cut, rows, now, zone, terminal_width()))
+        printer.lines(_lines(run, totals, (cut, waiting), rows, now, zone, terminal_width()))
     return ExitStatus.ok
 
 
@@ -139,14 +139,14 @@ def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo, i
 def _lines(
     run: RunView | None,
     totals: TotalsView,
-    cut: int,
+    of_documents: tuple[int, int],
     origins: tuple[tuple[OriginView, str], ...],
     now: int,
     zone: tzinfo,
     width: int | None,
 ) -> Iterator[str]:
     """Run, totals, and each origin with why it makes no request; states in the words of the console. No line is wider
-    than `width` cells."""
+    than `width` cells. `of_documents`: how many were not read whole, and wait for validators and data rules."""
     from tui_crawler.console.present.standing import standing
 
     yield from _wrapped(_run_line(run, totals.pending, now, zone), width)
@@ -158,6 +158,9 @@ def _lines(
         f"{count(totals.failed)} failed, {count(totals.blocked)} blocked{_overlap(totals)}"
     )
     yield from _wrapped(sums, width)
+    cut, waiting = of_documents
+    if waiting:
+        yield from _wrapped(f"{plural(waiting, 'stored document')} still to be validated, while a run is live", width)
     if cut:
         yield from _wrapped(f"{plural(cut, 'page')} not read whole; `why URL` names the bound and its key", width)
     if not origins:

@@ -39,11 +39,12 @@ if TYPE_CHECKING:  # they take long to load, and nothing needs them before the f
 @dataclass(frozen=True, slots=True)
 class ValidationTotals:
     """What validators said: validator, documents it found valid, documents it did not. `pages` were looked at;
-    `whole`: these are all pages."""
+    `whole`: these are all pages. `waiting` documents are still to be looked at."""
 
     pages: int
     whole: bool
     sums: tuple[tuple[str, int, int], ...]
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True)

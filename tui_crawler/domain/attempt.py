@@ -218,6 +218,7 @@ class Reading:
     message: str = ""
     data: tuple[DataValue, ...] = ()
     validation: Validation | None = None
+    waits: bool = False  # validators and data rules are still to be asked, where the body is stored
     entries: tuple[SitemapEntry, ...] = ()  # only of what was read as a sitemap
     fragments: tuple[FoundFragment, ...] | None = None  # None: not wanted
     anchors: tuple[str, ...] | None = None  # what a fragment may name here; None: not known
@@ -303,7 +304,21 @@ class DocumentRecord:
     body: bytes | None = None
     validation: Validation | None = None
     data: tuple[DataValue, ...] = ()
+    waits: bool = False  # validators and data rules come later, to the stored body
     scanned: bool = False  # its links were queued; otherwise they wait for the offline mode (M)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingDocument:
+    """A stored document that waits for validators and data rules; `packed` is its body of `size` bytes (zstd)."""
+
+    page_id: int
+    url: str
+    sha256: str
+    content_type: str
+    charset: str
+    size: int
+    packed: bytes
 
 
 @dataclass(frozen=True, slots=True)

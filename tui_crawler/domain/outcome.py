@@ -357,6 +357,7 @@ def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentR
         nofollow=reading.nofollow,
         incomplete=reading.incomplete,
         body=exchange.body if reading.kind in storing.kinds else None,
+        waits=reading.waits and reading.kind in storing.kinds,
         validation=reading.validation,
         data=reading.data,
         scanned=scanned,

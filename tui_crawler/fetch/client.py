@@ -13,7 +13,7 @@ from tui_crawler.domain.moment import Moment, read_moment
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.address_guard import AddressGuard, bare_host, is_address
 from tui_crawler.fetch.connection_log import ConnectionLogs
-from tui_crawler.fetch.extract import PageReader
+from tui_crawler.fetch.extract import PageReader, ReaderSetup
 from tui_crawler.fetch.http1 import Http1Wire
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.resolve import Resolver, resolve_name
@@ -34,7 +34,8 @@ class HttpFetcher:
 
     `product_token` is the name by which pages address this crawler in `meta` and X-Robots-Tag. `proxy` is a URL;
     behind a proxy only literal addresses can be guarded. `data_rules` hold for the pages of their hosts,
-    `validate_kinds` (of html, xml, rss, css) are validated. `access` says how the origin of a URL is asked, `trust`
+    `validate_kinds` (of html, xml, rss, css) are validated; of the kinds `later` by a `SecondReader`, made as `setup`
+    says. `access` says how the origin of a URL is asked, `trust`
     whom a proxy may be. `now`, `resolve`, `ssl_context` are given by tests, which compare with the `reference`.
     Raises BadDataRule, ValueError for a proxy that cannot be used, OSError for certificates that cannot.
     """
@@ -50,6 +51,7 @@ class HttpFetcher:
         accept: str = DEFAULT_ACCEPT,
         data_rules: Sequence[DataRule] = (),
         validate_kinds: frozenset[str] = VALIDATED_KINDS,
+        later: frozenset[str] = frozenset(),
         access: Callable[[CrawlUrl], Access] = lambda _: Access(),
         trust: Trust = Trust(),  # noqa: B008  (it is frozen)
         now: Callable[[], Moment] = system_moment,
@@ -69,7 +71,10 @@ class HttpFetcher:
 
             self._wire = HttpxWire(limits, guard, resolve, proxy, access, trust, contexts, ConnectionLogs(now))
         self._transfer = Transfer(self._wire, limits, now, accept, fluke_retry, lambda url: access(url).headers)
-        self._reader = PageReader(limits, product_token, data_rules=data_rules, validate_kinds=validate_kinds)
+        self._reader = PageReader(
+            limits, product_token, data_rules=data_rules, validate_kinds=validate_kinds, later=later
+        )
+        self.setup: ReaderSetup = self._reader.setup
 
     async def exchange(self, request: FetchRequest) -> Exchange:
         """One GET or HEAD, with one fluke retry. Never raises for what a server does; cancelling closes it."""

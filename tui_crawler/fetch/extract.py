@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from tui_crawler.domain.attempt import OTHER, Exchange, Reading, Validation
 from tui_crawler.domain.data_rule import DataRule
@@ -23,14 +23,23 @@ from tui_crawler.fetch.validation.validators import VALIDATED_KINDS, can_be_vali
 
 T = TypeVar("T")
 
-_GRACE = 2  # a thread that overstays the deadline so many times is not waited for
+GRACE = 2  # a thread that overstays the deadline so many times is not waited for
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderSetup:
+    """What makes a `PageReader` read as another one does. `tasks` are its data rules and the kinds it validates."""
+
+    limits: FetchLimits
+    product_token: str
+    tasks: dict[str, Any]
 
 
 class PageReader:
     """Reads bodies; those over `parse_inline_bytes` one at a time in a thread. `timer` counts seconds.
 
-    `data_rules` hold for the pages of their hosts, `validate_kinds` of html, xml, rss, css are validated.
-    Raises BadDataRule.
+    `data_rules` hold for the pages of their hosts, `validate_kinds` of html, xml, rss, css are validated:
+    both `later` for the kinds named there, whose bodies are stored. Raises BadDataRule.
     """
 
     def __init__(
@@ -41,7 +50,10 @@ class PageReader:
         *,
         data_rules: Sequence[DataRule] = (),
         validate_kinds: frozenset[str] = VALIDATED_KINDS,
+        later: frozenset[str] = frozenset(),
     ) -> None:
+        self.setup = ReaderSetup(limits, product_token, {"data_rules": data_rules, "validate_kinds": validate_kinds})
+        self._later = later
         self._limits = limits
         self._product_token = product_token
         self._timer = timer
@@ -59,10 +71,12 @@ class PageReader:
         if is_small:
             study = self._read(url, exchange)
         else:
-            read = await self._in_thread(lambda: self._read(url, exchange), self._limits.parse_deadline_ms * _GRACE)
+            read = await self._in_thread(lambda: self._read(url, exchange), self._limits.parse_deadline_ms * GRACE)
             if read is None:
                 return _given_up(exchange)
             study = read
+        if study.reading.kind in self._later:
+            return replace(study.reading, waits=True) if self._has_tasks(url, study) else study.reading
         reading = await self._with_data(url, study)
         validation = await self._validation(study, is_small)
         return reading if validation is None else replace(reading, validation=validation)
@@ -70,7 +84,7 @@ class PageReader:
     async def _sitemap(self, url: CrawlUrl, exchange: Exchange, is_quick: bool) -> Reading:
         if is_quick:
             return self._read_sitemap(url, exchange)
-        deadline_ms = self._limits.parse_deadline_ms * _GRACE
+        deadline_ms = self._limits.parse_deadline_ms * GRACE
         reading = await self._in_thread(lambda: self._read_sitemap(url, exchange), deadline_ms)
         return reading or replace(_given_up(exchange), kind=XML)
 
@@ -87,6 +101,10 @@ class PageReader:
         except Exception as error:  # as above
             return Study(_failed(error), LinkResolver(url.href))
 
+    def _has_tasks(self, url: CrawlUrl, study: Study) -> bool:
+        judged = can_be_validated(study, self._validate_kinds, self._limits)
+        return judged or self._data_blocks.harvest(url.host, study, bool) is not None
+
     async def _with_data(self, url: CrawlUrl, study: Study) -> Reading:
         """The reading with what data rules have found; always in a thread, since no expression has a bound."""
         deadline_ms = self._limits.data_deadline_ms
@@ -94,7 +112,7 @@ class PageReader:
         reading = study.reading
         if harvest is None:
             return reading
-        await self._in_thread(harvest.run, deadline_ms * _GRACE)
+        await self._in_thread(harvest.run, deadline_ms * GRACE)
         incomplete = reading.incomplete if harvest.whole else (*reading.incomplete, "data")
         return replace(reading, data=harvest.values, incomplete=incomplete, message=harvest.message)
 
@@ -108,7 +126,7 @@ class PageReader:
             if validation is not None:
                 return validation
         out_of_time = self._until(limits.validate_deadline_ms)
-        return await self._in_thread(lambda: validate(study, out_of_time), limits.validate_deadline_ms * _GRACE)
+        return await self._in_thread(lambda: validate(study, out_of_time), limits.validate_deadline_ms * GRACE)
 
     async def _in_thread(self, work: Callable[[], T], deadline_ms: int) -> T | None:
         """What `work` answers; None when it overstayed its deadline, and nobody listens to it any more."""

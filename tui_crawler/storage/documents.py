@@ -9,10 +9,19 @@ from typing import Any
 import peewee
 import zstandard
 
-from tui_crawler.domain.attempt import DataValue, DocumentRecord, FoundLink, LinkKind, RedirectRecord, Validation
+from tui_crawler.domain.attempt import (
+    DataValue,
+    DocumentRecord,
+    FoundLink,
+    LinkKind,
+    Reading,
+    RedirectRecord,
+    Validation,
+    WaitingDocument,
+)
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.models import Body, DataBlock, Document, Link, Redirect
+from tui_crawler.storage.models import Attempt, Body, DataBlock, Document, Link, Page, Redirect, Url
 from tui_crawler.storage.statements import insert_rows, slot, slots
 from tui_crawler.storage.transaction import Transaction
 
@@ -43,6 +52,7 @@ _COLUMNS = (
 )
 _KINDS = {kind: kind.value for kind in LinkKind}
 _ERRORS_KEPT = 20  # of a validation (G)
+_WAITS = -1  # in place of `parsed_at`
 
 
 def pack(transaction: Transaction, document: DocumentRecord) -> bytes | None:
@@ -95,9 +105,32 @@ def document_row(document: DocumentRecord, stored_at: int) -> tuple[Any, ...]:
         document.nofollow,
         ",".join(document.incomplete),
         stored_at,
-        *_validation_values(document.validation, stored_at),
+        *_validation_values(document.validation, _WAITS if document.waits else stored_at),
         stored_at if document.scanned else 0,
     )
+
+
+def waiting_documents(transaction: Transaction) -> list[WaitingDocument]:
+    """The first few documents that wait for validators and data rules."""
+    return [WaitingDocument(*row) for row in transaction.all(_waiting, {})]
+
+
+def store_second_reading(transaction: Transaction, document: WaitingDocument, found: Reading | None) -> None:
+    """Stores what validators and data rules say of a document that waits, unless another has come in its place; None:
+    they came to no end, and are not asked again."""
+    kind, valid, errors, at = _validation_values(found.validation if found else None, transaction.now)
+    values = {"page_id": document.page_id, "sha256": document.sha256, "parsed_at": at}
+    stored = transaction.one(
+        _store_validation, values | {"validation_type": kind, "valid": valid, "validation_errors": errors}
+    )
+    if stored is None or found is None:
+        return
+    if found.data:
+        _replace_data(transaction, document.page_id, found.data)
+    if found.incomplete:
+        said = {"page_id": document.page_id, "message": clean(found.message), "ended_at": stored[0]}
+        transaction.run(_store_cut, said)
+        transaction.run(_store_message, said)
 
 
 def drop_document(transaction: Transaction, page_id: int) -> None:
@@ -169,7 +202,7 @@ def store_redirect(
 def _validation_values(validation: Validation | None, parsed_at: int) -> tuple[str, int | None, str, int]:
     """The columns of a validation; NULL and empty where no validator has looked at the document (G)."""
     if validation is None:
-        return "", None, "", 0
+        return "", None, "", min(parsed_at, 0)
     errors = [[error.line, error.column, clean(error.message)] for error in validation.errors[:_ERRORS_KEPT]]
     text = json.dumps(errors, separators=(",", ":")) if errors else ""
     return clean(validation.type), int(validation.valid), text, parsed_at
@@ -206,6 +239,41 @@ def insert_documents(size: int) -> Any:
     """An INSERT of documents; one of the same page is replaced."""
     kept = {column: getattr(peewee.EXCLUDED, column.column_name) for column in _COLUMNS[1:]}
     return insert_rows(_COLUMNS, size).on_conflict(conflict_target=[Document.page], update=kept)
+
+
+def _waiting() -> Any:
+    columns = (Document.page, Url.href, Document.sha256, Document.content_type, Document.charset, Body.size, Body.zstd)
+    return (
+        Document.select(*columns)
+        .join(Page, on=(Page.id == Document.page))
+        .join(Url, on=(Url.id == Page.url))
+        .join(Body, on=(Body.sha256 == Document.sha256))
+        .where(Document.parsed_at < peewee.SQL("0"))
+        .order_by(Document.page)
+        .limit(peewee.SQL("8"))
+    )
+
+
+def _store_validation() -> Any:
+    columns = (Document.validation_type, Document.valid, Document.validation_errors, Document.parsed_at)
+    same = (Document.page == slot("page_id")) & (Document.sha256 == slot("sha256"))
+    return (
+        Document.update(slots(columns))
+        .where(same & (Document.parsed_at < peewee.SQL("0")))
+        .returning(Document.stored_at)
+    )
+
+
+def _store_cut() -> Any:
+    more = peewee.SQL("LTRIM(incomplete || ',data', ',')")
+    return Document.update({Document.incomplete: more}).where(Document.page == slot("page_id"))
+
+
+def _store_message() -> Any:
+    """The attempt that brought the document says it, too."""
+    last = Page.select(Page.last_attempt_id).where(Page.id == slot("page_id"))
+    more = {Attempt.cut: peewee.SQL("LTRIM(cut || ',data', ',')"), Attempt.message: slot("message")}
+    return Attempt.update(more).where((Attempt.id == last) & (Attempt.ended_at == slot("ended_at")))
 
 
 def _drop_document() -> Any:

@@ -104,6 +104,12 @@ def pages_cut(reader: Reader) -> int:
     return number
 
 
+def documents_waiting(reader: Reader) -> int:
+    """How many documents wait for validators and data rules; an index knows them."""
+    number: int = reader.all("SELECT COUNT(*) FROM document WHERE parsed_at < 0")[0][0]
+    return number
+
+
 def origins_changed(reader: Reader, since: int) -> OriginChanges:
     """Origins that changed after the change number `since`."""
     rows = tuple(_origin_view(row) for row in reader.all(f"{ORIGINS} WHERE o.change > ? ORDER BY o.change", (since,)))

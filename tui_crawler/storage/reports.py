@@ -94,6 +94,10 @@ class Reports(LogReports):
         """How many pages have something in `v_page.incomplete`."""
         return overview_reports.pages_cut(self._reader)
 
+    def documents_waiting(self) -> int:
+        """How many stored documents wait for validators and data rules."""
+        return overview_reports.documents_waiting(self._reader)
+
     def origins_changed(self, since: int = 0) -> OriginChanges:
         """Origins that changed after the change number `since`, oldest change first; 0 gives all."""
         return overview_reports.origins_changed(self._reader, since)

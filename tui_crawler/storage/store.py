@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from tui_crawler.domain.attempt import FillRecord, OriginRecord, Settle
+from tui_crawler.domain.attempt import FillRecord, OriginRecord, Reading, Settle, WaitingDocument
 from tui_crawler.domain.command import (
     ActionResult,
     ApplyRules,
@@ -33,6 +33,7 @@ from tui_crawler.storage.claim import Claim, require
 from tui_crawler.storage.clock import mono_clock, wall_clock
 from tui_crawler.storage.crew_store import CrewStore
 from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.documents import store_second_reading, waiting_documents
 from tui_crawler.storage.foresight import foresee
 from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
@@ -81,6 +82,8 @@ class SqliteStore:
         self._taken = 0
         self._marks: dict[str, tuple[int, str]] = {}
         self._marking = False
+        self.waiting = asyncio.Event()
+        """Set when documents may have come that wait for validators and data rules."""
 
     @property
     def outstanding(self) -> int:
@@ -133,6 +136,7 @@ class SqliteStore:
 
         self._claim, start = await self._writer.write(work)
         self._taken = 0
+        self.waiting.set()
         return start
 
     def known_pages(self, job_id: int) -> Mapping[int, Standing]:
@@ -172,7 +176,23 @@ class SqliteStore:
         """Stores one attempt, whole; answers where the counters of its origin stand now."""
         job = settle.SettleJob(self._held(), settle_value)
         self._marks.pop(settle_value.origin.origin, None)
-        return await self._writer.write(job, job.prepare, brief=job.is_brief)
+        settled = await self._writer.write(job, job.prepare, brief=job.is_brief)
+        if settle_value.document is not None and settle_value.document.waits:
+            self.waiting.set()
+        return settled
+
+    async def waiting_documents(self) -> list[WaitingDocument]:
+        """The first few documents that wait for validators and data rules."""
+        return await self._writer.read(waiting_documents, brief=True)
+
+    async def store_second_readings(self, readings: Sequence[tuple[WaitingDocument, Reading | None]]) -> None:
+        """Stores what they say of documents that wait; None: they are not asked again."""
+
+        def work(transaction: Transaction) -> None:
+            for document, found in readings:
+                store_second_reading(transaction, document, found)
+
+        await self._writer.write(work, brief=not any(found and found.data for _, found in readings))
 
     def mark_in_flight(self, page_id: int, origin: str, url: str) -> None:
         """For the eyes: rides in a later commit, is never waited for. One whose attempt is over by then is not made."""

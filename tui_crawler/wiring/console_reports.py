@@ -93,7 +93,7 @@ class ConsoleReports(Reports):
                 said[kind, bool(valid)] += 1
         kinds = sorted({kind for kind, _ in said})
         sums = tuple((kind, said[kind, True], said[kind, False]) for kind in kinds)
-        return ValidationTotals(pages, pages < most, sums)
+        return ValidationTotals(pages, pages < most, sums, self.documents_waiting())
 
 
 def _session(row: SessionRow) -> SessionView:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.run import RunReason, StorageFailure
 from tui_crawler.engine.clock import SystemClock
 from tui_crawler.engine.engine import Engine
+from tui_crawler.fetch.second_reading import SecondReader
 from tui_crawler.storage.file_place import FilePlace
 from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
@@ -26,11 +28,13 @@ if TYPE_CHECKING:
     from tui_crawler.wiring.options import RunOptions
 
 DRAIN_MS = 3_500  # running requests may end for so long after a stop: in 5 s the process is gone
-_LOOK_S = 1.0  # how often the database is looked for in its folder
+_LOOK_S = 1.0  # how often the database is looked for in its folder, and for what other workers have stored
 _FOREVER_MS = 10**12  # so long what was fetched waits for another program's lock, or for room on the disk
 _KEPT_CONNECTIONS = 128
 _RESERVED_FILES = 32  # for the database and its readers, name look-ups, modules that are loaded late, output
 _GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,13 @@ class Crawl:
         self._fetcher = fetcher_of(config, SeedHosts(config, self), self._excluded, connections)
         crew = self._store.crew(options.workers, sites(config)) if options.workers > 1 else None
         clock = clock or SystemClock()
-        self.engine = Engine(settings, admission_of(config), self._store, self._fetcher, clock, listener, crew)
+        self._second = SecondReader(self._fetcher.setup)
+        self._leads, self._looks = not options.joins, options.workers > 1
+        self._over = False
+        self._listener = listener
+        self._end: Event | None = None
+        self._reading_again: asyncio.Task[None] | None = None
+        self.engine = Engine(settings, admission_of(config), self._store, self._fetcher, clock, self, crew)
 
     @property
     def locked_since(self) -> int:
@@ -95,15 +105,27 @@ class Crawl:
         return self._store.locked_since
 
     async def run(self) -> Ended:
-        """Runs until the end, then closes everything. Raises RunHeld, StorageFailure."""
+        """Runs until the end, then closes everything. Raises RunHeld, StorageFailure.
+
+        Documents that wait for validators and data rules are seen to meanwhile, and to the last before a run that ends
+        by itself is told to have finished; one that is stopped leaves them to the next start.
+        """
         check_secrets(self._config)
         watch = asyncio.create_task(self._watch_place(), name="place of the database")
+        if self._leads:
+            self._reading_again = asyncio.create_task(self._read_again(), name="second readings")
         try:
             reason = await self.engine.run()
             self._check()
+            self._over = True
+            if reason is not RunReason.error and self._reading_again is not None:
+                self._store.waiting.set()
+                await asyncio.wait([self._reading_again])
         finally:
             watch.cancel()
             await self._close()
+            if self._end is not None:
+                self._listener.on_event(self._end)
         states = self.engine.states.values()
         return Ended(reason, sum(state.finished in _GAVE_UP for state in states))
 
@@ -117,6 +139,37 @@ class Crawl:
         finally:
             await self._close()
 
+    def on_event(self, event: Event) -> None:
+        """Tells on what the engine tells; the end of the run when no document waits any more."""
+        if event.event == "run_finished":
+            self._end = event
+        else:
+            self._listener.on_event(event)
+
+    def stop(self, reason: RunReason, drain_ms: int) -> None:
+        """Takes no more URLs; for `drain_ms` requests under way may end, and documents that wait be seen to."""
+        self.engine.stop(reason, drain_ms)
+        if self._reading_again is not None:
+            self._reading_again.get_loop().call_later(drain_ms / 1000, self._reading_again.cancel)
+
+    async def _read_again(self) -> None:
+        """Has validators and data rules look at stored documents, until the run is over and none waits."""
+        store, over = self._store, False
+        try:
+            while not over:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_S if self._looks and self.engine.begun else None):
+                        await store.waiting.wait()
+                store.waiting.clear()
+                over = self._over
+                while some := await store.waiting_documents():
+                    found = await self._second.read(some)
+                    await store.store_second_readings(list(zip(some, found, strict=True)))
+        except Exception as error:  # documents wait for the next start, the crawl goes on
+            _log.warning("validation has stopped: %s", error)
+        finally:
+            await self._second.close()
+
     async def _watch_place(self) -> None:
         """Ends the run when its database was deleted, replaced or damaged: nobody could read what is stored from then
         on."""
@@ -125,7 +178,7 @@ class Crawl:
                 await asyncio.sleep(_LOOK_S)
                 self._check()
         except StorageFailure:
-            self.engine.stop(RunReason.error, 0)
+            self.stop(RunReason.error, 0)
 
     def _check(self) -> None:
         """Raises StorageFailure when the database is not the one any more, or no whole one."""
@@ -134,6 +187,9 @@ class Crawl:
             raise self._store.damage
 
     async def _close(self) -> None:
+        if self._reading_again is not None:
+            self._reading_again.cancel()
+            await asyncio.gather(self._reading_again, return_exceptions=True)
         await self._fetcher.close()
         await asyncio.to_thread(self._store.close)
 

@@ -80,7 +80,7 @@ async def _run(config: Config, database: Path, options: RunOptions, listener: Li
     crawl = Crawl(config, database, options, workers or listener)
 
     def interrupt(drain_ms: int = DRAIN_MS) -> None:
-        crawl.engine.stop(RunReason.interrupted, drain_ms)
+        crawl.stop(RunReason.interrupted, drain_ms)
         if workers is not None:
             workers.stop()
 

@@ -58,7 +58,7 @@ class ThreadHost:
 
         with self._lock:
             self._stop_first = drain_ms
-        self._call(lambda crawl: crawl.engine.stop(RunReason.interrupted, drain_ms))
+        self._call(lambda crawl: crawl.stop(RunReason.interrupted, drain_ms))
 
     @property
     def running(self) -> bool:
@@ -98,7 +98,7 @@ class ThreadHost:
             self._loop, self._crawl = asyncio.get_running_loop(), crawl
             stop_first = self._stop_first
         if stop_first is not None:
-            crawl.engine.stop(RunReason.interrupted, stop_first)
+            crawl.stop(RunReason.interrupted, stop_first)
         return await crawl.run()
 
     def _call(self, act: Callable[[Crawl], None]) -> None:

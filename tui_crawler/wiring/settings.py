@@ -159,6 +159,7 @@ def fetcher_of(
         proxy=network.proxy,
         data_rules=config.data_rules,
         validate_kinds=frozenset(config.storage.validate),
+        later=frozenset(config.storage.store_bodies),
         access=access_by_url(config),
         trust=Trust(network.ca_file or "", network.verify),
     )

@@ -176,6 +176,8 @@ class LedgerPane(CrawlTable):
             what = "counted"
             if isinstance(value, ValidationCount) and not value.totals.whole:
                 what = f"first {count(value.totals.pages)} pages"
+            if isinstance(value, ValidationCount) and value.totals.waiting:
+                what = f"{count(value.totals.waiting)} waiting · {what}"
             words += f" · {what} at {clock(value.at, self._crawler.clock.zone)} · {keys('stats.count')} again"
         if name == "workers" and run is not None:
             words += f" · run {run.run_id}, {run.owner}" if run.live else " · none is at work"

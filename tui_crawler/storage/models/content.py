@@ -14,7 +14,8 @@ class Document(Row):
     """The document of a page, replaced as a whole by each contentful crawl (G, U).
 
     `stored_at` is that crawl's time; it equals the page's `last_contentful_at` while the document is what the page
-    last gave. `valid` is NULL until parsed. `incomplete` names what was cut. `scanned_at`: read by the offline mode.
+    last gave. `valid` is NULL until validated, `parsed_at` -1 while that is to come. `incomplete` names what was cut.
+    `scanned_at`: read by the offline mode.
     """
 
     page: Any = peewee.ForeignKeyField(Page, column_name="page_id", primary_key=True, lazy_load=False, backref="+")
@@ -47,6 +48,7 @@ class Document(Row):
 
 Document.add_index(Document.index(Document.sha256, name="document_sha256"))
 Document.add_index(Document.index(Document.page, name="document_unscanned", where=Document.scanned_at == 0))
+Document.add_index(Document.index(Document.page, name="document_waiting", where=Document.parsed_at < 0))
 Document.add_index(Document.index(Document.page, name="document_incomplete", where=Document.incomplete != ""))
 
 
