@@ -11,7 +11,7 @@ from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.known_names import one_line
 from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import Printer, columns, safe
+from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem, did_you_mean
 
 if TYPE_CHECKING:
@@ -122,20 +122,10 @@ def _list(arguments: argparse.Namespace, printer: Printer) -> int:
     with reports_of(existing_database(arguments)) as reports:
         entries = (*_of_rules(reports), *reports.exclusions())
     if arguments.json:
-        printer.documents("exclusions", map(_document, entries))
+        printer.documents("exclusions", (picked(entry, "kind value reason who source") for entry in entries))
     else:
         printer.lines(_lines(entries))
     return ExitStatus.ok
-
-
-def _document(entry: Exclusion) -> dict[str, object]:
-    return {
-        "kind": entry.kind,
-        "value": entry.value,
-        "reason": entry.reason,
-        "who": entry.who,
-        "source": entry.source,
-    }
 
 
 def _lines(entries: tuple[Exclusion, ...]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.known_names import exit_code_name, known_origin
 from tui_crawler.cli.links_command import SHOWN, referrer_lines, referrers_document
 from tui_crawler.cli.options import CommandSet, add_common, words
-from tui_crawler.cli.printer import Printer, columns, safe
+from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem, did_you_mean
 from tui_crawler.console.format import count, date_time, plural
 
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
 _WINDOW = 500
 _ORIGINS_KEPT = 1_024
-_PAGE_COLUMNS = (
-    *("url", "origin", "job", "status", "attempts", "attempts_remaining", "nice", "depth", "not_before"),
-    *("last_exit_code", "last_http_status", "last_crawled_at", "due_at", "etag", "last_modified", "content_type"),
-    *("size", "title", "sha256", "validation_type", "valid", "external", "incomplete", "message"),
-)
+_GROUP = "count recoverable sample_url first_at last_at"
+_PAGE = """url origin job status attempts attempts_remaining nice depth not_before last_exit_code last_http_status
+last_crawled_at due_at etag last_modified content_type size title sha256 validation_type valid external incomplete
+message"""
 
 
 def declare(commands: CommandSet) -> None:
@@ -101,7 +100,7 @@ def _pages(reports: Reports, code: str, origin: str) -> Iterator[PageView]:
 
 def _page_document(page: PageView, named_by: _NamedBy | None) -> dict[str, object]:
     """A row of v_page (what the view does not know is None), and who names it."""
-    document = {name: getattr(page, name) for name in _PAGE_COLUMNS}
+    document = picked(page, _PAGE)
     document |= {name: document[name] or None for name in ("last_crawled_at", "due_at", "validation_type")}
     return document | (referrers_document(named_by(page.page_id, SHOWN)) if named_by else {})
 
@@ -132,7 +131,7 @@ def _page_line(page: PageView, again: str) -> str:
 
 def _show_groups(groups: tuple[FailureGroup, ...], by: tuple[str, ...], as_json: bool, printer: Printer) -> None:
     if as_json:
-        printer.document({"groups": [_group_document(group) for group in groups]})
+        printer.document({"groups": [{"key": dict(group.key)} | picked(group, _GROUP) for group in groups]})
         return
     if not groups:
         printer.line("no page has failed")
@@ -146,14 +145,3 @@ def _show_groups(groups: tuple[FailureGroup, ...], by: tuple[str, ...], as_json:
         last = date_time(group.last_at, zone)
         rows.append((count(group.count), count(group.recoverable), *named, last, safe(group.sample_url)))
     printer.lines(columns(header, rows, frozenset({0, 1})))
-
-
-def _group_document(group: FailureGroup) -> dict[str, object]:
-    return {
-        "key": dict(group.key),
-        "count": group.count,
-        "recoverable": group.recoverable,
-        "sample_url": group.sample_url,
-        "first_at": group.first_at,
-        "last_at": group.last_at,
-    }

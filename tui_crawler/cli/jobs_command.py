@@ -11,7 +11,7 @@ from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.known_names import known_jobs, one_line
 from tui_crawler.cli.options import CommandSet, Execute, add_common, natural
-from tui_crawler.cli.printer import Printer, columns, safe
+from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.console.format import count
 
@@ -22,21 +22,7 @@ NO_LIMIT = -1
 LARGEST = 1_000_000  # of niceness and concurrency, as in a configuration
 LONGEST_TAG = 200
 LONGEST_NOTE = 2_000
-_COLUMNS = (
-    "job",
-    "status",
-    "nice",
-    "depth",
-    "concurrency",
-    "tag",
-    "pending",
-    "claimed",
-    "done",
-    "ruleset_id",
-    "note",
-    "created_by",
-    "created_at",
-)
+_COLUMNS = "job status nice depth concurrency tag pending claimed done ruleset_id note created_by created_at"
 DONE = {"pause": "paused", "resume": "resumed", "abort": "aborted", "unabort": "taken up again"}
 
 
@@ -80,14 +66,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     with reports_of(existing_database(arguments)) as reports:
         jobs = reports.jobs()
     if arguments.json:
-        printer.documents("jobs", map(_document, jobs))
+        printer.documents("jobs", (picked(job, _COLUMNS) for job in jobs))
     else:
         printer.lines(_lines(jobs))
     return ExitStatus.ok
-
-
-def _document(job: JobView) -> dict[str, object]:
-    return {name: getattr(job, name) for name in _COLUMNS}
 
 
 def _lines(jobs: tuple[JobView, ...]) -> Iterator[str]:

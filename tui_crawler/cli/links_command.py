@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.known_names import crawl_urls
 from tui_crawler.cli.options import CommandSet, add_common, positive
-from tui_crawler.cli.printer import Printer, columns, safe
+from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.console.format import count, date_time, plural
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SHOWN = 50
 """So many links each way a person is shown, unless --limit says otherwise."""
 
-_COLUMNS = ("from_url", "to_url", "kind", "nofollow", "text", "first_seen_at")
+_COLUMNS = "from_url to_url kind nofollow text first_seen_at"
 _URL_LENGTH = 2_048
 _TEXT_LENGTH = 60
 
@@ -74,17 +74,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         printer.document(
             {
                 "url": arguments.url,
-                "inlinks": [_document(link) for link in inlinks],
-                "outlinks": [_document(link) for link in outlinks],
+                "inlinks": [picked(link, _COLUMNS) for link in inlinks],
+                "outlinks": [picked(link, _COLUMNS) for link in outlinks],
             }
         )
     else:
         printer.lines(_lines(inlinks, outlinks, counts))
     return ExitStatus.ok
-
-
-def _document(link: LinkView) -> dict[str, object]:
-    return {name: getattr(link, name) for name in _COLUMNS}
 
 
 def referrers_document(referrers: Referrers) -> dict[str, object]:
@@ -103,14 +99,8 @@ def referrer_lines(referrers: Referrers) -> Iterator[str]:
 
 
 def _broken_document(broken: BrokenLink) -> dict[str, object]:
-    return {
-        "url": broken.url,
-        "exit_code": broken.exit_code,
-        "http_status": broken.http_status,
-        "fragment": broken.fragment or None,
-        "external": broken.external,
-        **referrers_document(broken.referrers),
-    }
+    document = picked(broken, "url exit_code http_status") | {"fragment": broken.fragment or None}
+    return document | picked(broken, "external") | referrers_document(broken.referrers)
 
 
 def _broken_lines(links: Iterator[BrokenLink]) -> Iterator[str]:

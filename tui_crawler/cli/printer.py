@@ -233,6 +233,11 @@ def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, default=str).replace("\x7f", "\\u007f")
 
 
+def picked(record: object, *names: str) -> dict[str, object]:
+    """The attributes of a record as members of a document; in a text of `names` they stand with spaces."""
+    return {name: getattr(record, name) for text in names for name in text.split()}
+
+
 def safe(text: str, *limit: int) -> str:
     """As `safe` of console.safe_text, which is loaded with the first text that is shown; help shows none."""
     from tui_crawler.console import safe_text

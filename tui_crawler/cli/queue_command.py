@@ -11,7 +11,7 @@ from tui_crawler.cli.actions import carry_out, value_of
 from tui_crawler.cli.configuration import DEFAULT_CONFIG, read_config
 from tui_crawler.cli.database_choice import database_of_run, existing, existing_database, named_database
 from tui_crawler.cli.options import CommandSet, add_common, add_ignore_database_name
-from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.console.format import count, plural
 
@@ -110,13 +110,8 @@ def _folder(text: str) -> Path:
 
 
 def _built_document(built: Built) -> dict[str, object]:
-    return {
-        "scanned": built.scanned,
-        "found": built.found,
-        "known": built.known,
-        "refused": built.refused,
-        "segments": [{"path": str(one.path), "urls": one.urls} for one in built.segments],
-    }
+    segments = [{"path": str(one.path), "urls": one.urls} for one in built.segments]
+    return picked(built, "scanned found known refused") | {"segments": segments}
 
 
 def _built_lines(built: Built) -> Iterator[str]:

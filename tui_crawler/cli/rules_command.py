@@ -14,7 +14,7 @@ from tui_crawler.cli.actions import PATIENCE_S, carry_out, value_of
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.known_names import known_jobs, one_line
 from tui_crawler.cli.options import CommandParser, CommandSet, add_common, positive
-from tui_crawler.cli.printer import Printer, columns, safe
+from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
 from tui_crawler.console.format import count, date_time, plural
 
@@ -324,18 +324,12 @@ def changes_lines(changes: Sequence[EntryChange]) -> Iterator[str]:
 
 def tested_document(answer: RuleTest) -> dict[str, object]:
     """The document of `rules test`."""
-    settings = answer.settings
     return {
         "url": answer.url,
         "verdict": answer.verdict,
         "exit_code": answer.exit_code.name if answer.exit_code is not None else None,
         "decided_by": answer.decided_by,
-        "settings": {
-            "accept": settings.accept,
-            "skip": settings.skip,
-            "ua": settings.ua,
-            "custom_js": settings.custom_js,
-        },
+        "settings": picked(answer.settings, "accept skip ua custom_js"),
     }
 
 
@@ -354,25 +348,11 @@ def tested_lines(answer: RuleTest) -> Iterator[str]:
 
 def preview_document(preview: Preview) -> dict[str, object]:
     """The document of `rules preview`."""
-    return {
-        "known": preview.known,
-        "newly_blocked": preview.newly_blocked,
-        "newly_allowed": preview.newly_allowed,
-        "unchanged": preview.unchanged,
-        "by_origin": [
-            {
-                "origin": one.origin,
-                "newly_blocked": one.newly_blocked,
-                "newly_allowed": one.newly_allowed,
-                "unchanged": one.unchanged,
-            }
-            for one in preview.by_origin
-        ],
+    counts = "newly_blocked newly_allowed unchanged"
+    return picked(preview, "known", counts) | {
+        "by_origin": [picked(one, "origin", counts) for one in preview.by_origin],
         "seeds_hit": list(preview.seeds_hit),
-        "samples": [
-            {"url": one.url, "before": one.before, "after": one.after, "decided_by": one.decided_by}
-            for one in preview.samples
-        ],
+        "samples": [picked(one, "url before after decided_by") for one in preview.samples],
     }
 
 
@@ -418,7 +398,7 @@ def seed_lines(preview: Preview) -> Iterator[str]:
 
 def version_document(one: Ruleset) -> dict[str, object]:
     """An entry of `rules history`."""
-    return {"ruleset_id": one.ruleset_id, "at": one.at, "who": one.who, "note": one.note, "current": one.current}
+    return picked(one, "ruleset_id at who note current")
 
 
 def history_lines(versions: tuple[Ruleset, ...]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.actions import operator_name
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import Printer, Squeeze, columns, safe, terminal_width
+from tui_crawler.cli.printer import Printer, Squeeze, columns, picked, safe, terminal_width
 from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.console.format import count, date_time, elapsed, plural, seconds, size, span
 
@@ -25,6 +25,11 @@ _DROPS = (6, 7, 8, 2, 9, 5, 4, 3)
 """The columns that `status` leaves out where there is no room: blocked first, then patience, delay, todo and so on."""
 _SHRINKS = MappingProxyType({10: 20, 1: 22})
 """How narrow the reason and the origin become before that."""
+_RUN = """run_id started_at finished_at finish_reason requests user_agent config_name live owner heartbeat_at
+max_in_flight max_requests"""
+_TOTALS = "todo pending done failed blocked requests bytes attempts"
+_ORIGIN = """origin state finish_reason paused patience politeness delay_ms delay_reason next_request_at todo pending
+done failed blocked requests robots_status robots_expires_at"""
 
 
 def declare(commands: CommandSet) -> None:
@@ -55,8 +60,9 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.json:
         printer.document(
             {
-                "run": None if run is None else _run_document(run),
-                "totals": _totals_document(totals) | {"cut": cut, "waiting": waiting},
+                "run": None if run is None else picked(run, _RUN) | {"warnings": list(run.warnings)},
+                "totals": picked(totals, _TOTALS)
+                | {"exit_codes": dict(totals.exit_codes), "cut": cut, "waiting": waiting},
                 "origins": [_origin_document(*one, now) for one in zip(every, origins, reasons, strict=True)],
             }
         )
@@ -66,38 +72,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     return ExitStatus.ok
 
 
-def _run_document(run: RunView) -> dict[str, object]:
-    return {
-        "run_id": run.run_id,
-        "started_at": run.started_at,
-        "finished_at": run.finished_at,
-        "finish_reason": run.finish_reason,
-        "requests": run.requests,
-        "user_agent": run.user_agent,
-        "config_name": run.config_name,
-        "live": run.live,
-        "owner": run.owner,
-        "heartbeat_at": run.heartbeat_at,
-        "max_in_flight": run.max_in_flight,
-        "max_requests": run.max_requests,
-        "warnings": list(run.warnings),
-    }
-
-
-def _totals_document(totals: TotalsView) -> dict[str, object]:
-    return {
-        "todo": totals.todo,
-        "pending": totals.pending,
-        "done": totals.done,
-        "failed": totals.failed,
-        "blocked": totals.blocked,
-        "requests": totals.requests,
-        "bytes": totals.bytes,
-        "attempts": totals.attempts,
-        "exit_codes": dict(totals.exit_codes),
-    }
-
-
 def _origin_document(one: OriginView, rests: OriginView, reason: str, now: int) -> dict[str, object]:
     """An origin as it is stored, and as it stands when no engine is at work (`rests`)."""
     from tui_crawler.domain.eta import estimate
@@ -105,29 +79,8 @@ def _origin_document(one: OriginView, rests: OriginView, reason: str, now: int) 
     state = one.state
     if state == "BUSY" and rests is not one:  # the engine died: what `v_origin` says once its request is no more
         state = "WAITING" if max(one.next_request_at, one.asleep_until) > now else "READY"
-    return {
-        "origin": one.origin,
-        "state": state,
-        "finish_reason": one.finish_reason,
-        "paused": one.paused,
-        "patience": one.patience,
-        "politeness": one.politeness,
-        "delay_ms": one.delay_ms,
-        "delay_reason": one.delay_reason,
-        "next_request_at": one.next_request_at,
-        "todo": one.todo,
-        "pending": one.pending,
-        "done": one.done,
-        "failed": one.failed,
-        "blocked": one.blocked,
-        "requests": one.requests,
-        "robots_status": one.robots_status,
-        "robots_expires_at": one.robots_expires_at,
-        "eta_s": estimate(rests, now).seconds,
-        "idle_reason": reason,
-        "not_canonical": one.not_canonical,
-        "warning": one.warning,
-    }
+    document = picked(one, _ORIGIN) | {"state": state, "eta_s": estimate(rests, now).seconds, "idle_reason": reason}
+    return document | picked(one, "not_canonical warning")
 
 
 def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo, in_flight: int) -> str:

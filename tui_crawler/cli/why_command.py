@@ -12,7 +12,7 @@ from tui_crawler.cli.actions import operator_name
 from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.known_names import known_jobs
 from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import LINE_LIMIT, Printer, safe, terminal_width
+from tui_crawler.cli.printer import LINE_LIMIT, Printer, picked, safe, terminal_width
 from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.console.format import date_time, phase
 
@@ -28,11 +28,8 @@ _LABEL = 14
 _MOST_HOPS = 5
 _MOST_ATTEMPTS = 3
 _URL_LENGTH = 2_048
-_ATTEMPT_COLUMNS = (
-    *("attempt_id", "run_id", "url", "origin", "kind", "exit_code", "exit_code_id", "http_status", "started_at"),
-    *("ended_at", "response_ms", "bytes", "requests", "patience_after", "politeness_after", "delay_ms_after"),
-    *("ruleset_id", "worker", "message", "cut"),
-)
+_ATTEMPT = """attempt_id run_id url origin kind exit_code exit_code_id http_status started_at ended_at response_ms bytes
+requests patience_after politeness_after delay_ms_after ruleset_id worker message cut"""
 
 
 def declare(commands: CommandSet) -> None:
@@ -76,15 +73,12 @@ def _document(explanation: Explanation) -> dict[str, object]:
         "known": explanation.known,
         "verdict": explanation.answer.value,
         "exit_code": explanation.exit_code or None,
-        "steps": [
-            {"stage": str(step.stage), "verdict": step.verdict, "reason": step.reason, "source": step.source}
-            for step in explanation.steps
-        ],
+        "steps": [{"stage": str(step.stage)} | picked(step, "verdict reason source") for step in explanation.steps],
         "provenance": [
             {"from": hop.from_url, "to": hop.to_url, "kind": hop.kind, "depth": hop.depth}
             for hop in explanation.provenance
         ],
-        "attempts": [{name: getattr(each, name) for name in _ATTEMPT_COLUMNS} for each in explanation.attempts],
+        "attempts": [picked(each, _ATTEMPT) for each in explanation.attempts],
         "due_at": explanation.due_at,
         "queue_position": explanation.queue_position,
     } | ({"cut": explanation.cut} if explanation.cut else {})
