@@ -43,6 +43,7 @@ def killed_crawl(tmp_path_factory):
 def test_the_run_was_continued_and_came_to_its_end(killed_crawl):
     done, database, _, _ = killed_crawl
     assert done.returncode == 0, done.stderr
+    assert "run 1 was killed; it is continued" in done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["reason"] == "exhausted"
     assert value(database, "SELECT count(*) FROM v_run") == 1
 

@@ -131,12 +131,8 @@ class Engine:
         self._continued = start.continued
         await self._take_rules(start)
         now = self._clock.now()
-        size = len(start.origins)
-        self._tell(
-            events.run_started(
-                now.wall_ms, start.run_id, start.continued, size, start.requests, self._settings.plan.note
-            )
-        )
+        size, note = len(start.origins), "; ".join(filter(None, (*start.notes, self._settings.plan.note)))
+        self._tell(events.run_started(now.wall_ms, start.run_id, start.continued, size, start.requests, note))
         reason = RunReason.error
         try:
             await self._enter(start.origins, start.continued, start.unclean)

@@ -11,7 +11,7 @@ from tui_crawler.engine.roster import Counts
 
 def run_started(at: int, run_id: int, continued: bool, origins: int, requests: int, note: str = "") -> Event:
     """The run has the database; `continued` when it goes on where a killed one stood, which made `requests`. `note`:
-    what the machine does not allow of its plan."""
+    what its start has found, and what the machine does not allow of its plan."""
     so_far = (("origins", origins), ("requests", requests), *((("message", note),) if note else ()))
     return Event(at, "run_started", extra=(("run_id", run_id), ("continued", continued), *so_far))
 
