@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import tui_crawler.wiring.offline as offline_mode
 from tests.cli.conftest import CONFIG, Said, Wiring
 from tui_crawler.domain.command import ActionResult, LoadSegment
 from tui_crawler.domain.run import BadSegment, NotTakenUp, StorageFailure
@@ -33,7 +34,7 @@ class Offline:
     def kept_config(self, database: Path) -> Any:
         return self.kept
 
-    def build_queue(self, config: Any, database: Path, output: Path | None) -> Built:
+    def build(self, config: Any, database: Path, output: Path | None) -> Built:
         self.built.append((config, database, output))
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -50,10 +51,10 @@ class Offline:
 
 
 @pytest.fixture
-def offline(wiring: Wiring) -> Offline:
+def offline(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Offline:
     made = Offline()
-    for name in ("kept_config", "build_queue", "waiting_segment", "segment_folder"):
-        setattr(wiring, name, getattr(made, name))
+    for name in ("kept_config", "build", "waiting_segment", "segment_folder"):
+        monkeypatch.setattr(offline_mode, name, getattr(made, name))
     return made
 
 

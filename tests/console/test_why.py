@@ -32,8 +32,8 @@ from tui_crawler.domain.verdict import Step
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports import Reports
-from tui_crawler.wiring import explainer
 from tui_crawler.wiring.console_reports import ConsoleReports
+from tui_crawler.wiring.explain import Explainer
 
 
 def text_of(lines: list[Line], width: int = 80) -> str:
@@ -300,7 +300,7 @@ async def test_pages_traces_links_and_bodies_of_a_real_database(database: Path) 
 
     def explains(reports: ports.Reports) -> ports.Explainer:
         assert isinstance(reports, Reports)
-        return explainer(reports, UTC, "tester")
+        return Explainer(reports, zone=UTC, you="tester")
 
     shown: Any = OpenReports(database, now=lambda: T0 + 100)
     made.append(shown)

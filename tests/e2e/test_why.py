@@ -18,7 +18,7 @@ from tui_crawler.domain.answer import Answer
 from tui_crawler.domain.exit_code import BLOCKED, ExitCode
 from tui_crawler.domain.explanation import Explanation
 from tui_crawler.storage.reports import Reports
-from tui_crawler.wiring import explainer
+from tui_crawler.wiring.explain import Explainer
 
 LINKS = (
     *("/site/page", "/site/gone", "/site/broken", "/site/admin/x", "/site/list?page=1", "/site/private/x"),
@@ -84,7 +84,7 @@ class Crawled:
         with closing(Reports(self.database)) as reports:
             run = reports.run()
             assert run is not None
-            return explainer(reports, UTC, "tester").explain(url, run.finished_at + 1)
+            return Explainer(reports, zone=UTC, you="tester").explain(url, run.finished_at + 1)
 
 
 CONFIG = """\

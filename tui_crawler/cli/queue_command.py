@@ -67,9 +67,9 @@ def _build(arguments: argparse.Namespace, printer: Printer) -> int:
     config, database = _configured(arguments)
     output = _folder(arguments.output) if arguments.output is not None else None
 
-    from tui_crawler.wiring import build_queue
+    from tui_crawler.wiring.offline import build
 
-    built = build_queue(config, database, output)
+    built = build(config, database, output)
     for warning in built.warnings:
         printer.note(f"warning: {warning}")
     if arguments.json:
@@ -94,7 +94,7 @@ def _configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
         return config, existing(database_of_run(arguments, config))
     database = existing_database(arguments)
 
-    from tui_crawler.wiring import kept_config
+    from tui_crawler.wiring.offline import kept_config
 
     kept = kept_config(database)
     if kept is None:
@@ -146,7 +146,7 @@ def _load(arguments: argparse.Namespace, printer: Printer) -> int:
 def _chosen(arguments: argparse.Namespace, database: Path, printer: Printer) -> Sequence[WaitingSegment]:
     """The segments that are meant. Raises UsageProblem for what is none."""
     from tui_crawler.domain.run import BadSegment
-    from tui_crawler.wiring import segment_folder, waiting_segment
+    from tui_crawler.wiring.offline import segment_folder, waiting_segment
 
     place = None if arguments.place is None else Path(arguments.place).absolute()
     try:

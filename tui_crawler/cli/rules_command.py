@@ -201,11 +201,11 @@ def _diff(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _desk(arguments: argparse.Namespace, reports: Reports) -> RulesDesk:
-    from tui_crawler.wiring import rules_desk
+    from tui_crawler.wiring.rules import RulesDesk
 
     if arguments.job:
         known_jobs((arguments.job,), reports)
-    return rules_desk(reports)
+    return RulesDesk(reports)
 
 
 def _change(file: str) -> RulesetChange:

@@ -172,7 +172,7 @@ def _stored(arguments: argparse.Namespace) -> tuple[Config, Path, str]:
 
     Raises UsageProblem when it keeps none.
     """
-    from tui_crawler.wiring import kept_config
+    from tui_crawler.wiring.offline import kept_config
 
     database = existing_database(arguments)
     config = kept_config(database)

@@ -50,13 +50,13 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `why`."""
-    from tui_crawler.wiring import explainer
+    from tui_crawler.wiring.explain import Explainer
 
     zone = datetime.now(UTC).astimezone().tzinfo or UTC
     with reports_of(existing_database(arguments)) as reports:
         if arguments.job:
             known_jobs((arguments.job,), reports)
-        asked = explainer(reports, zone, operator_name())
+        asked = Explainer(reports, zone=zone, you=operator_name())
         explanation = asked.explain(arguments.url, time.time_ns() // 1_000_000, arguments.job)
     if arguments.json:
         printer.document(_document(explanation))

@@ -1,4 +1,4 @@
-"""Wiring: the only place that knows every part. The command line calls these; each loads what it needs when called."""
+"""Wiring: the only place that knows every part. What the command line calls most stands here and loads when called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from tui_crawler.wiring.options import RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import tzinfo
     from pathlib import Path
 
     from tui_crawler.config.schema import Config
@@ -18,32 +17,20 @@ if TYPE_CHECKING:
     from tui_crawler.domain.command import ActionResult, Command
     from tui_crawler.engine.ports import Listener
     from tui_crawler.export.output import Output
-    from tui_crawler.storage.journal import Journal
     from tui_crawler.storage.reports import Reports
-    from tui_crawler.storage.scan import Built
-    from tui_crawler.wiring.explain import Explainer
     from tui_crawler.wiring.export import ExportPlan
-    from tui_crawler.wiring.offline import SegmentFolder, WaitingSegment
-    from tui_crawler.wiring.rules import RulesDesk
 
 __all__ = [
     "RunOptions",
-    "build_queue",
     "carry_out",
     "config_from_first_seeds",
     "demo_console",
     "demo_headless",
     "demo_serve",
-    "explainer",
-    "kept_config",
     "open_console",
-    "open_journal",
     "open_reports",
     "open_welcome",
-    "rules_desk",
     "run_headless",
-    "segment_folder",
-    "waiting_segment",
     "write_export",
 ]
 
@@ -62,27 +49,6 @@ def open_reports(database: Path) -> Reports:
     return Reports(database)
 
 
-def explainer(reports: Reports, zone: tzinfo, you: str) -> Explainer:
-    """Answers why URLs of a database were (not) crawled; times are shown in `zone`, `you` is this operator's name."""
-    from tui_crawler.wiring.explain import Explainer
-
-    return Explainer(reports, zone=zone, you=you)
-
-
-def rules_desk(reports: Reports) -> RulesDesk:
-    """Answers about the rulesets of a database."""
-    from tui_crawler.wiring.rules import RulesDesk
-
-    return RulesDesk(reports)
-
-
-def open_journal(database: Path) -> Journal:
-    """Where the operator's wishes are written. Raises StorageFailure."""
-    from tui_crawler.storage.journal import Journal
-
-    return Journal(database)
-
-
 def carry_out(database: Path, command: Command, who: str, patience_s: float = 3.0, undoes: int = 0) -> ActionResult:
     """Carries a command out: by the live run of the database, for which it waits `patience_s` seconds, or on the
     resting database. `undoes` names the action that it takes back. Raises StorageFailure, NotTakenUp."""
@@ -96,34 +62,6 @@ def write_export(reports: Reports, plan: ExportPlan, output: Output) -> int:
     from tui_crawler.wiring.export import write_export as write
 
     return write(reports, plan, output)
-
-
-def kept_config(database: Path) -> Config | None:
-    """The configuration of the newest run as the database keeps it, None without one. Raises StorageFailure."""
-    from tui_crawler.wiring.offline import kept_config as kept
-
-    return kept(database)
-
-
-def build_queue(config: Config, database: Path, output: Path | None) -> Built:
-    """Writes what an offline crawl has found into segments. Raises StorageFailure; then nothing was changed."""
-    from tui_crawler.wiring.offline import build
-
-    return build(config, database, output)
-
-
-def waiting_segment(path: Path) -> WaitingSegment:
-    """The segment in a file. Raises BadSegment."""
-    from tui_crawler.wiring.offline import waiting_segment as waiting
-
-    return waiting(path)
-
-
-def segment_folder(database: Path, folder: Path | None) -> SegmentFolder:
-    """The segments in a folder (None: the usual one) that wait to be loaded. Raises StorageFailure, BadSegment."""
-    from tui_crawler.wiring.offline import segment_folder as look
-
-    return look(database, folder)
 
 
 def run_headless(config: Config, database: Path, options: RunOptions, listener: Listener) -> int:
