@@ -6,7 +6,6 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from charset_normalizer import from_bytes
 from webencodings import LABELS
 
 _CODECS = {
@@ -110,6 +109,8 @@ def detect_encoding(data: bytes) -> str:
 
 
 def _guess(sample: bytes) -> str:
+    from charset_normalizer import from_bytes  # noqa: PLC0415  large, and most pages name their encoding
+
     matches = from_bytes(sample, cp_isolation=list(_GUESSED))
     best = matches.best()
     if best is None:

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import re2
-from cssselect import SelectorError
 from lxml import etree
-from parsel.csstranslator import GenericTranslator, HTMLTranslator
 
 from tui_crawler.domain.attempt import DataValue
 from tui_crawler.domain.data_rule import DataRule
@@ -131,11 +129,10 @@ class _Query:
         try:
             self._pattern = None if rule.regex is None else _pattern(rule.regex)
             if rule.css is not None:
-                self._in_html = _xpath(HTMLTranslator().css_to_xpath(rule.css))
-                self._in_xml = _xpath(GenericTranslator().css_to_xpath(rule.css))
+                self._in_html, self._in_xml = map(_xpath, _translated(rule.css))
             else:
                 self._in_html = self._in_xml = _xpath(rule.xpath or "/..")  # that finds nothing
-        except (SelectorError, etree.XPathError, re2.error, RecursionError, UnicodeError) as error:
+        except (ValueError, etree.XPathError, re2.error, RecursionError) as error:
             raise BadDataRule(f"data rule {rule.name!r}: {error}") from error
 
     def fits(self, study: Study) -> bool:
@@ -156,6 +153,17 @@ class _Query:
         finally:
             self.is_running = False
         yield from found if isinstance(found, list) else [found]
+
+
+def _translated(css: str) -> tuple[str, str]:
+    """A CSS selector as XPath for HTML and for XML. Raises ValueError, RecursionError."""
+    from cssselect import SelectorError  # noqa: PLC0415  large, and few crawls take data out of pages
+    from parsel.csstranslator import GenericTranslator, HTMLTranslator  # noqa: PLC0415  the same
+
+    try:
+        return HTMLTranslator().css_to_xpath(css), GenericTranslator().css_to_xpath(css)
+    except SelectorError as error:
+        raise ValueError(str(error)) from error
 
 
 def _xpath(expression: str) -> Any:

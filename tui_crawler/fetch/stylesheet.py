@@ -23,8 +23,7 @@ _OPEN_STRING = rf""" "(?:[^"\\\n\r\f]++|{_ESCAPED_IN_STRING})*+  |  '(?:[^'\\\n\
 _STRING = rf""" "(?:[^"\\\n\r\f]++|{_ESCAPED_IN_STRING})*+"  |  '(?:[^'\\\n\r\f]++|{_ESCAPED_IN_STRING})*+' """
 _NAME = r"[\w\-\u0080-\U0010ffff]"
 _SPACE = r"[ \t\n\r\f]*+"
-_TOKEN = re.compile(
-    rf"""
+_TOKEN = rf"""
     /\* (?:[^*]++|\*(?!/))*+ (?:\*/)?+
   | (?<![\#@]) (?<!{_NAME}) [uU][rR][lL]\( {_SPACE} (?:
         (?P<quoted> {_STRING} )
@@ -37,9 +36,7 @@ _TOKEN = re.compile(
   | {_ESCAPED}{_NAME}*+
   | @(?P<keyword> (?:{_NAME}|{_ESCAPED})++ )
   | (?P<end> [;{{}}] )
-    """,
-    re.VERBOSE,
-)
+    """
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})(?:\r\n|[ \t\n\r\f])?+|(\r\n|[\n\r\f])|([\s\S])|\Z)")
 _NO_LINKS_IN = frozenset({"charset", "namespace", "document", "-moz-document"})
 _TOKENS_BETWEEN_CHECKS = 4096
@@ -54,7 +51,7 @@ def stylesheet_links(text: str, out_of_time: Callable[[], bool]) -> Iterator[Sty
     Linear in the size of the text; ends early when the time is over.
     """
     statement, in_font = "", False
-    for number, token in enumerate(_TOKEN.finditer(text)):
+    for number, token in enumerate(re.compile(_TOKEN, re.VERBOSE).finditer(text)):
         if number % _TOKENS_BETWEEN_CHECKS == _TOKENS_BETWEEN_CHECKS - 1 and out_of_time():
             return
         kind = token.lastgroup

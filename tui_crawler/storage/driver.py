@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 import peewee
@@ -11,9 +12,9 @@ DATABASE_ERRORS = (sqlite3.Error, peewee.PeeweeException)
 """What the drivers raise."""
 
 
-def execute(database: peewee.Database, text: str) -> Any:
+def execute(database: peewee.Database, text: str, values: Sequence[Any] = ()) -> Any:
     """Executes SQL text; answers the cursor. Raises the driver's errors as peewee's."""
-    return database.execute_sql(text)  # type: ignore[no-untyped-call]  # untyped in the stubs
+    return database.execute_sql(text, values)  # type: ignore[no-untyped-call]  # untyped in the stubs
 
 
 def connection_of(database: peewee.SqliteDatabase) -> sqlite3.Connection:

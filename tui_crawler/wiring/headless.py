@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.run import RunReason, StorageFailure
-from tui_crawler.storage.reports import Reports
 from tui_crawler.wiring.crawl import DRAIN_MS, Crawl, Ended
 
 if TYPE_CHECKING:
@@ -107,6 +106,8 @@ async def _run(config: Config, database: Path, options: RunOptions, listener: Li
 
 def _end_of_run(database: Path) -> Ended | None:
     """What became of a run, whichever of its workers lived to its end; None where the database does not tell."""
+    from tui_crawler.storage.reports import Reports  # noqa: PLC0415  most runs have one worker, which reads nothing
+
     try:
         with contextlib.closing(Reports(database)) as reports:
             run = reports.run()

@@ -6,6 +6,7 @@ a test keeps both ways equal.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +23,19 @@ def latest_version(directory: Path = MIGRATIONS_DIRECTORY) -> int:
 
 def migrate(database: peewee.Database, directory: Path = MIGRATIONS_DIRECTORY) -> tuple[str, ...]:
     """Runs what is missing, each migration in its own transaction. Answers their names."""
-    return tuple(_runner(database, directory).up())
+    from playhouse.migrations import Runner  # noqa: PLC0415  every start asks for the version, few migrate
+
+    runner: Any = Runner(database, str(directory))  # type: ignore[no-untyped-call]  # playhouse has no types
+    return tuple(runner.up())
 
 
 def record_as_migrated(database: peewee.Database, directory: Path = MIGRATIONS_DIRECTORY) -> None:
-    """Notes for a database made from the models that no migration is missing."""
-    _runner(database, directory).fake()
+    """Notes for a database made from the models that no migration is missing, as the runner would, which is large."""
+    from tui_crawler.storage.driver import execute  # noqa: PLC0415  it loads peewee
 
-
-def _runner(database: peewee.Database, directory: Path) -> Any:
-    from playhouse.migrations import Runner  # noqa: PLC0415  every start asks for the version, few migrate
-
-    return Runner(database, str(directory))  # type: ignore[no-untyped-call]  # playhouse has no types
+    columns = '"id" INTEGER NOT NULL PRIMARY KEY, "name" VARCHAR(255) NOT NULL, "applied" DATETIME NOT NULL'
+    execute(database, f'CREATE TABLE "schema_migration" ({columns})')
+    execute(database, 'CREATE UNIQUE INDEX "schema_migration_name" ON "schema_migration" ("name")')
+    for file in sorted(directory.glob("[0-9]*_*.py")):
+        now = str(datetime.now(UTC).replace(tzinfo=None))
+        execute(database, "INSERT INTO schema_migration (name, applied) VALUES (?, ?)", (file.stem, now))
