@@ -105,9 +105,19 @@ def _estimate_line(estimate: list[dict[str, int]]) -> str:
 
 
 def _keymap_problems(config: Config) -> tuple[ConfigProblem, ...]:
-    from tui_crawler.wiring.keymap import keymap_problems
+    """What is wrong with the keys a configuration gives to actions: unknown ids and keys, keys given twice. They stop
+    nothing: the console begins with the keys that hold, and tells the same."""
+    if not config.keymap:
+        return ()
+    from tui_crawler.config.problem import Mark, problem_at
+    from tui_crawler.console.key_presets import read_keymap
 
-    return keymap_problems(config)
+    problems = []
+    for name, words in read_keymap(dict(config.keymap)).problems:
+        place, _, line = config.source_of(f"keymap.{name}").rpartition(":")
+        mark = Mark(place, int(line), 1) if line.isdigit() else Mark(config.file)
+        problems.append(problem_at(mark, f"keymap.{name}", words))
+    return tuple(problems)
 
 
 def _documents(problems: tuple[ConfigProblem, ...]) -> list[dict[str, str | int]]:

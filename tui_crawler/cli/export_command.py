@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -234,16 +234,11 @@ def _ended_by_signals() -> Iterator[None]:
         yield
         return
 
-    def end(status: ExitStatus) -> Callable[[int, FrameType | None], None]:
-        def raise_it(_number: int, _frame: FrameType | None) -> None:
-            raise SystemExit(int(status))
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
 
-        return raise_it
-
-    ends = {signal.SIGTERM: ExitStatus.terminated}
-    if hasattr(signal, "SIGHUP"):
-        ends[signal.SIGHUP] = ExitStatus.hangup
-    before = {number: signal.signal(number, end(status)) for number, status in ends.items()}
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, end) for number in ends}
     try:
         yield
     finally:

@@ -50,7 +50,7 @@ class ConsoleReports(Reports):
 
     def contract(self, origin: str) -> Contract:
         """What the configuration of the newest run promises an origin. Raises StorageFailure."""
-        from tui_crawler.wiring.contract import contract_of
+        from tui_crawler.wiring.origin_settings import contract_of
         from tui_crawler.wiring.rules_in_force import stored_config
 
         run, text = self.run(), self.config_text()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.config.web_kinds import is_loopback
 from tui_crawler.domain.admission import Admission, Limits, Scope
+from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.delay import DelaySettings
 from tui_crawler.domain.origin import CrawlSettings
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.config.schema import Config
     from tui_crawler.config.sections import HostConfig
+
 
 POLITE_FLOOR_MS = 1_000
 
@@ -106,4 +108,20 @@ def _crawl_settings(config: Config, default_ms: int) -> CrawlSettings:
         tries=config.crawl.tries,
         patience_reset_on_success=config.crawl.patience_reset_on_success,
         robots_expiry_ms=config.robots.expiry_ms,
+    )
+
+
+def contract_of(config: Config, origin: str, user_agent: str) -> Contract:
+    """The contract with one origin; `user_agent` is that of the run, empty for the configured one."""
+    url = normalise(origin)
+    host = "" if isinstance(url, InvalidUrl) else url.host
+    return Contract(
+        user_agent=user_agent or config.user_agent,
+        delay=settings_by_origin(config)(origin).delay,
+        delay_from="hosts" if any(one.host == host for one in config.hosts) else "delay.default",
+        politeness_key=config.crawl.politeness_key,
+        total_timeout_ms=config.network.total_timeout_ms,
+        read_timeout_ms=config.network.read_timeout_ms,
+        robots_expiry_ms=config.robots.expiry_ms,
+        robots_max_bytes=config.robots.max_bytes,
     )
