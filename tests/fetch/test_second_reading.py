@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -47,7 +48,7 @@ class Hang:
 
 def waiting(body: bytes, content_type: str, charset: str) -> WaitingDocument:
     packed = zstandard.ZstdCompressor().compress(body)
-    return WaitingDocument(1, PAGE.href, "", content_type, charset, len(body), packed)
+    return WaitingDocument(1, PAGE.href, hashlib.sha256(body).hexdigest(), content_type, charset, len(body), packed)
 
 
 GOOD = waiting(b"<!doctype html><title>x</title>", "text/html", "utf-8")
@@ -81,14 +82,22 @@ async def test_a_process_of_low_priority_answers(second: SecondReader) -> None:
     assert os.getpriority(os.PRIO_PROCESS, second.pid) == 19
 
 
+async def test_what_several_pages_have_is_looked_at_once() -> None:
+    second = SecondReader(ReaderSetup(LIMITS, "x", {"data_rules": (), "validate_kinds": VALIDATED_KINDS}))
+    first, other = await second.read([GOOD, replace(GOOD, page_id=2, packed=b"not read again")])
+    await second.close()
+    assert first is not None
+    assert first == other
+
+
 async def test_a_body_that_ends_or_hangs_the_process_costs_only_itself(
     second: SecondReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (found,) = await second.read([GOOD])
     assert found is not None
-    assert await second.read([GOOD, replace(GOOD, packed=b"no zstd"), GOOD]) == [found, None, found]
+    assert await second.read([GOOD, replace(GOOD, sha256="other", packed=b"no zstd"), GOOD]) == [found, None, found]
     monkeypatch.setattr(second_reading, "_AT_ONCE", 1)  # and it is not tried twice: that takes seconds
-    hanging: Any = replace(GOOD, packed=Hang())
+    hanging: Any = replace(GOOD, sha256="", packed=Hang())
     assert await second.read([hanging, GOOD]) == [None, found]
 
 
