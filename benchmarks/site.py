@@ -10,11 +10,12 @@ import argparse
 import asyncio
 import multiprocessing
 import random
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 
-FIRST_PORT = 11_000  # below those that systems hand out by themselves
+FIRST_PORT, LAST_PORT = 11_000, 32_000  # below those that systems hand out by themselves
 _WORDS = [
     "archive",
     "crawl",
@@ -131,7 +132,8 @@ def serve(site: Site, ready: multiprocessing.synchronize.Event | None = None) ->
 
 @contextmanager
 def serving(site: Site) -> Iterator[Site]:
-    """Serves the sites from a process of its own meanwhile."""
+    """Serves the sites from a process of its own meanwhile; answers them on ports that were free."""
+    site = replace(site, first_port=_free_ports(site))
     context = multiprocessing.get_context("spawn")
     ready = context.Event()
     server = context.Process(target=serve, args=(site, ready), daemon=True)
@@ -143,6 +145,21 @@ def serving(site: Site) -> Iterator[Site]:
     finally:
         server.terminate()
         server.join()
+
+
+def _free_ports(site: Site) -> int:
+    """The first of so many ports in a row that nobody has. Raises RuntimeError where there are none."""
+    for first in range(site.first_port, LAST_PORT - site.origins, site.origins):
+        with ExitStack() as opened:
+            try:
+                for port in range(first, first + site.origins):
+                    probe = opened.enter_context(socket.socket())
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return first
+    raise RuntimeError(f"{site.origins} ports in a row are not free")
 
 
 def main() -> None:

@@ -1,118 +1,154 @@
-"""How much of a bare HTTP client's speed is left when every page is parsed, judged and committed.
+"""A whole crawl with delays switched off, against other crawlers on the same sites.
 
-`python -m benchmarks.throughput [--origins 20] [--pages 100] [--links 60]`
+`python -m benchmarks.throughput --against scrapy --against wget2 [--bodies] [--defaults]`
 
-Serves linked sites from a process of its own on loopback, then fetches the same pages twice in one run: with one
-httpx.AsyncClient that throws the bodies away, and with `tui-crawler run` with delays switched off. Prints pages per
-second of both and their ratio. The figure is a ratio: absolute numbers depend on the machine.
+Sites are generated from a seed and served on loopback by a process of its own that is not the bottleneck. All take
+turns, round by round, and have to find the same pages, titles and links. Scrapy writes items to JSON lines (the
+lightest thing it has); this crawler stores pages, links, attempts and requests so that a kill loses nothing.
+Each is also measured on the same sites cut to their first page: that is its start, which is told apart.
+Figures depend on the machine and what else it does; ratios are of runs of one round. Beside other work the ratio of
+CPU says more than that of pages/s.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import multiprocessing
-import sqlite3
-import subprocess
-import sys
-import tempfile
-import time
-from pathlib import Path
+import shutil
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-import httpx
+from benchmarks.contestants import Contestant, Found, Keeping, in_empty_folder, ours, scrapy, scrapy_python, wget2
+from benchmarks.measured import Spent
+from benchmarks.site import Site, serving
 
-HEAD = b"HTTP/1.1 %d %s\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n"
-
-
-def page(number: int, pages: int, links: int) -> bytes:
-    """A page with a paragraph of text for each of its links."""
-    others = ((number * links + n) % pages for n in range(links))
-    rows = "".join(f'<p>The entry on <a href="/{n}">number {n}</a> is kept in its own place.</p>' for n in others)
-    return f"<!doctype html><title>Entry {number}</title><h1>Entry {number}</h1>{rows}".encode()
-
-
-def serve(ports: list[int], pages: int, links: int, ready: multiprocessing.Event) -> None:
-    """Serves all sites until it is ended."""
-    bodies = [page(n, pages, links) for n in range(pages)]
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            line = await reader.readline()
-            if not line:
-                break
-            while await reader.readline() not in {b"\r\n", b""}:
-                pass
-            name = line.split()[1][1:].decode()
-            found = name.isdigit()
-            body = bodies[int(name)] if found else b""
-            writer.write(HEAD % ((200, b"OK", len(body)) if found else (404, b"Not Found", 0)) + body)
-            await writer.drain()
-        writer.close()
-
-    async def main() -> None:
-        for port in ports:
-            await asyncio.start_server(handle, "127.0.0.1", port)
-        ready.set()
-        await asyncio.Event().wait()
-
-    asyncio.run(main())
+_HEADS = (
+    "",
+    "pages",
+    "pages/s",
+    "start s",
+    "CPU ms/page",
+    "start CPU s",
+    "peak MB",
+    "pages/s × {}: min median max",
+    "CPU × the same",
+)
 
 
-async def fetch_all(ports: list[int], pages: int) -> float:
-    """Seconds for one client to fetch every page, as many at once as there are sites."""
-    async with httpx.AsyncClient(trust_env=False, limits=httpx.Limits(max_connections=None)) as client:
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One crawl and one start of a contestant."""
 
-        async def one(port: int) -> None:
-            for number in range(pages):
-                (await client.get(f"http://127.0.0.1:{port}/{number}")).raise_for_status()
+    spent: Spent
+    start: Spent
+    found: Found
 
-        began = time.perf_counter()
-        await asyncio.gather(*(one(port) for port in ports))
-        return time.perf_counter() - began
+    @property
+    def rate(self) -> float:
+        """Pages per second, the start included."""
+        return self.found.pages / self.spent.wall
 
-
-def crawl(ports: list[int], folder: Path) -> tuple[float, int]:
-    """Seconds of a whole `tui-crawler run`, its start included, and how many pages it ingested."""
-    seeds = ", ".join(f'"http://127.0.0.1:{port}/0"' for port in ports)
-    config = folder / "bench.yaml"
-    config.write_text(
-        f"seeds: [{seeds}]\nuser_agent: bench-crawler\n"
-        f"crawl: {{max_in_flight: {len(ports)}}}\n"
-        "delay: {model: fixed, default: 0, floor: 0, allow_impolite: true}\n",
-        encoding="utf-8",
-    )
-    began = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "tui_crawler", "run", str(config), "--quiet"], check=True)
-    spent = time.perf_counter() - began
-    with sqlite3.connect(folder / "bench.db") as database:
-        query = "SELECT count(*) FROM v_page WHERE last_exit_code = 'file_ingested'"
-        return spent, database.execute(query).fetchone()[0]
+    @property
+    def cpu_ms(self) -> float:
+        """CPU per page (ms) after the start."""
+        return self.spent.beyond(self.start).cpu * 1000 / self.found.pages
 
 
-def main() -> None:
+def compete(contestants: Sequence[Contestant], site: Site, rounds: int) -> Mapping[str, list[Round]]:
+    """All in turn, each round begun by another one. Raises RuntimeError where they do not find the same."""
+    results: dict[str, list[Round]] = defaultdict(list)
+    first_found: dict[str, Found] = {}
+    with serving(site) as whole, serving(replace(site, pages=1, links=0)) as first_pages:
+        for number in range(rounds):
+            turn = number % len(contestants)
+            for one in (*contestants[turn:], *contestants[:turn]):
+                start, _ = in_empty_folder(one, first_pages)
+                spent, found = in_empty_folder(one, whole)
+                for name, other in first_found.items():
+                    if not found.agrees(other):
+                        raise RuntimeError(f"{one.name} found {found}, {name} {other}")
+                first_found.setdefault(one.name, found)
+                results[one.name].append(Round(spent, start, found))
+                last = results[one.name][-1]
+                told = f"{last.rate:.0f} pages/s, {last.cpu_ms:.2f} CPU ms/page"
+                print(f"round {number + 1}: {one.name}: {told}", flush=True)
+    return {one.name: results[one.name] for one in contestants}
+
+
+def table(results: Mapping[str, list[Round]], baseline: str) -> Iterator[str]:
+    """The lines of a Markdown table: medians of the rounds, and the spread of the ratios to `baseline`."""
+    yield _line([head.format(baseline) for head in _HEADS])
+    yield "|---" * len(_HEADS) + "|"
+    for name, rounds in results.items():
+        both = list(zip(rounds, results[baseline], strict=True))
+        yield _line(
+            [
+                name,
+                str(rounds[0].found.pages),
+                f"{statistics.median(one.rate for one in rounds):.0f}",
+                f"{statistics.median(one.start.wall for one in rounds):.2f}",
+                f"{statistics.median(one.cpu_ms for one in rounds):.2f}",
+                f"{statistics.median(one.start.cpu for one in rounds):.2f}",
+                f"{max(one.spent.peak for one in rounds):.0f}",
+                _spread([one.rate / other.rate for one, other in both]),
+                _spread([one.cpu_ms / max(other.cpu_ms, 0.001) for one, other in both]),
+            ]
+        )
+
+
+def main(words: Sequence[str] | None = None) -> None:
     """Measures and prints."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--origins", type=int, default=20)
-    parser.add_argument("--pages", type=int, default=100)
-    parser.add_argument("--links", type=int, default=60)
-    given = parser.parse_args()
-    ports = list(range(23_000, 23_000 + given.origins))
-    context = multiprocessing.get_context("spawn")
-    ready = context.Event()
-    server = context.Process(target=serve, args=(ports, given.pages, given.links, ready), daemon=True)
-    server.start()
-    ready.wait(20)
-    try:
-        bare = asyncio.run(fetch_all(ports, given.pages))
-        with tempfile.TemporaryDirectory() as folder:
-            spent, ingested = crawl(ports, Path(folder))
-    finally:
-        server.terminate()
-        server.join()
-    wanted = given.origins * given.pages
-    print(f"httpx.AsyncClient, bodies thrown away: {wanted / bare:8.0f} pages/s ({bare:.2f} s)")
-    print(f"tui-crawler run, start included:       {ingested / spent:8.0f} pages/s ({spent:.2f} s, {ingested} pages)")
-    print(f"ratio: {(ingested / spent) / (wanted / bare):.2f}")
+    given = _parser().parse_args(words)
+    site = Site(given.origins, given.pages, given.links, given.bytes)
+    keeping = Keeping.defaults if given.defaults else Keeping.bodies if given.bodies else Keeping.rows
+    contestants = [ours(number, keeping) for number in given.workers]
+    baseline = contestants[0].name
+    if "scrapy" in given.against:
+        python = scrapy_python(given.scrapy_python)
+        contestants += [scrapy(python, number) for number in given.workers]
+        baseline = contestants[len(given.workers)].name
+    if "wget2" in given.against:
+        program = shutil.which("wget2")
+        if program is None:
+            print("wget2 is not installed: left out")
+        else:
+            contestants.append(wget2(program))
+    results = compete(contestants, site, given.rounds)
+    print(f"\n{site.origins} origins × {site.pages} pages × {site.size} bytes × {site.links} links; stored: ", end="")
+    print(f"{keeping.name}; rounds: {given.rounds}; links found: {_links(results)}\n")
+    print("\n".join(table(results, baseline)))
+
+
+def _links(results: Mapping[str, list[Round]]) -> int | None:
+    return next((one[0].found.links for one in results.values()), None)
+
+
+def _spread(ratios: Sequence[float]) -> str:
+    return f"{min(ratios):.2f} {statistics.median(ratios):.2f} {max(ratios):.2f}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.throughput",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--against", action="append", choices=["scrapy", "wget2"], default=[])
+    parser.add_argument("--scrapy-python", metavar="PATH", help="the interpreter of an environment that has Scrapy")
+    for name, number in (("rounds", 3), ("origins", 20), ("pages", 150), ("links", 60), ("bytes", 40_000)):
+        parser.add_argument(f"--{name}", type=int, default=number)
+    parser.add_argument(
+        "--workers", type=int, nargs="+", default=[1, 2], help="processes of this crawler and of Scrapy"
+    )
+    stored = parser.add_mutually_exclusive_group()
+    stored.add_argument("--bodies", action="store_true", help="bodies are stored, compressed")
+    stored.add_argument("--defaults", action="store_true", help="everything that is on by default: bodies, validation")
+    return parser
 
 
 if __name__ == "__main__":
