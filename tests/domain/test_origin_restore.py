@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tui_crawler.domain.attempt import OriginRecord
-from tui_crawler.domain.delay import DelaySettings
+from tui_crawler.domain.delay import DelaySettings, Pace
 from tui_crawler.domain.delay_reason import DelayReason
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import CrawlSettings, OriginState, Takeover, record_of, restore
+from tui_crawler.domain.origin import CrawlSettings, OriginState, Takeover, record_of, restore, says_all
 
 A = "http://a.test"
 NOW = 1_800_000_000_000
@@ -60,3 +62,20 @@ def test_no_start_after_a_kill_makes_the_next_request_sooner(
         at, promised = at + after_ms, state.next_request_at
         state = taken(state, KILLED if unclean else STOPPED, at)
         assert at + state.release_ms - 50 >= promised
+
+
+def test_an_origin_that_comes_back_as_it_was_stored_need_not_be_stored_again() -> None:
+    now = Moment(wall_ms=1_000_000, mono_ms=5_000)
+
+    def comes_back(record: OriginRecord, takeover: Takeover) -> bool:
+        return says_all(record, restore(record, (), None, CrawlSettings(), takeover, now))
+
+    fresh = replace(record_of(OriginState("http://a.test", patience=5, pace=Pace(2))), robots=None, delay_reason="")
+    assert comes_back(fresh, Takeover(continued=False, unclean=False))
+    assert not comes_back(fresh, Takeover(continued=True, unclean=True)), "it waits a whole delay first"
+    asked = replace(fresh, next_request_at=1_000_400, delay_ms=500)
+    assert comes_back(asked, Takeover(continued=True, unclean=False))
+    assert not comes_back(replace(asked, next_request_at=2_000_000), Takeover(True, False)), "the clock was set back"
+    ended = replace(fresh, finish_reason="exhausted")
+    assert comes_back(ended, Takeover(continued=True, unclean=False))
+    assert not comes_back(ended, Takeover(continued=False, unclean=False)), "it begins afresh"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -140,6 +140,13 @@ def record_of(state: OriginState, in_flight_url: str = "") -> OriginRecord:
         robots=kept,
         in_flight_url=in_flight_url,
     )
+
+
+def says_all(record: OriginRecord, state: OriginState) -> bool:
+    """Whether a record says what a state does, so that it need not be stored again."""
+    now = record_of(state)
+    known = replace(record, delay_reason=record.delay_reason or now.delay_reason, robots=record.robots or now.robots)
+    return now == known and (record.robots is not None or state.robots == RobotsState())
 
 
 @dataclass(frozen=True, slots=True)

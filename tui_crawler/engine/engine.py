@@ -10,7 +10,7 @@ from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.command import PauseOrigins, PendingAction, ResumeOrigins
 from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.origin import OriginState, Takeover, record_of
+from tui_crawler.domain.origin import OriginState, Takeover, record_of, says_all
 from tui_crawler.domain.run import RunReason, RunStart, StorageFailure, StoredOrigin
 from tui_crawler.domain.turn import finish, reopen
 from tui_crawler.engine import events
@@ -143,12 +143,14 @@ class Engine:
 
     async def _enter(self, origins: Iterable[StoredOrigin], continued: bool, unclean: bool) -> None:
         """Origins come into the hands of this engine, and begin."""
-        now, entered = self._clock.now(), []
+        now, entered, as_stored = self._clock.now(), [], set[str]()
         for stored in origins:
             takeover = Takeover(continued or stored.handed_on, unclean or stored.unclean)
             entered.append(self._roster.enter(stored, takeover, now))
+            if says_all(stored.record, entered[-1]):
+                as_stored.add(stored.record.origin)
             self._runner.counts[stored.record.origin] = Counts(0 if stored.external else stored.done, stored.failed)
-        await self._open(entered)
+        await self._open(entered, as_stored)
 
     async def rest(self) -> None:
         """Carries out what waits in the journal on a database that nobody crawls; no request is made but probes.
@@ -192,8 +194,9 @@ class Engine:
         judges.adopt(start.rulesets, start.jobs, self._settings.plan.job)
         judges.exclude(await self._store.exclusions())
 
-    async def _open(self, opening: Sequence[OriginState]) -> None:
-        """The first places of origins in the box; the gap of each holds for everyone under its key."""
+    async def _open(self, opening: Sequence[OriginState], as_stored: Container[str] = ()) -> None:
+        """The first places of origins in the box; the gap of each holds for everyone under its key. The database need
+        not be told of those that stand `as_stored`."""
         now = self._clock.now()
         for some in pieces(opening, _OPENED):
             await asyncio.gather(*(self._waiting.find_key(state.origin, self._fetcher) for state in some))
@@ -201,7 +204,14 @@ class Engine:
                 self._tell(events.origin_started(now.wall_ms, state, self._runner.counts.get(state.origin, Counts())))
                 if self._waiting.crawls and self._runner.is_excluded(state.origin):
                     await self._runner.refuse_all(state.origin)
-            await self._store.save_origins([record_of(self._roster.states[state.origin]) for state in some])
+            now_in_force = [self._roster.states[state.origin] for state in some]
+            changed = [
+                one
+                for one, was in zip(now_in_force, some, strict=True)
+                if one is not was or one.origin not in as_stored
+            ]
+            if changed:
+                await self._store.save_origins([record_of(state) for state in changed])
             for state in some:
                 self._slots.place(state.origin)
 
