@@ -237,6 +237,13 @@ def test_workers_are_told_how_to_join(config: Path, wiring: Wiring, say: Callabl
     assert words.endswith("--json --workers 3 --ignore-database-name --max-requests 9 --allow-impolite --join")
 
 
+@pytest.mark.parametrize(("cores", "workers"), [(1, 1), (2, 1), (5, 4), (500, 64)])
+def test_workers_go_by_the_cores_on_demand(config: Path, wiring: Wiring, say: Say, monkeypatch, cores, workers):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)), raising=False)
+    assert say("run", "my.yaml", "--workers", "auto").status == 0
+    assert wiring.runs[-1][2].workers == workers
+
+
 def test_more_workers_than_a_database_can_take_are_refused(config: Path, say: Callable[..., Said]):
     said = say("run", "my.yaml", "--workers", "65")
     assert (said.status, said.out) == (2, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -44,10 +45,10 @@ def declare(commands: CommandSet) -> None:
     add_run_options(parser)
     parser.add_argument(
         "--workers",
-        type=positive,
+        type=_workers,
         metavar="N",
         default=1,
-        help="crawl with N processes, each of which takes its share of the origins",
+        help="crawl with N processes, each of which takes its share of the origins; auto: one for each core but one",
     )
     parser.add_argument(
         "--fail-on",
@@ -149,6 +150,14 @@ class Faults:
             if "slow" in self._wanted:
                 found["slow"] = reports.pages_slower(self._wanted["slow"])
         return found
+
+
+def _workers(text: str) -> int:
+    """A number of workers; `auto` goes by the cores that this process may use. For `type=`."""
+    if text != "auto":
+        return positive(text)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(max(1, cores - 1), MOST_WORKERS)
 
 
 def _faults(text: str) -> dict[str, int]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 _BUFFER_BYTES = 256 * 1024
 _DRAFT = re.compile(r"\.[0-9a-f]{16}\.export")
-_LOG_SUFFIXES = ("", "-wal", "-shm", "-journal")
+_LOG_SUFFIXES = ("", "-wal", "-shm", "-journal", "-turn")
 _NOBODY_READS = frozenset({errno.EPIPE, errno.EIO, errno.ECONNRESET})  # EIO: a terminal that is gone
 _NO_LINKS = frozenset({errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 

@@ -35,6 +35,7 @@ from tui_crawler.storage.memory import Memory
 from tui_crawler.storage.models.log import Meta
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Texts, Transaction
+from tui_crawler.storage.write_turn import WriteTurn
 
 RETRY_S = 0.25
 """How often what passes by itself is tried again."""
@@ -57,7 +58,7 @@ class WriterSettings:
     """`patience_ms`: how long a locked database is tried again; once it has been written to at least
     `patience_at_work_ms`, as after whatever else passes by itself (a full disk): what would be lost then was asked for
     already. `lazy_ms`: how long a job that nobody waits for may
-    wait for company. `group`: how many jobs share a transaction at most."""
+    wait for company. `group`: how many jobs share a transaction at most. `shared`: several workers write, in turns."""
 
     patience_ms: int = 30_000
     patience_at_work_ms: int = 0
@@ -66,6 +67,7 @@ class WriterSettings:
     brief_group: int = 24
     gather_ms: int = 10
     here: bool = True
+    shared: bool = False
 
 
 class _HeldUp(Exception):
@@ -131,6 +133,9 @@ class Writer:
         self._turn = threading.Lock()  # held by whoever uses the connection
         self._patient = True
         self._waits_ms = -1  # the busy timeout of the connection; -1: as it was opened
+        self._turns = WriteTurn(path if settings.shared else None, self._slice_now)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._slice_due = False  # as soon as the thread has done with the connection
         self._slice: asyncio.Handle | None = None
         self._sliced_at = 0.0
         self._slow_until = 0.0
@@ -238,16 +243,21 @@ class Writer:
         self._slice = loop.call_soon(self._do_slice, loop) if soon else loop.call_at(due, self._do_slice, loop)
 
     def _do_slice(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Does the brief jobs that stand first, if nobody has the connection; the thread does what must wait."""
-        self._slice = None
-        if loop.time() < self._slow_until or not self._turn.acquire(blocking=False):
-            self._leave_to_thread()
+        """Does the brief jobs that stand first, when nobody has the connection; the thread does what must wait."""
+        self._slice, self._loop = None, loop
+        self._slice_due = True  # before the look at the connection: the thread looks at this when it lets go of that
+        if not self._turn.acquire(blocking=False):
             return
+        self._slice_due = False
         try:
-            jobs = self._take_brief(loop.time())
+            if loop.time() < self._slow_until:
+                self._leave_to_thread()
+                return
+            jobs = self._take_brief(loop.time(), writes=self._turns.take())
             if jobs:
                 self._perform_here(jobs, loop)
         finally:
+            self._turns.give()
             self._turn.release()
         self._sliced_at = loop.time()
         following = next((job for job in tuple(self._inbox.jobs) if job.awaited), None)
@@ -256,21 +266,28 @@ class Writer:
         elif following is not None:
             self._leave_to_thread()
 
-    def _take_brief(self, now: float) -> list[_Job]:
+    def _slice_now(self) -> None:
+        """In another thread: what a slice has waited for is there."""
+        loop = self._loop
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            if loop is not None:
+                loop.call_soon_threadsafe(self._do_slice, loop)
+                return
+        with self._turn:
+            self._turns.give()
+
+    def _take_brief(self, now: float, *, writes: bool) -> list[_Job]:
         inbox, jobs, kept = self._inbox, list[_Job](), list[_Job]()
         before = now - self._settings.lazy_ms / 1000
         with inbox.changed:
-            while inbox.jobs and inbox.jobs[0].brief and len(jobs) < self._settings.brief_group:
+            while inbox.jobs and len(jobs) < self._settings.brief_group:
+                if not inbox.jobs[0].brief or not (writes or inbox.jobs[0].reads):
+                    break
                 job = inbox.jobs.popleft()
                 (jobs if job.awaited or job.came <= before else kept).append(job)
             inbox.jobs.extendleft(reversed(kept))
-            self._take_off(jobs)
+            inbox.urgent -= sum(job.urgent for job in jobs)
         return jobs
-
-    def _take_off(self, jobs: list[_Job]) -> None:
-        """They do not wait any more. Call it with the inbox held."""
-        for job in jobs:
-            self._inbox.urgent -= job.urgent
 
     def _leave_to_thread(self) -> None:
         with self._inbox.changed:
@@ -310,12 +327,16 @@ class Writer:
                 try:
                     with self._turn:
                         self._perform(jobs, patient=True)
+                        self._turns.give()
+                    if self._slice_due:
+                        self._slice_now()
                 except Exception as error:  # a bug: nobody may wait for ever because of it
                     _log.exception("the writer of %s", self._path)
                     self._fail(jobs, error)
         finally:
             self._database.close()
             self._release_spare()
+            self._turns.close()
 
     def _take(self) -> list[_Job]:
         """The jobs of the next group, in their order; an empty list when the writer is closed and has nothing left."""
@@ -331,7 +352,7 @@ class Writer:
                     break
                 inbox.changed.wait(left)
             jobs = [inbox.jobs.popleft() for _ in range(min(len(inbox.jobs), self._settings.group))]
-            self._take_off(jobs)
+            inbox.urgent -= sum(job.urgent for job in jobs)
             return jobs
 
     def _fail(self, jobs: list[_Job], error: Exception) -> None:
@@ -440,6 +461,8 @@ class Writer:
         if waits_ms != self._waits_ms:
             self._execute(f"PRAGMA busy_timeout = {waits_ms}")
             self._waits_ms = waits_ms
+        if self._patient:
+            self._turns.take(wait=True)
         self._execute("BEGIN IMMEDIATE")
 
     def _execute(self, text: str) -> None:
@@ -457,6 +480,7 @@ class Writer:
         """Waits a little for a failure to pass; False when it is not to be waited for any more. Raises _HeldUp on the
         event loop, where nothing is waited for."""
         self._release_spare()
+        self._turns.give()
         if not isinstance(failure, StorageHeldUp):
             return False
         if not self._patient:

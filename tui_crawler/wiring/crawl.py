@@ -75,7 +75,7 @@ class Crawl:
         opening = OpenSettings(durability=Durability(config.storage.durability))
         storing = StoreSettings(
             opening=opening,
-            writing=WriterSettings(patience_at_work_ms=_FOREVER_MS),
+            writing=WriterSettings(patience_at_work_ms=_FOREVER_MS, shared=options.workers > 1),
             lease_ms=config.storage.lease_ms,
             segment_urls=config.queue.segment_urls,
         )

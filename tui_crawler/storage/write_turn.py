@@ -1,0 +1,95 @@
+"""Whose turn it is to write to a database that several workers share: who waits for it does so in the kernel.
+
+A lock (flock) on an empty file beside the database, which ends with the process that has it. It is a courtesy before
+SQLite's own lock and protects nothing: where a turn does not come in time, or where there are no such locks, one writes
+without it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PATIENCE_S = 1.0
+"""So long a turn is waited for: who has it for longer stands still."""
+
+
+class WriteTurn:
+    """The turns of one writer. `came` is called in a thread of its own when a turn has come that was waited for."""
+
+    def __init__(self, database: Path | None, came: Callable[[], None]) -> None:
+        """`database` None: nobody else writes, it is always our turn."""
+        self._came = came
+        self._changed = threading.Condition()
+        self._held = self._closing = False
+        self._asked_at = 0.0  # monotonic s; 0: not waited for
+        self._file = -1  # no child inherits it
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        if database is None:
+            return
+        self._path = database.with_name(f"{database.name}-turn")
+        with contextlib.suppress(OSError):
+            self._file = os.open(self._path, flags, 0o600)
+            threading.Thread(target=self._live, name=f"turn at {database.name}", daemon=True).start()
+
+    def take(self, *, wait: bool = False) -> bool:
+        """Whether one may write now, or soon where that is waited for. If not, `came` is called later."""
+        with self._changed:
+            if self._file < 0 or self._held:
+                return True
+            if not self._asked_at:
+                self._held = _flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if self._held:
+                    return True
+                self._asked_at = time.monotonic()
+                self._changed.notify_all()
+            left = self._asked_at + PATIENCE_S - time.monotonic()
+            if wait and left > 0:
+                self._changed.wait_for(lambda: self._held, left)
+            return wait or left <= 0
+
+    def give(self) -> None:
+        """It is somebody else's turn."""
+        with self._changed:
+            if self._held:
+                self._held = False
+                _flock(self._file, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Waits for no more turns. The file goes; those who have it open still take turns."""
+        if self._file < 0:
+            return
+        self.give()
+        with self._changed, contextlib.suppress(OSError):
+            self._closing = True
+            self._changed.notify_all()
+            self._path.unlink()
+
+    def _live(self) -> None:
+        """The thread that waits."""
+        while self._is_wanted():
+            _flock(self._file, fcntl.LOCK_EX)
+            with self._changed:
+                self._held, self._asked_at = True, 0.0
+                self._changed.notify_all()
+            self._came()
+        os.close(self._file)
+
+    def _is_wanted(self) -> bool:
+        with self._changed:
+            self._changed.wait_for(lambda: self._asked_at or self._closing)
+            return not self._closing
+
+
+def _flock(file: int, operation: int) -> bool:
+    """False: another one has the lock. Where there are no such locks everybody has it."""
+    try:
+        fcntl.flock(file, operation)
+    except OSError as error:
+        return not isinstance(error, BlockingIOError)
+    return True
