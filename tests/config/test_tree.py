@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tui_crawler.config import tree as tree_module
 from tui_crawler.config.problem import Mark, Refused
 from tui_crawler.config.tree import (
     MAX_ALIASES,
@@ -14,6 +15,7 @@ from tui_crawler.config.tree import (
     MappingNode,
     Node,
     Scalar,
+    _compose_quickly,
     compose,
     describe,
     is_null,
@@ -192,3 +194,26 @@ def test_any_text_is_a_tree_or_a_refusal(text):
         assert refused.mark.line >= 1
     else:
         assert isinstance(node, Scalar | ListNode | MappingNode)
+
+
+BITS = (
+    "a", "b: c", "- x", "\n", "  ", "{", "}", "[", "]", ", ", ": ", "'", '"', "#", "&a ", "*a", "!t ", "? ", "-", "0x1f", "~",
+    "a: [1, 2]\n", "k: {x: y}\n", "\n- ", "\n  - ", "\nkey: ", "\nurl: http://a.b/c?d=e#f\n", ":", "@", "`", "<<: ", "'it''s'",
+    '"\\/\\x41"', "\r\n",
+)  # fmt: skip
+
+
+@settings(max_examples=400)
+@given(st.lists(st.sampled_from(BITS), max_size=12).map("".join))
+def test_both_parsers_compose_the_same_tree(text: str) -> None:
+    """What libyaml reads is what ruamel.yaml, the reference, reads."""
+    quick = _compose_quickly(text, "t.yaml")
+    if quick is not None:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(tree_module, "_compose_quickly", lambda *_: None)
+            assert tree(text) == quick
+
+
+def test_a_list_of_seeds_is_read_by_the_quick_parser() -> None:
+    text = "seeds:\n" + "".join(f"  - https://site{number}.example/ # {number}\n" for number in range(5))
+    assert _compose_quickly(text, "t.yaml") is not None

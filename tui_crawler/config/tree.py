@@ -1,8 +1,11 @@
 """YAML text to a tree of values that know their file, line and column.
 
-ruamel.yaml scans and parses; the tree is composed here, from its events, because a configuration is stricter than YAML:
-no key twice, no tags beyond the core schema, one document, text keys, bounded nesting and bounded aliases. Plain
-scalars mean what the YAML 1.2 core schema says, so `on` and `yes` are texts.
+A parser of YAML gives events, and the tree is composed of them here, because a configuration is stricter than YAML: no
+key twice, no tags beyond the core schema, one document, text keys, bounded nesting and bounded aliases. Plain scalars
+mean what the YAML 1.2 core schema says, so `on` and `yes` are texts.
+
+Plain ASCII is read by libyaml, which takes a tenth of the time; whatever that does not take, and everything else, is
+read by ruamel.yaml, whose words an error has. Both give the same events there (tests compare them).
 """
 
 from __future__ import annotations
@@ -11,18 +14,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
-    AliasEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
 
 from tui_crawler.config.problem import Mark, Refused, visible, visible_key
 from tui_crawler.domain.url import MASK, without_userinfo
@@ -41,6 +32,7 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_OTHERWISE = re.compile(r"[\t|>]|^(?:\.\.\.|---|%)", re.MULTILINE)
 _LONGEST_INT = 40  # digits; more is read as a float, which no key accepts
 
 
@@ -142,6 +134,12 @@ def compose(text: str, file: str, report: Report) -> Node:
     `report(mark, key, message, suggestion)` is called for each duplicate key. Raises Refused for everything
     else that is not accepted; never a YAML error or RecursionError.
     """
+    quick = _compose_quickly(text, file)
+    if quick is not None:
+        return quick
+    from ruamel.yaml import YAML  # noqa: PLC0415  it loads slowly, and most configurations need it not
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
+
     composer = _Composer(file, report)
     try:
         for event in YAML(typ="safe", pure=True).parse(text):
@@ -155,6 +153,30 @@ def compose(text: str, file: str, report: Report) -> Node:
     except (YAMLError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
         raise Refused(composer.last, f"not valid YAML: {visible(str(error))}", at=composer.path()) from error
     return composer.root or Scalar("", True, Mark(file, 1, 1))
+
+
+def _compose_quickly(text: str, file: str) -> Node | None:
+    """The tree by libyaml; None where that has anything to say against the text, or is not there.
+
+    Left to the other one: tabs, block scalars, ends of documents and empty values, of which it thinks otherwise; and what
+    is not ASCII, since its marks count bytes.
+    """
+    if not text.isascii() or _OTHERWISE.search(text):
+        return None
+    try:
+        from yaml import CLoader, YAMLError, parse  # noqa: PLC0415  as above
+    except ImportError:
+        return None
+    problems: list[Mark] = []
+    composer = _Composer(file, lambda mark, *_: problems.append(mark))
+    try:
+        for event in parse(text, CLoader):
+            if not getattr(event, "value", True) and event.implicit[0]:
+                return None
+            composer.take(event)
+    except (YAMLError, Refused, ValueError, ArithmeticError, LookupError):
+        return None
+    return None if problems else composer.root
 
 
 @dataclass(slots=True)
@@ -197,19 +219,19 @@ class _Composer:
         self.last = Mark(file, 1, 1)
 
     def take(self, event: Any) -> None:
-        """Folds in one event of ruamel.yaml (untyped: its event attributes are dynamic)."""
+        """Folds in one event of a parser (untyped: theirs have the same names, and no common class)."""
         mark = Mark(self._file, event.start_mark.line + 1, event.start_mark.column + 1)
         self.last = mark
-        match event:
-            case ScalarEvent():
+        match type(event).__name__:
+            case "ScalarEvent":
                 self._scalar(event, mark)
-            case SequenceStartEvent() | MappingStartEvent():
+            case "SequenceStartEvent" | "MappingStartEvent":
                 self._begin(event, mark)
-            case SequenceEndEvent() | MappingEndEvent():
+            case "SequenceEndEvent" | "MappingEndEvent":
                 self._end()
-            case AliasEvent():
+            case "AliasEvent":
                 self._alias(event.anchor, mark)
-            case DocumentStartEvent():
+            case "DocumentStartEvent":
                 self._document(event, mark)
 
     def _document(self, event: Any, mark: Mark) -> None:
@@ -238,7 +260,7 @@ class _Composer:
         self._add(node, 0)
 
     def _begin(self, event: Any, mark: Mark) -> None:
-        is_mapping = isinstance(event, MappingStartEvent)
+        is_mapping = type(event).__name__ == "MappingStartEvent"
         if event.tag not in (None, "!", _CORE + ("map" if is_mapping else "seq")):
             raise self._bad_tag(event.tag, mark)
         if len(self._open) >= MAX_DEPTH:
