@@ -158,8 +158,8 @@ def compose(text: str, file: str, report: Report) -> Node:
 def _compose_quickly(text: str, file: str) -> Node | None:
     """The tree by libyaml; None where that has anything to say against the text, or is not there.
 
-    Left to the other one: tabs, block scalars, ends of documents and empty values, of which it thinks otherwise; and what
-    is not ASCII, since its marks count bytes.
+    Left to the other one: tabs, block scalars, ends of documents and empty values, which it sees otherwise; and what is
+    not ASCII, since its marks count bytes.
     """
     if not text.isascii() or _OTHERWISE.search(text):
         return None
