@@ -30,17 +30,17 @@ crawl: {{max_in_flight: {in_flight}}}
 delay: {{model: fixed, default: {delay}s, floor: {delay}s, allow_impolite: true}}
 """
 _SENT = """
-SELECT attempt.origin_id, request.sent_at, request.ended_at
-FROM request JOIN attempt ON attempt.id = request.attempt_id ORDER BY attempt.origin_id, request.sent_at
+SELECT attempt.origin_id, min(request.sent_at), max(request.ended_at), max(request.error)
+FROM request JOIN attempt ON attempt.id = request.attempt_id GROUP BY attempt.id ORDER BY attempt.origin_id, attempt.id
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A crawl: `sent` are origin, start and end of each request (epoch ms), `began` when the process did."""
+    """A crawl: `sent` are origin, start, end (epoch ms) and error of each turn, `began` when the process did."""
 
     began: int
-    sent: list[tuple[int, int, int]]
+    sent: list[tuple[int, int, int, str]]
     seconds: float
     processor: float
     late_share: float
@@ -89,12 +89,15 @@ def main() -> None:
         alone = crawl(replace(site, origins=1), given.delay, 3, given.in_flight, Path(folder))
         many = crawl(site, given.delay, given.seconds, given.in_flight, Path(folder))
     late = many.lateness(round(given.delay * 1000))
-    asked = len({origin for origin, _, _ in many.sent})
-    print(f"{site.origins} origins, {given.delay:g} s delay, {many.seconds:.0f} s; {len(many.sent)} requests")
+    failed = sum(bool(error) for *_, error in many.sent)
+    asked = len({origin for origin, *_ in many.sent})
+    print(
+        f"{site.origins} origins, {given.delay:g} s delay, {many.seconds:.0f} s; {len(many.sent)} turns, {failed} bad"
+    )
     if not many.sent:
         return
-    first = min(sent for _, sent, _ in many.sent) - many.began
-    every = max({origin: sent for origin, sent, _ in reversed(many.sent)}.values()) - many.began
+    first = min(sent for _, sent, *_ in many.sent) - many.began
+    every = max({origin: sent for origin, sent, *_ in reversed(many.sent)}.values()) - many.began
     print(f"first request after {first / 1000:.2f} s, {asked} origins asked once after {every / 1000:.1f} s")
     if late:
         at = {name: late[min(len(late) - 1, int(share * len(late)))] for name, share in _SHARES.items()}
