@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import threading
+
 import pytest
 from textual import _parser, events
 
 from tui_crawler.console import terminal
-from tui_crawler.console.terminal import ESC_S, KeyParser
+from tui_crawler.console.terminal import ESC_S, KeyParser, Outlet, PatientDriver
 
 PAUSE_S, TEXTUAL_S = 1.0, 0.099
 SOON_S = ESC_S - 0.001
@@ -51,3 +54,18 @@ def told(typed: list[tuple[float, str]], monkeypatch: pytest.MonkeyPatch) -> lis
         now = end
         seen += [*(parser.feed(data) if data else ()), *parser.tick()]
     return [one.key if isinstance(one, events.Key) else one.text for one in seen]
+
+
+def test_an_input_that_has_ended_is_not_read_again_and_again() -> None:
+    """A terminal that hung up reads as an end of file for ever."""
+    reading, writing = os.pipe()
+    os.close(writing)
+    driver = PatientDriver.__new__(PatientDriver)
+    driver.fileno, driver.exit_event = reading, threading.Event()
+    driver.outlet = Outlet(None, reading)
+    thread = threading.Thread(target=driver.run_input_thread, daemon=True)
+    thread.start()
+    thread.join(20)
+    os.close(reading)
+    assert not thread.is_alive()
+    assert driver.outlet.lost

@@ -145,7 +145,10 @@ class PatientDriver(LinuxDriver):
         try:
             while not self.exit_event.is_set():
                 ready = select.select([self.fileno], [], [], min(parser.waits_s, LOOK_KEYS_S))[0]
-                typed = decode(os.read(self.fileno, READ_BYTES)) if ready else ""
+                read = os.read(self.fileno, READ_BYTES) if ready else b""
+                if ready and not read:
+                    raise OSError("the terminal has ended")
+                typed = decode(read)
                 for event in (*(parser.feed(typed) if typed else ()), *parser.tick()):
                     self.process_message(event)
         except OSError:
