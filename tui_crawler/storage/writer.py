@@ -159,8 +159,8 @@ class Writer:
 
     @property
     def outstanding(self) -> int:
-        """Awaited jobs whose results are not handed out yet: real work is pending while this is not 0."""
-        return self._outstanding
+        """What is done, or waited for, in a thread: real work is pending while this is not 0."""
+        return self._outstanding + self._slice_due
 
     @property
     def commits(self) -> tuple[int, int]:
