@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, ExitStack
 
+import psutil
 import pytest
 
 from tests.console.pty_child import CASES
@@ -210,6 +211,7 @@ def test_a_byte_that_is_no_utf8_is_let_be_and_after_ctrl_z_the_whole_screen_come
         terminal.read_until("By exit code")
         terminal.press("\x1a")
         terminal.read_while(lambda: b"\x1b[?1049l" not in terminal.raw)
+        terminal.read_while(lambda: psutil.Process(terminal.child.pid).status() != psutil.STATUS_STOPPED)
         terminal.screen.reset()
         terminal.child.send_signal(signal.SIGCONT)
         for words in ("my-index", "By exit code", "Page", "Failures"):
