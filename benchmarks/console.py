@@ -7,6 +7,8 @@ the first paint, keys (j and k, at random times; then the views, back, filters a
 is for stands on the screen), the processor, the memory, and a terminal that reads nothing for 10 s.
 A minimal Textual app in the same terminal is the yardstick, also of a start whose files are not in memory. All figures
 are medians of the runs, p99 included; other work on the machine shows in them, so compare ratios of one run.
+
+`--hosting` measures the keys of a console that hosts its own engine at full speed instead (under a minute).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from pathlib import Path
 
 from benchmarks.console_cold import put_away
 from benchmarks.console_crawl import Crawl, make
+from benchmarks.console_hosting import show_hosting
 from benchmarks.console_terminal import NAME, Console, Keys, Seen
 
 RUNS, PRESSES, WATCH_S, STALL_S = 3, 120, 20.0, 10.0
@@ -31,7 +34,8 @@ TURN = (
     _BACK,
     ("3 URLs", b"3", r"─ URLs (?s:.*) URLs  "),
     ("/ opens the filter", b"/", r"\n / part of a URL"),
-    ("nothing matches, told", b"nomatch", r"No URL passes the filter"),
+    ("a key typed there", b"x", r"\n / x"),
+    ("nothing matches, told", b"nomatch#", r"No URL passes the filter"),
     ("esc closes the filter", b"\x1b", r"row 1 of 1 000 000"),
     _BACK,
     ("4 Rules", b"4", r"─ Rules (?s:.*) Rules  "),
@@ -43,11 +47,11 @@ TURN = (
     *(("c groups anew", b"c", rf"─ By {by} · ") for by in ("path pattern", "message", "exit code")),
     _BACK,
 )
-"""What each key is called, the key, and what stands on the screen when it is answered. `c` shows its first words at
-once: it is answered when the groups stand there."""
+"""What each key is called, the key (# is the number of the turn: a text that was looked for before is known), and what
+stands on the screen when it is answered. `c` shows its first words at once: it is answered when the groups stand."""
 TURNS = 6
 LISTENS_NOBODY = "127.0.0.1:9"
-SETTLES, ORIGINS, PAGES = 1_000, 1_000, 1_000_000
+SETTLES, ORIGINS, PAGES, SEEDS = 1_000, 1_000, 1_000_000, 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,7 @@ class Measured:
     crawling_cold: float
     crawling_read: float
     crawling_paint: float
+    seeds_paint: float
     resting_paint: float
     frame_paint: float
     rows_paint: float
@@ -92,6 +97,7 @@ GOALS: tuple[tuple[str, str, str, float | None], ...] = (
     ("crawling_cold", "the same with a configuration: frame", "ms", None),
     ("crawling_read", "read from the disk for it", "MiB", None),
     ("crawling_paint", "first paint: frame, with a configuration", "ms", 300),
+    ("seeds_paint", f"first paint: frame, with {SEEDS:,} seeds", "ms", 300),
     ("resting_paint", "first paint: frame, at rest", "ms", 300),
     ("frame_paint", "first paint: frame, during the crawl", "ms", 300),
     ("rows_paint", "first paint: origin rows, during the crawl", "ms", None),
@@ -122,6 +128,7 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
     put_away(database)
     crawling_cold, _ = start_once(_crawl(database), LISTENS_NOBODY)
     crawling, _ = start_once(_crawl(database), LISTENS_NOBODY)
+    seeds, _ = start_once(_crawl(database, SEEDS), LISTENS_NOBODY)
     with Console.start(_MINIMAL) as minimal:
         _, minimal_paint = minimal.first_seen(b"row 0 ", b"row 7 ")
     with Crawl(database, settles) as crawl:
@@ -140,8 +147,8 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
             console.quit()
     return Measured(
         *_key_times(yardstick), minimal_paint.ms, minimal_cold.ms, minimal_cold.read_mib, cold.ms, cold.read_mib,
-        cold_rows.ms, cold_rows.read_mib, crawling_cold.ms, crawling_cold.read_mib, crawling.ms, resting.ms, frame.ms,
-        rows.ms, *_key_times(keys), processor, memory, written, bytes_s, stalled, back,
+        cold_rows.ms, cold_rows.read_mib, crawling_cold.ms, crawling_cold.read_mib, crawling.ms, seeds.ms, resting.ms,
+        frame.ms, rows.ms, *_key_times(keys), processor, memory, written, bytes_s, stalled, back,
     )  # fmt: skip
 
 
@@ -169,12 +176,13 @@ def start_once(command: list[str], row: str = NAME) -> tuple[Seen, Seen]:
     return frame, rows
 
 
-def _crawl(database: Path) -> list[str]:
+def _crawl(database: Path, seeds: int = 1) -> list[str]:
     """The console on a configuration, whose crawl it carries out: of one origin, where nobody listens."""
-    config = database.with_name("crawling.yaml")
+    config = database.with_name(f"crawling-{seeds}.yaml")
+    listed = "".join(f"  - http://{LISTENS_NOBODY}/a-seed-of-usual-length-{number}.html\n" for number in range(seeds))
     config.write_text(
-        f"user_agent: benchmark (of the console, on this computer)\nseeds: ['http://{LISTENS_NOBODY}/']\n"
-        "database: crawling.db\nrules: [{match: /private/, skip: true}]\n",
+        f"user_agent: benchmark (of the console, on this computer)\nseeds:\n{listed}"
+        f"database: crawling-{seeds}.db\nrules: [{{match: /private/, skip: true}}]\n",
         encoding="utf-8",
     )
     return [sys.executable, "-m", "tui_crawler", str(config)]
@@ -200,7 +208,9 @@ def show(runs: list[Measured]) -> None:
         judged = "" if goal is None else f"goal < {goal:g} {unit}: {'met' if value < goal else 'missed'}"
         print(f"{title:44}{value:10.1f} {unit:4} ({low:.1f} … {high:.1f})  {judged}".rstrip())
     print(f"key p99 / that of the minimal app: {medians['key_p99'] / medians['minimal_p99']:.1f}")
-    for ours, yardstick in (("resting_paint", "minimal_paint"), ("cold_paint", "minimal_cold")):
+    for ours, yardstick in (
+        ("resting_paint", "minimal_paint"), ("seeds_paint", "minimal_paint"), ("cold_paint", "minimal_cold"),
+    ):  # fmt: skip
         print(f"{titles[ours]} / that of the minimal app: {medians[ours] / medians[yardstick]:.2f}")
 
 
@@ -213,7 +223,12 @@ def main() -> None:
     parser.add_argument("--presses", type=int, default=PRESSES)
     parser.add_argument("--turns", type=int, default=TURNS, help="how often the keys of all views are pressed in turn")
     parser.add_argument("--only-turns", action="store_true", help="measures nothing else")
+    parser.add_argument("--hosting", action="store_true", help="only the console that hosts a crawl at full speed")
+    parser.add_argument("--workers", default="1", help="with --hosting: how many share that crawl")
     options = parser.parse_args()
+    if options.hosting:
+        show_hosting(_MINIMAL, options.workers)
+        return
     with tempfile.TemporaryDirectory() as passing:
         folder = options.folder or Path(passing)
         folder.mkdir(parents=True, exist_ok=True)
@@ -226,6 +241,7 @@ def main() -> None:
         if options.only_turns:
             return
         start_once(_crawl(database), LISTENS_NOBODY)
+        start_once(_crawl(database, SEEDS), LISTENS_NOBODY)
         runs = []
         for number in range(options.runs):
             runs.append(measure(database, options.settles, options.presses))

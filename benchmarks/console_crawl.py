@@ -7,7 +7,7 @@ import multiprocessing
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
@@ -36,14 +36,15 @@ def names(origins: int) -> list[str]:
     return [f"https://site{n:04}.example" for n in range(origins)]
 
 
-def make(path: Path, origins: int, pages: int) -> None:
-    """The database, unless it is there: every origin has its share of the URLs, most of them pending."""
+def make(path: Path, origins: int, pages: int, named: Sequence[str] = ()) -> None:
+    """The database, unless it is there: every origin has its share of the URLs, most of them pending. `named`: the
+    origins, where they are not to be those of `names`."""
     if path.exists():
         return
     began = time.perf_counter()
     making = path.with_suffix(".making")
     making.unlink(missing_ok=True)
-    asyncio.run(_begin_and_end(making, _plan(origins)))
+    asyncio.run(_begin_and_end(making, _plan(named or names(origins))))
     with closing(sqlite3.connect(making)) as database:
         database.execute("PRAGMA cache_size = -400000")
         database.execute("PRAGMA synchronous = OFF")
@@ -54,8 +55,8 @@ def make(path: Path, origins: int, pages: int) -> None:
     print(f"made {path} in {time.perf_counter() - began:.0f} s", flush=True)
 
 
-def _plan(origins: int) -> RunPlan:
-    return plan(*(f"{name}/" for name in names(origins)))
+def _plan(origins: Sequence[str]) -> RunPlan:
+    return plan(*(f"{name}/" for name in origins))
 
 
 async def _begin_and_end(path: Path, asked: RunPlan) -> None:
@@ -73,21 +74,21 @@ def _fill(database: sqlite3.Connection, share: int) -> None:
     first = database.execute("SELECT MAX(id) FROM url").fetchone()[0] + 1
     insert_url = f"INSERT INTO {_table(Url)} (id, hash, href) VALUES (?, ?, ?)"
     insert_page = (
-        f"INSERT INTO {_table(Page)} (job_id, origin_id, url_id, url_hash, status, attempts, attempts_remaining,"
+        f"INSERT INTO {_table(Page)} (job_id, origin_id, url_id, status, attempts, attempts_remaining,"
         " depth, failed, last_exit_code, last_crawled_at, todo_order, created_at)"
-        " VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)"
     )
     now = time.time_ns() // 1_000_000
     for place, (origin_id, name, job_id) in enumerate(homes):
         start = first + place * share
         hrefs = [f"{name}/section-{n % 37}/a-page-of-usual-length-{n}.html" for n in range(share)]
-        keys = [url_hash(href) for href in hrefs]
+        keys = map(url_hash, hrefs)
         database.executemany(insert_url, zip(range(start, start + share), keys, hrefs, strict=True))
         database.executemany(
             insert_page,
             (
-                (job_id, origin_id, start + n, key, *_fate(n, now), int(n % 10 < 7 and n < 600) and n + 1, now)
-                for n, key in enumerate(keys)
+                (job_id, origin_id, start + n, *_fate(n, now), int(n % 10 < 7 and n < 600) and n + 1, now)
+                for n in range(share)
             ),
         )
         of_ten = share // 10
@@ -158,7 +159,7 @@ async def _run(path: Path, settles: int, count, stop, ready) -> None:  # type: i
             database.execute(f"DELETE FROM {_table(Attempt)}")
         origins = len(database.execute("SELECT id FROM origin").fetchall())
         store = SqliteStore(path)
-        await store.begin_run(_plan(origins))
+        await store.begin_run(_plan(names(origins)))
         run_id, session_id = database.execute("SELECT MAX(run_id), MAX(id) FROM session").fetchone()
         work = _settles(database, run_id, session_id)
         ready.set()

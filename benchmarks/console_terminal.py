@@ -23,7 +23,7 @@ from pathlib import Path
 import psutil
 import pyte
 
-from tui_crawler.console.glyphs import CURSOR
+from tui_crawler.text.glyphs import CURSOR
 
 ROOT = Path(__file__).parents[1]
 WIDTH, HEIGHT = 120, 40
@@ -53,10 +53,12 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """How long each key took to move the cursor, in ms, shortest first, and how many never did."""
+    """How long each key took to move the cursor, in ms, shortest first, and how many never did. `own` are the times
+    less what the child waited for a processor that others had."""
 
     times: tuple[float, ...]
     unanswered: int
+    own: tuple[float, ...] = ()
 
     def percentile(self, percent: int) -> float:
         """The time that `percent` of the keys kept within."""
@@ -79,8 +81,10 @@ class Console:
         self._master = master
         self._began = began
         self._chunks: list[tuple[float, bytes]] = []
+        self._waited: dict[float, float] = {}
         self._screen = pyte.Screen(WIDTH, HEIGHT)
         self._stream = pyte.ByteStream(self._screen)
+        self._name = NAME
         self.count = 0
 
     @classmethod
@@ -130,15 +134,20 @@ class Console:
                 found |= {word: now for word in words if word not in found and word in seen}
         return tuple(found[word] for word in words)
 
-    def press_randomly(self, presses: int, chance: random.Random) -> Keys:
-        """Presses j or k at random times, some way down the table; what came before is only painted."""
-        self.press(WAY_DOWN)
+    def press_randomly(
+        self, presses: int, chance: random.Random, name: str = NAME, way: bytes = WAY_DOWN, most_s: float = MOST_S
+    ) -> Keys:
+        """Presses j or k at random times, at most `most_s` apart, some way down the table; what came before is only
+        painted. `name` is in the word by which a row is known, `way` are the keys that lead down."""
+        self._name = name
+        self.press(way)
         self.read_for(2)
         self._replay([])
         pressed: list[float] = []
         for _ in range(presses):
-            self.read_for(chance.uniform(LEAST_S, MOST_S))
+            self.read_for(chance.uniform(LEAST_S, most_s))
             pressed.append(time.perf_counter())
+            self._waited[pressed[-1]] = self._waited_ms()
             self.press(chance.choice(UP_AND_DOWN))
         self.read_for(2)
         return self._replay(pressed)
@@ -153,7 +162,7 @@ class Console:
         for number in range(turns + 1):
             for name, key, word in turn:
                 pressed.append((time.perf_counter(), name if number else "", word))
-                self.press(key)
+                self.press(key.replace(b"#", b"%d" % number))
                 self.read_for(chance.uniform(*BETWEEN_S))
         found: dict[str, list[float]] = {name: [] for name, _, _ in turn}
         missed = Counter[str]()
@@ -177,13 +186,25 @@ class Console:
         os.write(self._master, keys)
 
     def processor_s(self) -> float:
-        """The processor time it has used, in s."""
+        """The processor time it has used, in s; that of processes it has started is not in it."""
         used = self._process.cpu_times()
         return used.user + used.system
+
+    def processor_of_children_s(self) -> float:
+        """The processor time that the processes which it has started, and those of theirs, have used so far, in s."""
+        used = (one.cpu_times() for one in self._process.children(recursive=True))
+        return sum(one.user + one.system for one in used)
 
     def memory_mib(self) -> float:
         """Its resident memory, in MiB."""
         return self._process.memory_info().rss / 2**20
+
+    def _waited_ms(self) -> float:
+        """How long its first thread was ready so far and had no processor; 0 where the system does not tell."""
+        with suppress(OSError):
+            waited = Path(f"/proc/{self._child.pid}/task/{self._child.pid}/schedstat").read_text(encoding="ascii")
+            return int(waited.split()[1]) / 1e6
+        return 0.0
 
     def _read_mib(self) -> float:
         """What it has had read from the disk so far, in MiB; not a number where the system does not tell."""
@@ -204,6 +225,7 @@ class Console:
         with suppress(OSError):  # the other end is closed
             data = os.read(self._master, 65_536)
             self._chunks.append((time.perf_counter(), data))
+            self._waited[self._chunks[-1][0]] = self._waited_ms()
             self.count += len(data)
             return True
         time.sleep(wait_s)
@@ -212,6 +234,7 @@ class Console:
     def _replay(self, pressed: list[float]) -> Keys:
         """Paints all chunks in their order; a key is answered by the first that puts the cursor on another row."""
         times: list[float] = []
+        own: list[float] = []
         coming = list(reversed(pressed))
         waiting: float | None = None
         here = self._cursor_row()
@@ -224,9 +247,10 @@ class Console:
                 here = row
                 if waiting is not None:
                     times.append((at - waiting) * 1_000)
+                    own.append(times[-1] - self._waited[at] + self._waited[waiting])
                     waiting = None
         self._chunks.clear()
-        return Keys(tuple(sorted(times)), len(pressed) - len(times))
+        return Keys(tuple(sorted(times)), len(pressed) - len(times), tuple(sorted(own)))
 
     def _cursor_row(self) -> str:
         """Which row of the first table the cursor stands before: the words that name it."""
@@ -234,6 +258,6 @@ class Console:
             if line.startswith(PANE_END):
                 break
             if CURSOR in line[:4]:
-                named = [word for word in line.split() if NAME in word]
+                named = [word for word in line.split() if self._name in word]
                 return named[0] if named else " ".join(line.split()[:3])
         return ""

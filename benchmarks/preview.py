@@ -19,13 +19,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from tests.storage.making import T0, crawled, failed, fill_of, plan
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.policy import DoNotCrawl, Exclusion, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.ruleset import RulesetChange
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
-from tui_crawler.wiring.rules import WINDOW, RulesDesk
+from tui_crawler.wiring.rules import WINDOW, RuleQueries
 
 ORIGINS = 50
 PAUSE_S = 3.0  # how long the writer is watched alone
@@ -125,12 +126,12 @@ def main() -> None:
         writer.start()
         mine.recv()
         with closing(Reports(path)) as reports:
-            desk = RulesDesk(reports)
+            rule_queries = RuleQueries(reports)
             print(f"{scan_all(reports)} known URLs, 600 exclusion patterns, windows of {WINDOW}")
             measured("the writer alone", mine, lambda: time.sleep(PAUSE_S))
             scan = measured("plain scan", mine, lambda: scan_all(reports))
-            measured("preview of one more exclusion", mine, lambda: desk.preview(ONE_MORE), scan)
-            measured("preview that changes every section", mine, lambda: desk.preview(EVERYTHING), scan)
+            measured("preview of one more exclusion", mine, lambda: rule_queries.preview(ONE_MORE), scan)
+            measured("preview that changes every section", mine, lambda: rule_queries.preview(EVERYTHING), scan)
         mine.send("end")
         writer.join(10)
 

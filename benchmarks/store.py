@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.storage.making import T0, crawled, document, fill_of, plan, request
 from tui_crawler.domain.page import TodoPage
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 
 LINKS = 60

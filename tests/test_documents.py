@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.views_page import views_markdown
-from tui_crawler.cli.parser import parse
+from tui_crawler.cli.main import parse
 from tui_crawler.config.document import configuration_markdown
 from tui_crawler.console.keys import keys_markdown
 

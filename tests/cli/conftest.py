@@ -17,12 +17,12 @@ import pytest
 import tui_crawler
 from tui_crawler.cli.main import main
 from tui_crawler.config.load import config_from_seeds
-from tui_crawler.console.first_step import FirstStep, FromSeeds, Left
+from tui_crawler.console.welcome.first_step import Cancelled, FirstStep, FromSeeds
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.command import ActionResult, Command
 from tui_crawler.domain.page_view import FailureGroup, PageView
 from tui_crawler.domain.view import OriginChanges, OriginView, RunView, TotalsView
-from tui_crawler.wiring.options import RunOptions
+from tui_crawler.wiring import RunOptions
 
 ORIGIN = "https://example.org"
 CONFIG = "seeds: [https://example.org/]\nuser_agent: 'test-crawler (for https://example.org/why)'\n"
@@ -159,7 +159,8 @@ class Wiring(ModuleType):
         self.crawl: Callable[[Any], int] = lambda _: 0
         self.access_log: Path | None = None
         self.consoles: list[tuple[Any, Path | None, Any]] = []
-        self.first_step: FirstStep | Left = Left()
+        self.console_options: list[RunOptions] = []
+        self.first_step: FirstStep | Cancelled = Cancelled()
         self.welcomed: list[Path] = []
 
     def open_reports(self, database: Path) -> StoredReports:
@@ -177,9 +178,10 @@ class Wiring(ModuleType):
 
     def open_console(self, config: Any, database: Path, readonly: bool, options: RunOptions) -> int:
         self.consoles.append((config, database, readonly))
+        self.console_options.append(options)
         return 0
 
-    def open_welcome(self, folder: Path) -> FirstStep | Left:
+    def open_welcome(self, folder: Path) -> FirstStep | Cancelled:
         self.welcomed.append(folder)
         return self.first_step
 

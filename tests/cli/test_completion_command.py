@@ -19,9 +19,8 @@ from tests.cli.crawls import store_crawl
 from tests.storage.making import seed
 from tests.support.terminal import in_terminal
 from tui_crawler.cli.completion_command import SHELLS
-from tui_crawler.cli.main import main
+from tui_crawler.cli.main import completed_by, main
 from tui_crawler.cli.options import COMPLETION_VARIABLE
-from tui_crawler.cli.parser import completed_by
 from tui_crawler.cli.word_completion import answer
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.job import JobPlan

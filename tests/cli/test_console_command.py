@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import CONFIG, TAKEN, Said, Terminal, Wiring
 from tui_crawler.cli import console_command
 from tui_crawler.cli.main import main
-from tui_crawler.console.first_step import FromConfiguration, FromDatabase, FromDemo, FromSeeds, Left
+from tui_crawler.console.welcome.first_step import Cancelled, FromConfiguration, FromDatabase, FromDemo, FromSeeds
 
 Say = Callable[..., Said]
 
@@ -54,6 +54,24 @@ class TestOnATerminal:
         assert config is not None
         assert database == here / "tui-crawler.db"
 
+    def test_workers_share_the_crawl_of_a_configuration(self, here: Path, wiring: Wiring):
+        (here / "my.yaml").write_text(CONFIG)
+        assert main(["--workers", "3", "my.yaml"]) == main(["my.yaml", "--workers=auto"]) == 0
+        three, auto = wiring.console_options
+        assert three.workers == 3
+        assert three.worker_words[-1] == "--join"
+        assert {"run", "my.yaml", str(here / "my.db")} < set(three.worker_words)
+        assert auto.workers >= 1
+
+    def test_what_workers_cannot_share_is_refused(self, here: Path, wiring: Wiring):
+        (here / "my.yaml").write_text(CONFIG)
+        (here / "ip.yaml").write_text(CONFIG + "crawl: {politeness_key: ip}\n")
+        (here / "my.db").touch()
+        for words in (["ip.yaml"], ["--db", "my.db"], ["my.yaml", "--readonly"]):
+            assert main([*words, "--workers", "2"]) == 2
+        assert main(["my.yaml", "--workers", "65"]) == main(["my.yaml", "--workers", "0"]) == 2
+        assert not wiring.consoles
+
     def test_config_as_an_option(self, here: Path, wiring: Wiring):
         (here / "my.yaml").write_text(CONFIG)
         assert main(["--config", "my.yaml"]) == 0
@@ -69,7 +87,7 @@ class TestOnATerminal:
         assert wiring.consoles == [(None, database, False)]
 
     def test_nothing_to_open_is_a_welcome(self, here: Path, wiring: Wiring):
-        wiring.first_step = Left(143)
+        wiring.first_step = Cancelled(143)
         assert main([]) == 143
         assert wiring.welcomed == [here]
         assert not list(here.iterdir())

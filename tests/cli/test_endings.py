@@ -8,18 +8,19 @@ from datetime import UTC
 import pytest
 
 from tests.console.sample_crawl import API, NOW, origin, run_view
-from tui_crawler.cli.run_ledger import RunLedger
-from tui_crawler.cli.run_watch import summary
-from tui_crawler.console.engine_room import EngineEnd, EngineRoom, Phase
-from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.console.present.log_lines import activity_line, log_row
-from tui_crawler.console.present.standing import standing
-from tui_crawler.console.present.stat_rows import run_row
-from tui_crawler.console.table_cells import cell_text
-from tui_crawler.domain.desk_view import ActivityView
-from tui_crawler.domain.endings import (
+from tui_crawler.cli.run_watch import RunLedger, summary
+from tui_crawler.console.logs.rows import activity_line, log_row
+from tui_crawler.console.operator.engine_host import EngineEnd, EnginePhase, HostedEngine
+from tui_crawler.console.operator.exit_summary import ExitSummary
+from tui_crawler.console.stats.rows import run_row
+from tui_crawler.console.table.cells import cell_text
+from tui_crawler.domain.event import Event
+from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
+from tui_crawler.domain.operator_view import ActivityView
+from tui_crawler.domain.status_words import (
     BROKEN_OFF,
     FinishReason,
+    RunReason,
     ends_words,
     finish_words,
     origin_end,
@@ -29,10 +30,8 @@ from tui_crawler.domain.endings import (
     run_word,
     what_happened,
 )
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
-from tui_crawler.domain.run import RunReason
 from tui_crawler.domain.view import TotalsView
+from tui_crawler.text.standing import standing
 
 REASONS = tuple(reason.value for reason in RunReason)
 
@@ -71,8 +70,8 @@ def test_all_that_tell_the_end_of_a_run_use_the_same_words(reason: str):
     assert f"{word}, {why}" in " ".join(
         map(cell_text, log_row(activity_line(logged), NOW, UTC, "", relative=False).cells)
     )
-    room = EngineRoom(None)
-    room.phase, room.end = Phase.ended, EngineEnd(reason=reason)
+    room = HostedEngine(None)
+    room.phase, room.end = EnginePhase.ended, EngineEnd(reason=reason)
     assert room.standing(run).mark.word == word
 
 

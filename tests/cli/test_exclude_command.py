@@ -11,8 +11,8 @@ from tests.cli.conftest import Said, Wiring
 from tests.cli.crawls import A, asked_of, store_crawl
 from tui_crawler.cli.actions import operator_name
 from tui_crawler.domain.command import Exclude
+from tui_crawler.domain.failure import NotTakenUp
 from tui_crawler.domain.policy import EMPTY
-from tui_crawler.domain.run import NotTakenUp
 
 Say = Callable[..., Said]
 
@@ -113,6 +113,8 @@ class TestWhatIsAsked:
         [
             (("domain", "https://example.net/"), "is a URL"),
             (("host", "example.net:8080"), "has a port"),
+            (("host", "me:secret@example.net"), "me:•••@example.net' has a port"),
+            (("host", "http://me:secret@example.net"), "//•••@example.net' is a URL"),
             (("host", "a b"), "is not a host name"),
             (("domain", ""), "is not a host name"),
             (("cidr", "example.net"), "is not an IP address or network"),

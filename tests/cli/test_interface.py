@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import environment
-from tui_crawler.cli.parser import completed_by, parse
+from tui_crawler.cli.main import completed_by, parse
 
 PROMISED = (
     "",

@@ -15,9 +15,9 @@ from tests.cli.conftest import Said
 from tests.cli.crawls import A, B, store_crawl
 from tui_crawler.cli.log_command import ActivityLog, follow
 from tui_crawler.domain.command import PauseOrigins
-from tui_crawler.domain.desk_view import ActionView, ActivityView
+from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 
 Say = Callable[..., Said]
 

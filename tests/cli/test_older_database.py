@@ -18,12 +18,12 @@ from tests.cli.crawls import store_crawl
 from tests.storage.making import A
 from tests.support.older_schema import OLDER, make_older
 from tui_crawler.cli import console_command
-from tui_crawler.console.exit_summary import ExitSummary
+from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.storage.faults import OlderDatabase, ReadOnlyDatabase
 from tui_crawler.storage.migrations import latest_version
-from tui_crawler.wiring import console
+from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.wiring import RunOptions, console
 from tui_crawler.wiring.demo import base_port_of
-from tui_crawler.wiring.options import RunOptions
 
 Say = Callable[..., Said]
 READING = (
@@ -134,6 +134,8 @@ def test_a_console_that_may_write_migrates_it(older: Path, say: Say, screens: li
     assert say().status == 0
     assert screens == [(True, "")]
     assert len(list(older.parent.glob("*.bak"))) == 1
+    with closing(Reports(older)) as reports:
+        assert reports.standing(f"{A}/").page is not None, "known as before"
     assert say("--readonly").status == 0
     assert screens[1:] == [(False, "")]
 

@@ -14,9 +14,9 @@ from tests.cli.crawls import A, B, asked_of, claim_pages, store_crawl
 from tui_crawler.domain.command import (
     ActionResult,
     Command,
-    Dripfeed,
     ProbeUrls,
     ReclaimPages,
+    SetDripfeed,
     StashPages,
     UnstashPages,
 )
@@ -201,8 +201,8 @@ class TestWhatIsAsked:
             ),
             (("unstash", "s"), UnstashPages("s")),
             (("unstash", "s", "--limit", "7", "--job", "news"), UnstashPages("s", 7, "news")),
-            (("dripfeed", "s", "3", "--job", "news"), Dripfeed("s", 3, "news")),
-            (("dripfeed", "s", "0"), Dripfeed("s", 0)),
+            (("dripfeed", "s", "3", "--job", "news"), SetDripfeed("s", 3, "news")),
+            (("dripfeed", "s", "0"), SetDripfeed("s", 0)),
             (("reclaim", "--reason", "r", f"{ORIGIN}/a"), ReclaimPages("r", (f"{ORIGIN}/a",))),
             (("reclaim", "--reason", "r", "--older", "1 day"), ReclaimPages("r", (), DAY)),
             (("reclaim", "--reason", "r", "--older", "0"), ReclaimPages("r")),

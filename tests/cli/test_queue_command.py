@@ -12,7 +12,7 @@ import pytest
 import tui_crawler.wiring.offline as offline_mode
 from tests.cli.conftest import CONFIG, Said, Wiring
 from tui_crawler.domain.command import ActionResult, LoadSegment
-from tui_crawler.domain.run import BadSegment, NotTakenUp, StorageFailure
+from tui_crawler.domain.failure import BadSegment, NotTakenUp, StorageFailure
 from tui_crawler.storage.scan import Built, BuiltSegment
 from tui_crawler.wiring.offline import SegmentFolder, WaitingSegment
 

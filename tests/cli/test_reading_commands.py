@@ -12,16 +12,15 @@ import pytest
 
 from tests.cli.conftest import CONFIG, ORIGIN, Said, Wiring, origin_view, page_view
 from tests.cli.test_printer import HOSTILE
-from tui_crawler.console.present.origin_row import origin_row
-from tui_crawler.console.table_cells import cell_text
+from tui_crawler.console.overview.rows import origin_row
+from tui_crawler.console.table.cells import cell_text
 from tui_crawler.domain.audit import SentRequest
-from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.page_view import FailureGroup
+from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.view import RunView
-from tui_crawler.storage import checkup
+from tui_crawler.storage import database as checkup
 from tui_crawler.storage import database as storage_database
-from tui_crawler.storage.checkup import Checkup
-from tui_crawler.storage.database import Upgrade, open_writable
+from tui_crawler.storage.database import Checkup, Upgrade, open_writable
 from tui_crawler.storage.migrations import latest_version
 from tui_crawler.storage.open_settings import OpenSettings
 
@@ -331,6 +330,8 @@ class TestCheck:
         assert said.status == 2
         assert "my.yaml:3:8: theme: expected one of" in said.err
         assert "did you mean textual-dark?" in said.err
+        (here / "my.yaml").write_text(CONFIG + "theme: nope\n")
+        assert say("check", "my.yaml").err.count("textual-dark") == 1, "the list is told once"
 
     def test_as_json(self, here: Path, say: Say):
         (here / "my.yaml").write_text(CONFIG)

@@ -23,7 +23,7 @@ from tests.storage.making import T0, WEEK, A, attempt, crawled, document, failed
 from tui_crawler.domain.attempt import DocumentRecord, RedirectRecord, RedirectSource, Settle
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.site_audit import LISTED, SECTIONS, Severity
+from tui_crawler.domain.site_audit import LISTED, SECTIONS, FindingSeverity
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 
 Say = Callable[..., Said]
@@ -251,7 +251,7 @@ class TestHostileText:
         checks = [section for section in SECTIONS.values() if section.severity]
         assert [suite.get("name") for suite in suites] == [section.title for section in checks]
         for suite, section in zip(suites, checks, strict=True):
-            notice = section.severity is Severity.notice
+            notice = section.severity is FindingSeverity.notice
             counts = [int(suite.get(name)) for name in ("tests", "failures", "skipped")]
             found = ALL[section.key]
             assert counts == [found or 1, 0 if notice else found, found if notice else 0]

@@ -16,21 +16,15 @@ import pytest
 from tests.cli.conftest import CONFIG, Said, Terminal
 from tests.cli.crawls import NEWS, OF_RULES, SEEDS, asked_of, store_crawl
 from tests.storage.making import A, B
-from tui_crawler.cli import rules_command
+from tui_crawler.cli import printer
 from tui_crawler.cli.actions import operator_name
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.policy import (
-    DoNotCrawl,
-    Exclusion,
-    PolicySet,
-    QueryPolicy,
-    Rule,
-    Test,
-    Whitelist,
-)
+from tui_crawler.domain.matcher import Test
+from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring import rules as wiring_rules
 
 Say = Callable[..., Said]
@@ -222,7 +216,7 @@ class TestPreview:
     def test_a_sign_of_life(self, here: Path, crawl: Path, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
         screen, ticks = Terminal(), iter(range(100))
         monkeypatch.setattr(sys, "stderr", screen)
-        monkeypatch.setattr(rules_command.time, "monotonic", lambda: float(next(ticks)))
+        monkeypatch.setattr(printer.time, "monotonic", lambda: float(next(ticks)))
         monkeypatch.setattr(wiring_rules, "WINDOW", 1)
         assert say("rules", "preview", rules_file(here, "rules: []\n"), "--json").document["known"] == 5
         assert "\r2 URLs judged" in screen.getvalue()
@@ -233,7 +227,7 @@ class TestPreview:
     ) -> None:
         pipe, ticks = io.StringIO(), iter(range(100))
         monkeypatch.setattr(sys, "stderr", pipe)
-        monkeypatch.setattr(rules_command.time, "monotonic", lambda: float(next(ticks)))
+        monkeypatch.setattr(printer.time, "monotonic", lambda: float(next(ticks)))
         assert say("rules", "preview", rules_file(here, "rules: []\n")).status == 0
         assert pipe.getvalue() == ""
 

@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import CONFIG, Said, Terminal, Wiring, environment
 from tui_crawler.cli.main import main
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.run import RunHeld
+from tui_crawler.domain.failure import RunHeld
 
 Say = Callable[..., Said]
 A = "https://a.example.org"

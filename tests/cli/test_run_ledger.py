@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.cli.run_ledger import RATE_SECONDS, RunLedger, costs_patience
+from tests.support.event_names import EVENT_NAMES
 from tui_crawler.cli.run_progress import frame
-from tui_crawler.cli.run_watch import NAMED, summary
-from tui_crawler.domain.event import EVENT_NAMES, Event
+from tui_crawler.cli.run_watch import NAMED, RATE_SECONDS, RunLedger, costs_patience, summary
+from tui_crawler.domain.event import Event
 
 A = "https://a.example.org"
 B = "https://b.example.org"

@@ -9,10 +9,10 @@ from datetime import UTC
 import pytest
 
 from tests.cli.test_printer import HOSTILE, Broken
+from tests.support.event_names import EVENT_NAMES
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.run_ledger import RunLedger
-from tui_crawler.cli.run_lines import JsonLines, PlainLines, event_line
-from tui_crawler.domain.event import EVENT_NAMES, Event
+from tui_crawler.cli.run_watch import JsonLines, PlainLines, RunLedger, event_line
+from tui_crawler.domain.event import Event
 
 A = "https://a.example.org"
 

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from tests.cli.test_printer import HOSTILE, Broken
 from tests.cli.test_run_ledger import attempt, event, ledger_of
 from tests.console.sample_crawl import origin
-from tui_crawler.cli.run_ledger import RunLedger
 from tui_crawler.cli.run_progress import MOST_ORIGINS, Painter, ProgressDisplay, frame, terminal_size
-from tui_crawler.console.present.standing import standing
-from tui_crawler.domain.endings import FinishReason
+from tui_crawler.cli.run_watch import RunLedger
 from tui_crawler.domain.event import Event
+from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.text.standing import standing
 
 A = "https://a.example.org"
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import ORIGIN, Said, Wiring, origin_view
-from tui_crawler.cli import steer_command
+from tests.cli.conftest import ORIGIN, Said, Terminal, Wiring, origin_view
+from tui_crawler.cli import printer, steer_command
 from tui_crawler.cli.actions import operator_name
 from tui_crawler.config.units import show_duration
-from tui_crawler.console.uptake import gave_up_words
+from tui_crawler.console.operator.retry_start import gave_up_words
 from tui_crawler.domain.command import (
     ActionResult,
     AddSeeds,
@@ -76,7 +76,7 @@ def test_a_delay_of_ones_own(written: str, ms: int, say: Say, wiring: Wiring):
     assert asked(wiring) == SetDelay(ORIGIN, ms)
 
 
-@pytest.mark.parametrize("written", ["soon", "-5s", ""])
+@pytest.mark.parametrize("written", ["soon", "-5s", "", "8 days"])
 def test_a_delay_that_is_none_changes_nothing(written: str, say: Say, wiring: Wiring):
     assert say("delay", ORIGIN, written).status == 2
     assert not wiring.commands
@@ -272,6 +272,39 @@ class TestAdd:
         sizes = [len(command.urls) for _, command, _ in wiring.commands if isinstance(command, AddSeeds)]
         assert sizes == [10, 10, 5]
         assert len(said.document["actions"]) == 3
+
+    def test_a_list_is_stored_as_it_is_read(
+        self, here: Path, say: Say, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+    ):
+        """However long it is: what was stored is told even when the rest of it cannot be read or is refused."""
+        monkeypatch.setattr(steer_command, "BULK", 10)
+        stream = io.BytesIO(b"".join(b"https://h/%d\n" % number for number in range(25)))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
+        read: list[int] = []
+
+        def take(command: Command) -> ActionResult:
+            read.append(stream.tell())
+            outcome = {"added": 9, "known": 1, "refused": [f"{len(read)}"]}
+            return answer(outcome, "no room" if len(read) == 3 else "")(command)
+
+        wiring.answer = take
+        said = say("add", "-")
+        assert read[0] < read[1] < read[2], "lines are asked for one after the other"
+        assert (said.status, said.out) == (2, "18 pages added, 2 known already\n  refused: 1\n  refused: 2\n")
+        assert "no room" in said.err
+
+    def test_progress_on_a_terminal(self, here: Path, say: Say, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):
+        screen, ticks = Terminal(), iter(range(100))
+        monkeypatch.setattr(sys, "stderr", screen)
+        monkeypatch.setattr(printer.time, "monotonic", lambda: float(next(ticks)))
+        monkeypatch.setattr(steer_command, "BULK", 10)
+        (here / "seeds.txt").write_text("".join(f"https://h/{n}\n" for n in range(25)))
+        wiring.answer = answer({"added": 1_000, "known": 0, "refused": []})
+        assert say("add", "seeds.txt").out == "3 000 pages added\n"
+        assert screen.getvalue() == "\r2 000 URLs stored\r3 000 URLs stored\r\x1b[K"
+        say("add", "seeds.txt", "--json")
+        say("add", "seeds.txt", "--quiet")
+        assert screen.getvalue().count("stored") == 2
 
     def test_the_first_refusal_ends_a_bulk(self, here: Path, say: Say, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(steer_command, "BULK", 1)

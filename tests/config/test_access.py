@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.config.written import SEEDS, load_text, problem_of
-from tui_crawler.config.effective import effective
+from tui_crawler.config.document import effective
 from tui_crawler.config.load import load_config, read_config
-from tui_crawler.config.problem import Refused
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.config.problem import BadValue
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.fetch.tls import Trust
 from tui_crawler.wiring.origin_settings import settings_by_origin
@@ -136,7 +137,7 @@ def test_who_requests_nothing_needs_no_secret(tmp_path: Path) -> None:
     path = tmp_path / "crawl.yaml"
     path.write_text(SEEDS + "hosts: [{host: h, ca_file: none.pem, headers: {A: '${MISSING}'}}]\n")
     config = load_config(path, resolves=False)
-    with pytest.raises(Refused, match="MISSING is not set"):
+    with pytest.raises(BadValue, match="MISSING is not set"):
         access_by_url(config)(url("https://h/"))
 
 
@@ -164,3 +165,28 @@ def test_the_entry_of_the_origin_wins_then_that_with_the_port(tmp_path: Path) ->
     assert access(url("http://h:82/")).trust == access(url("https://other/")).trust == Trust()
     assert [warning.key for warning in config.warnings] == ["hosts[0].verify"]
     assert "certificates are not verified" in config.warnings[0].message
+
+
+@pytest.mark.parametrize(
+    ("seed", "host", "warned"),
+    [
+        ("http://reef.example:8080/", "reef.example", "name http://reef.example:8080"),
+        ("http://reef.example:8080/", "reef.example:8080", ""),
+        ("http://reef.example/", "http://reef.example", ""),
+        ("https://reef.example/", "reef.example", ""),
+        ("https://other.example/", "reef.example", ""),
+    ],
+)
+def test_secrets_of_a_name_that_no_seed_gets_are_warned_of(seed: str, host: str, warned: str) -> None:
+    """They go to the https origin of the name only, which is easily missed on another port."""
+    text = f"user_agent: me\nseeds: ['{seed}']\nhosts: [{{host: '{host}', cookies: {{sid: s3cret}}}}]\n"
+    told = [(one.key, one.suggestion) for one in read_config(text, "crawl").warnings]
+    assert told == ([("hosts[0].host", warned)] if warned else [])
+
+
+@pytest.mark.parametrize("entry", ["cookies: {A: 'file:pipe'}", "ca_file: pipe"])
+def test_a_pipe_is_refused_before_it_is_waited_for(tmp_path: Path, entry: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    problem = problem_of(tmp_path, f"{SEEDS}hosts:\n  - {{host: h, {entry}}}\n")
+    assert "pipe cannot be" in problem.message
+    assert "it is not a regular file" in problem.message

@@ -12,14 +12,13 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from tests.config.written import SEEDS, load_text
-from tui_crawler.cli.parser import parse
-from tui_crawler.config.document import configuration_markdown, json_schema
-from tui_crawler.config.effective import effective
+from tui_crawler.cli.main import parse
+from tui_crawler.config.document import configuration_markdown, effective, json_schema
 from tui_crawler.config.kinds import Nullable
 from tui_crawler.config.load import load_config
 from tui_crawler.config.schema import ROOT, Config
 from tui_crawler.config.table import Table, walk_keys
-from tui_crawler.domain.attempt import LinkKind
+from tui_crawler.domain.content_kind import LinkKind
 
 PROJECT = Path(__file__).parents[2]
 SAMPLE = PROJECT / "sample_config.yaml"
@@ -128,7 +127,7 @@ def test_fields_of_the_frozen_values_have_the_type_their_key_reads():
         keys = ROOT.keys if section is Config else next(k.kind.keys for k in ROOT.keys if type(k.default) is section)
         for key in keys:
             nullable = isinstance(key.kind, Nullable)
-            assert (type(None) in get_args(hints[key.field])) is nullable or key.name == "whitelist", key.name
+            assert (type(None) in get_args(hints[key.attribute])) is nullable or key.name == "whitelist", key.name
 
 
 def test_link_kinds_are_those_of_the_domain():

@@ -196,6 +196,12 @@ def test_a_seed_longer_than_the_longest_url_is_refused(tmp_path):
     assert "raise crawl.max_url_length" in problem.suggestion
 
 
+def test_a_seed_that_only_its_escapes_make_too_long_is_refused(tmp_path):
+    text = "seeds: ['http://127.0.0.1/😀😀{}']\ncrawl: {{max_url_length: 64}}\n"
+    assert len(load_text(tmp_path, text.format("")).seeds) == 1
+    assert problem_of(tmp_path, text.format("😀😀")).key == "seeds[0]"
+
+
 def test_values_are_kept_in_their_units(tmp_path):
     text = SEEDS + (
         "crawl: {shelf_life: 1 day, max_depth: 0, link_kinds_queued: [a, img]}\n"

@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.config.written import SEEDS, load_text, problem_of
-from tui_crawler.config.effective import rules_document
+from tui_crawler.config.document import rules_document
 from tui_crawler.config.load import load_rules
-from tui_crawler.config.matcher import FIELDS, OPS, MatcherKind
-from tui_crawler.config.policies import exclusion_value
+from tui_crawler.config.policies import FIELDS, OPS, MatcherKind, exclusion_value
 from tui_crawler.config.problem import ConfigErrors
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.matcher import All, AnyOf, Matcher, Not, Test
 from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, Exclusion, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.ruleset import RulesetChange
 
 

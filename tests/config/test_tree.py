@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui_crawler.config import tree as tree_module
-from tui_crawler.config.problem import Mark, Refused
+from tui_crawler.config.problem import BadValue, SourcePlace
 from tui_crawler.config.tree import (
     MAX_ALIASES,
     MAX_DEPTH,
@@ -25,8 +25,8 @@ from tui_crawler.config.tree import (
 
 
 def tree(text: str) -> Node:
-    def refuse(mark: Mark, key: str, message: str, suggestion: str) -> None:
-        raise Refused(mark, message, suggestion, key)
+    def refuse(mark: SourcePlace, key: str, message: str, suggestion: str) -> None:
+        raise BadValue(mark, message, suggestion, key)
 
     return compose(text, "t.yaml", refuse)
 
@@ -41,8 +41,8 @@ def plain(node: Node) -> object:
             return {key.text: plain(value) for key, value in entries}
 
 
-def refusal(text: str) -> Refused:
-    with pytest.raises(Refused) as caught:
+def refusal(text: str) -> BadValue:
+    with pytest.raises(BadValue) as caught:
         tree(text)
     return caught.value
 
@@ -98,7 +98,7 @@ def test_places_count_from_one():
     node = tree("a: 1\nb:\n  - x\n  - {c: d}\n")
     assert isinstance(node, MappingNode)
     (_, one), (key, listed) = node.entries
-    assert (one.mark, key.mark) == (Mark("t.yaml", 1, 4), Mark("t.yaml", 2, 1))
+    assert (one.mark, key.mark) == (SourcePlace("t.yaml", 1, 4), SourcePlace("t.yaml", 2, 1))
     assert isinstance(listed, ListNode)
     assert [item.mark.line for item in listed.items] == [3, 4]
     assert listed.items[0].mark.place == "t.yaml:3"
@@ -171,10 +171,10 @@ def test_aliases_are_bounded_in_number_and_in_what_they_stand_for():
 
 
 def test_a_value_of_the_program_is_read_like_one_of_the_file():
-    mark = Mark("command line")
+    mark = SourcePlace("command line")
     given = {"a": [1, True, None, "30m", 1.5], "b": "12"}
     assert plain(node_of(given, mark)) == given
-    with pytest.raises(Refused, match="not text"):
+    with pytest.raises(BadValue, match="not text"):
         node_of("a\ud800", mark)
 
 
@@ -190,7 +190,7 @@ def test_what_was_found_is_described_safely():
 def test_any_text_is_a_tree_or_a_refusal(text):
     try:
         node = tree(text)
-    except Refused as refused:
+    except BadValue as refused:
         assert refused.mark.line >= 1
     else:
         assert isinstance(node, Scalar | ListNode | MappingNode)

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 
 from tests.console.sample_crawl import API, NOW
-from tui_crawler.console.ports import QueryAnswer
+from tui_crawler.domain.operator_view import QueryAnswer
 
 SCHEMA = (
     ("v_page", ("url", "origin", "status", "depth", "last_exit_code")),

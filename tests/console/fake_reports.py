@@ -25,13 +25,20 @@ from tests.console.sample_log import (
     validation_totals,
 )
 from tests.console.sample_rules import ADDED, versions
-from tui_crawler.console.ports import PageCounts, SessionView, ValidationTotals
-from tui_crawler.console.present.attempt_row import is_problem
 from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.desk_view import ActionView, ActivityView, JobView, LimboView, StashView
 from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.log_window import LogReach, LogStretch, LogTerms
-from tui_crawler.domain.page_filter import PageFilter, PageTally, PageWindow, state_of
+from tui_crawler.domain.operator_view import (
+    ActionView,
+    ActivityView,
+    JobView,
+    LimboView,
+    SessionView,
+    StashView,
+    ValidationTotals,
+)
+from tui_crawler.domain.page_filter import PageCounts, PageFilter, PageTally, PageWindow, state_of
 from tui_crawler.domain.page_view import (
     ExitCountView,
     FailureCount,
@@ -41,12 +48,11 @@ from tui_crawler.domain.page_view import (
     PageView,
     Referrer,
     Referrers,
+    RefusalCounts,
     RefusedView,
     TodoView,
 )
-from tui_crawler.domain.refusal_view import RefusalCounts
 from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.run import StorageFailure
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 
 STORED = (
@@ -111,6 +117,9 @@ class FakeReports:
     def lock_holder(self) -> int:
         return self.locked_by
 
+    def stop_when(self, stops: Callable[[], bool]) -> None:
+        self.stops = stops
+
     def data_version(self) -> int:
         if self.gate is not None:
             self.gate.wait(60)
@@ -166,13 +175,7 @@ class FakeReports:
         return todo_list(origin)[:limit]
 
     def attempts(
-        self,
-        origin: str = "",
-        before_id: int = 0,
-        after_id: int = 0,
-        limit: int = 200,
-        problems_only: bool = False,
-        oldest_first: bool = False,
+        self, origin: str = "", before_id: int = 0, after_id: int = 0, limit: int = 200
     ) -> tuple[AttemptView, ...]:
         self.asked.append(f"attempts(after_id={after_id}, before_id={before_id})")
         found = tuple(
@@ -181,9 +184,8 @@ class FakeReports:
             if (not origin or one.origin == origin)
             and one.attempt_id > after_id
             and (not before_id or one.attempt_id < before_id)
-            and (not problems_only or is_problem(one))
         )
-        return found[::-1][:limit] if oldest_first else found[:limit]
+        return found[:limit]
 
     def attempt_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[AttemptView]:
         self.asked.append(f"attempt_stretch({reach.edge}, {'>' if reach.oldest_first else '<'}, {terms.text!r})")
@@ -214,7 +216,7 @@ class FakeReports:
             replace(failure_group(key, pages, now), found=sum(holds(one, sought) for one in pages) if sought else 0)
             for key, pages in groups.items()
         ]
-        looked_at = min(limit, len(self.pages)) if self.counted is None else self.counted
+        looked_at = min(limit, len(self.pages) if self.counted is None else self.counted)
         return FailureCount(
             tuple(sorted(made, key=lambda group: -group.count)), looked_at, max(len(self.pages), looked_at, self.failed)
         )
@@ -310,7 +312,7 @@ class FakeReports:
         self, limit: int, before_id: int = 0, after_id: int = 0, oldest_first: bool = False
     ) -> tuple[ActionView, ...]:
         found = tuple(o for o in self.asked_for if o.action_id > after_id and o.action_id < (before_id or 10**9))
-        return found[::-1][:limit] if oldest_first else found[:limit]
+        return (found[::-1] if oldest_first else found)[:limit]
 
     def robots_text(self, origin: str) -> bytes | None:
         return self.robots
@@ -318,13 +320,11 @@ class FakeReports:
     def contract(self, origin: str) -> Contract:
         return CONTRACT
 
-    def activity(
-        self, limit: int, origin: str, after_id: int, before_id: int = 0, oldest_first: bool = False
-    ) -> tuple[ActivityView, ...]:
+    def activity(self, limit: int, origin: str, after_id: int, before_id: int = 0) -> tuple[ActivityView, ...]:
         self.asked.append(f"activity(after_id={after_id})")
         mine = [one for one in self.happened if origin in {"", one.origin}]
         found = tuple(o for o in mine if o.activity_id > after_id and o.activity_id < (before_id or 10**9))
-        return found[::-1][:limit] if oldest_first else found[:limit]
+        return found[:limit]
 
     def jobs(self) -> tuple[JobView, ...]:
         return self.groups_of_pages

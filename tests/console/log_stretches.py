@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from tui_crawler.console.present.attempt_row import is_problem
-from tui_crawler.console.present.log_lines import attempt_line
-from tui_crawler.domain.desk_view import ActivityView
+from tui_crawler.console.logs.attempts import is_problem
+from tui_crawler.console.logs.rows import attempt_line
 from tui_crawler.domain.log_window import LogReach, LogStretch, LogTerms
+from tui_crawler.domain.operator_view import ActivityView
 from tui_crawler.domain.view import AttemptView
 
 T = TypeVar("T")

@@ -19,13 +19,13 @@ from tests.console.poison import CASES, OWN, WORST, PoisonedReports, PoisonedRul
 from tests.console.sample_crawl import origins, run_view
 from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.actions import ACTIONS
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.dialogs.choose import ConfirmScreen
+from tui_crawler.console.dialogs.quit import QuitScreen
 from tui_crawler.console.keys import canonical, character_of
+from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.panes.typing import TakesText
-from tui_crawler.console.screens.confirm import ConfirmScreen
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.quit import QuitScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
 
 MOST_SCREENS = 40
 """How many screens may lie over each other, dialogs among them."""
@@ -282,7 +282,7 @@ class Monkey:
 
     def _left(self) -> bool:
         app = self._held.app
-        return bool(app._exit) or app.room.quitting or app.way_out.leaving
+        return bool(app._exit) or app.hosting.quitting or app.way_out.leaving
 
     def _look(self) -> None:
         app = self._held.app

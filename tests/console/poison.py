@@ -27,14 +27,13 @@ from tests.console.sample_log import (
 from tests.console.sample_rules import ADDED, FakeImpact, FakeRules, versions
 from tests.console.sample_trace import SampleExplainer
 from tests.console.support import FakeReports, Stage
-from tui_crawler.console.first_step import FirstStep, Found, FoundFile
-from tui_crawler.console.ports import PageCounts, QueryAnswer
-from tui_crawler.console.safe_text import safe
+from tui_crawler.console.welcome.first_step import FirstStep, FolderFound, FoundFile
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.explanation import Explanation
-from tui_crawler.domain.page_filter import PageFilter, PageWindow
+from tui_crawler.domain.operator_view import QueryAnswer
+from tui_crawler.domain.page_filter import PageCounts, PageFilter, PageWindow
 from tui_crawler.domain.page_view import (
     ExitCountView,
     FailureCount,
@@ -50,6 +49,7 @@ from tui_crawler.domain.page_view import (
 )
 from tui_crawler.domain.preview import OriginImpact, Preview, Sample
 from tui_crawler.domain.ruleset import RulesetChange
+from tui_crawler.text.safe_text import safe
 
 CASES: dict[str, str] = {
     case["id"]: case["text"]
@@ -275,10 +275,10 @@ class HostileFolder:
     def folder(self) -> str:
         return f"~/{self.payload}"
 
-    def look(self) -> Found:
+    def look(self) -> FolderFound:
         bad = self.payload
         files = (FoundFile(f"{bad}.yaml", f"1 seed → {bad}"), FoundFile(f"b{bad}", bad, usable=False))
-        return Found(files, files, 3)
+        return FolderFound(files, files, 3)
 
     def check(self, step: FirstStep) -> tuple[str, ...]:
         self.checked.append(step)

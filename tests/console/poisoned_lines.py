@@ -9,55 +9,49 @@ from datetime import UTC
 from tests.console.poison import PoisonedReports, hostile_answer, poison
 from tests.console.sample_crawl import API, NOW
 from tests.console.sample_trace import explanation
-from tui_crawler.console.departure import Departure
-from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.console.first_step import Found, FoundFile
-from tui_crawler.console.glyphs import Mark
-from tui_crawler.console.impact_room import ImpactNews
+from tui_crawler.console.dialogs import pivot_rows as pivot
+from tui_crawler.console.dialogs.seeds import read_seeds, seeds_lines
+from tui_crawler.console.failures import rows as failure_rows
+from tui_crawler.console.failures.retry_cost import RetryCost, cost_words
 from tui_crawler.console.keys import KeyNames
-from tui_crawler.console.notice import Trouble
-from tui_crawler.console.origin_parts import TopUp, robots_sheet
-from tui_crawler.console.picture import EngineStanding
-from tui_crawler.console.ports import ValidationTotals
-from tui_crawler.console.present import (
-    contract_card,
-    failure_rows,
-    first_step,
-    log_lines,
-    origin_detail,
-    pivot,
-    rule_impact,
-    rule_rows,
-    rule_sheet,
-    sql_rows,
-    stat_rows,
-    stored_body,
-    trap_lines,
-    url_detail,
-    url_rows,
-    why,
-)
-from tui_crawler.console.present.attempt_row import event_row, log_row
-from tui_crawler.console.present.event_rows import action_row, trouble_row
-from tui_crawler.console.present.footer import footer_line
-from tui_crawler.console.present.header import HeaderState, header_lines
-from tui_crawler.console.present.line import Line
-from tui_crawler.console.present.origin_now import head_line
-from tui_crawler.console.present.origin_row import origin_row
-from tui_crawler.console.present.retry_cost import RetryCost, cost_words
-from tui_crawler.console.present.robots_lines import robots_lines, text_line, wanted_url
-from tui_crawler.console.present.same_as import command_line_of, same_as
-from tui_crawler.console.present.seeds import read_seeds, seeds_lines
-from tui_crawler.console.present.summary import summary_lines, why_line
-from tui_crawler.console.rule_draft import DraftRow, Rebased, RuleDraft, entries_of
-from tui_crawler.console.rule_exclusion import exclusion_lines
-from tui_crawler.console.rule_firing import Firing
-from tui_crawler.console.rule_pattern import clusters_of, pattern_of
-from tui_crawler.console.uptake import Outlook, Uptake, outlook_of
+from tui_crawler.console.logs import rows as log_lines
+from tui_crawler.console.logs.attempts import event_row, log_row
+from tui_crawler.console.operator.detach import Departure
+from tui_crawler.console.operator.exit_summary import ExitSummary
+from tui_crawler.console.operator.retry_start import Outlook, RetryStart, outlook_of
+from tui_crawler.console.origin import rows as contract_card
+from tui_crawler.console.origin import rows as origin_detail
+from tui_crawler.console.origin.queries import TopUp, robots_sheet
+from tui_crawler.console.origin.rows import head_line, robots_lines, text_line, wanted_url
+from tui_crawler.console.overview import trap_lines
+from tui_crawler.console.overview.event_rows import action_row, trouble_row
+from tui_crawler.console.overview.rows import origin_row
+from tui_crawler.console.overview.summary import summary_lines, why_line
+from tui_crawler.console.panes.footer import footer_line
+from tui_crawler.console.panes.header import HeaderState, header_lines
+from tui_crawler.console.panes.line import Line
+from tui_crawler.console.panes.notice import ToldError
+from tui_crawler.console.reading.snapshot import EngineStanding
+from tui_crawler.console.rules import impact_lines as rule_impact
+from tui_crawler.console.rules import rows as rule_rows
+from tui_crawler.console.rules import rows as rule_sheet
+from tui_crawler.console.rules.draft import DraftRow, Rebased, RuleDraft, entries_of
+from tui_crawler.console.rules.exclusion import exclusion_lines
+from tui_crawler.console.rules.impact import ImpactNews
+from tui_crawler.console.rules.pattern import clusters_of, pattern_of
+from tui_crawler.console.rules.rule_hits import RuleHits
+from tui_crawler.console.sql import rows as sql_rows
+from tui_crawler.console.stats import rows as stat_rows
+from tui_crawler.console.url import rows as stored_body
+from tui_crawler.console.url import rows as url_detail
+from tui_crawler.console.url import why_lines as why
+from tui_crawler.console.urls import rows as url_rows
+from tui_crawler.console.welcome import lines as first_step
+from tui_crawler.console.welcome.first_step import FolderFound, FoundFile
 from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
 from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.desk_view import ActionView
 from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.operator_view import ActionView, ValidationTotals
 from tui_crawler.domain.page_view import OriginHistory
 from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.preview import OriginImpact, Preview, Sample
@@ -66,12 +60,14 @@ from tui_crawler.domain.robots import RobotsDecision
 from tui_crawler.domain.ruleset import RulesetChange
 from tui_crawler.domain.trap import TrapSuspicion
 from tui_crawler.domain.view import OriginView, RunView
+from tui_crawler.text.glyphs import StateGlyph
+from tui_crawler.text.same_as import command_line_of, same_as
 
 
 def every_line_of_urls(reports: PoisonedReports, now: int) -> Iterator[Line]:
     """What view 3, the tabs of a URL and the trace show."""
     for page in reports.pages:
-        outlook = outlook_of(page, now, None, Uptake.this_run)
+        outlook = outlook_of(page, now, None, RetryStart.this_run)
         yield from url_rows.url_row(page, now, outlook).cells
         yield from url_rows.url_lines(page, outlook, UTC)
     detail = reports.page_detail(API, 0, 9)
@@ -110,7 +106,8 @@ def every_line_of_the_log(reports: PoisonedReports, now: int) -> Iterator[Line]:
     rows += [stat_rows.stash_row(one) for one in reports.stashes()]
     rows += [stat_rows.validation_row(*one) for one in reports.validations(9).sums]
     rows += [stat_rows.run_row(run, now, UTC, live=False) for run in reports.past_runs]
-    rows += [stat_rows.worker_row(load) for load in stat_rows.worker_loads(reports.rows.values())]
+    loads = stat_rows.worker_loads(reports.rows.values(), reports.sessions(9))
+    rows += [stat_rows.worker_row(load, now) for load in loads]
     rows += stat_rows.origin_rows(stat_rows.top_origins(reports.rows.values(), "failed"), "failed")
     rows += stat_rows.exit_rows(reports.exit_counts("", now))
     rows += [stat_rows.session_row(one, now, UTC) for one in reports.sessions(9)]
@@ -129,11 +126,11 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     for row in (*draft.rows(), *edited.rows(), DraftRow(draft.rows()[0].entry, "moved", place=1, to=2)):
         yield from rule_rows.entry_row(row).cells
         yield from rule_rows.entry_lines(row.entry, row)
-    firing = Firing(3, 4, payload, 1, 2, links_in_all=3)
-    for fired in (None, Firing(), firing, dataclasses.replace(firing, count=0, links=True)):
+    firing = RuleHits(3, 4, payload, 1, 2, links_in_all=3)
+    for fired in (None, RuleHits(), firing, dataclasses.replace(firing, count=0, links=True)):
         for row in rule_rows.operator_rows(reports.added):
-            yield from rule_rows.with_firing(row, {row.key: fired}, whole=False).cells
-        yield rule_rows.firing_line(fired, reports.refusal_counts(9), UTC, query=True)
+            yield from rule_rows.with_rule_hits(row, {row.key: fired}, whole=False).cells
+        yield rule_rows.rule_hits_line(fired, reports.refusal_counts(9), UTC, query=True)
         for entry in (*entries_of(now.policies), *reports.added):
             yield from rule_sheet.sheet_lines(entry, now, (fired, reports.refusal_counts(9)), UTC)
     yield from rule_rows.comparison_lines(now, now, draft.changes)
@@ -196,7 +193,7 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
         yield text_line(sheet, number, 2)
     asked = ActionView(1, NOW, payload, payload, payload, payload, payload, undone=False, applied=True, error=payload)
     yield from action_row(asked, UTC).cells
-    yield from trouble_row(Trouble(1, NOW, payload), UTC).cells
+    yield from trouble_row(ToldError(1, NOW, payload), UTC).cells
     yield from trap_lines.trap_lines(trap, hint=payload)
     yield from contract_card.contract_lines(contract, view, NOW, UTC, KeyNames())
     yield wanted_url(view.origin, f"/{payload}")
@@ -212,7 +209,7 @@ def lines_of_tools(payload: str) -> Iterator[Line]:
         yield from sql_rows.answer_lines(answer, row.key, UTC)
     yield pivot.pivot_words(pivot.pivot_of([payload], payload))
     files = (FoundFile(payload, payload), FoundFile(payload, payload, usable=False))
-    for way in first_step.ways(Found(files, files, 2)):
+    for way in first_step.ways(FolderFound(files, files, 2)):
         yield way.about
     yield from first_step.problem_lines((payload, f"{payload}: {payload}"))
     commands = (PauseOrigins((payload, f"https://{payload}")), RetryPages((payload,)))
@@ -256,8 +253,8 @@ def every_line(payload: str) -> Iterator[Line]:
         yield from log_row(one, zone).cells
     for number, item in enumerate(reports.todo(API, 9)):
         yield from origin_detail.todo_row(number, item, API, now, Outlook(NextTry.now)).cells
-    for exits in reports.exit_counts(API, now):
-        yield from origin_detail.exit_row(exits, 9).cells
+    for exits in stat_rows.exit_rows(reports.exit_counts(API, now), 6):
+        yield from exits.cells
     for by in failure_rows.GROUPINGS:
         for group in reports.failure_count(by, 9, now).groups:
             yield from failure_rows.group_row(group, now).cells
@@ -284,7 +281,7 @@ def every_line(payload: str) -> Iterator[Line]:
     yield from printed(reports, payload)
     yield from seeds_lines(read_seeds(f"https://x.example/{payload}\n{payload}", (payload,)))
     yield footer_line((payload,), (), 80)[0]
-    engine = EngineStanding(Mark("✗", "engine failed", "error"), payload)
+    engine = EngineStanding(StateGlyph("✗", "engine failed", "error"), payload)
     state = HeaderState(payload, engine.mark, run, now, idle=engine.trouble)
     for tall in (True, False):
         yield from header_lines(state, 120, tall=tall)

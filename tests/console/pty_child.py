@@ -15,10 +15,10 @@ from tests.console.poison import OWN, HostileFolder, PoisonedExplainer, Poisoned
 from tests.console.sample_crawl import WHO, WWW
 from tests.console.support import FakeHost, FakeJournal, FakeReports
 from tui_crawler.console.app import CrawlerApp
-from tui_crawler.console.first_step import Found, FoundFile
-from tui_crawler.console.ports import QueryAnswer
-from tui_crawler.console.welcome_app import WelcomeApp
+from tui_crawler.console.welcome.app import WelcomeApp
+from tui_crawler.console.welcome.first_step import FolderFound, FoundFile
 from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.operator_view import QueryAnswer
 
 CASES = list(NAMED.values())
 ALL = " ".join(one for one in CASES if "\n" not in one)
@@ -69,9 +69,9 @@ class CyclingQueries(FakeQueries):
 class CyclingFolder(HostileFolder):
     """A file for every case."""
 
-    def look(self) -> Found:
+    def look(self) -> FolderFound:
         files = tuple(FoundFile(one, one, usable=bool(number % 2)) for number, one in enumerate(CASES))
-        return Found(files, files[::-1])
+        return FolderFound(files, files[::-1])
 
 
 class CrashingApp(CrawlerApp):

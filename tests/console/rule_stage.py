@@ -13,10 +13,10 @@ from textual.widgets import Input
 
 from tests.console.fake_reports import FakeReports
 from tests.console.support import PATIENT_S, FakeJournal, FrozenClock, Stage, StageApp
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.screens.confirm import ConfirmScreen
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.policy import PolicySet
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.wiring.console_reports import ConsoleReports

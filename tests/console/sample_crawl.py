@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+from tui_crawler.domain.attempt import RequestRecord
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import PageStatus
-from tui_crawler.domain.page_view import LinkView, PageDetail, PageView, RequestView, TodoView
+from tui_crawler.domain.page_view import LinkView, PageDetail, PageView, TodoView
 from tui_crawler.domain.recovery import is_recoverable
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.view import AttemptView, OriginView, RunView
 
 NOW = 1_767_609_667_000  # 2026-01-05 10:41:07 UTC
@@ -22,6 +24,10 @@ API = "https://api.example.org"
 WWW = "https://www.example.com"
 DOCS = "https://docs.example.net"
 WHO = "mara"
+
+
+def _request(request_id: int, attempt_id: int, *values: Any, **more: Any) -> RequestRecord:
+    return RequestRecord(*values, **more, request_id=request_id, attempt_id=attempt_id)
 
 
 def origin(name: str, **changes: object) -> OriginView:
@@ -333,19 +339,19 @@ def page_detail(url: str = f"{API}/v2/items?page=18") -> PageDetail:
         ),
     )
     requests = (
-        RequestView(
+        _request(
             904, 400, url, "GET", NOW - 30_000, None, NOW, None, True, False, wait, "203.0.113.7", sent, (),
             1, 20, 31, False,
         ),
-        RequestView(
+        _request(
             861, 361, url, "GET", NOW - 98_000, None, NOW - 97_990, None, True, False, "connection reset",
             "203.0.113.7", sent, (), connection_reused=True,
         ),
-        RequestView(
+        _request(
             862, 361, url, "GET", NOW - 97_900, None, NOW - 67_900, None, True, True, wait, "203.0.113.7", sent, (),
             1, 19, 30, False,
         ),
-        RequestView(
+        _request(
             512, 212, url, "GET", FOUND_AT - 900, FOUND_AT - 300, FOUND_AT, 200, False,
             False, "", "203.0.113.7", sent, received, connection_reused=True,
         ),

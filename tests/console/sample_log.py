@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from tests.console.sample_crawl import API, DOCS, HOUR, MINUTE, NOW, SECOND, WHO, WWW, run_view
-from tui_crawler.console.ports import SessionView, ValidationTotals
 from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
-from tui_crawler.domain.desk_view import ActionView, ActivityView, JobView, LimboView, StashView
+from tui_crawler.domain.operator_view import (
+    ActionView,
+    ActivityView,
+    JobView,
+    LimboView,
+    SessionView,
+    StashView,
+    ValidationTotals,
+)
 from tui_crawler.domain.page_view import ExitCountView, RefusedView
 from tui_crawler.domain.view import RunView
 

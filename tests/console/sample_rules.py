@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.console.sample_crawl import API, NOW, WHO, WWW
-from tui_crawler.domain.policy import DoNotCrawl, Exclusion, PolicySet, QueryPolicy, Rule, Test, Whitelist
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.matcher import Test
+from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.preview import Comparison, Impact, KnownUrl, Preview
 from tui_crawler.domain.ruleset import Ruleset, RulesetChange
-from tui_crawler.domain.run import StorageFailure
 from tui_crawler.wiring.console_rules import ConsoleRules
 
 JOB = "my-index"
@@ -87,7 +89,7 @@ class FakeRules:
 class FakeImpact:
     """Judges what is known of a desk, from where it stopped the last time."""
 
-    desk: FakeRules
+    rule_queries: FakeRules
     base: Ruleset
     after: PolicySet
     judged: int = 0
@@ -97,13 +99,13 @@ class FakeImpact:
         self.impact = Impact({self.base.job: Comparison(self.base.policies, self.after)})
 
     def go_on(self, progress: Callable[[int], None]) -> Preview:
-        self.desk.begun.set()
-        if self.desk.gate is not None:
-            self.desk.gate.wait(20)
-        if self.desk.failure:
-            raise StorageFailure(self.desk.failure)
-        new = self.desk.known[self.judged :]
-        self.desk.passes.append(len(new))
+        self.rule_queries.begun.set()
+        if self.rule_queries.gate is not None:
+            self.rule_queries.gate.wait(20)
+        if self.rule_queries.failure:
+            raise StorageFailure(self.rule_queries.failure)
+        new = self.rule_queries.known[self.judged :]
+        self.rule_queries.passes.append(len(new))
         self.impact.add(new)
         self.judged += len(new)
         progress(20_000)

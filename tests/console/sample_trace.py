@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tests.console.sample_crawl import API, MINUTE, NOW, attempt
 from tui_crawler.console.ports import Reports
-from tui_crawler.domain.answer import Answer
-from tui_crawler.domain.explanation import Explanation
+from tui_crawler.domain.explanation import Answer, Explanation
 from tui_crawler.domain.standing import Hop
 from tui_crawler.domain.verdict import Step
 

@@ -25,14 +25,14 @@ from tests.console.sample_crawl import (
 from tests.console.sample_rules import FakeRules
 from tests.console.sample_trace import SampleExplainer
 from tui_crawler.console.app import CrawlerApp
-from tui_crawler.console.departure import CannotDetach, Departure, Detacher
-from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.console.journal_desk import Fate
-from tui_crawler.console.poller import Answer
+from tui_crawler.console.operator.detach import CannotDetach, Departure, Detacher
+from tui_crawler.console.operator.exit_summary import ExitSummary
+from tui_crawler.console.operator.journal import IntentOutcome
 from tui_crawler.console.ports import Explainer, Reports
-from tui_crawler.console.session import Memory
+from tui_crawler.console.reading.poll_loop import Answer
+from tui_crawler.console.session import SessionFile
 from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, ResumeOrigins
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.failure import StorageFailure
 
 PATIENT_S = 60
 """How long a test waits for another thread before it fails."""
@@ -190,7 +190,7 @@ class StageApp(CrawlerApp):
             self.answered = message.answer
 
     def on_crawler_app_journal_news(self, message: CrawlerApp.JournalNews) -> None:
-        if message.news.fate is not Fate.written:
+        if message.news.outcome is not IntentOutcome.written:
             self.decided.set()
 
     def on_crawler_app_engine_ended(self, message: CrawlerApp.EngineEnded) -> None:
@@ -263,7 +263,7 @@ class Stage:
             self.clock.move(move_ms)
             self.app.taken_in.clear()
             self.app.beat()
-            if self.app.reading:
+            if self.app.poll_timer.under_way:
                 await asyncio.wait_for(self.app.taken_in.wait(), PATIENT_S)
             await self.quiet(1)
 
@@ -331,7 +331,7 @@ async def stage(
     keymap: dict[str, str] | None = None,
     theme: str = "",
     detacher: Detacher | None = None,
-    memory: Memory | None = None,
+    memory: SessionFile | None = None,
     rules: FakeRules | None = None,
     explains: Callable[[Reports], Explainer] | None = SampleExplainer,
     queries: FakeQueries | None = None,

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
+from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
 
 from tests.console.sample_crawl import API, WWW, origin, origins
 from tests.console.support import stage
-from tui_crawler.console import intent as intents
+from tui_crawler import console
+from tui_crawler.console.action import Console, Frame
 from tui_crawler.console.actions import ACTIONS, BY_ID, Need, Situation, Where, actions_at, find_action, why_not
+from tui_crawler.console.appearance import Appearance
+from tui_crawler.console.dispatcher import Dispatcher, History
+from tui_crawler.console.handlers import Handles, handles, handles_typed
 from tui_crawler.console.keys import keys_markdown, keys_of, table_keys
-from tui_crawler.console.notice import Notice, add_notice
-from tui_crawler.console.wishes import UndoStack, delay_note
+from tui_crawler.console.operator import intent as intents
+from tui_crawler.console.operator.commands import CommandQueue, UndoStack, delay_note
+from tui_crawler.console.operator.shutdown import WayOut
+from tui_crawler.console.operator.takeover import HostTakeover
+from tui_crawler.console.panes.notice import Notice, add_notice
+from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.domain.command import ActionResult, PauseOrigins, ResumeOrigins, RetryPages, SetDelay
-from tui_crawler.domain.desk_view import JobView
+from tui_crawler.domain.operator_view import JobView
 from tui_crawler.domain.page_view import FailureGroup
-
-SOURCES = Path(__file__).parents[2] / "tui_crawler" / "console"
 
 
 @pytest.mark.parametrize("where", Where)
@@ -38,10 +44,52 @@ def test_ids_and_words_are_unique_and_no_key_is_one_that_terminals_cannot_tell_a
     assert not keys & {"ctrl+i", "ctrl+h", "ctrl+m"}
 
 
-def test_every_action_is_done_somewhere() -> None:
-    sources = "".join(path.read_text() for path in SOURCES.rglob("*.py") if path.name not in {"actions.py", "keys.py"})
-    done = set(re.findall(r'"([a-z]+\.[a-z_]+)"', sources))
-    assert [action.id for action in ACTIONS if action.id not in done] == []
+def _screens() -> dict[Where, type[ConsoleScreen]]:
+    """The screens by what they are; all are loaded."""
+    for module in walk_packages(console.__path__, f"{console.__name__}."):
+        import_module(module.name)
+    kinds = [ConsoleScreen]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    return {kind.WHERE: kind for kind in kinds if hasattr(kind, "WHERE")}
+
+
+def test_every_action_has_exactly_one_handler_on_each_screen_that_offers_it() -> None:
+    shown = _screens()
+    assert set(shown) == set(Where) - {Where.welcome}  # which is an app of its own
+    once = (Dispatcher, History, Appearance, WayOut, HostTakeover, CommandQueue)
+    wrong = {
+        (where.name, action.id): doers
+        for where, screen in shown.items()
+        for action in actions_at(where)
+        if len(doers := [one.__name__ for one in (screen, *once) if action.id in one.HANDLERS]) != 1
+    }
+    assert wrong == {}
+    handled = {name for one in (*shown.values(), *once) for name in one.HANDLERS}
+    assert handled == set(BY_ID)
+
+
+def test_an_action_is_not_done_by_two_methods_and_one_that_overrides_does_what_it_overrides() -> None:
+    class Doer(Handles):
+        @handles("x.up", 1)
+        @handles("x.down", -1)
+        def go(self, by: int) -> None:
+            done.append(by)
+
+        @handles_typed("x.say")
+        def say(self, text: str) -> None:
+            done.append(text)
+
+    class Other(Doer):
+        def say(self, text: str) -> None:
+            done.append(text.upper())
+
+    done: list[object] = []
+    ids = ("x.up", "x.down", "x.say", "x.other")
+    assert [Other().perform(one, "text", Situation(Where.overview)) for one in ids] == [True, True, True, False]
+    assert done == [1, -1, "TEXT"]
+    with pytest.raises(TypeError, match="two methods"):
+        type("Both", (Handles,), {"one": handles("x")(lambda _: None), "other": handles("x")(lambda _: None)})
 
 
 async def test_every_key_of_every_screen_does_something_or_says_why_not() -> None:
@@ -57,10 +105,13 @@ async def test_every_key_of_every_screen_does_something_or_says_why_not() -> Non
 
 
 def test_reasons_are_words_for_every_need() -> None:
-    nothing = Situation(Where.overview, readonly=True)
+    def no() -> str:
+        return "no"
+
+    hindered = Console(writer=no, queries=no, undo=no, redo=no, pause=no, start=no, end=no, detach=no)
+    nothing = Situation(Where.overview, origins=(), console=hindered, frame=Frame(zoom=lambda: 2))
     reasons = {need: why_not(replace(ACTIONS[0], needs=(need,)), nothing) for need in Need}
-    lacking = {need for need, reason in reasons.items() if reason}
-    assert lacking >= {Need.writer, Need.origin, Need.failed, Need.url, Need.undo, Need.redo, Need.older, Need.newer}
+    assert {need for need, reason in reasons.items() if not reason} == {Need.unfinished, Need.zoomed}
     full = Situation(Where.overview, origins=(origin(API, patience=1, operator_delay_ms=9),), urls=("u",), failed=1)
     assert why_not(BY_ID["origin.top_up"], full) == ""
     assert why_not(BY_ID["delay.down"], full) == ""
@@ -170,7 +221,7 @@ def test_a_delay_that_does_not_hold_is_not_told_as_if_it_did(asked: int, after: 
 async def test_what_is_told_of_a_delay_says_which_one_holds() -> None:
     async with stage((160, 40)) as held:
         held.journal.after = '{"in_force": 4000}'
-        held.app.wishes.carry_out(intents.faster(origin(WWW, delay_ms=4_000, operator_delay_ms=4_000)))
+        held.app.command_queue.carry_out(intents.faster(origin(WWW, delay_ms=4_000, operator_delay_ms=4_000)))
         await held.decided()
         assert "✓ delay of www.example.com: 4.0s → 3.0s; 4.0s holds" in held.text()
 

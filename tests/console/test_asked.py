@@ -8,15 +8,23 @@ from collections.abc import Callable
 import pytest
 
 from tests.console.sample_crawl import WWW, origin
-from tests.console.support import PATIENT_S, Stage, stage
+from tests.console.support import PATIENT_S, FrozenClock, Stage, stage
 from tests.console.test_overview import select
-from tui_crawler.console import intent as intents
-from tui_crawler.console.journal_desk import Fate
-from tui_crawler.console.wishes import READ_MS, UNHEARD_MS, Asked
+from tui_crawler.console.operator import intent as intents
+from tui_crawler.console.operator.commands import READ_MS, UNHEARD_MS, PendingCommands
+from tui_crawler.console.operator.journal import IntentOutcome
 from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, SetDelay
 from tui_crawler.domain.view import OriginView
 
 VIEW = origin(WWW, delay_ms=1_000)
+
+
+class Stopped(FrozenClock):
+    """A clock at 0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mono = 0
 
 
 async def sent(held: Stage, number: int) -> None:
@@ -63,48 +71,60 @@ async def test_a_pause_of_all_too() -> None:
         assert held.journal.sent == [PauseOrigins(), ResumeOrigins()]
 
 
-@pytest.mark.parametrize("fate", [Fate.refused, Fate.failed, Fate.waiting])
-def test_what_was_not_carried_out_is_forgotten(fate: Fate) -> None:
-    asked, up = Asked(), slower(VIEW)
-    asked.note(up, 0)
-    assert own_delay(asked, VIEW, 1) == 1_500
-    asked.heard(up, fate, 1)
-    assert own_delay(asked, VIEW, 1) == 0
+@pytest.mark.parametrize("outcome", [IntentOutcome.refused, IntentOutcome.failed, IntentOutcome.waiting])
+def test_what_was_not_carried_out_is_forgotten(outcome: IntentOutcome) -> None:
+    clock, up = Stopped(), slower(VIEW)
+    asked = PendingCommands(clock)
+    asked.note(up)
+    clock.mono = 1
+    assert own_delay(asked, VIEW) == 1_500
+    clock.mono = 1
+    asked.heard(up, outcome)
+    clock.mono = 1
+    assert own_delay(asked, VIEW) == 0
 
 
 def test_what_was_carried_out_holds_until_the_row_is_read() -> None:
-    asked, up = Asked(), slower(VIEW)
-    asked.note(up, 0)
-    asked.heard(up, Fate.written, 10)
-    asked.heard(up, Fate.done, 100)
-    assert own_delay(asked, VIEW, 100 + READ_MS - 1) == 1_500
-    assert own_delay(asked, VIEW, 100 + READ_MS) == 0
+    clock, up = Stopped(), slower(VIEW)
+    asked = PendingCommands(clock)
+    asked.note(up)
+    clock.mono = 10
+    asked.heard(up, IntentOutcome.written)
+    clock.mono = 100
+    asked.heard(up, IntentOutcome.done)
+    clock.mono = 100 + READ_MS - 1
+    assert own_delay(asked, VIEW) == 1_500
+    clock.mono = 100 + READ_MS
+    assert own_delay(asked, VIEW) == 0
 
 
 def test_a_wish_of_which_nothing_is_heard_does_not_hold_for_ever() -> None:
-    asked, pause = Asked(), intents.toggle_pause((VIEW,))
+    clock, pause = Stopped(), intents.toggle_pause((VIEW,))
     assert pause is not None
-    asked.note(pause, 0)
-    assert asked.shown((VIEW,), UNHEARD_MS - 1)[0].paused
-    assert not asked.shown((VIEW,), UNHEARD_MS)[0].paused
+    asked = PendingCommands(clock)
+    asked.note(pause)
+    clock.mono = UNHEARD_MS - 1
+    assert asked.shown((VIEW,))[0].paused
+    clock.mono = UNHEARD_MS
+    assert not asked.shown((VIEW,))[0].paused
 
 
 def test_other_origins_stay_as_they_are() -> None:
-    asked, other = Asked(), origin("https://other.example", delay_ms=1_000)
-    asked.note(slower(VIEW), 0)
-    assert asked.shown((other,), 1) == (other,)
+    asked, other = PendingCommands(Stopped()), origin("https://other.example", delay_ms=1_000)
+    asked.note(slower(VIEW))
+    assert asked.shown((other,)) == (other,)
 
 
 def test_a_lowered_delay_is_what_the_next_step_starts_from() -> None:
-    asked, slowed = Asked(), origin(WWW, delay_ms=3_000, operator_delay_ms=3_000)
+    asked, slowed = PendingCommands(Stopped()), origin(WWW, delay_ms=3_000, operator_delay_ms=3_000)
     down: Callable[[OriginView], intents.Intent | None] = intents.faster
     first = down(slowed)
     assert first is not None
-    asked.note(first, 0)
-    second = down(asked.shown((slowed,), 1)[0])
+    asked.note(first)
+    second = down(asked.shown((slowed,))[0])
     assert second is not None
     assert (first.commands, second.commands) == ((SetDelay(WWW, 2_000),), (SetDelay(WWW, 1_500),))
-    up = intents.slower(asked.shown((slowed,), 1)[0])
+    up = intents.slower(asked.shown((slowed,))[0])
     assert up is not None
     assert up.commands == (SetDelay(WWW, 3_000),)
 
@@ -115,5 +135,5 @@ def slower(view: OriginView) -> intents.Intent:
     return made
 
 
-def own_delay(asked: Asked, view: OriginView, now: int) -> int:
-    return asked.shown((view,), now)[0].operator_delay_ms
+def own_delay(asked: PendingCommands, view: OriginView) -> int:
+    return asked.shown((view,))[0].operator_delay_ms

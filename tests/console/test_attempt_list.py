@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, attempt
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.origin_parts import AttemptsAfter, AttemptsBefore
-from tui_crawler.console.refresh import WINDOW
-from tui_crawler.console.screens import origin
-from tui_crawler.console.screens.origin import AttemptBook, OriginScreen
+from tui_crawler.console.origin.screen import OriginScreen
+from tui_crawler.console.reading import window
+from tui_crawler.console.reading.refresh import WINDOW
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.view import AttemptView
 
 KEPT = 500
@@ -23,7 +20,8 @@ KEPT = 500
 def small() -> object:
     """Little is held, so that it is let go soon."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(origin, "KEPT", KEPT)
+        patch.setattr(window, "KEPT", KEPT)
+        patch.setattr(window, "JOINED", WINDOW)
         yield
 
 
@@ -40,53 +38,9 @@ async def open_api(held: Stage) -> CrawlTable:
 
 
 def numbers(table: CrawlTable) -> list[int]:
-    found = [key for key in table.row_order if isinstance(key, int)]
+    found = [key[1] for key in table.row_order if isinstance(key, tuple)]
     assert found == list(range(found[0], found[-1] - 1, -1)), "no gap, no attempt twice"
     return found
-
-
-# the book
-
-
-@given(st.lists(st.tuples(st.sampled_from(["below", "above", "newest", "go"]), st.integers(0, 300)), max_size=25))
-@settings(max_examples=60, deadline=None)
-def test_what_is_held_is_always_a_stretch_and_every_new_one_is_counted_once(steps: list[tuple[str, int]]) -> None:
-    reports = FakeReports(log=some(1, 900))
-    book = AttemptBook(API)
-    book.take_newest(reports.attempts(API, limit=WINDOW))
-    came = 0
-    for step, number in steps:
-        part = book.below if step == "below" else book.above if step == "above" else None
-        if part is not None:
-            assert book.take(part, part.read(reports, 0))
-        elif step == "newest":
-            last = reports.log[0].attempt_id
-            reports.commit(log=some(last + 1, last + number))
-            came += min(number, WINDOW)  # more than a window holds are not all seen
-            book.take_newest(reports.attempts(API, limit=WINDOW))
-        elif step == "go":
-            book.let_go(book.attempts[number % len(book.attempts)].attempt_id)
-            assert len(book.attempts) <= KEPT
-        held = [one.attempt_id for one in book.attempts]
-        assert held == list(range(held[0], held[-1] - 1, -1))
-        assert book.news == came
-        assert not book.at_newest or held[0] == reports.log[0].attempt_id
-        assert not book.at_oldest or held[-1] == 1
-
-
-def test_a_window_of_another_list_is_not_taken() -> None:
-    book = AttemptBook(API)
-    assert (book.begin, book.below, book.above) == (None, None, None)
-    assert not book.take(AttemptsBefore(API, 5), some(1, 4))
-    book.take_newest(some(1, 300)[:WINDOW])
-    assert not book.take(AttemptsAfter(API, 5), some(6, 9))
-    assert book.attempt("no id") is None
-    nothing = AttemptBook(API)
-    assert nothing.take_newest(())
-    assert nothing.at_newest
-    assert nothing.at_oldest
-    assert nothing.take_newest(some(1, 1))
-    assert nothing.news == 1
 
 
 # the view
@@ -95,40 +49,40 @@ def test_a_window_of_another_list_is_not_taken() -> None:
 async def test_it_scrolls_to_the_oldest_and_back_and_is_never_held_whole() -> None:
     async with stage((140, 50), reports=FakeReports(log=some(1, 1_200))) as held:
         table = await open_api(held)
-        assert table.row_order[0] == 1_200
+        assert table.row_order[0] == ("attempt", 1_200)
         for _ in range(25):
             table.action_move_pages(4)
             await held.settle(1)
             assert len(numbers(table)) <= KEPT + WINDOW
-            if table.cursor_key == 1:
+            if table.cursor_key == ("attempt", 1):
                 break
-        assert table.cursor_key == 1
-        assert table.row_order[0] != 1_200
+        assert table.cursor_key == ("attempt", 1)
+        assert table.row_order[0] != ("attempt", 1_200)
         for _ in range(25):
             table.action_move_pages(-4)
             await held.settle(1)
             assert len(numbers(table)) <= KEPT + WINDOW
-            if table.cursor_key == 1_200:
+            if table.cursor_key == ("attempt", 1_200):
                 break
-        assert table.cursor_key == 1_200
+        assert table.cursor_key == ("attempt", 1_200)
 
 
 async def test_the_oldest_and_the_newest_are_a_key_away_and_what_comes_in_is_told() -> None:
     async with stage((140, 50), reports=FakeReports(log=some(1, 1_200))) as held:
         table = await open_api(held)
         await held.press("G", rounds=2)
-        assert table.cursor_key == 1
+        assert table.cursor_key == ("attempt", 1)
         top = table.visible_keys[0]
         held.reports.commit(log=some(1_201, 1_207))
         await held.settle(3, move_ms=300)
-        assert (table.cursor_key, table.visible_keys[0]) == (1, top)
+        assert (table.cursor_key, table.visible_keys[0]) == (("attempt", 1), top)
         assert "Attempts · 7 new" in held.text()
         await held.press("g", rounds=2)
-        assert table.cursor_key == 1_207
-        assert "new" not in held.app.screen._list.words  # type: ignore[attr-defined]
+        assert table.cursor_key == ("attempt", 1_207)
+        assert "7 new" not in held.text()
         held.reports.commit(log=some(1_208, 1_900))
         await held.settle(3, move_ms=300)
-        assert table.cursor_key == 1_900, "more than a window at once: it begins anew at the newest"
+        assert table.cursor_key == ("attempt", 1_900), "more than a window at once: it begins anew at the newest"
         assert numbers(table)[-1] > 1_600
 
 
@@ -158,4 +112,4 @@ async def test_problems_only_and_a_sort_over_what_is_held() -> None:
         assert "Attempts · problems only" in held.text()
         assert "no attempts yet" in held.text()
         await held.press("!", rounds=3)
-        assert table.row_order[0] == 900
+        assert table.row_order[0] == ("attempt", 900)

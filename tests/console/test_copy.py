@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 from tests.console.sample_crawl import API, WWW, page
 from tests.console.support import FakeReports, Stage, stage
 from tests.console.test_injection import CASES, PoisonedReports
-from tui_crawler.console import row_desk, view_export
-from tui_crawler.console.crawl_table import Column, CrawlTable, Row, Styled
-from tui_crawler.console.screens import copy
-from tui_crawler.console.screens.copy import CopyScreen
-from tui_crawler.console.session import Memory
-from tui_crawler.console.view_export import TableText, export
+from tui_crawler.console.dialogs import choose
+from tui_crawler.console.dialogs.choose import CopyScreen
+from tui_crawler.console.session import SessionFile
+from tui_crawler.console.table import export as view_export
+from tui_crawler.console.table import row_actions as row_desk
+from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row, Styled
+from tui_crawler.console.table.export import TableText, export
 from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail
 
 COLUMNS = (Column("name", "NAME"), Column("number", "N", align="right"))
@@ -47,7 +48,7 @@ def copied(held: Stage) -> str:
 
 
 async def test_each_key_copies_its_kind(tmp_path: Path) -> None:
-    async with stage(memory=Memory(tmp_path / "state", "x")) as held:
+    async with stage(memory=SessionFile(tmp_path / "state", "x")) as held:
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
         await held.press("y")
         assert "Copy:  u URL  c curl  j JSON  r row  esc leaves" in held.text()
@@ -108,7 +109,7 @@ async def test_any_other_key_does_what_it_always_does() -> None:
 
 
 async def test_it_goes_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copy, "SHOWN_S", 0.01)
+    monkeypatch.setattr(choose, "SHOWN_S", 0.01)
     async with stage() as held:
         await held.press("y", rounds=0)
         while isinstance(held.app.screen, CopyScreen):

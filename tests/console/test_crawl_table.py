@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.theme import Theme
 from textual.widgets import Input
 
-from tui_crawler.console.crawl_table import Column, CrawlTable, Row, Styled
+from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row, Styled
 from tui_crawler.console.theme import DARK, LIGHT, THEMES, role_colours
 
 CORPUS = json.loads((Path(__file__).parent / "corpora" / "terminal_injection.json").read_text("utf-8"))

@@ -10,11 +10,12 @@ import pytest
 
 from tests.cli.crawls import store_crawl
 from tests.storage.making import A
-from tui_crawler.console.page_book import PageBook
-from tui_crawler.console.stat_parts import Actions, Sessions
-from tui_crawler.console.url_parts import PageCountsOf
+from tui_crawler.console.reading.window import PageListWindow
+from tui_crawler.console.sql.queries import QuerySession
+from tui_crawler.console.stats.queries import LEDGER_QUERIES
+from tui_crawler.console.urls.queries import PageCountsOf
 from tui_crawler.domain.page_filter import PageFilter
-from tui_crawler.wiring.console_queries import ConsoleQueries
+from tui_crawler.storage.reports.sql import QueryRunner
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 NOW = 1_767_609_667_000
@@ -32,33 +33,34 @@ def reports(database: Path) -> Iterator[ConsoleReports]:
 
 
 def test_sessions_and_actions(reports: ConsoleReports) -> None:
-    (session, *_) = Sessions().read(reports, NOW)
+    (session, *_) = LEDGER_QUERIES["sessions"].read(reports, NOW)
     assert session.clean
     assert session.host
     assert session.ended_at >= session.started_at > 0
-    assert Actions().read(reports, NOW) == ()
+    assert LEDGER_QUERIES["actions"].read(reports, NOW) == ()
 
 
 def test_a_book_holds_all_pages_and_the_pivot_counts_them(reports: ConsoleReports) -> None:
-    book = PageBook()
-    assert book.take(book.begin, book.begin.read(reports, NOW))
-    assert book.at_first
-    assert book.at_last
-    backwards = PageBook(newest_first=True)
+    keyset = PageListWindow()
+    assert keyset.take(keyset.begin, keyset.begin.read(reports, NOW))
+    assert keyset.at_first
+    assert keyset.at_last
+    backwards = PageListWindow(newest_first=True)
     assert backwards.take(backwards.begin, backwards.begin.read(reports, NOW))
-    assert [page.page_id for page in backwards.pages] == [page.page_id for page in book.pages][::-1]
+    assert [page.page_id for page in backwards.rows] == [page.page_id for page in keyset.rows][::-1]
     counts = PageCountsOf(PageFilter(), "origin").read(reports, NOW)
-    assert dict(counts.counts)[A] == sum(page.origin == A for page in book.pages)
-    assert counts.looked_at == len(book.pages)
+    assert dict(counts.counts)[A] == sum(page.origin == A for page in keyset.rows)
+    assert counts.looked_at == len(keyset.rows)
 
 
 def test_questions_are_answered_and_problems_are_words(database: Path) -> None:
-    queries = ConsoleQueries(database)
+    room = QueryRunner(database)
+    queries = QuerySession(lambda: room, None)
     assert "v_page" in dict(queries.schema())
     answer = queries.ask("SELECT COUNT(*) AS n FROM v_page")
     assert answer.columns == ("n",)
     assert answer.rows[0][0]
     refused = queries.ask("DELETE FROM page")
     assert refused.problem == "only reading is possible here: DELETE is refused, nothing was changed"
-    queries.cancel()
+    room.cancel()
     assert queries.ask("SELECT 1").rows == ((1,),)

@@ -8,11 +8,12 @@ import pytest
 
 from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import GONE, FakeDetacher, FakeHost, Stage, stage
-from tui_crawler.console.actions import ACTIONS, Group, Situation, Where, why_not
-from tui_crawler.console.departure import Departure
-from tui_crawler.console.engine_room import DRAIN_MS, GRACE_MS, Phase
-from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.console.action import Console
+from tui_crawler.console.actions import ACTIONS, Situation, Topic, Where, why_not
+from tui_crawler.console.operator.detach import Departure
+from tui_crawler.console.operator.engine_host import DRAIN_MS, GRACE_MS, EnginePhase
+from tui_crawler.console.operator.exit_summary import ExitSummary
+from tui_crawler.domain.failure import StorageFailure
 
 
 class InterruptedHost(FakeHost):
@@ -124,8 +125,8 @@ async def test_a_run_that_cannot_be_started_stays_and_goes_on_here() -> None:
         await held.settle(3)
         assert "The crawl stays here: database \\x1b[2Jis full" in held.text()
         assert "Detaching" not in held.text()
-        assert held.app.room.phase is Phase.running
-        assert not held.app.room.quitting
+        assert held.app.hosting.phase is EnginePhase.running
+        assert not held.app.hosting.quitting
         await held.press("q", rounds=0)
         await held.gone()
     assert host.stops == [DRAIN_MS, DRAIN_MS]
@@ -227,7 +228,7 @@ def test_a_run_that_was_broken_off_is_called_so() -> None:
 
 
 def test_everything_that_changes_the_crawl_says_why_a_console_that_only_watches_cannot() -> None:
-    watching = Situation(Where.overview, readonly=True)
-    changing = [action for action in ACTIONS if action.group is Group.crawl]
+    watching = Situation(Where.overview, console=Console(writer=lambda: "this console only watches"))
+    changing = [action for action in ACTIONS if action.group is Topic.crawl]
     assert len(changing) > 20
     assert {why_not(action, watching) for action in changing} == {"this console only watches"}

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from tests.console.sample_crawl import API, NOW, attempt, failed_pages, page
 from tests.console.support import FakeReports, Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.screens.failures import FailuresScreen
-from tui_crawler.console.screens.origin import OriginScreen
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen
-from tui_crawler.console.screens.url import UrlScreen
+from tui_crawler.console.failures.screen import FailuresScreen
+from tui_crawler.console.origin.screen import OriginScreen
+from tui_crawler.console.overview.screen import OverviewScreen
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.domain.command import PauseOrigins, RetryPages
-from tui_crawler.domain.desk_view import ActionView
+from tui_crawler.domain.operator_view import ActionView
 
 
 def rows(held: Stage, name: str) -> CrawlTable:
@@ -38,7 +38,7 @@ async def test_origin_shows_state_with_history_todo_in_order_counts_and_log() ->
         assert "Links refused" in text
         todo = [str(key) for key in rows(held, "#todo").row_order]
         assert todo[0] == f"{API}/v2/items?page=20"
-        assert list(rows(held, "#attempts").row_order) == [400, 395, 392, 390, 389]
+        assert list(rows(held, "#attempts").row_order) == [("attempt", number) for number in (400, 395, 392, 390, 389)]
 
 
 async def test_attempts_of_an_origin_come_in_live_and_the_cursor_stays_where_it_was_put() -> None:
@@ -46,11 +46,11 @@ async def test_attempts_of_an_origin_come_in_live_and_the_cursor_stays_where_it_
         await open_api(held)
         held.reports.commit(log=[attempt(401, f"{API}/live", "file_ingested")])
         await held.settle(4)
-        assert rows(held, "#attempts").cursor_key == 401
+        assert rows(held, "#attempts").cursor_key == ("attempt", 401)
         await held.press("j", rounds=0)
         held.reports.commit(log=[attempt(402, f"{API}/live2", "file_ingested")])
         await held.settle(4)
-        assert rows(held, "#attempts").cursor_key == 400
+        assert rows(held, "#attempts").cursor_key == ("attempt", 400)
         assert "/live2" in held.text()
 
 

@@ -7,12 +7,12 @@ from textual import events
 from textual.widgets import TextArea
 
 from tests.console.support import stage
-from tui_crawler.console.present.seeds import read_seeds, scheme_words
-from tui_crawler.console.screens.base import Dialog
-from tui_crawler.console.screens.failures import FailuresScreen
-from tui_crawler.console.screens.help import HelpScreen
-from tui_crawler.console.screens.origin import OriginScreen
-from tui_crawler.console.screens.overview import OverviewScreen
+from tui_crawler.console.dialogs.help import HelpScreen
+from tui_crawler.console.dialogs.seeds import read_seeds, scheme_words
+from tui_crawler.console.failures.screen import FailuresScreen
+from tui_crawler.console.origin.screen import OriginScreen
+from tui_crawler.console.overview.screen import OverviewScreen
+from tui_crawler.console.screen.base import Dialog
 from tui_crawler.domain.command import AddSeeds, PauseOrigins
 
 PASTED = ("https://one.example/", "https://two.example/x#part", "https://one.example/", "ftp://three.example", "# no")

@@ -12,10 +12,10 @@ import pytest
 from tests.console.support import Stage, stage
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, crawled, failed, fill_of, plan, refusal
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.failure_parts import CountedFailures, FailureGroups, FailureWindow, RetryOf
-from tui_crawler.console.rule_parts import RefusalsPart
-from tui_crawler.console.url_parts import LinksOf
+from tui_crawler.console.failures.queries import CountedFailures, FailureGroups, FailureWindow, RetryOf
+from tui_crawler.console.rules.queries import REFUSALS
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.urls.queries import LinksOf
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
@@ -76,7 +76,7 @@ async def test_links_and_refusals(reports: OpenReports) -> None:
     (inward,) = LinksOf(f"{A}/items/1", True).read(reports, T0)
     assert (inward.link.from_url, inward.title, inward.exit_code) == (f"{A}/", "a title", "file_ingested")
     assert len(LinksOf(f"{A}/", False).read(reports, T0)) == 4
-    (row,) = RefusalsPart().read(reports, T0).counts.rows
+    (row,) = REFUSALS.read(reports, T0).counts.rows
     assert (row.message, row.count, row.sample_url) == ("rule /items/3: skip true", 1, f"{A}/items/3")
     reports.close()
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.console.sample_crawl import API, NOW, origin, page, run_view
 from tests.console.support import FakeReports, Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.table_cells import cell_text
+from tui_crawler.console.table.cells import cell_text
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.page_view import TodoView
 from tui_crawler.domain.view import RunView
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import FakeHost, Stage, stage
-from tui_crawler.console.screens.confirm import ConfirmScreen
+from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.domain.command import StopOrigins
 
 

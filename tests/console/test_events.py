@@ -9,19 +9,17 @@ import pytest
 
 from tests.console.sample_crawl import API, NOW, WHO, WWW, attempt, origin
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.intent import add_seeds, retry_failed
-from tui_crawler.console.journal_desk import Fate, News
-from tui_crawler.console.notice import TROUBLES_KEPT, Trouble, add_trouble
-from tui_crawler.console.present.event_rows import action_mark, action_row
-from tui_crawler.console.present.same_as import command_line_of, same_as
-from tui_crawler.console.present.stat_rows import action_row as ledger_row
-from tui_crawler.console.table_cells import Styled
-from tui_crawler.console.wishes import seeds_note
+from tui_crawler.console.operator.commands import seeds_note
+from tui_crawler.console.operator.intent import add_seeds, retry_failed
+from tui_crawler.console.operator.journal import IntentOutcome, News
+from tui_crawler.console.overview.event_rows import action_mark, action_row
+from tui_crawler.console.panes.notice import TROUBLES_KEPT, ToldError, add_trouble
+from tui_crawler.console.stats.rows import action_row as ledger_row
+from tui_crawler.console.table.cells import Styled
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import (
     ActionResult,
     ApplyRules,
-    Dripfeed,
     Exclude,
     LoadSegment,
     PauseOrigins,
@@ -29,13 +27,15 @@ from tui_crawler.domain.command import (
     ReclaimPages,
     RefetchRobots,
     SetDelay,
+    SetDripfeed,
     SetJob,
     StashPages,
     TopUpPatience,
     UnstashPages,
     to_json,
 )
-from tui_crawler.domain.desk_view import ActionView
+from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.text.same_as import command_line_of, same_as
 
 PAUSED = ActionView(
     30, NOW - 500, WHO, "pause", API, "{}", "{}", undone=False, applied=True, command=to_json(PauseOrigins((API,)))
@@ -138,7 +138,7 @@ async def test_enter_tells_the_whole_of_an_action_or_an_error() -> None:
 
 
 def test_troubles_are_numbered_and_bounded() -> None:
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[ToldError, ...] = ()
     for number in range(TROUBLES_KEPT + 5):
         troubles = add_trouble(troubles, NOW, str(number))
     assert len(troubles) == TROUBLES_KEPT
@@ -152,7 +152,7 @@ def test_what_the_command_line_has_for_each_action() -> None:
         ApplyRules("{}", 3, "news", "why"): "rules apply FILE --job news --note why",
         StashPages("later", (), (API,), "/x"): f"pages stash later --origin {API} --pattern /x",
         UnstashPages("later", 9): "pages unstash later --limit 9",
-        Dripfeed("later", 5, "news"): "pages dripfeed later 5 --job news",
+        SetDripfeed("later", 5, "news"): "pages dripfeed later 5 --job news",
         ReclaimPages("worker died", older_ms=60_000): "pages reclaim --older 60000ms --reason 'worker died'",
         ProbeUrls((f"{API}/x",)): f"pages probe {API}/x",
         LoadSegment("/tmp/one.seg"): "queue load /tmp/one.seg",
@@ -198,6 +198,6 @@ def test_each_origin_that_gave_up_is_counted_in_the_question() -> None:
 )
 def test_how_many_of_the_seeds_are_new_pages_is_told(after: str, words: str) -> None:
     intent = add_seeds(("https://a.example/",))
-    assert seeds_note(News(intent, Fate.done, results=(ActionResult(1, "{}", after),))) == words
+    assert seeds_note(News(intent, IntentOutcome.done, results=(ActionResult(1, "{}", after),))) == words
     other = replace(intent, commands=(PauseOrigins(),))
-    assert seeds_note(News(other, Fate.done, results=(ActionResult(1, "{}", after),))) == ""
+    assert seeds_note(News(other, IntentOutcome.done, results=(ActionResult(1, "{}", after),))) == ""

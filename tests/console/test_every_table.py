@@ -6,9 +6,9 @@ import pytest
 from textual import events
 
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable, order_key
-from tui_crawler.console.present.pivot import pivot_of
-from tui_crawler.console.screens.pivot import PivotScreen
+from tui_crawler.console.dialogs.choose import PivotScreen
+from tui_crawler.console.dialogs.pivot_rows import pivot_of
+from tui_crawler.console.table.crawl_table import CrawlTable, order_key
 
 SCREENS: dict[str, tuple[str, ...]] = {
     "overview": ("1",),

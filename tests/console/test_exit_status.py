@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API, NOW, run_view
 from tests.console.support import GONE
-from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.domain.run import RunReason
+from tui_crawler.console.operator.exit_summary import ExitSummary
+from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.view import TotalsView
 
 RAW = st.sampled_from(["", "disk I/O error\x1b[31m"])

@@ -9,11 +9,11 @@ import pytest
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, WWW, page
 from tests.console.support import Stage, stage
-from tui_crawler.console import page_book
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.page_book import GroupBook
-from tui_crawler.console.present.failure_rows import pages_nothing, place_words
-from tui_crawler.console.refresh import WINDOW
+from tui_crawler.console.failures.rows import pages_nothing, place_words
+from tui_crawler.console.reading import window as page_book
+from tui_crawler.console.reading.refresh import WINDOW
+from tui_crawler.console.reading.window import GroupWindow
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import RetryPages
 from tui_crawler.domain.page_filter import PageWindow
 
@@ -181,10 +181,10 @@ async def test_frozen_one_scrolls_on_through_what_was_there() -> None:
             await held.settle(1)
         assert pages_of(held).row_count > WINDOW
         first = pages_of(held).row_order[0]
-        shown = held.app.screen._book.page(first)  # type: ignore[attr-defined]
+        shown = held.app.screen._keyset.row(first)  # type: ignore[attr-defined]
         assert shown.title != "new"
         await held.press("f", rounds=1)
-        assert held.app.screen._book.page(first).title == "new"  # type: ignore[attr-defined]
+        assert held.app.screen._keyset.row(first).title == "new"  # type: ignore[attr-defined]
 
 
 async def test_the_keys_for_windows_are_gone_here() -> None:
@@ -197,23 +197,23 @@ async def test_the_keys_for_windows_are_gone_here() -> None:
 
 
 def test_what_is_said_of_a_group_that_no_index_knows() -> None:
-    book = GroupBook(TIMEOUT, 7)
+    keyset = GroupWindow(TIMEOUT, 7)
     assert pages_nothing(None) == "no pages"
-    assert pages_nothing(book) == "reading…"
-    book.take(book.begin, PageWindow((), 100_000, 100_000, 123_456, ended=False))
-    assert place_words(book, 0, whole=True) == "none among 100 000 failed pages yet, looking on"
-    assert pages_nothing(book) == "looking for its pages…"
-    below = book.below
+    assert pages_nothing(keyset) == "reading…"
+    keyset.take(keyset.begin, PageWindow((), 100_000, 100_000, 123_456, ended=False))
+    assert place_words(keyset, 0, whole=True) == "none among 100 000 failed pages yet, looking on"
+    assert pages_nothing(keyset) == "looking for its pages…"
+    below = keyset.below
     assert below is not None
     found = (page(200_000, f"{API}/x", "request_timeout"),)
-    assert book.take(below, PageWindow(found, 100_000, 100_000, 223_456, ended=False))
-    assert place_words(book, 0, whole=False) == "row 1 of 7+"
-    last = book.below
+    assert keyset.take(below, PageWindow(found, 100_000, 100_000, 223_456, ended=False))
+    assert place_words(keyset, 0, whole=False) == "row 1 of 7+"
+    last = keyset.below
     assert last is not None
-    assert book.take(last, PageWindow((), 10, 10, 0, ended=True))
-    assert (place_words(book, 0, whole=False), book.total) == ("row 1 of 1", 1)
-    assert book.lacks(199_999)
-    assert not book.lacks(200_000)
-    empty = GroupBook(TIMEOUT, 0)
+    assert keyset.take(last, PageWindow((), 10, 10, 0, ended=True))
+    assert (place_words(keyset, 0, whole=False), keyset.total) == ("row 1 of 1", 1)
+    assert keyset.lacks(199_999)
+    assert not keyset.lacks(200_000)
+    empty = GroupWindow(TIMEOUT, 0)
     empty.take(empty.begin, PageWindow(()))
     assert (place_words(empty, 0, whole=True), pages_nothing(empty)) == ("none", "no pages")

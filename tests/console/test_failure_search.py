@@ -8,10 +8,10 @@ from dataclasses import replace
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, WWW, page
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import LOOKING, CrawlTable
+from tui_crawler.console.failures.rows import GROUP_HINT, PAGE_HINT
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.present.failure_rows import GROUP_HINT, PAGE_HINT
-from tui_crawler.console.present.needle import read_needle
+from tui_crawler.console.table.crawl_table import LOOKING, CrawlTable
+from tui_crawler.console.table.filter_terms import read_needle
 
 TIMEOUT, GONE = (("exit_code", "request_timeout"),), (("exit_code", "file_gone"),)
 

@@ -14,20 +14,9 @@ from tests.console.fake_reports import FakeReports
 from tests.console.rule_stage import editor
 from tests.console.sample_crawl import API, NOW, WWW, failed_pages, origin, page, run_view
 from tests.console.support import FakeHost, Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.engine_room import Phase
-from tui_crawler.console.failure_parts import ONCE_MS, FailureGroups, RetryOf
-from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.failure_rows import (
-    GROUPINGS,
-    cluster_words,
-    group_columns,
-    group_row,
-    page_columns,
-    retry_cell,
-)
-from tui_crawler.console.present.failure_rows import page_row as row_of
-from tui_crawler.console.present.retry_cost import (
+from tui_crawler.console.dialogs.choose import ChooseScreen, ConfirmScreen
+from tui_crawler.console.failures.queries import ONCE_MS, FailureGroups, RetryOf
+from tui_crawler.console.failures.retry_cost import (
     RetryCost,
     cost_words,
     fresh_cost,
@@ -35,13 +24,23 @@ from tui_crawler.console.present.retry_cost import (
     retry_cost,
     run_cost,
 )
-from tui_crawler.console.rule_pattern import clusters_of
-from tui_crawler.console.screens.choose import ChooseScreen
-from tui_crawler.console.screens.confirm import ConfirmScreen
-from tui_crawler.console.screens.failures import FailuresScreen
-from tui_crawler.console.screens.url import UrlScreen
-from tui_crawler.console.table_cells import cell_text
-from tui_crawler.console.uptake import Outlook, Prospect, Uptake, outlook_of, prospect_words
+from tui_crawler.console.failures.rows import (
+    GROUPINGS,
+    cluster_words,
+    group_columns,
+    group_row,
+    page_columns,
+    retry_cell,
+)
+from tui_crawler.console.failures.rows import page_row as row_of
+from tui_crawler.console.failures.screen import FailuresScreen
+from tui_crawler.console.operator.engine_host import EnginePhase
+from tui_crawler.console.operator.retry_start import Outlook, RetryEstimate, RetryStart, estimate_words, outlook_of
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.rules.pattern import clusters_of
+from tui_crawler.console.table.cells import cell_text
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.domain.command import RetryPages, TopUpPatience
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.page_view import PageView
@@ -124,7 +123,7 @@ def test_a_run_that_starts_for_some_pages_takes_what_all_of_them_take() -> None:
         WWW: origin(WWW, pending=100, delay_ms=9_000, last_response_ms=0, next_request_at=0),
         "https://a.example": origin("https://a.example", pending=9_999, paused=True),
     }
-    alone = retry_cost({API: 20}, views, 3, NOW, Uptake.new_run)
+    alone = retry_cost({API: 20}, views, 3, NOW, RetryStart.new_run)
     whole = run_cost({API: 20}, views, NOW, 0, 8)
     assert (whole.low_ms, whole.origin, whole.pages, whole.origins, whole.held) == (900_000, WWW, 100, 2, 0)
     assert cost_words(alone, whole) == (
@@ -151,7 +150,9 @@ def test_pages_of_origins_that_take_no_turns_would_wait() -> None:
     cost = retry_cost({view.origin: 2 for view in held}, {view.origin: view for view in held}, 2, NOW)
     assert (cost.held, cost.origins, cost.origin) == (6, 1, "https://d.example")
     assert cost_words(cost).endswith("6 pages would wait: their origins are paused, stopped or out of patience.")
-    later = retry_cost({view.origin: 2 for view in held}, {view.origin: view for view in held}, 2, NOW, Uptake.new_run)
+    later = retry_cost(
+        {view.origin: 2 for view in held}, {view.origin: view for view in held}, 2, NOW, RetryStart.new_run
+    )
     assert (later.held, later.origins) == (4, 2)  # the one that gave up has full patience again
     assert cost_words(later).endswith("4 pages would wait: their origins are paused.")
     assert cost_words(retry_cost({"https://unknown.example": 4}, {}, 2, NOW)) == ""
@@ -290,9 +291,24 @@ async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:
         assert "counted 15 of 1 204 331, 14 recoverable" in held.text()
         assert "as of 10:41:0" in held.text()
         await held.settle(4, move_ms=30_000)
-        assert reports.asked.count("failure_count(exit_code)") == 1
+        assert reports.asked.count("failure_count(exit_code)") == 2, "the first 10,000 pages, and all of them"
         await held.press("u", rounds=2)
-        assert reports.asked.count("failure_count(exit_code)") == 2
+        assert reports.asked.count("failure_count(exit_code)") == 3
+
+
+async def test_a_grouping_that_was_shown_before_is_there_at_once_and_counted_anew() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("2", rounds=3)
+        for _ in GROUPINGS:
+            await held.press("c", rounds=2)
+        held.reports.pages = held.reports.pages[1:]
+        held.reports.commit()
+        await held.press("c", rounds=0)
+        assert "By origin · 15 pages" in held.text()
+        assert table(held, "pages").row_count == 0, "whose pages are not read yet"
+        await held.settle(2)
+        assert "By origin · 14 pages" in held.text()
+        assert table(held, "pages").row_count
 
 
 # putting them back
@@ -438,11 +454,13 @@ async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() ->
 
 
 def test_a_new_run_asks_for_more_than_what_is_put_back() -> None:
-    assert prospect_words(Prospect(Uptake.new_run)).endswith(
+    assert estimate_words(RetryEstimate(RetryStart.new_run)).endswith(
         "Besides these it asks only for pages whose recrawl is due."
     )
-    assert "Up to 9 other pages still queued are asked" in prospect_words(Prospect(Uptake.new_run, 9, most=True))
-    assert "1 other page still queued is asked too" in prospect_words(Prospect(Uptake.new_run, 1))
+    assert "Up to 9 other pages still queued are asked" in estimate_words(
+        RetryEstimate(RetryStart.new_run, 9, most=True)
+    )
+    assert "1 other page still queued is asked too" in estimate_words(RetryEstimate(RetryStart.new_run, 1))
 
 
 async def test_a_question_that_the_end_of_the_run_has_overtaken_does_nothing() -> None:
@@ -466,7 +484,7 @@ async def test_after_the_end_of_the_hosted_run_pages_can_be_put_back_alone() -> 
         await held.decided()
         assert held.journal.sent == [RetryPages(exit_codes=("connection_failed",))]
         await held.settle(3)
-        assert held.app.room.phase is Phase.ended
+        assert held.app.hosting.phase is EnginePhase.ended
         assert not host.started.is_set()
         assert "no run starts; the next one takes it up" in words_of(held)
 
@@ -486,10 +504,10 @@ async def test_at_a_resting_database_the_next_run_takes_a_retry_up() -> None:
 
 def test_the_retry_column_says_what_will_become_of_a_page() -> None:
     tried = page(1, f"{API}/x", "request_timeout", attempts_remaining=2)
-    live, down = Uptake.this_run, origin(DOWN, state="FINISHED", finish_reason="patience")
+    live, down = RetryStart.this_run, origin(DOWN, state="FINISHED", finish_reason="patience")
 
-    def said(one: PageView, view: OriginView | None, uptake: Uptake) -> str:
-        return retry_cell(one, NOW, outlook_of(one, NOW, view, uptake, 7)).text
+    def said(one: PageView, view: OriginView | None, retry_start: RetryStart) -> str:
+        return retry_cell(one, NOW, outlook_of(one, NOW, view, retry_start, 7)).text
 
     assert said(tried, origin(API), live) == said(tried, None, live) == "now"
     assert said(replace(tried, not_before=NOW + 120_000), None, live) == "in 2m"
@@ -504,8 +522,8 @@ def test_the_retry_column_says_what_will_become_of_a_page() -> None:
     assert said(tried, down, live) == "origin gave up"
     assert said(tried, origin(API, state="FINISHED", finish_reason="operator"), live) == "origin stopped"
     assert said(tried, origin(API, state="FINISHED", finish_reason="exhausted"), live) == "now"
-    assert said(tried, down, Uptake.new_run) == said(tried, None, Uptake.next_run) == "next run"
-    assert said(tried, origin(API, paused=True), Uptake.next_run) == "origin paused"
+    assert said(tried, down, RetryStart.new_run) == said(tried, None, RetryStart.next_run) == "next run"
+    assert said(tried, origin(API, paused=True), RetryStart.next_run) == "origin paused"
 
 
 async def test_the_retry_column_follows_the_origin() -> None:

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from tests.console.support import FakeReports, FrozenClock, Stage, StageApp, stage
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.table.crawl_table import CrawlTable
 
 EMPTY = (
     "no job yet", "no rules", "no versions", "nothing has happened", "todo list is empty", "never tried",

@@ -7,9 +7,9 @@ import pytest
 from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
 from tui_crawler.console.actions import BY_ID, Where
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.footer_order import FIRST, footer_at
-from tui_crawler.console.screens.jump import JumpScreen
+from tui_crawler.console.dialogs.jump import JumpScreen
+from tui_crawler.console.keys import FIRST, footer_at
+from tui_crawler.console.table.crawl_table import CrawlTable
 
 
 def footer(held: Stage) -> str:

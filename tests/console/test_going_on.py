@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.console.support import FakeHost, Stage, stage
-from tui_crawler.console.engine_room import Phase
-from tui_crawler.console.intent import Intent
+from tui_crawler.console.operator.engine_host import EnginePhase
+from tui_crawler.console.operator.intent import Intent
 from tui_crawler.domain.command import ApplyRules, Command, Exclude, PauseOrigins, ResumeOrigins
 
 ON, OFF = Exclude("domain", "example"), Exclude("domain", "example", remove=True)
@@ -14,19 +14,19 @@ RULES = ApplyRules("{}", 3)
 HELD, GO = PauseOrigins(), ResumeOrigins()
 
 
-async def undo_after_the_end(held: Stage, host: FakeHost, done: Command, inverse: Command, after: str) -> Phase:
+async def undo_after_the_end(held: Stage, host: FakeHost, done: Command, inverse: Command, after: str) -> EnginePhase:
     """Something is done, the run ends over it, and `z` takes it back; answers where the engine stands then."""
-    held.app.wishes.carry_out(Intent((done,), "do it", (inverse,)))
+    held.app.command_queue.carry_out(Intent((done,), "do it", (inverse,)))
     await held.decided()
     host.end.set()
     await held.engine_over()
-    assert held.app.room.phase is Phase.ended
+    assert held.app.hosting.phase is EnginePhase.ended
     host.end.clear()
     held.journal.after = after
     await held.press("z")
     await held.decided()
     assert held.journal.sent == [done, inverse]
-    phase = held.app.room.phase
+    phase = held.app.hosting.phase
     host.end.set()
     return phase
 
@@ -46,7 +46,7 @@ async def test_undoing_what_has_ended_the_run_starts_the_engine_again(
 ) -> None:
     host = FakeHost()
     async with stage(host=host) as held:
-        assert await undo_after_the_end(held, host, done, inverse, after) is Phase.running
+        assert await undo_after_the_end(held, host, done, inverse, after) is EnginePhase.running
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ async def test_undoing_what_has_ended_the_run_starts_the_engine_again(
 async def test_undoing_what_brings_no_work_starts_nothing(done: Command, inverse: Command, after: str) -> None:
     host = FakeHost()
     async with stage(host=host) as held:
-        assert await undo_after_the_end(held, host, done, inverse, after) is Phase.ended
+        assert await undo_after_the_end(held, host, done, inverse, after) is EnginePhase.ended

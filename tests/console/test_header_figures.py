@@ -14,22 +14,22 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, NOW, origins, run_view
 from tests.console.support import stage
 from tests.console.test_present import TALLY
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.console.format import count
-from tui_crawler.console.glyphs import Mark, state_mark
-from tui_crawler.console.overview_parts import Card
+from tui_crawler.console.operator.exit_summary import ExitSummary
+from tui_crawler.console.overview.queries import Card
+from tui_crawler.console.overview.rows import COLUMNS, SORT_TITLES
+from tui_crawler.console.overview.summary import card_lines, summary_lines
+from tui_crawler.console.panes.header import Chip, HeaderState, chip, fit_chips, header_lines
+from tui_crawler.console.panes.line import Split
 from tui_crawler.console.panes.lines import lay_out_line
-from tui_crawler.console.present.header import Chip, HeaderState, chip, fit_chips, header_lines
-from tui_crawler.console.present.line import Split
-from tui_crawler.console.present.origin_row import COLUMNS, SORT_TITLES
-from tui_crawler.console.present.summary import card_lines, summary_lines
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.page_view import ExitCountView
 from tui_crawler.domain.view import TotalsView
+from tui_crawler.text.format import count
+from tui_crawler.text.glyphs import StateGlyph, state_mark
 
 TOTALS = FakeReports().totals()
-RUNNING = Mark("▶", "running", "active")
+RUNNING = StateGlyph("▶", "running", "active")
 
 
 def shown(state: HeaderState, width: int, *, tall: bool = True) -> str:
@@ -244,7 +244,7 @@ def test_a_long_name_is_cut_before_a_count_goes_and_whole_where_there_is_room() 
 @pytest.mark.parametrize("width", range(60, 220, 7))
 def test_who_crawls_and_the_process_stand_together(width: int, idle: str) -> None:
     line = shown(
-        state_of(engine=Mark("●", "attached", "active"), idle=idle, readonly=True, attached=True), width
+        state_of(engine=StateGlyph("●", "attached", "active"), idle=idle, readonly=True, attached=True), width
     ).splitlines()[1]
     owner = f"to {run_view().owner}"
     assert owner not in line or line.startswith(f"● attached  {owner}")

@@ -6,8 +6,8 @@ import pytest
 
 from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.zoom import panes_of
+from tui_crawler.console.panes.zoom import panes_of
+from tui_crawler.console.table.crawl_table import CrawlTable
 
 SIZES = ((60, 20), (80, 24), (120, 40), (200, 60))
 VIEWS = {

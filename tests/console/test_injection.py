@@ -28,14 +28,14 @@ from tests.console.poison import (
 from tests.console.poisoned_lines import every_line, printed
 from tests.console.rule_stage import counted
 from tests.console.support import FakeHost, Stage, stage
+from tui_crawler.console.failures import rows as failure_rows
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import lay_out_line
-from tui_crawler.console.present import failure_rows
-from tui_crawler.console.present.line import Line
-from tui_crawler.console.present.stat_rows import LEDGERS
-from tui_crawler.console.safe_text import safe
-from tui_crawler.console.screens.sql import SqlScreen
-from tui_crawler.console.session import Memory, Session
-from tui_crawler.console.view_export import FORMATS
+from tui_crawler.console.session import ConsoleSession, SessionFile
+from tui_crawler.console.sql.screen import SqlScreen
+from tui_crawler.console.stats.rows import LEDGERS
+from tui_crawler.console.table.export import FORMATS
+from tui_crawler.text.safe_text import safe
 
 __all__ = ["CASES", "FORBIDDEN", "WORST", "PoisonedReports", "assert_clean", "poison"]
 
@@ -166,7 +166,7 @@ class Tour:
         await self.held.settle(1)
         assert_clean(self.held, self.payload)
         await self.press("6", rounds=1)
-        for name, _ in LEDGERS:
+        for name in (ledger.name for ledger in LEDGERS):
             await self.do("stats.ledger", name)
             self.held.app.screen.query_one("#ledger").focus()
             await self.take_out()
@@ -235,8 +235,8 @@ async def test_no_payload_is_obeyed_or_breaks_a_screen(
     reports, rules = PoisonedReports(), PoisonedRules()
     reports.load(payload, names=names)
     rules.payload = payload
-    memory = Memory(tmp_path / "state", "x")
-    memory.keep(Session(needle="org" if names else "", theme=payload, theme_over=payload))
+    memory = SessionFile(tmp_path / "state", "x")
+    memory.keep(ConsoleSession(needle="org" if names else "", theme=payload, theme_over=payload))
     (tmp_path / "state" / "sql-history.json").write_text(json.dumps([payload, f"select {payload}"]))
     host = FakeHost(failure=ZeroDivisionError(f"engine {payload}")) if names else None
     async with stage(

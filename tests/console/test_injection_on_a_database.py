@@ -17,15 +17,15 @@ from tests.console.poison import WORST, assert_clean
 from tests.console.support import Stage, stage
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, crawled, failed, fill_of, plan
-from tui_crawler.console.present.failure_rows import GROUPINGS
-from tui_crawler.console.present.stat_rows import LEDGERS
+from tui_crawler.console.failures.rows import GROUPINGS
+from tui_crawler.console.stats.rows import LEDGERS
 from tui_crawler.domain.command import PauseOrigins
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.policy import PolicySet
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.wiring.console_queries import ConsoleQueries
+from tui_crawler.storage.reports.sql import QueryRunner
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 PAYLOAD = WORST[0] + "\u202e[@click=app.bell]x[/]" + "\u0301" * 9
@@ -126,7 +126,7 @@ async def tour(held: Stage) -> None:
 async def test_no_text_of_any_column_is_obeyed(database: Path) -> None:
     assert spoil(database, poisoned) > 25
     reports: Any = OpenReports(database, now=lambda: T0 + 100)
-    queries: Any = ConsoleQueries(database)
+    queries: Any = QueryRunner(database)
     async with stage((120, 30), reports=reports, explains=None, queries=queries, readonly=True) as held:
         assert "\\x1b]52;c;x" in held.text()
         await tour(held)

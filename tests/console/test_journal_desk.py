@@ -8,10 +8,10 @@ import pytest
 
 from tests.console.sample_crawl import WWW
 from tests.console.support import FakeJournal, stage
-from tui_crawler.console.intent import Intent
-from tui_crawler.console.journal_desk import Fate, JournalDesk, News
+from tui_crawler.console.operator.intent import Intent
+from tui_crawler.console.operator.journal import IntentOutcome, JournalWriter, News
 from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, RefetchRobots, ResumeOrigins
-from tui_crawler.domain.run import NotTakenUp, StorageFailure
+from tui_crawler.domain.failure import NotTakenUp, StorageFailure
 
 BOTH = Intent((PauseOrigins((WWW,)), RefetchRobots((WWW,))), "both", (ResumeOrigins((WWW,)),))
 FULL = "the disk is full"
@@ -35,7 +35,7 @@ class Written(FakeJournal):
         raise self._error
 
 
-def told(journal: FakeJournal, number: int) -> list[tuple[Fate, str]]:
+def told(journal: FakeJournal, number: int) -> list[tuple[IntentOutcome, str]]:
     """The first so many news of the intent."""
     heard: list[News] = []
     enough = threading.Event()
@@ -45,35 +45,38 @@ def told(journal: FakeJournal, number: int) -> list[tuple[Fate, str]]:
         if len(heard) == number:
             enough.set()
 
-    desk = JournalDesk(lambda: journal, "tester", lambda: None, hear)
-    thread = threading.Thread(target=desk.run)
+    journal_writer = JournalWriter(lambda: journal, "tester", lambda: None, hear)
+    thread = threading.Thread(target=journal_writer.run)
     thread.start()
-    desk.hand_in(BOTH)
+    journal_writer.hand_in(BOTH)
     assert enough.wait(20)
-    desk.close()
+    journal_writer.close()
     thread.join(20)
-    return [(news.fate, news.error) for news in heard]
+    return [(news.outcome, news.error) for news in heard]
 
 
 def test_what_is_written_waits_whatever_keeps_it_from_being_carried_out() -> None:
-    assert told(Written(2, NotTakenUp(LATER)), 2) == [(Fate.written, ""), (Fate.waiting, LATER)]
+    assert told(Written(2, NotTakenUp(LATER)), 2) == [(IntentOutcome.written, ""), (IntentOutcome.waiting, LATER)]
 
 
 def test_what_is_written_waits_when_what_became_of_it_cannot_be_read() -> None:
     unread = "what became of it cannot be read: disk I/O error"
-    assert told(Written(2, StorageFailure("disk I/O error")), 2) == [(Fate.written, ""), (Fate.waiting, unread)]
+    assert told(Written(2, StorageFailure("disk I/O error")), 2) == [
+        (IntentOutcome.written, ""),
+        (IntentOutcome.waiting, unread),
+    ]
 
 
 def test_what_is_written_in_part_says_so_and_what_is_not_written_at_all_does_not() -> None:
     part = f"only 1 of 2 parts could be written, which will be carried out: {FULL}"
-    assert told(Written(1, NotTakenUp(LATER)), 1) == [(Fate.failed, part)]
-    assert told(Written(0, NotTakenUp(LATER)), 1) == [(Fate.failed, FULL)]
+    assert told(Written(1, NotTakenUp(LATER)), 1) == [(IntentOutcome.failed, part)]
+    assert told(Written(0, NotTakenUp(LATER)), 1) == [(IntentOutcome.failed, FULL)]
 
 
 async def test_the_console_says_that_it_is_noted_and_keeps_it_for_undo(monkeypatch: pytest.MonkeyPatch) -> None:
     async with stage((160, 40)) as held:
         monkeypatch.setattr(held.journal, "result", Written(2, NotTakenUp(LATER)).result)
-        held.app.wishes.carry_out(BOTH)
+        held.app.command_queue.carry_out(BOTH)
         await held.decided()
         assert f"◷ both: noted, {LATER}" in held.text()
-        assert held.app.wishes.undo_stack.next_undo == "both"
+        assert held.app.command_queue.undo_stack.next_undo == "both"

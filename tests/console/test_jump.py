@@ -8,8 +8,8 @@ from textual.geometry import Region
 from textual.widget import Widget
 
 from tests.console.support import Stage, stage
-from tui_crawler.console.screens.jump import LETTERS, JumpBox, JumpLabel, JumpScreen, targets_of
-from tui_crawler.console.zoom import panes_of
+from tui_crawler.console.dialogs.jump import LETTERS, JumpBox, JumpLabel, JumpScreen, targets_of
+from tui_crawler.console.panes.zoom import panes_of
 
 SIZES = ((40, 10), (60, 20), (80, 24), (120, 40), (200, 60))
 
@@ -123,12 +123,12 @@ async def test_panes_behind_an_enlarged_one_stand_in_the_box_and_the_zoom_goes_a
 
 async def test_keys_of_views_are_the_operators() -> None:
     async with stage((120, 40), keymap={"view.failures": "F2"}) as held:
-        assert held.app.own_keys == {}  # there is no such key: the usual one holds
+        assert held.app.appearance.own_keys == {}  # there is no such key: the usual one holds
         assert "there is no key F2" in held.text()
     async with stage((120, 40), keymap={"view.failures": "f2"}) as held:
         screen = held.app.console_screen
         assert screen is not None
-        found = {target.key: target.goal for target in targets_of(screen, held.app.own_keys)}
+        found = {target.key: target.goal for target in targets_of(screen, held.app.appearance.own_keys)}
         assert found["f2"] == "view.failures"
         await held.press("ctrl+o", "f2", rounds=1)
         assert held.app.screen.query("#groups")

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.screens.failures import FailuresScreen
+from tui_crawler.console.failures.screen import FailuresScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
 
 
 @pytest.mark.parametrize("key", ["2", "3", "4", "5"])

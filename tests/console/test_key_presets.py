@@ -12,9 +12,9 @@ from tests.console.sample_crawl import WWW
 from tests.console.support import stage
 from tui_crawler.config.kinds import KEY_PRESETS
 from tui_crawler.console.actions import ACTIONS, BY_ID, Where, actions_at
-from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.key_presets import PRESETS, is_key, read_keymap
 from tui_crawler.console.keys import canonical, key_name, table_keys
+from tui_crawler.console.table.crawl_table import CrawlTable
 
 BYTES = {
     "ctrl+f": "\x06",

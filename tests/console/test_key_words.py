@@ -78,20 +78,19 @@ DOES = frozenset(
 """What keys are said to do, on the screens below."""
 FIXED = {
     ("add.py", "ctrl+s adds"),  # keys of dialogs and of lines, which no key map changes
-    ("welcome_app.py", "ctrl+s begins"),
+    ("app.py", "ctrl+s begins"),
     ("quit.py", "d detaches"),
     ("quit.py", "q again"),
     ("quit.py", "5 seconds"),
-    ("needle.py", "! inverts"),  # what is typed in a filter
-    ("url_rows.py", "! inverts"),
-    ("failure_rows.py", "! inverts"),
+    ("filter_terms.py", "! inverts"),  # what is typed in a filter
+    ("rows.py", "! inverts"),
     ("pane_help.py", "- stands"),  # signs in columns
     ("pane_help.py", "+ marks"),
     ("exit_summary.py", "; pages"),
     ("wishes.py", ": waits"),
-    ("logs.py", "/ does"),
-    ("log_seeking.py", "/ does"),
-    ("log_seeking.py", "L shows"),
+    ("screen.py", "/ does"),
+    ("seeking.py", "/ does"),
+    ("seeking.py", "L shows"),
 }
 SCREENS = {
     "overview": (),

@@ -11,25 +11,22 @@ import pytest
 from tests.console.support import Stage, stage
 from tui_crawler import console
 from tui_crawler.console.actions import BY_ID
-from tui_crawler.console.intent import Question
+from tui_crawler.console.dialogs.add import AddScreen
+from tui_crawler.console.dialogs.choose import ChooseScreen, ConfirmScreen, CopyScreen, PivotScreen
+from tui_crawler.console.dialogs.help import HelpScreen
+from tui_crawler.console.dialogs.jump import JumpScreen
+from tui_crawler.console.dialogs.pane_help import PaneHelpScreen
+from tui_crawler.console.dialogs.quit import AskQuitScreen
+from tui_crawler.console.dialogs.search import PaletteScreen
 from tui_crawler.console.key_presets import PRESETS
 from tui_crawler.console.keys import canonical
+from tui_crawler.console.operator.intent import Confirmation
+from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.screens.add import AddScreen
-from tui_crawler.console.screens.base import Dialog
-from tui_crawler.console.screens.choose import ChooseScreen
-from tui_crawler.console.screens.confirm import ConfirmScreen
-from tui_crawler.console.screens.copy import CopyScreen
-from tui_crawler.console.screens.help import HelpScreen
-from tui_crawler.console.screens.jump import JumpScreen
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.palette import PaletteScreen
-from tui_crawler.console.screens.pane_help import PaneHelpScreen
-from tui_crawler.console.screens.pivot import PivotScreen
-from tui_crawler.console.screens.quit import AskQuitScreen
-from tui_crawler.console.screens.rule_applying import TypeCountScreen
-from tui_crawler.console.screens.rules import RuleSheetScreen, RulesScreen
-from tui_crawler.console.screens.why import AskUrlScreen
+from tui_crawler.console.rules.applying import TypeCountScreen
+from tui_crawler.console.rules.screen import RuleSheetScreen, RulesScreen
+from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.url.why import AskUrlScreen
 
 OPENED_BY = {
     "help.keys": HelpScreen,
@@ -84,7 +81,7 @@ async def test_every_dialog_is_left_with_the_keys_that_go_back(keymap: dict[str,
                 if not ours:
                     assert await still_there(held, key) is stays, (action_id, key)
                 await held.press("escape", rounds=0)
-            held.app.push_screen(TypeCountScreen(Question("Sure?", "It is much.", ()), 5))
+            held.app.push_screen(TypeCountScreen(Confirmation("Sure?", "It is much.", ()), 5))
             await held.quiet()
             assert await still_there(held, key) is (key in {"h", "backspace"}), key
             if held.app.screen.is_modal:

@@ -22,8 +22,8 @@ from tests.console.support import PATIENT_S, FakeHost, Stage, StageApp, stage
 from tests.console.test_welcome import FakeFolder
 from tui_crawler.console.app import CrawlerApp
 from tui_crawler.console.keys import character_of
-from tui_crawler.console.poller import ReadFailed
-from tui_crawler.console.welcome_app import WelcomeApp
+from tui_crawler.console.reading.poll_loop import ReadFailed
+from tui_crawler.console.welcome.app import WelcomeApp
 
 LEAVINGS = int(os.environ.get("TUI_CRAWLER_LEAVINGS", "45"))
 PLACES: dict[str, tuple[str, ...]] = {

@@ -12,12 +12,12 @@ import pytest
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, WWW, run_view
 from tests.console.support import FakeHost, FakeJournal, stage
-from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.console.intent import Intent
-from tui_crawler.console.journal_desk import CLOSE_MS, Fate, JournalDesk, News
-from tui_crawler.console.lock_watch import LONG_MS, Lock, LockWatch, lock_words
+from tui_crawler.console.operator.exit_summary import ExitSummary
+from tui_crawler.console.operator.intent import Intent
+from tui_crawler.console.operator.journal import CLOSE_MS, IntentOutcome, JournalWriter, News
+from tui_crawler.console.reading.refresh import LONG_MS, Lock, LockWatch, lock_words
 from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, RefetchRobots, ResumeOrigins
-from tui_crawler.domain.run import DatabaseLocked
+from tui_crawler.domain.failure import DatabaseLocked
 
 
 def test_only_a_lock_that_lasts_without_a_commit_is_one() -> None:
@@ -96,8 +96,8 @@ class Desk:
     def __init__(self, journal: FakeJournal, *now_ms: Callable[[], int]) -> None:
         self.heard: list[News] = []
         self._said = threading.Condition()
-        self.desk = JournalDesk(lambda: journal, "tester", lambda: None, self._hear, *now_ms)
-        self.thread = threading.Thread(target=self.desk.run)
+        self.journal_writer = JournalWriter(lambda: journal, "tester", lambda: None, self._hear, *now_ms)
+        self.thread = threading.Thread(target=self.journal_writer.run)
         self.thread.start()
 
     def _hear(self, news: News) -> None:
@@ -105,14 +105,14 @@ class Desk:
             self.heard.append(news)
             self._said.notify()
 
-    def fates(self, number: int) -> list[tuple[str, Fate]]:
+    def fates(self, number: int) -> list[tuple[str, IntentOutcome]]:
         """What the first so many news were."""
         with self._said:
             assert self._said.wait_for(lambda: len(self.heard) >= number, 20)
-        return [(news.intent.says, news.fate) for news in self.heard[:number]]
+        return [(news.intent.says, news.outcome) for news in self.heard[:number]]
 
     def end(self) -> None:
-        self.desk.close()
+        self.journal_writer.close()
         self.thread.join(20)
         assert not self.thread.is_alive()
 
@@ -121,48 +121,56 @@ def test_an_action_waits_for_the_lock_says_so_at_once_and_is_written_once() -> N
     journal = LockedJournal()
     journal.takes = 1  # the lock comes between the two commands of the first
     at_work = Desk(journal)
-    at_work.desk.hand_in(PAUSE)
-    assert at_work.fates(1) == [("pause", Fate.locked)]
-    at_work.desk.hand_in(RESUME)
-    assert at_work.fates(2)[1:] == [("resume", Fate.locked)]
+    at_work.journal_writer.hand_in(PAUSE)
+    assert at_work.fates(1) == [("pause", IntentOutcome.locked)]
+    at_work.journal_writer.hand_in(RESUME)
+    assert at_work.fates(2)[1:] == [("resume", IntentOutcome.locked)]
     journal.locked = False
     fates = at_work.fates(6)
-    assert [fate for says, fate in fates if says == "pause"] == [Fate.locked, Fate.written, Fate.done]
-    assert [fate for says, fate in fates if says == "resume"] == [Fate.locked, Fate.written, Fate.done]
+    assert [outcome for says, outcome in fates if says == "pause"] == [
+        IntentOutcome.locked,
+        IntentOutcome.written,
+        IntentOutcome.done,
+    ]
+    assert [outcome for says, outcome in fates if says == "resume"] == [
+        IntentOutcome.locked,
+        IntentOutcome.written,
+        IntentOutcome.done,
+    ]
     assert journal.sent == [*PAUSE.commands, *RESUME.commands]
     at_work.end()
-    assert at_work.desk.left_over() == ()
+    assert at_work.journal_writer.left_over() == ()
 
 
 def test_that_it_waits_is_told_once_though_the_lock_comes_again() -> None:
     journal = LockedJournal()
     at_work = Desk(journal)
     for _ in range(3):
-        at_work.desk.hand_in(RESUME)
+        at_work.journal_writer.hand_in(RESUME)
     at_work.fates(3)
     for number in range(1, 4):
         journal.takes = 1
         at_work.fates(3 + number)
     at_work.end()
-    assert [news.fate for news in at_work.heard] == [Fate.locked] * 3 + [Fate.written] * 3
+    assert [news.outcome for news in at_work.heard] == [IntentOutcome.locked] * 3 + [IntentOutcome.written] * 3
 
 
 def test_what_is_written_waits_for_its_answer_as_long_as_the_lock_lasts() -> None:
     journal = LockedJournal()
     journal.takes = 1
     at_work = Desk(journal)
-    at_work.desk.hand_in(RESUME)
-    assert at_work.fates(1) == [("resume", Fate.written)]
+    at_work.journal_writer.hand_in(RESUME)
+    assert at_work.fates(1) == [("resume", IntentOutcome.written)]
     journal.locked = False
-    assert at_work.fates(2)[1:] == [("resume", Fate.done)]
+    assert at_work.fates(2)[1:] == [("resume", IntentOutcome.done)]
     at_work.end()
 
 
 def test_a_console_that_is_left_gives_up_what_the_lock_keeps_and_says_so() -> None:
     at_work = Desk(LockedJournal(), itertools.count(0, CLOSE_MS // 2).__next__)
-    at_work.desk.hand_in(PAUSE)
-    at_work.desk.hand_in(RESUME)
-    left = ExitSummary(unwritten=at_work.desk.left_over())
+    at_work.journal_writer.hand_in(PAUSE)
+    at_work.journal_writer.hand_in(RESUME)
+    left = ExitSummary(unwritten=at_work.journal_writer.left_over())
     assert left.lines() == (
         "Given up: pause; the database stayed locked.",
         "Given up: resume; the database stayed locked.",
@@ -180,7 +188,7 @@ def test_what_was_asked_for_right_before_leaving_is_written_when_the_lock_goes()
 
     journal = BrieflyLocked()
     at_work = Desk(journal, lambda: 0)
-    at_work.desk.hand_in(RESUME)
-    assert at_work.desk.left_over() == ()
+    at_work.journal_writer.hand_in(RESUME)
+    assert at_work.journal_writer.left_over() == ()
     assert journal.sent == [*RESUME.commands]
     at_work.end()

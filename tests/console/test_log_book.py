@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import DOCS, NOW, attempt
 from tests.console.sample_log import activities, operator_actions
-from tui_crawler.console import log_book, log_parts
-from tui_crawler.console.log_book import LogBook
-from tui_crawler.console.log_parts import BEGINNING, END, LogAfter, LogBefore, LogPlace
-from tui_crawler.domain.desk_view import ActionView, ActivityView
+from tui_crawler.console.logs import queries as log_parts
+from tui_crawler.console.logs.queries import BEGINNING, END, LogAfter, LogBefore, LogPlace
+from tui_crawler.console.reading import window as log_book
+from tui_crawler.console.reading.window import LogListWindow
 from tui_crawler.domain.exit_code import Severity
+from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.view import AttemptView
 
 KEPT, PAGE = 40, 10
@@ -68,20 +69,20 @@ class Log:
         return len(self.reports.log), len(self.reports.happened), len(self.reports.asked_for)
 
 
-def read(book: LogBook, log: Log, part: LogBefore | LogAfter | None) -> bool:
-    return part is not None and book.take(part, part.read(log.reports, NOW))
+def read(keyset: LogListWindow, log: Log, part: LogBefore | LogAfter | None) -> bool:
+    return part is not None and keyset.take(part, part.read(log.reports, NOW))
 
 
-def assert_stretch(book: LogBook, log: Log) -> None:
+def assert_stretch(keyset: LogListWindow, log: Log) -> None:
     """Of each kind exactly the entries between the two places are held, all in the order of time."""
-    after, up_to = book.spans[0].after, book.spans[-1].up_to
-    for (kind, _), low, high in zip(KINDS, after.ids, up_to.ids, strict=True):
-        assert sorted(line.key[1] for line in book.lines if line.key[0] == kind) == list(range(low + 1, high + 1))
-    assert [line.order for line in book.lines] == sorted(line.order for line in book.lines)
-    assert book.at_first == (after == BEGINNING)
-    if book.at_first:
-        assert book.spans[0].after == LogPlace()
-    for one, other in zip(book.spans, book.spans[1:], strict=False):
+    after, up_to = keyset.spans[0].after, keyset.spans[-1].up_to
+    for (kind, _), low, high in zip(KINDS, after, up_to, strict=True):
+        assert sorted(line.key[1] for line in keyset.rows if line.key[0] == kind) == list(range(low + 1, high + 1))
+    assert [line.order for line in keyset.rows] == sorted(line.order for line in keyset.rows)
+    assert keyset.at_first == (after == BEGINNING)
+    if keyset.at_first:
+        assert keyset.spans[0].after == LogPlace()
+    for one, other in zip(keyset.spans, keyset.spans[1:], strict=False):
         assert one.up_to == other.after
 
 
@@ -90,109 +91,121 @@ STEPS = st.lists(st.sampled_from(["above", "below", "latest", "grow", "go"]), ma
 
 
 @given(entries=TIMES, in_time=st.booleans(), steps=STEPS, from_start=st.booleans(), anchor=st.floats(0, 0.999))
+@example(entries=[(2, 0), (2, 0)], in_time=True, steps=[], from_start=True, anchor=0.0)
 @settings(max_examples=150, deadline=None)
 def test_what_is_held_is_always_a_stretch_of_the_log_also_where_the_clock_went_back(
     entries: list[tuple[int, int]], in_time: bool, steps: list[str], from_start: bool, anchor: float
 ) -> None:
     log = Log(sorted(entries, key=lambda one: one[1]) if in_time else entries)
-    book = LogBook(start=BEGINNING if from_start else END)
-    assert read(book, log, book.begin) or book.started
-    assert_stretch(book, log)
+    keyset = LogListWindow(start=BEGINNING if from_start else END)
+    assert read(keyset, log, keyset.begin) or keyset.started
+    assert_stretch(keyset, log)
     for step in steps:
         match step:
             case "above":
-                read(book, log, book.above)
+                read(keyset, log, keyset.above)
             case "below":
-                read(book, log, book.below)
+                read(keyset, log, keyset.below)
             case "latest":
-                read(book, log, book.latest)
+                read(keyset, log, keyset.latest)
             case "grow":
                 log.add([(0, 41), (1, 41), (0, 42)])
-            case _ if book.lines:
-                book.let_go(book.lines[int(anchor * len(book.lines))].key)
-                assert len(book.lines) <= KEPT + 3 * PAGE or len(book.spans) == 1
-        assert_stretch(book, log)
+            case _ if keyset.rows:
+                keyset.let_go(keyset.rows[int(anchor * len(keyset.rows))].key)
+                assert len(keyset.rows) <= KEPT + 3 * PAGE or len(keyset.spans) == 1
+        assert_stretch(keyset, log)
 
 
 @given(entries=TIMES)
+@example(entries=[(2, 0)] * (PAGE + 2))
 @settings(max_examples=60, deadline=None)
 def test_reading_on_reaches_every_entry_in_either_direction(entries: list[tuple[int, int]]) -> None:
     log = Log(entries)
     for from_start in (False, True):
-        book = LogBook(start=BEGINNING if from_start else END)
-        read(book, log, book.begin)
-        seen = {line.key for line in book.lines}
+        keyset = LogListWindow(start=BEGINNING if from_start else END)
+        read(keyset, log, keyset.begin)
+        seen = {line.key for line in keyset.rows}
         for _ in range(100):
-            if not (read(book, log, book.below if from_start else book.above)):
+            if not (read(keyset, log, keyset.below if from_start else keyset.above)):
                 break
-            seen |= {line.key for line in book.lines}
-            book.let_go(book.lines[-1 if from_start else 0].key)
+            seen |= {line.key for line in keyset.rows}
+            keyset.let_go(keyset.rows[-1 if from_start else 0].key)
         assert len(seen) == sum(log.numbers())
-        assert book.at_end if from_start else book.at_first
+        assert keyset.at_last if from_start else keyset.at_first
 
 
 def test_entries_are_in_the_order_of_time_and_what_was_asked_stands_before_what_followed() -> None:
     log = Log([(0, 1), (0, 2), (0, 3), (1, 3), (2, 3), (0, 4)])
-    book = LogBook()
-    read(book, log, book.begin)
-    assert [line.key for line in book.lines] == [
+    keyset = LogListWindow()
+    read(keyset, log, keyset.begin)
+    assert [line.key for line in keyset.rows] == [
         ("attempt", 1), ("attempt", 2), ("action", 1), ("activity", 1), ("attempt", 3), ("attempt", 4),
     ]  # fmt: skip
-    assert book.whole
+    assert keyset.whole
 
 
 def test_an_action_is_shown_anew_when_something_became_of_it() -> None:
     log = Log([(2, 1)])
-    book = LogBook()
-    read(book, log, book.begin)
+    keyset = LogListWindow()
+    read(keyset, log, keyset.begin)
     (waits,) = log.reports.asked_for
-    assert not book.take_actions((waits,))
-    assert not book.take_actions((replace(waits, action_id=99),)), "one that was not read yet comes at the end"
-    assert book.take_actions((replace(waits, applied=True, error="no such origin"),))
-    assert [line.problem for line in book.lines] == [True]
+    assert not keyset.take_actions((waits,))
+    assert not keyset.take_actions((replace(waits, action_id=99),)), "one that was not read yet comes at the end"
+    assert keyset.take_actions((replace(waits, applied=True, error="no such origin"),))
+    assert [line.problem for line in keyset.rows] == [True]
 
 
 def test_what_comes_in_is_news_wherever_one_is_and_once_only() -> None:
     log = Log([(0, at) for at in range(100)])
-    book = LogBook()
-    read(book, log, book.begin)
-    assert (book.news, book.latest, book.at_end) == (0, None, True)
+    keyset = LogListWindow()
+    read(keyset, log, keyset.begin)
+    assert (keyset.news, keyset.latest, keyset.at_last) == (0, None, True)
     log.add([(0, 100), (1, 100), (2, 101)])
-    read(book, log, book.below)
-    assert book.news == 3
+    read(keyset, log, keyset.below)
+    assert keyset.news == 3
     for _ in range(6):
-        read(book, log, book.above)
-        book.let_go(book.lines[0].key)
-    assert not book.at_end
+        read(keyset, log, keyset.above)
+        keyset.let_go(keyset.rows[0].key)
+    assert not keyset.at_last
     log.add([(0, 102), (0, 103)])
-    assert not read(book, log, book.latest), "it is counted, not held"
-    assert not read(book, log, book.latest)
-    assert book.news == 5
-    while not book.at_end:
-        read(book, log, book.below)
-        book.let_go(book.lines[-1].key)
-    assert book.news == 5
-    assert book.lines[-1].key == ("attempt", 103)
+    assert not read(keyset, log, keyset.latest), "it is counted, not held"
+    assert not read(keyset, log, keyset.latest)
+    assert keyset.news == 5
+    while not keyset.at_last:
+        read(keyset, log, keyset.below)
+        keyset.let_go(keyset.rows[-1].key)
+    assert keyset.news == 5
+    assert keyset.rows[-1].key == ("attempt", 103)
 
 
 def test_a_span_that_is_looked_at_is_not_let_go() -> None:
     log = Log([(0, at) for at in range(200)])
-    book = LogBook()
-    read(book, log, book.begin)
-    key = book.lines[0].key
+    keyset = LogListWindow()
+    read(keyset, log, keyset.begin)
+    key = keyset.rows[0].key
     for _ in range(10):
-        read(book, log, book.above)
-    book.let_go(key)
-    assert book.line(key) is not None
-    assert len(book.lines) <= KEPT + PAGE
+        read(keyset, log, keyset.above)
+    keyset.let_go(key)
+    assert keyset.row(key) is not None
+    assert len(keyset.rows) <= KEPT + PAGE
 
 
 def test_of_a_level_only_its_entries_are_held_and_a_window_of_another_log_is_not_taken() -> None:
     log = Log([(0, at) for at in range(15)])
-    book = LogBook(level=Severity.error)
-    assert not read(book, log, LogBefore(END)), "it reads problems only"
-    assert not read(book, log, LogBefore(END, "https://other.example", Severity.error))
-    assert read(book, log, book.begin)
-    assert (list(book.lines), book.started) == ([], True)
-    assert not read(book, log, LogAfter(LogPlace(3), level=Severity.error)), "it touches nothing that is held"
-    assert book.line("no key") is None
+    keyset = LogListWindow(level=Severity.error)
+    assert not read(keyset, log, LogBefore(END)), "it reads problems only"
+    assert not read(keyset, log, LogBefore(END, "https://other.example", Severity.error))
+    assert read(keyset, log, keyset.begin)
+    assert (list(keyset.rows), keyset.started) == ([], True)
+    assert not read(keyset, log, LogAfter(LogPlace(3), level=Severity.error)), "it touches nothing that is held"
+    assert keyset.row("no key") is None
+
+
+def test_of_the_attempts_at_an_origin_nothing_else_is_held_nor_taken() -> None:
+    log = Log([(0, 1), (1, 2), (2, 3), (0, 4)])
+    log.reports.log = (attempt(3, "https://other.example/", "file_ingested"), *log.reports.log)
+    keyset = LogListWindow(DOCS, attempts_only=True)
+    assert not read(keyset, log, LogBefore(END, DOCS)), "a window of the whole log of the origin"
+    assert read(keyset, log, keyset.begin)
+    assert [line.key for line in keyset.rows] == [("attempt", 1), ("attempt", 2)]
+    assert (keyset.whole, keyset.actions, keyset.anew(Severity.warning).attempts_only) == (True, None, True)

@@ -11,7 +11,8 @@ from tests.console.sample_crawl import NOW
 from tests.console.sample_log import activities
 from tests.console.support import Stage, stage
 from tests.console.test_logs import keys_of, many, table_of
-from tui_crawler.console import log_book, log_parts
+from tui_crawler.console.logs import queries as log_parts
+from tui_crawler.console.reading import window as log_book
 
 
 @pytest.fixture

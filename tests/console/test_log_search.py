@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, DOCS, NOW, attempt
 from tests.console.sample_log import activities, operator_actions
-from tui_crawler.console import log_parts
-from tui_crawler.console.log_book import LogBook
-from tui_crawler.console.log_parts import BEGINNING, END, LogAround, LogPlace
-from tui_crawler.console.present.log_lines import LogLine, action_line, activity_line, attempt_line
-from tui_crawler.console.screens import log_seeking
-from tui_crawler.console.screens.log_seeking import FEWEST, MOST, LogSearch, Quest
-from tui_crawler.domain.desk_view import ActionView, ActivityView
+from tui_crawler.console.logs import queries as log_parts
+from tui_crawler.console.logs import seeking as log_seeking
+from tui_crawler.console.logs.queries import BEGINNING, END, LogAround, LogPlace
+from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line
+from tui_crawler.console.logs.seeking import FEWEST, MOST, LogSearch, Quest
+from tui_crawler.console.reading.window import LogListWindow
 from tui_crawler.domain.exit_code import Severity
+from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.view import AttemptView
 
 ALL = frozenset(Severity)
@@ -114,9 +114,9 @@ def test_it_finds_the_nearest_entry_that_fits_and_its_place(
         assert found.place is not None
         around = LogAround(found.place).read(reports, NOW)
         assert expected in around.lines
-        book = LogBook(start=found.place)
-        assert book.take(book.begin, around)
-        assert (book.at_first, book.at_end) == (around.after == BEGINNING, around.ended)
+        keyset = LogListWindow(start=found.place)
+        assert keyset.take(keyset.begin, around)
+        assert (keyset.at_first, keyset.at_last) == (around.after == BEGINNING, around.ended)
 
 
 @given(
@@ -165,23 +165,25 @@ def test_nothing_is_older_than_the_beginning() -> None:
     origin=st.sampled_from(["", API]),
     from_start=st.booleans(),
 )
+@example(entries=[(2, 0), (2, 0)], level=Severity.info, origin="", from_start=True)
+@example(entries=[(2, 0)] * 6, level=Severity.info, origin="", from_start=True)
 @settings(max_examples=120, deadline=None)
 def test_windows_of_a_level_hold_every_entry_of_it_once(
     entries: list[tuple[int, int]], level: Severity, origin: str, from_start: bool
 ) -> None:
     reports = logged(entries)
-    book = LogBook(origin, level=level, start=BEGINNING if from_start else END)
+    keyset = LogListWindow(origin, level=level, start=BEGINNING if from_start else END)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_parts, "PAGE", 4)
         patch.setattr(log_parts, "LOOK", 6)
-        assert book.take(book.begin, book.begin.read(reports, NOW)) or book.started
+        assert keyset.take(keyset.begin, keyset.begin.read(reports, NOW)) or keyset.started
         for _ in range(200):
-            part = book.below if from_start else book.above
-            if part is None or book.whole:
+            part = keyset.below if from_start else keyset.above
+            if part is None or keyset.whole:
                 break
-            book.take(part, part.read(reports, NOW))
+            keyset.take(part, part.read(reports, NOW))
     quest = Quest(frozenset(one for one in Severity if one >= level), origin=origin)
-    assert book.whole
-    assert [line.key for line in book.lines] == [line.key for line in every_line(reports) if quest.fits(line)]
-    assert book.below is not None
-    assert book.below.read(reports, NOW).lines == (), "what was looked at is not looked at again"
+    assert keyset.whole
+    assert [line.key for line in keyset.rows] == [line.key for line in every_line(reports) if quest.fits(line)]
+    assert keyset.below is not None
+    assert keyset.below.read(reports, NOW).lines == (), "what was looked at is not looked at again"

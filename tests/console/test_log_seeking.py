@@ -10,8 +10,9 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW
 from tests.console.support import Stage, stage
 from tests.console.test_logs import keys_of, many, table_of
-from tui_crawler.console import log_book, log_parts
-from tui_crawler.console.screens import log_seeking
+from tui_crawler.console.logs import queries as log_parts
+from tui_crawler.console.logs import seeking as log_seeking
+from tui_crawler.console.reading import window as log_book
 
 LOOKING = "◷ looking for"
 

@@ -12,11 +12,8 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, DOCS, NOW, WHO, attempt
 from tests.console.sample_log import activities, operator_actions
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.panes.events import EventsPane
-from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.attempt_row import is_problem
-from tui_crawler.console.present.log_lines import (
+from tui_crawler.console.logs.attempts import is_problem
+from tui_crawler.console.logs.rows import (
     action_line,
     activity_line,
     attempt_line,
@@ -28,10 +25,13 @@ from tui_crawler.console.present.log_lines import (
     underlined,
     url_of,
 )
-from tui_crawler.console.table_cells import Styled, cell_text, lay_out
-from tui_crawler.domain.desk_view import ActionView
-from tui_crawler.domain.endings import FinishReason
+from tui_crawler.console.overview.events import EventsPane
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.table.cells import Styled, cell_text, lay_out
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Severity
+from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.view import AttemptView
 
 
@@ -119,7 +119,7 @@ async def test_the_three_kinds_stand_in_one_list_newest_last() -> None:
         assert "Log · ● following · 27" in text
         for word in ("request_timeout", "run started", "origin finished", "✎ delay", f"by {WHO}", "◷ retry"):
             assert word in text
-        times = [line.at for line in held.app.screen._book.lines]
+        times = [line.at for line in held.app.screen._keyset.rows]
         assert times == sorted(times)
         assert table_of(held).cursor_index == table_of(held).row_count - 1
 
@@ -131,7 +131,7 @@ async def test_the_title_tells_the_problems_among_the_rows_held_and_so_do_the_ev
         assert problems
         assert f"Events · {problems} problems among the newest {events.row_count}" in held.text()
         await held.press("5", rounds=2)
-        lines = held.app.screen._book.lines
+        lines = held.app.screen._keyset.rows
         among = sum(line.level > Severity.info for line in lines)
         assert f"Log · ● following · {len(lines)} · {among} problems" in held.text()
         await held.press("exclamation_mark", rounds=2)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.looks import LONGEST, VIEWS, Look, TableLook
-from tui_crawler.console.present.urls import host_of
-from tui_crawler.console.session import MOST_BYTES, Memory, Session, _session
+from tui_crawler.console.session import MOST_BYTES, ConsoleSession, SessionFile, _session
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.table.layouts import LONGEST, VIEWS, TableLayout, ViewLayout
+from tui_crawler.console.urls.cells import host_of
 
 
 def table(held: Stage, selector: str) -> CrawlTable:
@@ -27,7 +27,7 @@ async def leave(held: Stage) -> None:
 
 
 async def test_grouping_filter_and_order_of_failures_are_there_again(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "/data/a.db")
+    memory = SessionFile(tmp_path, "/data/a.db")
     async with stage((160, 40), memory=memory) as held:
         await held.press("2", "c", rounds=2)
         await held.type("/api")
@@ -54,7 +54,7 @@ async def test_grouping_filter_and_order_of_failures_are_there_again(tmp_path: P
 
 
 async def test_the_filter_of_all_urls_and_their_order_are_there_again(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "/data/a.db")
+    memory = SessionFile(tmp_path, "/data/a.db")
     async with stage((120, 40), memory=memory) as held:
         await held.press("3", rounds=2)
         await held.type("/exit:timeout")
@@ -74,7 +74,7 @@ async def test_the_filter_of_all_urls_and_their_order_are_there_again(tmp_path: 
 
 
 async def test_level_origin_search_and_time_of_the_log_are_there_again(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "/data/a.db")
+    memory = SessionFile(tmp_path, "/data/a.db")
     async with stage((160, 40), memory=memory) as held:
         await held.press("5", "!", rounds=2)
         held.app.screen.do("log.origin", API)  # type: ignore[attr-defined]
@@ -95,7 +95,7 @@ async def test_level_origin_search_and_time_of_the_log_are_there_again(tmp_path:
 
 
 async def test_the_ledger_of_the_stats_and_their_filters_are_there_again(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "/data/a.db")
+    memory = SessionFile(tmp_path, "/data/a.db")
     async with stage((160, 50), memory=memory) as held:
         await held.press("6", rounds=2)
         held.app.screen.do("stats.ledger", "runs")  # type: ignore[attr-defined]
@@ -117,12 +117,16 @@ async def test_the_ledger_of_the_stats_and_their_filters_are_there_again(tmp_pat
 
 
 async def test_a_look_that_fits_nothing_here_does_no_harm(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "x")
-    tables = (TableLook("groups", "re:(", "no-such-column"), TableLook("nowhere", "x"), TableLook("urls", "", "url"))
+    memory = SessionFile(tmp_path, "x")
+    tables = (
+        TableLayout("groups", "re:(", "no-such-column"),
+        TableLayout("nowhere", "x"),
+        TableLayout("urls", "", "url"),
+    )
     words = ("by", "filter", "order", "level", "origin", "search", "time", "origins by", "ledger")
     for value in ("", "no such thing", "\x1b]52;c;x\x07[/]", "http://[", "status:failed status:("):
-        looks = tuple((where.name, Look(tables, tuple((name, value) for name in words))) for where in VIEWS)
-        assert memory.keep(Session(looks=looks))
+        looks = tuple((where.name, ViewLayout(tables, tuple((name, value) for name in words))) for where in VIEWS)
+        assert memory.keep(ConsoleSession(looks=looks))
         async with stage(memory=memory) as held:
             for key in "2356":
                 await held.press(key, rounds=2)
@@ -131,21 +135,21 @@ async def test_a_look_that_fits_nothing_here_does_no_harm(tmp_path: Path) -> Non
             assert held.app.is_running
 
 
-LOOKS = [("failures", Look((TableLook("pages", "a b", "url", False),), (("by", "origin"),)))]
+LOOKS = [("failures", ViewLayout((TableLayout("pages", "a b", "url", False),), (("by", "origin"),)))]
 
 
 def test_looks_are_read_as_they_were_written(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "x")
-    session = Session(needle="kept", looks=tuple(LOOKS))
+    memory = SessionFile(tmp_path, "x")
+    session = ConsoleSession(needle="kept", looks=tuple(LOOKS))
     assert memory.keep(session)
     assert memory.recall() == session
 
 
 def test_looks_that_are_too_long_are_left_out_and_nothing_else(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "x")
-    look = Look(tuple(TableLook(f"table {number}", "\udcff" * LONGEST) for number in range(20)))
-    assert memory.keep(Session(needle="kept", looks=(("urls", look),)))
-    assert memory.recall() == Session(needle="kept")
+    memory = SessionFile(tmp_path, "x")
+    look = ViewLayout(tuple(TableLayout(f"table {number}", "\udcff" * LONGEST) for number in range(20)))
+    assert memory.keep(ConsoleSession(needle="kept", looks=(("urls", look),)))
+    assert memory.recall() == ConsoleSession(needle="kept")
     (file,) = (tmp_path / "sessions").iterdir()
     assert file.stat().st_size < MOST_BYTES
 
@@ -156,11 +160,11 @@ def test_looks_that_are_too_long_are_left_out_and_nothing_else(tmp_path: Path) -
      [["failures", {"tables": 3, "words": []}]], [[1, {"tables": [], "words": []}]]],
 )  # fmt: skip
 def test_a_look_that_is_none_is_left_out(tmp_path: Path, looks: object) -> None:
-    memory = Memory(tmp_path, "x")
-    assert memory.keep(Session())
+    memory = SessionFile(tmp_path, "x")
+    assert memory.keep(ConsoleSession())
     (file,) = (tmp_path / "sessions").iterdir()
     file.write_text(json.dumps({"needle": "kept", "looks": looks}))
-    assert memory.recall() == Session(needle="kept")
+    assert memory.recall() == ConsoleSession(needle="kept")
 
 
 JSON = st.recursive(
@@ -176,4 +180,4 @@ JSON = st.recursive(
 @given(JSON)
 def test_any_document_is_a_session(looks: object) -> None:
     for _, look in _session({"looks": looks}).looks:
-        assert isinstance(look, Look)
+        assert isinstance(look, ViewLayout)

@@ -10,7 +10,7 @@ from textual.events import MouseMove
 from tests.console.sample_crawl import API, DOCS, WWW, origin
 from tests.console.support import Stage, stage
 from tests.console.test_overview import select, table
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import PauseOrigins
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui_crawler.console.match_count import RECOUNT_MS, MatchCount, Matches
+from tui_crawler.console.urls.whole_list import RECOUNT_MS, MatchCount
 from tui_crawler.domain.page_filter import PageFilter, PageTally, read_page_filter
 
 KNOWN = 1_000
@@ -34,9 +34,9 @@ def test_pieces_are_added_up() -> None:
     matches = counting()
     assert matches.found is None
     assert read(matches, 100, matched=3, last_id=500)
-    assert matches.found == Matches(3, KNOWN // 2, KNOWN, whole=False)
+    assert matches.found == PageTally(3, KNOWN // 2, KNOWN, ended=False)
     assert not read(matches, 200, matched=4)
-    assert matches.found == Matches(7, KNOWN, KNOWN, whole=True)
+    assert matches.found == PageTally(7, KNOWN, KNOWN, ended=True)
     assert matches.parts == ()
 
 
@@ -49,6 +49,6 @@ def test_a_number_holds_for_a_while_and_longer_the_longer_it_took(took: int, hol
     assert matches.go_on(1_000 + took + holds)
     assert not matches.go_on(1_000 + took + 9 * holds), "it is being counted"
     read(matches, 90_000, matched=1, last_id=500)
-    assert matches.found == Matches(7, KNOWN, KNOWN, whole=True), "the one before holds until it is done"
+    assert matches.found == PageTally(7, KNOWN, KNOWN, ended=True), "the one before holds until it is done"
     read(matches, 90_001, matched=1)
-    assert matches.found == Matches(2, KNOWN, KNOWN, whole=True)
+    assert matches.found == PageTally(2, KNOWN, KNOWN, ended=True)

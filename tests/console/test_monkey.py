@@ -15,9 +15,9 @@ from tests.console.monkey import ENDS, STAYS, Press, draw, play_alone, scene
 from tests.console.sample_crawl import API
 from tests.console.support import stage
 from tui_crawler.console.dispatcher import MANY_SCREENS
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen
-from tui_crawler.console.screens.url import UrlScreen
+from tui_crawler.console.overview.screen import OverviewScreen
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.url.screen import UrlScreen
 
 MONKEYS = int(os.environ.get("TUI_CRAWLER_MONKEYS", "6"))
 STEPS = 60 if MONKEYS < 20 else 400

@@ -11,17 +11,17 @@ from textual.widgets import TextArea
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, page
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.intent import Question
-from tui_crawler.console.screens.add import AddScreen
-from tui_crawler.console.screens.base import Dialog
-from tui_crawler.console.screens.confirm import ConfirmScreen
-from tui_crawler.console.screens.failures import FailuresScreen
-from tui_crawler.console.screens.help import HelpScreen
-from tui_crawler.console.screens.origin import OriginScreen
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen
-from tui_crawler.console.screens.url import UrlScreen
+from tui_crawler.console.dialogs.add import AddScreen
+from tui_crawler.console.dialogs.choose import ConfirmScreen
+from tui_crawler.console.dialogs.help import HelpScreen
+from tui_crawler.console.failures.screen import FailuresScreen
+from tui_crawler.console.operator.intent import Confirmation
+from tui_crawler.console.origin.screen import OriginScreen
+from tui_crawler.console.overview.screen import OverviewScreen
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url.screen import UrlScreen
 
 
 def footer(held: Stage) -> str:
@@ -106,7 +106,7 @@ async def test_a_click_that_went_astray_loses_no_seeds_and_one_in_a_dialog_leave
         await held.settle(1)
         assert isinstance(held.app.screen, AddScreen)
         await held.press("escape")
-        held.app.push_screen(ConfirmScreen(Question("Sure?", "It is much.", ())))
+        held.app.push_screen(ConfirmScreen(Confirmation("Sure?", "It is much.", ())))
         await held.quiet()
         await held.pilot.click(".dialog-text")
         assert isinstance(held.app.screen, ConfirmScreen)

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from tests.console.rule_stage import counted, until
 from tests.console.support import stage
-from tui_crawler.console.notice import Notice, one_row, rows_of
+from tui_crawler.console.panes.notice import Notice, one_row, rows_of
 
 
 def notice(text: str, kind: str = "") -> Notice:

@@ -9,17 +9,23 @@ import pytest
 
 from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, attempt, origin, origins, run_view
 from tui_crawler.console.keys import KeyNames
-from tui_crawler.console.origin_parts import TopUp, TopUpsOf, top_up_of
+from tui_crawler.console.origin.queries import TopUp, TopUpsOf, top_up_of
+from tui_crawler.console.origin.rows import (
+    clock_line,
+    contract_lines,
+    delay_past,
+    delay_source,
+    head_line,
+    patience_past,
+    turn_of,
+)
+from tui_crawler.console.overview.rows import delay_cell, next_cell, origin_row
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import lay_out_line
-from tui_crawler.console.present.contract_card import contract_lines
-from tui_crawler.console.present.line import Line
-from tui_crawler.console.present.origin_detail import delay_past, delay_source, patience_past
-from tui_crawler.console.present.origin_now import clock_line, head_line, turn_of
-from tui_crawler.console.present.origin_row import delay_cell, next_cell, origin_row
-from tui_crawler.console.table_cells import cell_text
+from tui_crawler.console.table.cells import cell_text
 from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.desk_view import ActionView
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.operator_view import ActionView
 from tui_crawler.domain.view import OriginView
 
 CONTRACT = Contract("bot-crawler (for https://example.net/why)")

@@ -21,7 +21,7 @@ def ends() -> Iterator[tuple[int, int]]:
     os.close(slave)
 
 
-class Looks:
+class ViewLayouts:
     """Stands in for `select`: the terminal takes something again after so many looks; `leave_at` is when it is left."""
 
     def __init__(self, outlet: Outlet, ready_after: int, leave_at: int) -> None:
@@ -36,7 +36,7 @@ class Looks:
         return [], write if self.count > self.ready_after else [], []
 
 
-def written(outlet: Outlet, looks: Looks, patched: pytest.MonkeyPatch) -> None:
+def written(outlet: Outlet, looks: ViewLayouts, patched: pytest.MonkeyPatch) -> None:
     patched.setattr(terminal, "select", looks)
     outlet.write("the terminal is yours again")
 
@@ -44,7 +44,7 @@ def written(outlet: Outlet, looks: Looks, patched: pytest.MonkeyPatch) -> None:
 def test_how_long_it_stood_still_before_does_not_count(ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     outlet = Outlet(None, ends[1])
     still = 10 * LOOKS_WHEN_LEAVING
-    written(outlet, Looks(outlet, ready_after=still + LOOKS_WHEN_LEAVING - 1, leave_at=still), monkeypatch)
+    written(outlet, ViewLayouts(outlet, ready_after=still + LOOKS_WHEN_LEAVING - 1, leave_at=still), monkeypatch)
     assert not outlet.lost
     assert os.read(ends[0], 100) == b"the terminal is yours again"
 
@@ -53,7 +53,7 @@ def test_a_terminal_that_takes_nothing_is_given_up_when_leaving(
     ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outlet = Outlet(None, ends[1])
-    looks = Looks(outlet, ready_after=1_000, leave_at=5)
+    looks = ViewLayouts(outlet, ready_after=1_000, leave_at=5)
     written(outlet, looks, monkeypatch)
     assert outlet.lost
     assert looks.count == 5 + LOOKS_WHEN_LEAVING

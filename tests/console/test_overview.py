@@ -8,11 +8,11 @@ import pytest
 
 from tests.console.sample_crawl import API, DOCS, NOW, WHO, WWW, attempt, origin, run_view
 from tests.console.support import FakeHost, FakeReports, Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.keys import KeyNames
+from tui_crawler.console.overview.summary import no_origin_lines
+from tui_crawler.console.panes.line import Prose
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.line import Prose
-from tui_crawler.console.present.summary import no_origin_lines
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import (
     PauseOrigins,
     ResumeOrigins,
@@ -22,7 +22,7 @@ from tui_crawler.domain.command import (
     TopUpPatience,
 )
 from tui_crawler.domain.page_view import TodoView
-from tui_crawler.domain.user_agent import UNCONFIGURED_USER_AGENT, WARNING
+from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT, WARNING
 
 
 def table(held: Stage) -> CrawlTable:
@@ -538,7 +538,7 @@ async def test_an_origin_without_a_robots_txt_to_be_had_is_among_the_failures() 
     reports.commit(replace(lost, robots_message="lost.example port 443: Connection refused", todo=1))
     async with stage((200, 50), reports=reports) as held:
         names = order(held)
-        clean = [name for name in names if not held.app.picture.origins[name].failed and name != lost.origin]
+        clean = [name for name in names if not held.app.live_state.origins[name].failed and name != lost.origin]
         assert all(names.index(lost.origin) < names.index(name) for name in clean)
         await select(held, lost.origin)
         await held.settle(2)

@@ -15,9 +15,9 @@ from tests.console.sample_crawl import API, NOW, page
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refusal
 from tui_crawler.console.keys import KeyNames
-from tui_crawler.console.page_book import PageBook
-from tui_crawler.console.present.url_rows import nothing_words, position_words, url_row
-from tui_crawler.console.uptake import Outlook
+from tui_crawler.console.operator.retry_start import Outlook
+from tui_crawler.console.reading.window import PageListWindow
+from tui_crawler.console.urls.rows import nothing_words, position_words, url_row
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_filter import (
     ExitTerm,
@@ -26,7 +26,7 @@ from tui_crawler.domain.page_filter import (
     NumberTerm,
     OriginTerm,
     PageFilter,
-    PageState,
+    PageListState,
     PageWindow,
     PatternTerm,
     StateTerm,
@@ -36,10 +36,10 @@ from tui_crawler.domain.page_filter import (
 )
 from tui_crawler.domain.page_view import PageView
 from tui_crawler.domain.recovery import NextTry
-from tui_crawler.storage import page_windows
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports import page_windows
+from tui_crawler.storage.reports.reports import Reports
 
 # what a line of text means
 
@@ -58,7 +58,7 @@ def test_words_of_a_filter() -> None:
     assert read_page_filter("!~a.b") == PageFilter((PatternTerm(r"(?i)a.*\..*b", True),))
     assert read_page_filter("~") == PageFilter((TextTerm("~"),))
     assert read_page_filter("re:/p[0-9]+$") == PageFilter((PatternTerm("/p[0-9]+$"),))
-    assert read_page_filter("state:st") == PageFilter((StateTerm(frozenset({PageState.stashed})),))
+    assert read_page_filter("state:st") == PageFilter((StateTerm(frozenset({PageListState.stashed})),))
 
 
 def test_exit_codes_are_named_whole_in_groups_or_in_part() -> None:
@@ -126,18 +126,18 @@ def test_any_text_is_a_filter_or_a_problem(text: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "state"),
     [
-        ({"status": "STASHED"}, PageState.stashed),
-        ({"status": "SKIPPED"}, PageState.skipped),
-        ({"status": "CLAIMED"}, PageState.claimed),
-        ({"attempts_remaining": 2}, PageState.retry),
-        ({"attempts_remaining": 2, "last_exit_code": ""}, PageState.queued),
-        ({"last_exit_code": "file_ingested"}, PageState.done),
-        ({"last_exit_code": "blocked_by_robots_txt"}, PageState.blocked),
-        ({"last_exit_code": "of_a_newer_version"}, PageState.done),
-        ({}, PageState.failed),
+        ({"status": "STASHED"}, PageListState.stashed),
+        ({"status": "SKIPPED"}, PageListState.skipped),
+        ({"status": "CLAIMED"}, PageListState.claimed),
+        ({"attempts_remaining": 2}, PageListState.retry),
+        ({"attempts_remaining": 2, "last_exit_code": ""}, PageListState.queued),
+        ({"last_exit_code": "file_ingested"}, PageListState.done),
+        ({"last_exit_code": "blocked_by_robots_txt"}, PageListState.blocked),
+        ({"last_exit_code": "of_a_newer_version"}, PageListState.done),
+        ({}, PageListState.failed),
     ],
 )
-def test_the_state_of_a_page(changes: dict[str, object], state: PageState) -> None:
+def test_the_state_of_a_page(changes: dict[str, object], state: PageListState) -> None:
     one = replace(page(1, f"{API}/x", "request_timeout"), **changes)  # type: ignore[arg-type]  # by name
     assert state_of(one) is state
     assert state.value in str(url_row(one, NOW, Outlook(NextTry.now)).cells[0])
@@ -233,29 +233,31 @@ async def test_the_database_keeps_what_the_words_mean(
     assert len(known) == 26
     wanted = [one for one in known if passes(narrowing, one, frozenset({A, B}))]
     assert walk(reports, narrowing, 1_000) == wanted
-    for step, look_s in ((3, 60), (2, 0)):
+    for step, look_s, few in ((3, 60, 200), (2, 0, 0)):
+        reports._reader.looked_for = ("", 0, ())
         monkeypatch.setattr(page_windows, "STEP", step)
         monkeypatch.setattr(page_windows, "LOOK_S", look_s)
+        monkeypatch.setattr(page_windows, "FEW", few)
         assert walk(reports, narrowing, 3) == wanted
         assert walk(reports, narrowing, 3, newest_first=True) == wanted[::-1]
 
 
 async def test_every_state_but_those_of_live_and_stashed_pages_was_tried(reports: Reports) -> None:
     states = {state_of(one) for one in reports.pages(limit=1_000)}
-    assert states >= set(PageState) - {PageState.claimed, PageState.stashed}
+    assert states >= set(PageListState) - {PageListState.claimed, PageListState.stashed}
 
 
 async def test_a_window_says_how_far_it_looked(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_windows, "STEP", 10)
     monkeypatch.setattr(page_windows, "LOOK_S", 0)
-    narrowing = read_page_filter("nowhere-to-be-found")
+    narrowing = read_page_filter("re:nowhere-to-be-found")
     assert isinstance(narrowing, PageFilter)
     window = reports.page_window(narrowing, 0, 200)
     assert (window.pages, window.looked_at, window.known, window.ended) == ((), 10, 26, False)
-    book = PageBook(narrowing)
-    book.take(book.begin, window)
-    assert position_words(book, 0) == "none · looked at 10 of 26 rows"
-    assert nothing_words(book, KeyNames()).startswith("Nothing among 10 of 26 rows yet; looking on.")
+    keyset = PageListWindow(narrowing)
+    keyset.take(keyset.begin, window)
+    assert position_words(keyset, 0) == "none · looked at 10 of 26 rows"
+    assert nothing_words(keyset, KeyNames()).startswith("Nothing among 10 of 26 rows yet; looking on.")
     assert walk(reports, narrowing, 200) == []
 
 
@@ -273,9 +275,9 @@ def test_a_plain_word_that_is_a_state_and_finds_nothing_is_told_how_to_narrow_by
     def said(text: str) -> str:
         narrowing = read_page_filter(text)
         assert isinstance(narrowing, PageFilter)
-        book = PageBook(narrowing)
-        book.take(book.begin, PageWindow((), 26, 26))
-        return nothing_words(book, KeyNames())
+        keyset = PageListWindow(narrowing)
+        keyset.take(keyset.begin, PageWindow((), 26, 26))
+        return nothing_words(keyset, KeyNames())
 
     hint = "Nothing has this in its URL or title · state:blocked narrows by state."
     assert said("blocked").startswith(hint)

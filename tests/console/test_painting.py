@@ -8,15 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.segment import Segment
+from textual.app import App
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
 from tests.console.sample_crawl import WWW
 from tests.console.support import stage
-from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.bars import Bar, FooterBar, HeaderBar
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.reading.poll_loop import PollTimer
+from tui_crawler.console.table.cells import Row
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.table.paint import TablePainter
 from tui_crawler.wiring import RunOptions, open_console
 
 
@@ -76,6 +83,52 @@ async def test_a_reading_paints_the_rows_that_changed_and_no_pane_whole(monkeypa
         held.reports.commit(replace(view, done=view.done + 1))
         await held.settle(1)
         assert not whole
+
+
+async def test_the_focus_paints_the_cursor_anew_but_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stage((120, 40)) as held:
+        await held.press("j", rounds=3)
+        painted: list[Row] = []
+        paint = TablePainter._paint
+
+        def note(self: TablePainter, row: Row) -> list[Segment]:
+            painted.append(row)
+            return paint(self, row)
+
+        monkeypatch.setattr(TablePainter, "_paint", note)
+        await held.press("tab", "shift+tab", "/", rounds=0)
+        assert len(painted) == len({row.key for row in painted}) <= 2, "those that have counted down meanwhile"
+        await held.press("escape", "t")
+        assert painted, "another theme has other colours"
+
+
+async def test_a_view_that_is_shown_again_keeps_its_styles_and_is_painted_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with stage((120, 40)) as held:
+        await held.press("2", "1", rounds=3)
+        held.app._beating = True  # as where nobody presses `beat`
+        done: list[str] = []
+        apply, display, ask = Stylesheet.apply, App._display, PollTimer.ask
+
+        def styled(self: Stylesheet, node: DOMNode, **options: bool) -> None:
+            done.append(f"style of {node}")
+            apply(self, node, **options)  # type: ignore[arg-type]
+
+        def displayed(self: App[object], *what: object) -> None:
+            done.append("painted")
+            display(self, *what)  # type: ignore[arg-type]
+
+        def asked(self: PollTimer, *screen: object, **how: bool) -> bool:
+            done.append("read")
+            return ask(self, *screen, **how)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(Stylesheet, "apply", styled)
+        monkeypatch.setattr(App, "_display", displayed)
+        monkeypatch.setattr(PollTimer, "ask", asked)
+        await held.press("2", rounds=0)
+        assert not [one for one in done if one.startswith("style")]
+        assert done.index("painted") < done.index("read")
 
 
 async def test_a_step_of_the_cursor_does_not_lay_the_screen_out_anew(monkeypatch: pytest.MonkeyPatch) -> None:

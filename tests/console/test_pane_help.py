@@ -11,21 +11,20 @@ from tests.console.support import stage
 from tests.console.test_sizes import SCREENS
 from tui_crawler.console.action import NOTHING_TO_UNDO
 from tui_crawler.console.actions import Where
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.glyphs import STATES
+from tui_crawler.console.dialogs import pane_help
+from tui_crawler.console.dialogs.help import _ABOUT, _LEGEND
+from tui_crawler.console.dialogs.pane_help import COLUMNS, OF_PANE, PANES, PaneText, column_meaning, text_of
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.stat_rows import LEDGER_COLUMNS
-from tui_crawler.console.screens import pane_help
-from tui_crawler.console.screens.help import _ABOUT, _LEGEND
-from tui_crawler.console.screens.pane_help import COLUMNS, OF_PANE, PANES, PaneText, column_meaning, text_of
-from tui_crawler.console.table_cells import cell_text
+from tui_crawler.console.stats.rows import LEDGERS
+from tui_crawler.console.table.cells import cell_text
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.text.glyphs import STATES
 
 SOURCES = Path(__file__).parents[2] / "tui_crawler" / "console"
 WRITTEN = sorted(
     {
         name
-        for folder in ("screens", "panes")
-        for path in (SOURCES / folder).glob("*.py")
+        for path in SOURCES.rglob("*.py")
         for name in re.findall(r'id="([a-z-]+)",\s*classes="pane"', path.read_text())
     }
 )
@@ -55,7 +54,7 @@ async def test_every_column_of_every_screen_has_a_meaning(name: str) -> None:
 
 
 def test_every_column_of_every_ledger_has_a_meaning() -> None:
-    for columns in LEDGER_COLUMNS.values():
+    for columns in (ledger.columns for ledger in LEDGERS):
         for column in columns:
             assert column_meaning("ledger", column.id), column.id
 

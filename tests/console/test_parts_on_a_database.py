@@ -11,15 +11,15 @@ import pytest
 
 from tests.cli.crawls import claim_pages, store_crawl
 from tests.storage.making import A
-from tui_crawler.console.log_book import LogBook
-from tui_crawler.console.log_parts import BEGINNING, LogActions, LogAfter
-from tui_crawler.console.origin_parts import ContractOf, RobotsFile, TopUpsOf
-from tui_crawler.console.overview_parts import CardOf, NextPageOf, RecentActions, Suspicions
-from tui_crawler.console.ports import ValidationTotals
-from tui_crawler.console.present.same_as import command_line_of
-from tui_crawler.console.stat_parts import ExitCounts, Jobs, Limbo, Refusals, Runs, Stashes
+from tui_crawler.console.logs.queries import BEGINNING, LogActions, LogAfter
+from tui_crawler.console.origin.queries import ContractOf, RobotsFile, TopUpsOf
+from tui_crawler.console.overview.queries import CardOf, NextPageOf, RecentActions, Suspicions
+from tui_crawler.console.reading.window import LogListWindow
+from tui_crawler.console.stats.queries import JOBS, LEDGER_QUERIES, ExitCounts
 from tui_crawler.domain.command import PauseOrigins, TopUpPatience
+from tui_crawler.domain.operator_view import ValidationTotals
 from tui_crawler.storage.journal import Journal
+from tui_crawler.text.same_as import command_line_of
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 NOW = 1_767_609_667_000
@@ -34,17 +34,17 @@ def reports(tmp_path: Path) -> Iterator[ConsoleReports]:
 
 
 def test_runs_newest_first_with_how_they_ended(reports: ConsoleReports) -> None:
-    (run,) = Runs().read(reports, NOW)
+    (run,) = LEDGER_QUERIES["runs"].read(reports, NOW)
     assert (run.run_id, run.finish_reason, run.live) == (1, "exhausted", False)
     assert run.finished_at >= run.started_at > 0
 
 
 def test_counters_jobs_limbo_and_stashes(reports: ConsoleReports) -> None:
-    assert [job.job for job in Jobs().read(reports, NOW)] == ["main", "news"]
-    assert {page.origin for page in Limbo().read(reports, NOW)} == {A}
+    assert [job.job for job in JOBS.read(reports, NOW)] == ["main", "news"]
+    assert {page.origin for page in LEDGER_QUERIES["limbo"].read(reports, NOW)} == {A}
     assert ExitCounts().read(reports, NOW) == ExitCounts(A).read(reports, NOW) == ()
-    assert Refusals().read(reports, NOW) == ()
-    assert Stashes().read(reports, NOW).at == NOW
+    assert LEDGER_QUERIES["refused"].read(reports, NOW) == ()
+    assert LEDGER_QUERIES["stashes"].read(reports, NOW).at == NOW
 
 
 def test_what_validators_said_is_summed_over_so_many_pages(reports: ConsoleReports, tmp_path: Path) -> None:
@@ -63,17 +63,17 @@ def test_what_validators_said_is_summed_over_so_many_pages(reports: ConsoleRepor
 
 
 def test_the_log_from_its_end_and_back(reports: ConsoleReports) -> None:
-    book = LogBook()
-    book.take(book.begin, book.begin.read(reports, NOW))
-    events = [line.text.split("\n")[0] for line in book.lines]
+    keyset = LogListWindow()
+    keyset.take(keyset.begin, keyset.begin.read(reports, NOW))
+    events = [line.text.split("\n")[0] for line in keyset.rows]
     assert "run_started" in events
     assert events[-1] == "run_finished"
-    assert (book.above, book.whole) == (None, True)
-    assert not book.take_actions(LogActions().read(reports, NOW))
-    assert book.below is not None
-    assert book.below.read(reports, NOW).lines == ()
+    assert (keyset.above, keyset.whole) == (None, True)
+    assert not keyset.take_actions(LogActions().read(reports, NOW))
+    assert keyset.below is not None
+    assert keyset.below.read(reports, NOW).lines == ()
     forward = LogAfter(BEGINNING).read(reports, NOW)
-    assert (sorted(forward.lines, key=lambda line: line.order), forward.ended) == (book.lines, True)
+    assert (sorted(forward.lines, key=lambda line: line.order), forward.ended) == (list(keyset.rows), True)
 
 
 def test_the_contract_is_that_of_the_stored_configuration(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_actions_come_with_what_was_asked_and_top_ups_are_found_among_them(tmp_p
     with closing(ConsoleReports(path)) as reports:
         top_up, pause = RecentActions(limit=2).read(reports, NOW)
         assert reports.actions(5, before_id=top_up.action_id)[0] == pause
-        assert reports.actions(1, after_id=pause.action_id, oldest_first=True) == (top_up,)
+        assert reports.actions(1, after_id=pause.action_id - 1, oldest_first=True) == (pause,)
         assert command_line_of(pause) == f"tui-crawler pause {A}"
         assert top_up.action == "top_up"
         (given,) = TopUpsOf(A).read(reports, NOW)

@@ -12,7 +12,15 @@ from tests.console.support import stage
 from tests.console.test_marks import footer, mark
 from tui_crawler.console.action import Situation, Where, why_not
 from tui_crawler.console.actions import BY_ID
-from tui_crawler.console.intent import pause, pause_all, resume, resume_all, stop, toggle_pause, toggle_pause_all
+from tui_crawler.console.operator.intent import (
+    pause,
+    pause_all,
+    resume,
+    resume_all,
+    stop,
+    toggle_pause,
+    toggle_pause_all,
+)
 from tui_crawler.domain.command import PauseOrigins, ResumeOrigins
 from tui_crawler.domain.view import OriginView
 
@@ -57,7 +65,7 @@ def test_what_is_left_out_is_named(views: tuple[OriginView, ...], says: str, not
 
 def test_why_nothing_can_be_paused_is_about_the_marked_ones() -> None:
     def reason(*views: OriginView) -> str:
-        return why_not(PAUSE, Situation(Where.overview, origins=views, marked=len(views)))
+        return why_not(PAUSE, Situation(Where.overview, origins=views))
 
     assert reason(origin(API), ended(TINY)) == ""
     assert reason(ended(TINY)) == "the origin has finished"

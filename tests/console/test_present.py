@@ -11,26 +11,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tests.console.sample_crawl import API, NOW, origin, origins, run_view
+from tests.console.sample_crawl import API, NOW, attempt, origin, origins, page, run_view
 from tui_crawler.console.actions import Where
-from tui_crawler.console.footer_order import footer_at
-from tui_crawler.console.glyphs import Mark
+from tui_crawler.console.failures.rows import page_lines
+from tui_crawler.console.keys import footer_at
+from tui_crawler.console.logs.attempts import exit_cell, meaning, short_name
+from tui_crawler.console.logs.rows import attempt_line, log_lines
+from tui_crawler.console.overview.order import SORT_COLUMNS, Arrangement, arrange
+from tui_crawler.console.overview.rows import COLUMNS, NARROW_COLUMNS, SORT_TITLES, origin_row, patience_parts
+from tui_crawler.console.panes.footer import footer_line
+from tui_crawler.console.panes.header import HeaderState, eta_words, header_lines
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.typing import plain_text
-from tui_crawler.console.picture import OriginMeters, RateMeter
-from tui_crawler.console.present.exits import exit_cell, meaning, short_name
-from tui_crawler.console.present.footer import footer_line
-from tui_crawler.console.present.header import HeaderState, eta_words, header_lines
-from tui_crawler.console.present.order import SORT_COLUMNS, Arrangement, arrange
-from tui_crawler.console.present.origin_row import COLUMNS, NARROW_COLUMNS, SORT_TITLES, origin_row, patience_parts
-from tui_crawler.console.present.standing import TALLIES, counted_as, is_problem, standing
-from tui_crawler.console.present.urls import host_of, path_of, whole_url
-from tui_crawler.console.safe_text import clip_left
-from tui_crawler.console.table_cells import lay_out
+from tui_crawler.console.reading.snapshot import OriginMeters, RateMeter
+from tui_crawler.console.table.cells import lay_out
+from tui_crawler.console.urls.cells import host_of, path_of, whole_url
 from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.idle_reason import at_rest
 from tui_crawler.domain.moment import HELD
+from tui_crawler.text.glyphs import StateGlyph
+from tui_crawler.text.safe_text import clip_left
+from tui_crawler.text.standing import TALLIES, counted_as, is_problem, standing
 
 TALLY = Counter(counted_as(view) for view in origins())
 
@@ -111,6 +113,14 @@ def test_every_exit_code_is_shown_by_its_name_and_fits_short(code: ExitCode) -> 
     assert meaning(code.name)
 
 
+def test_details_tell_an_exit_code_in_full_where_the_rest_of_the_line_does_not_fit() -> None:
+    failed = page(7, f"{API}/v2/items", "local_processing_error", message="the reading was given up " * 5)
+    tried = attempt_line(attempt(7, f"{API}/v2/items", "local_processing_error", message=failed.message))
+    for lines in (page_lines(failed), log_lines(tried, UTC)):
+        told = ["".join(text for text, _ in piece) for line in lines for piece in lay_out_line(line, 48)]
+        assert any("local_processing_error" in one for one in told)
+
+
 def test_an_exit_code_of_a_newer_version_is_shown_as_it_is() -> None:
     assert exit_cell("some_new_code").text == "· some_new_code"
     assert meaning("some_new_code") == ""
@@ -174,7 +184,7 @@ def test_the_footer_leaves_no_key_out_that_has_room_and_keeps_their_order(width:
 
 @given(st.integers(1, 250), st.booleans())
 def test_the_header_fits_every_width(width: int, tall: bool) -> None:
-    state = HeaderState("a name", Mark("▶", "running", "active"), run_view(), NOW, TALLY, idle="why")
+    state = HeaderState("a name", StateGlyph("▶", "running", "active"), run_view(), NOW, TALLY, idle="why")
     for line in header_lines(state, width, tall=tall):
         for pieces in lay_out_line(line, width):
             assert sum(cell_len(text) for text, _ in pieces) == width
@@ -185,11 +195,11 @@ def test_what_is_urgent_stays_in_a_narrow_header() -> None:
         (line,) = header_lines(state, width, tall=False)
         return "".join(text for text, _ in lay_out_line(line, width)[0])
 
-    mark = Mark("✗", "engine failed", "error")
+    mark = StateGlyph("✗", "engine failed", "error")
     failed = HeaderState("n", mark, run_view(), NOW, TALLY, stale_ms=4_200, broken=True)
     assert "✗ engine failed" in shown(failed, 60)
     assert "⚠ stale 4 s" in shown(failed, 60)
-    frozen = HeaderState("n", Mark("▶", "running", "active"), run_view(), NOW, TALLY, frozen=True)
+    frozen = HeaderState("n", StateGlyph("▶", "running", "active"), run_view(), NOW, TALLY, frozen=True)
     assert "frozen" in shown(frozen, 40)
 
 
@@ -198,7 +208,7 @@ def test_the_clock_of_a_run_whose_engine_broke_off_stands_still() -> None:
     rests = {counted_as(at_rest(view, dead)) for view in origins()}
     assert rests == {"resting", "paused", "gave up", "finished"}
     state = HeaderState(
-        "n", Mark("○", "resting", "muted"), dead, NOW, {"resting": 7}, eta=Eta(None, None, Limit.resting)
+        "n", StateGlyph("○", "resting", "muted"), dead, NOW, {"resting": 7}, eta=Eta(None, None, Limit.resting)
     )
     text = "".join(text for line in header_lines(state, 120, tall=True) for text, _ in lay_out_line(line, 120)[0])
     assert "00:01:00" in text
@@ -208,7 +218,7 @@ def test_the_clock_of_a_run_whose_engine_broke_off_stands_still() -> None:
 
 
 def test_no_sign_of_rest_while_nothing_rests() -> None:
-    state = HeaderState("n", Mark("▶", "running", "active"), run_view(), NOW, TALLY)
+    state = HeaderState("n", StateGlyph("▶", "running", "active"), run_view(), NOW, TALLY)
     text = "".join(text for text, _ in lay_out_line(header_lines(state, 200, tall=True)[0], 200)[0])
     assert "○" not in text
 

@@ -8,11 +8,11 @@ from textual.widgets import Input
 from tests.console.sample_crawl import API, WWW
 from tests.console.support import Stage, stage
 from tests.console.test_asked import sent
-from tui_crawler.console.completion import Completion, shared_beginning
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.dialogs.completion import Completion, shared_beginning
+from tui_crawler.console.dialogs.jump import pane_name
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.screens.jump import pane_name
-from tui_crawler.console.screens.why import AskUrlScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url.why import AskUrlScreen
 from tui_crawler.domain.command import PauseOrigins, ResumeOrigins
 
 

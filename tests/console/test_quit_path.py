@@ -11,13 +11,13 @@ import pytest
 from tests.console.sample_crawl import API, NOW, run_view
 from tests.console.support import FakeDetacher, FakeHost, FakeReports, StageApp, stage
 from tui_crawler.console.app import CrawlerApp
-from tui_crawler.console.engine_room import DRAIN_MS, GRACE_MS, EngineEnd, Phase
-from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.console.poller import ReadFailed
-from tui_crawler.console.refresh import Snapshot
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.quit import AskQuitScreen, QuitScreen
-from tui_crawler.domain.run import RunHeld, StorageFailure
+from tui_crawler.console.dialogs.quit import AskQuitScreen, QuitScreen
+from tui_crawler.console.operator.engine_host import DRAIN_MS, GRACE_MS, EngineEnd, EnginePhase
+from tui_crawler.console.operator.exit_summary import ExitSummary
+from tui_crawler.console.overview.screen import OverviewScreen
+from tui_crawler.console.reading.poll_loop import ReadFailed
+from tui_crawler.console.reading.refresh import Snapshot
+from tui_crawler.domain.failure import RunHeld, StorageFailure
 from tui_crawler.domain.view import TotalsView
 
 
@@ -59,7 +59,7 @@ async def test_q_drains_and_leaves_when_the_engine_has_ended() -> None:
 
 async def test_a_database_that_cannot_be_read_at_the_end_is_told_and_is_no_success() -> None:
     async with stage(host=FakeHost(obeys=False)) as held:
-        host = held.app.room.host
+        host = held.app.hosting.host
         assert isinstance(host, FakeHost)
         await held.press("q")
         held.reports.failure = "/data/crawl.db is damaged"
@@ -266,15 +266,15 @@ async def test_new_work_starts_the_engine_of_an_ended_run_again_and_a_pause_does
     async with stage(host=host) as held:
         host.end.set()
         await held.engine_over()
-        assert held.app.room.phase is Phase.ended
+        assert held.app.hosting.phase is EnginePhase.ended
         host.end.clear()
         host.started.clear()
         await held.press("p")
         await held.decided()
-        assert held.app.room.phase is Phase.ended
+        assert held.app.hosting.phase is EnginePhase.ended
         await held.press("T")
         await held.decided()
-        assert held.app.room.phase is Phase.running
+        assert held.app.hosting.phase is EnginePhase.running
         host.end.set()
 
 

@@ -11,22 +11,25 @@ from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API, WWW, attempt, run_view
 from tests.console.support import FakeReports, FrozenClock
-from tui_crawler.console.failure_parts import FailureWindow
-from tui_crawler.console.pace import Pace
-from tui_crawler.console.poller import Answer, Poller, ReadFailed
+from tui_crawler.console.failures.queries import FailureWindow
+from tui_crawler.console.logs.queries import END, LogBefore, LogEntries
 from tui_crawler.console.ports import Reports
-from tui_crawler.console.refresh import AttemptWindow, Reader, Snapshot, Wants
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.console.reading.poll_loop import Answer, Poller, PollPace, ReadFailed
+from tui_crawler.console.reading.refresh import Part, PartReader, Snapshot, Wants
+from tui_crawler.console.urls.queries import PageOf
+from tui_crawler.domain.exit_code import Severity
+from tui_crawler.domain.failure import ReadingStopped, StorageFailure
+from tui_crawler.domain.page_view import PageDetail
 
 OVERVIEW = Wants(origins=True, events=True)
 
 
-def reader() -> tuple[Reader, FakeReports, FrozenClock]:
+def reader() -> tuple[PartReader, FakeReports, FrozenClock]:
     reports, clock = FakeReports(), FrozenClock()
-    return Reader(reports, clock), reports, clock
+    return PartReader(reports, clock), reports, clock
 
 
-def read(one: Reader, wants: Wants) -> Snapshot:
+def read(one: PartReader, wants: Wants) -> Snapshot:
     shot = one.read(wants)
     assert shot is not None
     return shot
@@ -39,7 +42,7 @@ def test_the_first_reading_has_everything_wanted_and_nothing_else() -> None:
     assert shot.events[0].attempt_id == 400
     assert shot.run is not None
     assert shot.totals is not None
-    assert (shot.origin, shot.page, dict(shot.parts)) == (None, None, {})
+    assert (shot.origin, dict(shot.parts)) == (None, {})
 
 
 def test_changed_origins_are_read_on_every_view_for_its_header_at_the_rate_of_counters() -> None:
@@ -153,7 +156,7 @@ def test_unchanged_parts_stay_the_same_object() -> None:
 
 
 @dataclass(frozen=True)
-class Counted:
+class Counted(Part):
     """A part that reads how many origins there are."""
 
     name: str
@@ -180,13 +183,14 @@ def test_parts_of_screens_are_read_at_their_rate_and_forgotten_when_nobody_wants
 
 def test_another_window_is_read_at_once() -> None:
     one, reports, clock = reader()
-    read(one, Wants(origin=API))
+    read(one, Wants(origin=API, parts=(LogBefore(END, API, attempts_only=True),)))
     clock.move(10)
     reports.asked.clear()
-    found = read(one, Wants(origin=API, attempts=AttemptWindow(problems_only=True))).origin
-    assert "attempts(after_id=0, before_id=0)" in reports.asked
-    assert found is not None
-    assert {attempt.exit_code for attempt in found.attempts} <= {"request_timeout", "rate_limited"}
+    problems = LogBefore(END, API, Severity.warning, attempts_only=True)
+    found = read(one, Wants(origin=API, parts=(problems,))).parts[problems]
+    assert "attempt_stretch(0, <, '')" in reports.asked
+    assert isinstance(found, LogEntries)
+    assert {line.source.exit_code for line in found.lines} == {"request_timeout", "rate_limited"}
 
 
 def test_what_a_failed_reading_took_in_comes_again() -> None:
@@ -220,7 +224,7 @@ def test_the_run_is_read_again_by_time_since_its_owner_may_die_without_a_commit(
 
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 9_000), st.booleans())))
 def test_pace_stays_between_its_bounds(rounds: list[tuple[int, int, bool]]) -> None:
-    pace = Pace()
+    pace = PollPace()
     for paint, took, failed in rounds:
         pace = pace.failed() if failed else pace.after(paint, took)
         assert pace.hz in {10, 5, 2}
@@ -228,7 +232,7 @@ def test_pace_stays_between_its_bounds(rounds: list[tuple[int, int, bool]]) -> N
 
 
 def test_pace_slows_down_when_painting_is_slow_and_recovers_after_a_calm_while() -> None:
-    pace = Pace().after(26, 0)
+    pace = PollPace().after(26, 0)
     assert pace.hz == 5
     assert pace.after(40, 0).hz == 2
     assert pace.after(40, 0).after(40, 0).hz == 2
@@ -238,8 +242,8 @@ def test_pace_slows_down_when_painting_is_slow_and_recovers_after_a_calm_while()
 
 
 def test_pace_gives_a_slow_database_half_the_time_and_doubles_the_wait_after_each_failure() -> None:
-    assert Pace().after(1, 700).wait_ms == 700
-    pace, waits = Pace(), []
+    assert PollPace().after(1, 700).wait_ms == 700
+    pace, waits = PollPace(), []
     for _ in range(7):
         pace = pace.failed()
         waits.append(pace.wait_ms)
@@ -274,6 +278,43 @@ def test_the_poller_takes_one_wish_at_a_time_and_tells_failures_as_values() -> N
     thread.join(20)
     assert reports.closed.is_set()
     assert not poller.ask(OVERVIEW)
+
+
+def test_what_is_wanted_instead_gives_up_the_reading_under_way() -> None:
+    begun, answers, came = threading.Event(), list[Answer](), threading.Semaphore(0)
+
+    class Long(FakeReports):
+        """A reading for another screen than the overview lasts until it is given up."""
+
+        def page_detail(self, url: str, links: int, counted: int) -> PageDetail | None:
+            begun.set()
+            while not self.stops():
+                pass
+            raise ReadingStopped
+
+    def deliver(answer: Answer) -> None:
+        answers.append(answer)
+        came.release()
+
+    poller = Poller(Long, FrozenClock(), deliver)
+    thread = threading.Thread(target=poller.run)
+    thread.start()
+    long = Wants(parts=(PageOf(WWW),))
+    assert poller.ask(long)
+    assert begun.wait(20)
+    assert not poller.ask(OVERVIEW)
+    assert poller.ask(OVERVIEW, instead=True)
+    assert came.acquire(timeout=20)
+    (answer,) = answers
+    assert isinstance(answer, Snapshot)
+    assert answer.wants == OVERVIEW
+    assert answer.changed, "what the one given up had read of the origins is not lost"
+    while not poller.ask(long):
+        assert thread.is_alive()
+    poller.close()
+    thread.join(20)
+    assert not thread.is_alive(), "nor does it hold up the end"
+    assert len(answers) == 1
 
 
 def test_a_database_that_cannot_be_opened_is_a_failure_too() -> None:

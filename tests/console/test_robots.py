@@ -6,11 +6,10 @@ from dataclasses import replace
 
 from tests.console.sample_crawl import API, NOW
 from tests.console.support import FakeReports, Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.origin_parts import robots_sheet
-from tui_crawler.console.present.robots_lines import decide, wanted_url
-from tui_crawler.console.screens.origin import OriginScreen
-from tui_crawler.console.screens.robots import RobotsScreen, RobotsText
+from tui_crawler.console.origin.queries import robots_sheet
+from tui_crawler.console.origin.rows import decide, wanted_url
+from tui_crawler.console.origin.screen import OriginScreen, RobotsLines, RobotsScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import RefetchRobots
 from tui_crawler.domain.contract import Contract
 
@@ -22,7 +21,7 @@ async def open_robots(held: Stage, *keys: str) -> None:
 
 
 def shown_text(held: Stage) -> str:
-    return held.app.screen.query_one(RobotsText).text
+    return held.app.screen.query_one(RobotsLines).text
 
 
 async def test_the_group_in_force_and_the_line_that_decides_are_marked_with_their_numbers() -> None:
@@ -134,7 +133,7 @@ async def test_a_file_of_half_a_million_bytes_is_shown_without_laying_out_what_i
     made: list[int] = []
     async with stage((120, 40), reports=reports) as held:
         await open_robots(held)
-        pane = held.app.screen.query_one(RobotsText)
+        pane = held.app.screen.query_one(RobotsLines)
         row = pane._row
         pane._row = lambda index: (made.append(index), row(index))[1]  # type: ignore[method-assign]  # counts
         pane.scroll_end(animate=False)

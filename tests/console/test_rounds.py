@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from tests.console.sample_crawl import WWW
 from tests.console.support import Stage, stage
-from tui_crawler.console.glyphs import state_mark
-from tui_crawler.console.poller import ReadFailed
-from tui_crawler.console.present.header import HeaderState, header_lines
-from tui_crawler.console.present.line import Split
-from tui_crawler.console.table_cells import cell_text
+from tui_crawler.console.panes.header import HeaderState, header_lines
+from tui_crawler.console.panes.line import Split
+from tui_crawler.console.reading.poll_loop import ReadFailed
+from tui_crawler.console.table.cells import cell_text
+from tui_crawler.text.glyphs import state_mark
 
 
 async def rounds(held: Stage, number: int, move_ms: int = 600) -> None:
@@ -24,7 +24,7 @@ async def rounds(held: Stage, number: int, move_ms: int = 600) -> None:
 
 async def test_rounds_that_cost_too_much_slow_it_down_and_calm_brings_it_back() -> None:
     async with stage((120, 30)) as held:
-        pace = held.app.rounds
+        pace = held.app.poll_timer
         await rounds(held, 2)
         assert pace.pace.hz == 10
         assert "/s slowed" not in held.text()
@@ -44,13 +44,13 @@ async def test_a_slowed_console_waits_longer_before_it_reads() -> None:
     async with stage((120, 30)) as held:
         held.clock.round_costs = 60
         await rounds(held, 4)
-        assert held.app.rounds.pace.hz == 2
+        assert held.app.poll_timer.pace.hz == 2
         held.clock.move(300)
         held.app.beat()
-        assert not held.app.reading
+        assert not held.app.poll_timer.under_way
         held.clock.move(300)
         held.app.beat()
-        assert held.app.reading
+        assert held.app.poll_timer.under_way
         await held.settle(1)
 
 
@@ -58,11 +58,11 @@ async def test_the_first_picture_of_a_screen_does_not_slow_it_down() -> None:
     async with stage((120, 30)) as held:
         await rounds(held, 1)
         await held.pilot.pause()
-        held.app.rounds.for_new_screen()
+        held.app.poll_timer.for_new_screen()
         held.clock.round_costs = 500
         await rounds(held, 1)
         await held.pilot.pause()
-        assert held.app.rounds.pace.hz == 10
+        assert held.app.poll_timer.pace.hz == 10
 
 
 async def test_what_is_wanted_soon_does_not_wait_for_the_pace() -> None:
@@ -71,17 +71,17 @@ async def test_what_is_wanted_soon_does_not_wait_for_the_pace() -> None:
         await rounds(held, 4)
         held.app.read_soon()
         held.app.beat()
-        assert held.app.reading
+        assert held.app.poll_timer.under_way
         await held.settle(1)
 
 
 async def test_a_reading_that_fails_is_told_once_and_holds_no_pace_against_the_screen() -> None:
     async with stage((120, 30)) as held:
         for _ in range(3):
-            held.app.rounds.begin(ReadFailed("no such table"))
-            held.app.rounds.end(0, painted=False)
-        assert held.app.rounds.failure == "no such table"
-        assert held.app.rounds.pace.failures == 3
+            held.app.poll_timer.begin(ReadFailed("no such table"))
+            held.app.poll_timer.end(0, painted=False)
+        assert held.app.poll_timer.failure == "no such table"
+        assert held.app.poll_timer.pace.failures == 3
         assert [notice.label for notice in held.app.notices] == ["The database cannot be read: no such table"]
 
 

@@ -11,15 +11,15 @@ from textual.widgets import Input
 from tests.console.rule_stage import comes, counted, editor, rows_of, seen, top, until, write
 from tests.console.sample_rules import FIRST, JOB, THIRD, versions
 from tests.console.support import Stage, stage
-from tui_crawler.console.journal_desk import Fate, News
+from tui_crawler.console.dialogs.choose import ConfirmScreen
+from tui_crawler.console.dialogs.help import HelpScreen
+from tui_crawler.console.failures.screen import FailuresScreen
+from tui_crawler.console.operator.journal import IntentOutcome, News
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.rule_draft import RuleDraft, entries_of
-from tui_crawler.console.screens.confirm import ConfirmScreen
-from tui_crawler.console.screens.failures import FailuresScreen
-from tui_crawler.console.screens.help import HelpScreen
-from tui_crawler.console.screens.rule_applying import Handover
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen
-from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.console.rules.applying import Handover
+from tui_crawler.console.rules.draft import RuleDraft, entries_of
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.domain.command import ActionResult, ApplyRules
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.ruleset import from_json
@@ -68,7 +68,7 @@ async def test_an_accepted_draft_is_left_behind_whatever_keys_came_too_soon(keys
         if keys == "2":
             assert top(held) is FailuresScreen
             return
-        draft = editor(held).bench.draft
+        draft = editor(held).session.draft
         assert draft is not None
         assert (draft.base.ruleset_id, draft.dirty) == (14, False)
         if "e" in keys:
@@ -95,8 +95,8 @@ async def test_an_edit_asked_for_too_soon_edits_the_newer_version() -> None:
         assert not held.app.screen.query_one(EntryLine).display
         await accept(held, version_first=True)
         assert held.app.screen.query_one(Input).value == "skip: /mine/x"
-        assert editor(held).bench.edited is not None
-        draft = editor(held).bench.draft
+        assert editor(held).session.edited is not None
+        draft = editor(held).session.draft
         assert draft is not None
         assert draft.base.ruleset_id == 14
 
@@ -121,7 +121,7 @@ async def test_a_help_sheet_over_a_draft_that_is_accepted_leaves_no_old_draft_be
         assert isinstance(held.app.screen, HelpScreen)
         await accept(held, version_first=True)
         await held.press("escape")
-        draft = editor(held).bench.draft
+        draft = editor(held).session.draft
         assert draft is not None
         assert (draft.base.ruleset_id, draft.dirty) == (14, False)
 
@@ -152,7 +152,7 @@ async def test_after_an_accepted_draft_the_view_begins_with_what_is_in_force_now
         await until(held, lambda: top(held) is RulesScreen)
         await held.type("E")  # before the view below has read anything again
         await held.settle(4, move_ms=1_100)
-        draft = editor(held).bench.draft
+        draft = editor(held).session.draft
         assert draft is not None
         assert draft.base.ruleset_id == 14
 
@@ -180,7 +180,7 @@ async def test_an_apply_asked_for_too_soon_is_not_done_again_when_it_was_refused
         await held.decided()
         await held.quiet()
         assert asked_for(held) == [13]
-        draft = editor(held).bench.draft
+        draft = editor(held).session.draft
         assert draft is not None
         assert draft.dirty
 
@@ -190,8 +190,8 @@ async def test_a_draft_nobody_takes_up_may_be_changed_and_is_left_when_it_comes_
         await drafted(held)
         await held.type("Ae")
         await until(held, lambda: bool(asked_for(held)))
-        ((intent, _),) = held.app.wishes._hearers
-        held.app.wishes.heard(News(intent, Fate.waiting))
+        ((intent, _),) = held.app.command_queue._hearers
+        held.app.command_queue.heard(News(intent, IntentOutcome.waiting))
         await held.quiet()
         assert held.app.screen.query_one(EntryLine).display
         await held.press("escape", rounds=1)
@@ -251,7 +251,7 @@ async def test_a_change_of_an_entry_that_is_gone_is_not_carried_over() -> None:
         text = " ".join(held.text().replace("│", " ").split())
         assert "1 added. + rule /mine/: skip true No longer makes sense and would be lost: rule" in text
         await held.press("y", rounds=1)
-        draft = editor(held).bench.draft
+        draft = editor(held).session.draft
         assert draft is not None
         assert [change.kind for change in draft.changes] == ["added"]
 
@@ -307,17 +307,17 @@ class TestPure:
     BASE = versions()[0]
     DRAFT = RuleDraft(BASE, MINE)
 
-    def after(self, fate: Fate, *results: ActionResult) -> Handover | None:
-        return Handover(self.DRAFT).after(News(self.DRAFT.intent(), fate, results=results))
+    def after(self, outcome: IntentOutcome, *results: ActionResult) -> Handover | None:
+        return Handover(self.DRAFT).after(News(self.DRAFT.intent(), outcome, results=results))
 
     def test_what_becomes_of_it(self) -> None:
-        assert self.after(Fate.written) == Handover(self.DRAFT)
-        assert self.after(Fate.refused) is None
-        assert self.after(Fate.failed) is None
-        noted = self.after(Fate.waiting)
+        assert self.after(IntentOutcome.written) == Handover(self.DRAFT)
+        assert self.after(IntentOutcome.refused) is None
+        assert self.after(IntentOutcome.failed) is None
+        noted = self.after(IntentOutcome.waiting)
         assert noted is not None
         assert not noted.under_way
-        done = self.after(Fate.done, ActionResult(1, "{}", f'{{"rulesets": {{"{JOB}": 15}}}}'))
+        done = self.after(IntentOutcome.done, ActionResult(1, "{}", f'{{"rulesets": {{"{JOB}": 15}}}}'))
         assert done is not None
         assert (done.version, done.under_way) == (15, True)
 

@@ -11,9 +11,9 @@ from tests.console.rule_stage import comes, counted, editor, rows_of, seen, top,
 from tests.console.sample_crawl import NOW
 from tests.console.sample_rules import HOUR, JOB, THIRD
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.console.rules.screen import RulesScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.ruleset import Ruleset
 
@@ -69,7 +69,7 @@ async def test_of_two_that_changed_places_the_one_is_told_that_was_moved(index: 
         held.app.screen.query_one("#rules-entries", CrawlTable).move_cursor(index=index)
         assert under_cursor(held).startswith(f"rule {moved}")
         await held.press(key, rounds=1)
-        draft = editor(held).bench.draft
+        draft = editor(held).session.draft
         assert draft is not None
         note = draft.note()
         assert note.startswith(f"moved rule {moved}")
@@ -132,7 +132,7 @@ async def test_taking_back_three_changes_shows_each_of_them() -> None:
             "✎ rule edited ^https://x/: skip true → /list/: skip true",
             "− rule deleted /new/: skip true",
         ]
-        assert editor(held).bench.draft is not None
+        assert editor(held).session.draft is not None
         await held.press("escape", "y", rounds=2)
         await held.press("space", "g", rounds=2)
         text = held.app.screen.query_one("#rules-difference", Lines).text

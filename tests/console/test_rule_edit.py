@@ -16,28 +16,18 @@ from tests.console.rule_stage import counted, editor, retype, rows_of, write
 from tests.console.sample_crawl import WWW
 from tests.console.sample_rules import FIRST, JOB, THIRD, FakeRules, versions
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.rule_bench import RuleBench, Typing
-from tui_crawler.console.rule_draft import RuleDraft, entries_of, policies_of
-from tui_crawler.console.rule_parts import RulesInForce
-from tui_crawler.console.safe_text import without_unseen
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen
-from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.console.rules.draft import DraftSession, RuleDraft, Typing, entries_of, policies_of
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.rules.queries import RulesInForce
+from tui_crawler.console.rules.screen import RulesScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import ApplyRules
 from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.matcher import All, Not, Test
 from tui_crawler.domain.pattern import escape
-from tui_crawler.domain.policy import (
-    EMPTY,
-    All,
-    DoNotCrawl,
-    Not,
-    PolicySet,
-    QueryPolicy,
-    Rule,
-    Test,
-    Whitelist,
-)
+from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.ruleset import RulesetChange, from_json, same_rules
+from tui_crawler.text.safe_text import without_unseen
 from tui_crawler.wiring.console_rules import ConsoleRules
 
 DESK = ConsoleRules(Path("none.db"))
@@ -177,7 +167,7 @@ def test_an_entry_that_is_gone_is_added_again_so_that_nothing_typed_is_lost() ->
 
 
 def test_an_entry_that_is_edited_keeps_the_version_it_was_read_from() -> None:
-    bench = RuleBench("")
+    bench = DraftSession("")
     old, new = versions()[0], replace(versions()[0], ruleset_id=14, who="another", policies=FIRST)
     bench.in_force = RulesInForce((old,))
     bench.hold(bench.renewed())
@@ -193,7 +183,7 @@ def test_an_entry_that_is_edited_keeps_the_version_it_was_read_from() -> None:
 
 
 def test_a_draft_begins_with_the_version_that_was_seen() -> None:
-    bench = RuleBench("")
+    bench = DraftSession("")
     seen, now = versions()[1], versions()[0]
     bench.in_force = RulesInForce((now,))
     bench.hold(bench.renewed(seen))
@@ -213,7 +203,7 @@ async def edit_calendar(held: Stage) -> Input:
 
 
 def rules_of(held: Stage) -> list[str]:
-    draft = editor(held).bench.draft
+    draft = editor(held).session.draft
     assert draft is not None
     return [rule.match for rule in draft.policies.rules]
 
@@ -261,7 +251,7 @@ async def test_what_is_wrong_stays_in_the_line_and_esc_leaves_the_entry_alone() 
         assert rules_of(held) == ["/feed/", "/calendar/", "^/v2/user/"]
         assert "Nothing is drafted" in held.text()
         await held.press("E", "enter", rounds=1)  # nothing was changed
-        assert not editor(held).bench.dirty
+        assert not editor(held).session.dirty
         await held.press("escape", rounds=2)
         assert isinstance(held.app.screen, RulesScreen)
         assert held.journal.sent == []
@@ -302,10 +292,10 @@ async def test_a_version_that_comes_meanwhile_is_a_conflict_and_keeps_what_was_t
         assert "Carry the change over to ruleset 14 by someone else?" in text
         assert "1 edited. edited rule /calendar/: skip true → /mine/: skip true" in text
         await held.press("n", rounds=1)
-        assert editor(held).bench.overtaken is not None
+        assert editor(held).session.overtaken is not None
         await held.press("A", "y", rounds=1)
         assert held.journal.sent == []
-        draft = editor(held).bench.draft
+        draft = editor(held).session.draft
         assert draft is not None
         assert draft.base.ruleset_id == 14
         assert rules_of(held) == ["/feed/", "/mine/"]  # version 14 has no rule for /v2/user/
@@ -328,7 +318,7 @@ async def test_an_edit_from_a_frozen_view_begins_with_the_version_that_was_shown
         await held.settle(3, move_ms=1_100)
         await held.press("E", rounds=3)
         assert held.app.screen.query_one(Input).value == "do_not_crawl: path: {prefix: /admin/}"
-        draft = editor(held).bench.draft
+        draft = editor(held).session.draft
         assert draft is not None
         assert draft.base.ruleset_id == 13
 

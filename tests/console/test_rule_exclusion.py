@@ -11,8 +11,8 @@ from tests.console.sample_crawl import origins
 from tests.console.sample_rules import ADDED
 from tests.console.support import stage
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.rule_exclusion import exclude, exclude_origins, readmit
-from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.console.rules.exclusion import exclude, exclude_origins, readmit
+from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.domain.command import Exclude
 from tui_crawler.domain.exclusion import Exclusion
 

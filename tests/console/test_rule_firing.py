@@ -12,19 +12,19 @@ from tests.console.sample_crawl import API, NOW, WWW
 from tests.console.sample_failures import refusal_counts
 from tests.console.sample_rules import ADDED, FIRST, THIRD, versions
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
-from tui_crawler.console.present.line import Line
-from tui_crawler.console.present.rule_rows import firing_line
-from tui_crawler.console.rule_draft import RuleDraft, entries_of
-from tui_crawler.console.rule_firing import Firing, firings, without_entry
-from tui_crawler.console.screens.why import WhyScreen
-from tui_crawler.console.table_cells import cell_text
+from tui_crawler.console.rules.draft import RuleDraft, entries_of
+from tui_crawler.console.rules.rows import rule_hits_line
+from tui_crawler.console.rules.rule_hits import RuleHits, firings, without_entry
+from tui_crawler.console.table.cells import cell_text
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url.why import WhyScreen
 from tui_crawler.domain.command import ApplyRules
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.page_view import RefusedView
-from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Test
-from tui_crawler.domain.refusal_view import RefusalCount, RefusalCounts
+from tui_crawler.domain.matcher import Test
+from tui_crawler.domain.page_view import RefusalCount, RefusalCounts, RefusedView
+from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule
 from tui_crawler.domain.ruleset import from_json
 
 NONE = RefusalCounts((), 10, 10)
@@ -34,7 +34,7 @@ def text_of(line: Line, width: int = 200) -> str:
     return "".join(text for text, _ in lay_out_line(line, width)[0]).rstrip()
 
 
-def by_words(policies: PolicySet, counts: RefusalCounts, *links: RefusedView) -> dict[str, Firing | None]:
+def by_words(policies: PolicySet, counts: RefusalCounts, *links: RefusedView) -> dict[str, RuleHits | None]:
     """What each entry has done, by its words."""
     entries = entries_of(policies)
     found = firings(entries, (), counts, links)
@@ -71,7 +71,7 @@ def test_refusals_are_counted_for_the_entry_whose_words_they_carry() -> None:
 
 def test_an_exclusion_that_an_operator_added_is_counted_by_its_place() -> None:
     found = firings((), ADDED, refusal_counts())
-    assert found["operator", 0] == Firing(212, NOW - 5 * 60_000, f"{API}/refused/5", 11, 13)
+    assert found["operator", 0] == RuleHits(212, NOW - 5 * 60_000, f"{API}/refused/5", 11, 13)
 
 
 def refused(source: str, parameter: str, url: str, number: int = 5) -> RefusalCount:
@@ -86,7 +86,7 @@ def query(path: str, name: str, source: str) -> QueryPolicy:
 
 def test_query_policies_of_one_place_are_told_apart_by_what_they_refused() -> None:
     twins = PolicySet(url_query_parameters=(query("/a", "x", "console"), query("/b", "y", "console")))
-    assert set(by_words(twins, NONE).values()) == {Firing(beside=1)}
+    assert set(by_words(twins, NONE).values()) == {RuleHits(beside=1)}
     rows = (
         refused("console", "sort", f"{API}/a?sort=1"),
         refused("console", "order", f"{API}/b?order=1", 3),
@@ -97,7 +97,7 @@ def test_query_policies_of_one_place_are_told_apart_by_what_they_refused() -> No
         'x where path begins with "/a"': (5, 1),
         'y where path begins with "/b"': (3, 1),
     }
-    line = text_of(firing_line(said['x where path begins with "/a"'], NONE, UTC, query=True))
+    line = text_of(rule_hits_line(said['x where path begins with "/a"'], NONE, UTC, query=True))
     assert "told by samples from 1 other of its place" in line
 
 
@@ -108,7 +108,7 @@ def test_of_query_policies_of_one_place_nothing_is_said_while_one_refusal_stays_
     assert first is not None
     assert first.count == 5
     assert second is None
-    assert "at one place with others" in text_of(firing_line(None, NONE, UTC, query=True))
+    assert "at one place with others" in text_of(rule_hits_line(None, NONE, UTC, query=True))
 
 
 def test_a_query_policy_is_known_although_its_line_has_moved() -> None:
@@ -172,27 +172,29 @@ def test_a_link_that_an_exclusion_or_an_accept_rule_refused_shows_that_it_fired(
 def test_rules_that_cannot_be_compiled_are_no_reason_to_fail() -> None:
     bad = PolicySet(exclusions=(Exclusion("pattern", "("),))
     (one,) = by_words(bad, NONE, RefusedView(API, "exclusion", 7, "https://b.example/x")).values()
-    assert one == Firing(links_in_all=7)
+    assert one == RuleHits(links_in_all=7)
 
 
 def test_the_line_of_an_entry_says_what_is_known_and_what_is_not() -> None:
-    assert "counting" in text_of(firing_line(None, None, UTC, query=False))
-    assert "not in the log" in text_of(firing_line(None, NONE, UTC, query=False))
-    assert text_of(firing_line(Firing(), NONE, UTC, query=False)) == "∅ never fired"
+    assert "counting" in text_of(rule_hits_line(None, None, UTC, query=False))
+    assert "not in the log" in text_of(rule_hits_line(None, NONE, UTC, query=False))
+    assert text_of(rule_hits_line(RuleHits(), NONE, UTC, query=False)) == "∅ never fired"
     some = RefusalCounts((), 200_000, 1_204_331)
-    assert text_of(firing_line(Firing(), some, UTC, query=False)) == (
+    assert text_of(rule_hits_line(RuleHits(), some, UTC, query=False)) == (
         "∅ never fired among the newest 200 000 of 1 204 331 attempts"
     )
-    once = Firing(1, NOW, f"{API}/x", 12, 12)
-    assert text_of(firing_line(once, NONE, UTC, query=False)) == (
+    once = RuleHits(1, NOW, f"{API}/x", 12, 12)
+    assert text_of(rule_hits_line(once, NONE, UTC, query=False)) == (
         f"fired 1 time, last 2026-01-05 10:41:07 by ruleset 12: {API}/x"
     )
     assert "40 URLs beside it: no query policy is for them" in text_of(
-        firing_line(once, refusal_counts(), UTC, query=True)
+        rule_hits_line(once, refusal_counts(), UTC, query=True)
     )
-    links = Firing(links=True, links_in_all=3, sample_url=f"{API}/y")
-    assert text_of(firing_line(links, NONE, UTC, query=False)).endswith(f"for example {API}/y")
-    assert "refused nothing that was tried" in text_of(firing_line(replace(links, links=False), NONE, UTC, query=False))
+    links = RuleHits(links=True, links_in_all=3, sample_url=f"{API}/y")
+    assert text_of(rule_hits_line(links, NONE, UTC, query=False)).endswith(f"for example {API}/y")
+    assert "refused nothing that was tried" in text_of(
+        rule_hits_line(replace(links, links=False), NONE, UTC, query=False)
+    )
 
 
 # the view
@@ -257,7 +259,7 @@ async def test_what_if_also_asks_the_open_draft() -> None:
         await held.type("skip: /products/")
         await held.press("enter", rounds=1)
         await counted(held)
-        assert editor(held).bench.drafted is not None
+        assert editor(held).session.drafted is not None
         await held.press("i", rounds=0)
         await held.type(f"{WWW}/products/7")
         await held.press("enter", rounds=3)
@@ -288,11 +290,11 @@ def test_an_entry_moves_within_its_section_only() -> None:
     assert moved.dirty
     assert moved.moved(first.key, -1).policies == THIRD
     assert draft.moved(first.key, -1) == draft.moved(third.key, 1) == draft.moved("no such key", 1) == draft
-    assert draft.stays(first.key, -1) == "it is the first rule already"
-    assert draft.stays(third.key, 1) == "it is the last rule already"
-    assert draft.stays("no such key", 1) == "it is taken out of the draft; {rule.delete} puts it back"
-    assert draft.stays(entries_of(THIRD)[0].key, 1) == "it is the only do_not_crawl"
-    assert draft.stays(first.key, 1) == draft.stays(second.key, -1) == ""
+    assert draft.why_fixed(first.key, -1) == "it is the first rule already"
+    assert draft.why_fixed(third.key, 1) == "it is the last rule already"
+    assert draft.why_fixed("no such key", 1) == "it is taken out of the draft; {rule.delete} puts it back"
+    assert draft.why_fixed(entries_of(THIRD)[0].key, 1) == "it is the only do_not_crawl"
+    assert draft.why_fixed(first.key, 1) == draft.why_fixed(second.key, -1) == ""
     assert [rule.match for rule in draft.moved(second.key, 1).policies.rules][-1] == "/calendar/"
 
 
@@ -305,11 +307,11 @@ async def test_a_rule_is_moved_in_the_draft_and_applied_in_its_new_place() -> No
         table.move_cursor(key=key)
         await held.press("J", rounds=1)
         assert table.cursor_key == key
-        assert [rule.match for rule in editor(held).bench.draft.policies.rules][-1] == "/calendar/"  # type: ignore[union-attr]
+        assert [rule.match for rule in editor(held).session.draft.policies.rules][-1] == "/calendar/"  # type: ignore[union-attr]
         await held.press("J", rounds=1)
         assert "it is the last rule already" in held.text()
         await held.press("K", "K", rounds=1)
-        assert next(rule.match for rule in editor(held).bench.draft.policies.rules) == "/calendar/"  # type: ignore[union-attr]
+        assert next(rule.match for rule in editor(held).session.draft.policies.rules) == "/calendar/"  # type: ignore[union-attr]
         await counted(held)
         await held.press("A", rounds=0)
         await held.decided()

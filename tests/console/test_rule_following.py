@@ -13,12 +13,12 @@ from tests.console.rule_stage import asked, counted, editor, until, write
 from tests.console.sample_crawl import WWW
 from tests.console.sample_rules import JOB, FakeRules, versions
 from tests.console.support import PATIENT_S, FrozenClock, Stage, stage
-from tui_crawler.console.impact_room import ImpactNews, ImpactRoom, Timing
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.rule_impact import age_words
-from tui_crawler.console.rule_draft import RuleDraft
-from tui_crawler.console.screens.rule_applying import TypeCountScreen
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen
+from tui_crawler.console.rules.applying import TypeCountScreen
+from tui_crawler.console.rules.draft import RuleDraft
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, Timing
+from tui_crawler.console.rules.impact_lines import age_words
 from tui_crawler.domain.command import ApplyRules
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.preview import KnownUrl
@@ -216,7 +216,7 @@ class TestRoom:
                 heard.append(news)
                 over.release()
 
-        room = ImpactRoom(rules, FrozenClock(), hear)
+        room = ImpactCounter(rules, FrozenClock(), hear)
         thread = threading.Thread(target=room.run)
         thread.start()
         for step in steps:

@@ -14,13 +14,13 @@ from tests.console.fake_reports import FakeReports
 from tests.console.rule_stage import asked, editor, rows_of, top, until
 from tests.console.sample_rules import FIRST, FakeRules, versions
 from tests.console.support import Stage, stage
+from tui_crawler.console.dialogs.choose import ConfirmScreen
+from tui_crawler.console.dialogs.help import HelpScreen
+from tui_crawler.console.failures.screen import FailuresScreen
+from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.screens.confirm import ConfirmScreen
-from tui_crawler.console.screens.failures import FailuresScreen
-from tui_crawler.console.screens.help import HelpScreen
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen
-from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.domain.command import Exclude
 
 TEXT = "skip: /2024/q:Dz-X p/"
@@ -46,7 +46,7 @@ def line(held: Stage) -> tuple[str, str]:
     found = held.app.screen.query_one(EntryLine)
     assert found.display
     assert held.app.screen.query_one(Input).has_focus
-    return found.purpose, found.text
+    return found.use.name, found.text
 
 
 async def test_an_entry_typed_before_the_rules_are_read_goes_into_the_draft() -> None:
@@ -111,7 +111,7 @@ async def test_undoing_a_version_waits_for_the_versions() -> None:
         hold_up(held)
         await held.type("4u")
         await let_read(held)
-        draft = editor(held).bench.draft
+        draft = editor(held).session.draft
         assert draft is not None
         assert draft.returns_to == 12
 
@@ -201,7 +201,7 @@ async def test_keys_after_enter_are_no_part_of_the_entry_and_act_on_the_draft() 
     async with stage((160, 40)) as held:
         await held.press("4", rounds=3)
         await burst(held, *"eskip: /mine/", "enter", *"D", *"eskip: /other/", "enter", *"K")
-        draft = editor(held).bench.draft
+        draft = editor(held).session.draft
         assert draft is not None
         assert [rule.match for rule in draft.policies.rules] == ["/feed/", "/calendar/", "/other/", "^/v2/user/"]
         assert any(row.startswith("+ rule new  /other/") for row in rows_of(held, "#draft-entries"))
@@ -238,7 +238,7 @@ async def test_an_exclusion_is_put_on_the_list_from_inside_a_draft_which_stays()
         await held.press("y", rounds=1)
         await held.decided()
         assert held.journal.sent == [Exclude("host", "www.example.com", "2q")]
-        assert editor(held).bench.dirty
+        assert editor(held).session.dirty
         assert "1 taken out" in held.text()
 
 

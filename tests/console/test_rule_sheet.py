@@ -9,15 +9,15 @@ from tests.console.fake_reports import FakeReports
 from tests.console.rule_stage import editor, rows_of, top, until
 from tests.console.sample_rules import FIRST, FakeRules, versions
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.impact_room import ImpactNews
+from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.rule_impact import impact_words
-from tui_crawler.console.present.rule_sheet import since_of
-from tui_crawler.console.rule_draft import RuleDraft, entries_of
-from tui_crawler.console.screens.confirm import ConfirmScreen
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen
-from tui_crawler.console.screens.rules import RuleSheetScreen, RulesScreen
+from tui_crawler.console.rules.draft import RuleDraft, entries_of
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.rules.impact import ImpactNews
+from tui_crawler.console.rules.impact_lines import impact_words
+from tui_crawler.console.rules.rows import since_of
+from tui_crawler.console.rules.screen import RuleSheetScreen, RulesScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.preview import Preview
 

@@ -9,17 +9,17 @@ from tests.console.rule_stage import editor, rows_of
 from tests.console.sample_crawl import NOW
 from tests.console.sample_rules import JOB, THIRD, versions
 from tests.console.support import stage
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.dialogs.pane_help import PaneHelpScreen
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.rule_rows import ENTRY_COLUMNS, RULE_COLUMNS, entry_row, without_empty
-from tui_crawler.console.rule_draft import RuleDraft, entries_of
-from tui_crawler.console.rule_words import change_words, counted_changes
-from tui_crawler.console.screens.pane_help import PaneHelpScreen
-from tui_crawler.console.table_cells import cell_text
+from tui_crawler.console.rules.draft import RuleDraft, entries_of
+from tui_crawler.console.rules.rows import ENTRY_COLUMNS, RULE_COLUMNS, entry_row, without_empty
+from tui_crawler.console.table.cells import cell_text
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.ruleset_change import changes_between
+from tui_crawler.text.rule_words import change_words, counted_changes
 
 A, B, C, D = (Rule(f"/{name}/", skip=True, source=f"my.yaml:{n}") for n, name in enumerate("abcd"))
 

@@ -15,23 +15,24 @@ from tests.console.rule_stage import counted, editor, rows_of, until, write
 from tests.console.sample_crawl import API, WWW
 from tests.console.sample_rules import ADDED, FIRST, JOB, SECOND, THIRD, FakeRules, versions
 from tests.console.support import PATIENT_S, FrozenClock, Stage, stage
-from tui_crawler.console.applied_versions import AppliedVersions
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.impact_room import ImpactNews, ImpactRoom
+from tui_crawler.console.dialogs.choose import ConfirmScreen
+from tui_crawler.console.failures.screen import FailuresScreen
+from tui_crawler.console.operator.commands import AppliedVersions
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.same_as import same_as
-from tui_crawler.console.rule_draft import RuleDraft, entries_of, policies_of
-from tui_crawler.console.rule_pattern import pattern_of
-from tui_crawler.console.screens.confirm import ConfirmScreen
-from tui_crawler.console.screens.failures import FailuresScreen
-from tui_crawler.console.screens.rule_applying import TypeCountScreen
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen
-from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.console.rules.applying import TypeCountScreen
+from tui_crawler.console.rules.draft import RuleDraft, entries_of, policies_of
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews
+from tui_crawler.console.rules.pattern import pattern_of
+from tui_crawler.console.rules.screen import RulesScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import ActionResult, ApplyRules
 from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.matcher import Test
 from tui_crawler.domain.pattern import Pattern
-from tui_crawler.domain.policy import DoNotCrawl, PolicySet, Rule, Test
+from tui_crawler.domain.policy import DoNotCrawl, PolicySet, Rule
 from tui_crawler.domain.ruleset import RulesetChange, from_json, same_rules, to_json
+from tui_crawler.text.same_as import same_as
 from tui_crawler.wiring.console_rules import ConsoleRules
 
 PRODUCTS = "skip: /products/1[0-9]$"
@@ -152,7 +153,7 @@ class TestDraft:
             box = held.app.screen.query_one(Input)
             assert box.value == "skip: ("
             assert box.has_focus
-            assert not editor(held).bench.dirty
+            assert not editor(held).session.dirty
 
     async def test_applies_what_was_drafted_as_a_version_made_from_the_one_in_force(self) -> None:
         async with stage((160, 40)) as held:
@@ -291,7 +292,7 @@ class TestDraft:
             )
             held.reports.commit()
             await held.settle(3, move_ms=1_100)
-            assert editor(held).bench.dirty
+            assert editor(held).session.dirty
             assert "⚠ ruleset 14 by someone else is in force now" in held.text()
 
     async def test_undo_version_drafts_what_held_before(self) -> None:
@@ -430,7 +431,7 @@ class TestImpactRoom:
                 told.set()
 
         rules = FakeRules(gate=threading.Event())
-        room = ImpactRoom(rules, FrozenClock(), hear)
+        room = ImpactCounter(rules, FrozenClock(), hear)
         thread = threading.Thread(target=room.run)
         thread.start()
         drafts = [RuleDraft(versions()[0], PolicySet(rules=(Rule(f"/{n}/", skip=True),))) for n in range(3)]

@@ -13,14 +13,14 @@ from tests.cli.crawls import store_crawl
 from tests.console.rule_stage import asked, counted, editor, on_database, read_again, retype, rows_of, write
 from tests.console.support import Stage
 from tests.storage.making import A, B
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.screens.confirm import ConfirmScreen
-from tui_crawler.console.screens.rules import RulesScreen
+from tui_crawler.console.rules.screen import RulesScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import ApplyRules, Exclude
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.ruleset import to_json
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.steering import carry_out
 
 SITES = (f"{A}/", f"{A}/one", f"{A}/list/1", f"{A}/list/2")
@@ -127,7 +127,7 @@ async def test_an_edited_entry_keeps_its_place_is_undone_and_meets_a_conflict(se
         await held.press("A", rounds=1)
         assert "nothing of the draft is left to be carried over" in held.text()
         assert in_force(several) == (4, ["/two"], "someone else")
-        draft = editor(held).bench.draft
+        draft = editor(held).session.draft
         assert draft is not None
         assert [rule.match for rule in draft.policies.rules] == ["/mine", "/list/"]
 

@@ -7,19 +7,19 @@ from dataclasses import replace
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import FrozenClock
-from tui_crawler.console.glyphs import Mark
-from tui_crawler.console.picture import EngineStanding, Picture
-from tui_crawler.console.refresh import Snapshot, Wants
+from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.snapshot import EngineStanding, LiveState
 from tui_crawler.domain.idle_reason import SILENT_MS
 from tui_crawler.domain.view import RunView
+from tui_crawler.text.glyphs import StateGlyph
 
-_ENGINE = EngineStanding(Mark("▶", "running", "active"))
+_ENGINE = EngineStanding(StateGlyph("▶", "running", "active"))
 TOTALS = FakeReports().totals()
 
 
 def test_the_clock_of_a_run_does_not_go_back_when_its_engine_is_killed() -> None:
     clock = FrozenClock()
-    picture = Picture(clock)
+    picture = LiveState(clock)
 
     def worked(run: RunView) -> int:
         picture.feed(Snapshot(Wants(), 1, run, TOTALS))

@@ -13,15 +13,15 @@ from rich.cells import cell_len
 
 from tests.console.poisoned_lines import every_line
 from tests.console.test_safe_text import ANY_TEXT, NASTY
+from tui_crawler.console.dialogs.pivot_rows import pivot_of, pivot_rows
+from tui_crawler.console.panes.line import Hanging, Line, Prose, Split
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.typing import plain_text
-from tui_crawler.console.ports import QueryAnswer
-from tui_crawler.console.present.line import Hanging, Line, Prose, Split
-from tui_crawler.console.present.pivot import pivot_of, pivot_rows
-from tui_crawler.console.present.sql_rows import answer_columns, answer_lines, answer_record, answer_rows
-from tui_crawler.console.safe_text import safe, without_unseen
-from tui_crawler.console.table_cells import Styled
-from tui_crawler.console.view_export import FORMATS, TableText, export
+from tui_crawler.console.sql.rows import answer_columns, answer_lines, answer_record, answer_rows
+from tui_crawler.console.table.cells import Styled
+from tui_crawler.console.table.export import FORMATS, TableText, export
+from tui_crawler.domain.operator_view import QueryAnswer
+from tui_crawler.text.safe_text import safe, without_unseen
 
 TEXT = ANY_TEXT | NASTY
 VALUE = TEXT | st.none() | st.integers(-(2**63), 2**63 - 1) | st.floats() | st.binary(max_size=40)

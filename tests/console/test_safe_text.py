@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui_crawler.console.safe_text import ELLIPSIS, MAX_MARKS, clip, fit, safe
+from tui_crawler.text.safe_text import ELLIPSIS, MAX_MARKS, clip, fit, safe
 
 CORPUS = json.loads((Path(__file__).parent / "corpora" / "terminal_injection.json").read_text("utf-8"))
 FORBIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -140,5 +140,5 @@ def test_fit_aligns() -> None:
 
 
 def test_the_command_line_can_use_it_without_textual() -> None:
-    code = "import sys, tui_crawler.console.safe_text; sys.exit('textual' in sys.modules)"
+    code = "import sys, tui_crawler.text.safe_text; sys.exit('textual' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])

@@ -1,7 +1,9 @@
-"""The pictures in screenshots/: made here, with clock and rows that stand still, and compared with what is committed.
+"""What the screens show, made with clock and rows that stand still, and compared with what is committed.
 
-Every scene at four sizes, in a dark and in a light theme. `TUI_CRAWLER_UPDATE_SCREENSHOTS=1` writes them anew, and the
-PNG of those that README.md shows; `TUI_CRAWLER_SCREENSHOTS=FOLDER` writes a PNG of each there, to be looked at.
+Every scene at four sizes, in a dark and in a light theme, as text (in screens/, a file for each scene); and as pictures
+(in screenshots/) those that a reader looks at: each scene once, the overview and a URL in all sizes and looks.
+`TUI_CRAWLER_UPDATE_SCREENSHOTS=1` writes both anew, and the PNG of those that README.md shows;
+`TUI_CRAWLER_SCREENSHOTS=FOLDER` writes a PNG of each scene there, in all sizes and looks, to be looked at.
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
-from itertools import product
+from difflib import unified_diff
+from itertools import islice, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 import rich.console
@@ -18,12 +22,14 @@ from rich.terminal_theme import TerminalTheme
 
 from tests.console.rule_stage import counted
 from tests.console.sample_crawl import API, DOCS, NOW, WWW
+from tests.console.screen_text import Line, screen_lines, write_screens
 from tests.console.support import FakeDetacher, FakeHost, FakeReports, Stage, stage
 from tests.console.test_welcome import welcome
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.theme import DARK, LIGHT
 
-FOLDER = Path(__file__).parents[2] / "screenshots"
+PICTURES = Path(__file__).parents[2] / "screenshots"
+TEXTS = Path(__file__).parent / "screens"
 UPDATE = os.environ.get("TUI_CRAWLER_UPDATE_SCREENSHOTS") == "1"
 LOOK_AT = os.environ.get("TUI_CRAWLER_SCREENSHOTS", "")
 GAINS = (9, 12, 14, 17, 15, 19, 22, 21, 18, 24, 26, 23, 19, 20, 22, 25, 27, 24, 21, 18, 17, 19, 21, 20)
@@ -83,8 +89,22 @@ XTERM = TerminalTheme(
 """What xterm shows its 16 colours as."""
 
 FEW_SCENES = ("overview", "failures", "origin")
+IN_ALL_SIZES = ("overview", "url")
 SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark"})
 """What README.md shows, as PNG."""
+
+
+def named(scene: str, size: tuple[int, int], look: str) -> str:
+    """The name of a picture."""
+    return f"{scene}-{size[0]}x{size[1]}-{look}"
+
+
+KEPT = (
+    {named(scene, SIZES[0], "dark") for scene in (*SCENES, WELCOME)}
+    | {named(*parts) for parts in product(IN_ALL_SIZES, SIZES, LOOKS)}
+    | {named(*parts) for parts in product(("overview",), SIZES[:1], FEW_COLOURS)}
+)
+"""The pictures that a reader looks at."""
 
 HOSTED = frozenset({"quit"})
 """Scenes of a console that carries the run out itself, and could leave it."""
@@ -135,8 +155,8 @@ async def set_scene(held: Stage, keys: tuple[str, ...]) -> None:
         await counted(held)
 
 
-async def picture(held: Stage, size: tuple[int, int], look: str) -> str:
-    """The screen at a size, in a theme, as SVG."""
+async def show(held: Stage, size: tuple[int, int], look: str) -> None:
+    """Paints the screen at a size, in a theme."""
     held.app.theme = LOOKS[look] if look in LOOKS else FEW_COLOURS[look][0]
     await held.pilot.resize_terminal(*size)
     await held.quiet()
@@ -144,62 +164,86 @@ async def picture(held: Stage, size: tuple[int, int], look: str) -> str:
     screen = held.app.console_screen
     assert screen is not None
     screen.tick()
-    held.app.board.show_header(screen, held.clock.mono_ms())
+    held.app.show_header(screen)
     await held.quiet()
-    return plain(held.app.export_screenshot(title="tui-crawler"))
+
+
+class Album:
+    """The screens of one scene, to be compared with what is committed."""
+
+    def __init__(self, scene: str) -> None:
+        self.scene = scene
+        self.screens: dict[str, dict[str, list[Line]]] = {}
+        self.pictures: dict[str, str] = {}
+
+    def add(self, app: Any, size: tuple[int, int], look: str) -> None:
+        """Takes what is on the screen."""
+        self.screens.setdefault(f"{size[0]}x{size[1]}", {})[look] = screen_lines(app)
+        name = named(self.scene, size, look)
+        if name not in KEPT and not LOOK_AT:
+            return
+        svg = plain(app.export_screenshot(title="tui-crawler"))
+        if name in KEPT:
+            self.pictures[name] = svg
+        if LOOK_AT:
+            write_png(svg, Path(LOOK_AT) / f"{name}.png")
+
+    def compare(self, name: str) -> None:
+        """Compares all that was taken with the text of that name and with the pictures, or puts it there."""
+        text = write_screens(self.screens)
+        if UPDATE:
+            (TEXTS / f"{name}.txt").write_text(text, encoding="utf-8")
+            for picture, svg in self.pictures.items():
+                (PICTURES / f"{picture}.svg").write_text(svg, encoding="utf-8")
+                if picture in SHOWN:
+                    write_png(svg, PICTURES / f"{picture}.png")
+        committed = (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
+        if committed != text:
+            lines = unified_diff(committed.split("\n"), text.split("\n"), "committed", "made", n=0, lineterm="")
+            pytest.fail(f"{name} differs:\n" + "\n".join(islice(lines, 80)), pytrace=False)
+        kept = {name: (PICTURES / f"{name}.svg").read_text(encoding="utf-8") for name in self.pictures}
+        assert not [name for name, svg in self.pictures.items() if kept[name] != svg]
 
 
 @pytest.mark.parametrize("scene", SCENES)
-async def test_pictures_are_those_that_are_committed(scene: str) -> None:
+async def test_screens_are_those_that_are_committed(scene: str) -> None:
     host = FakeHost(obeys=False) if scene in HOSTED else None
-    made: dict[str, str] = {}
+    album = Album(scene)
     async with stage(TINY, reports=FakeReports(), host=host, detacher=FakeDetacher()) as held:
         await set_scene(held, SCENES[scene])
         for size, look in product(SIZES, LOOKS):
-            made[named(scene, size, look)] = await picture(held, size, look)
-    compare(made)
+            await show(held, size, look)
+            album.add(held.app, size, look)
+    album.compare(scene)
 
 
-@pytest.mark.parametrize(("scene", "look"), list(product(FEW_SCENES, FEW_COLOURS)))
-async def test_pictures_of_terminals_that_show_less(scene: str, look: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in FEW_COLOURS[look][1].items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(rich.console, "SVG_EXPORT_THEME", XTERM)
-    async with stage(TINY, reports=FakeReports(), detacher=FakeDetacher()) as held:
-        await set_scene(held, SCENES[scene])
-        compare({named(scene, SIZES[0], look): await picture(held, SIZES[0], look)})
+@pytest.mark.parametrize("scene", FEW_SCENES)
+async def test_screens_of_terminals_that_show_less(scene: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    album = Album(scene)
+    for look, (_, environment) in FEW_COLOURS.items():
+        with monkeypatch.context() as terminal:
+            for name, value in environment.items():
+                terminal.setenv(name, value)
+            terminal.setattr(rich.console, "SVG_EXPORT_THEME", XTERM)
+            async with stage(TINY, reports=FakeReports(), detacher=FakeDetacher()) as held:
+                await set_scene(held, SCENES[scene])
+                await show(held, SIZES[0], look)
+                album.add(held.app, SIZES[0], look)
+    album.compare(f"{scene}-few-colours")
 
 
-async def test_pictures_of_the_welcome_are_those_that_are_committed() -> None:
-    made: dict[str, str] = {}
+async def test_screens_of_the_welcome_are_those_that_are_committed() -> None:
+    album = Album(WELCOME)
     async with welcome() as held:
         for size, look in product(SIZES, LOOKS):
             held.app.theme = LOOKS[look]
             await held.pilot.resize_terminal(*size)
             await held.worked()
-            made[named(WELCOME, size, look)] = plain(held.app.export_screenshot(title="tui-crawler"))
-    compare(made)
+            album.add(held.app, size, look)
+    album.compare(WELCOME)
 
 
-def named(scene: str, size: tuple[int, int], look: str) -> str:
-    """The name of a picture."""
-    return f"{scene}-{size[0]}x{size[1]}-{look}"
-
-
-def compare(made: dict[str, str]) -> None:
-    """Compares pictures with those in the folder, or puts them there."""
-    for name, svg in made.items():
-        if UPDATE:
-            (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
-            if name in SHOWN:
-                write_png(svg, FOLDER / f"{name}.png")
-        if LOOK_AT:
-            write_png(svg, Path(LOOK_AT) / f"{name}.png")
-    differing = [name for name, svg in made.items() if (FOLDER / f"{name}.svg").read_text(encoding="utf-8") != svg]
-    assert not differing
-
-
-def test_nothing_else_lies_among_the_pictures() -> None:
-    names = {named(*parts) for parts in product((*SCENES, WELCOME), SIZES, LOOKS)}
-    names |= {named(*parts) for parts in product(FEW_SCENES, SIZES[:1], FEW_COLOURS)}
-    assert {path.name for path in FOLDER.iterdir()} == {f"{name}.svg" for name in names} | {f"{n}.png" for n in SHOWN}
+def test_nothing_else_lies_among_them() -> None:
+    assert {path.name for path in PICTURES.iterdir()} == {f"{name}.svg" for name in KEPT} | {f"{n}.png" for n in SHOWN}
+    texts = {*SCENES, WELCOME, *(f"{scene}-few-colours" for scene in FEW_SCENES)}
+    assert {path.name for path in TEXTS.iterdir()} == {f"{name}.txt" for name in texts}

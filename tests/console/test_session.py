@@ -15,18 +15,17 @@ from hypothesis import strategies as st
 from tests.console.sample_crawl import API, WWW
 from tests.console.support import Stage, stage
 from tui_crawler.console.actions import ACTIONS
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.console.history import Place, Trail
-from tui_crawler.console.present.needle import read_needle
-from tui_crawler.console.present.order import Arrangement
-from tui_crawler.console.present.same_as import same_as
-from tui_crawler.console.screens.failures import FailuresScreen
-from tui_crawler.console.screens.origin import OriginScreen
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.url import UrlScreen
-from tui_crawler.console.session import MOST_BYTES, Memory, Session, state_folder
-from tui_crawler.console.zoom import FULL, HALF, NORMAL
+from tui_crawler.console.dispatcher import ScreenHistory, ScreenPlace
+from tui_crawler.console.failures.screen import FailuresScreen
+from tui_crawler.console.operator.exit_summary import ExitSummary
+from tui_crawler.console.origin.screen import OriginScreen
+from tui_crawler.console.overview.order import Arrangement
+from tui_crawler.console.overview.screen import OverviewScreen
+from tui_crawler.console.panes.zoom import FULL, HALF, NORMAL
+from tui_crawler.console.session import MOST_BYTES, ConsoleSession, SessionFile, state_folder
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.table.filter_terms import read_needle
+from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.domain.command import (
     AddSeeds,
     PauseOrigins,
@@ -37,6 +36,7 @@ from tui_crawler.domain.command import (
     SteerJobs,
     StopOrigins,
 )
+from tui_crawler.text.same_as import same_as
 
 
 def table(held: Stage, selector: str) -> CrawlTable:
@@ -54,7 +54,7 @@ async def leave(held: Stage) -> ExitSummary:
 
 
 async def test_view_order_filter_and_theme_are_there_again(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "/data/a.db")
+    memory = SessionFile(tmp_path, "/data/a.db")
     async with stage(memory=memory) as held:
         await held.type("/example")
         await held.press("enter", "S", "t")
@@ -70,7 +70,7 @@ async def test_view_order_filter_and_theme_are_there_again(tmp_path: Path) -> No
         assert "filter: example" in held.text()
         await held.press("escape")
         await leave(held)
-    async with stage(memory=Memory(tmp_path, "/data/other.db")) as held:
+    async with stage(memory=SessionFile(tmp_path, "/data/other.db")) as held:
         assert isinstance(held.app.screen, OverviewScreen)
         assert "filter:" not in held.text()
     async with stage(memory=memory) as held:
@@ -78,7 +78,7 @@ async def test_view_order_filter_and_theme_are_there_again(tmp_path: Path) -> No
 
 
 async def test_the_zoom_of_each_view_is_there_again(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "/data/a.db")
+    memory = SessionFile(tmp_path, "/data/a.db")
     async with stage((120, 40), memory=memory) as held:
         await held.press("tab", "tab", "+", rounds=1)
         await held.press("6", "+", "+", rounds=1)
@@ -101,9 +101,9 @@ async def test_the_zoom_of_each_view_is_there_again(tmp_path: Path) -> None:
 
 
 async def test_a_zoom_that_does_not_fit_here_is_left_out(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "x")
+    memory = SessionFile(tmp_path, "x")
     for zooms in ((("overview", "summary", HALF),), (("overview", "no-such-pane", FULL),), (("nowhere", "x", FULL),)):
-        assert memory.keep(Session(zooms=zooms))
+        assert memory.keep(ConsoleSession(zooms=zooms))
         async with stage((60, 20), memory=memory) as held:
             assert isinstance(held.app.screen, OverviewScreen)
             assert held.app.screen.zoom.level == NORMAL
@@ -112,24 +112,24 @@ async def test_a_zoom_that_does_not_fit_here_is_left_out(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("zooms", [3, [3], [["overview", "events"]], [["overview", "events", 9]], [[1, "x", 2]], {}])
 def test_a_zoom_that_is_none_is_left_out(tmp_path: Path, zooms: object) -> None:
-    memory = Memory(tmp_path, "x")
-    assert memory.keep(Session())
+    memory = SessionFile(tmp_path, "x")
+    assert memory.keep(ConsoleSession())
     (file,) = (tmp_path / "sessions").iterdir()
     file.write_text(json.dumps({"needle": "kept", "zooms": zooms}))
-    assert memory.recall() == Session(needle="kept")
+    assert memory.recall() == ConsoleSession(needle="kept")
 
 
 async def test_the_theme_of_the_configuration_wins(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "x")
-    assert memory.keep(Session(theme="nord"))
+    memory = SessionFile(tmp_path, "x")
+    assert memory.keep(ConsoleSession(theme="nord"))
     async with stage(memory=memory, theme="gruvbox") as held:
         assert held.app.theme == "gruvbox"
 
 
 def test_what_cannot_be_read_is_nothing(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "x")
-    assert memory.recall() == Session()
-    session = Session("view.failures", "todo", False, "a b", True, "nord")
+    memory = SessionFile(tmp_path, "x")
+    assert memory.recall() == ConsoleSession()
+    session = ConsoleSession("view.failures", "todo", False, "a b", True, "nord")
     assert memory.keep(session)
     assert memory.recall() == session
     (file,) = (tmp_path / "sessions").iterdir()
@@ -145,7 +145,7 @@ def test_what_cannot_be_read_is_nothing(tmp_path: Path) -> None:
         "\udcff",
     ):
         file.write_bytes(text.encode("utf-8", "surrogateescape"))
-        assert memory.recall() == Session()
+        assert memory.recall() == ConsoleSession()
     file.write_text(json.dumps({"sort": "no such column", "needle": "x" * 9_999, "more": [1]}))
     assert memory.recall().arrangement == Arrangement(needle="x" * 500)
 
@@ -153,22 +153,22 @@ def test_what_cannot_be_read_is_nothing(tmp_path: Path) -> None:
 def test_a_home_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file", tmp_path / "file" / "below", None):
-        memory = Memory(folder, "x")
-        assert not memory.keep(Session(view="view.logs"))
-        assert memory.recall() == Session()
+        memory = SessionFile(folder, "x")
+        assert not memory.keep(ConsoleSession(view="view.logs"))
+        assert memory.recall() == ConsoleSession()
 
 
 async def test_a_console_without_a_writable_home_leaves_as_ever(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    async with stage(memory=Memory(tmp_path / "file", "x")) as held:
+    async with stage(memory=SessionFile(tmp_path / "file", "x")) as held:
         assert (await leave(held)).exit_status == 0
     assert (tmp_path / "file").read_text() == ""
 
 
 async def test_an_unknown_view_is_left_out(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "x")
+    memory = SessionFile(tmp_path, "x")
     for view in ("view.nothing", "app.quit", "nav.back", "\x1b[2J"):
-        memory.keep(Session(view=view))
+        memory.keep(ConsoleSession(view=view))
         async with stage(memory=memory) as held:
             assert isinstance(held.app.screen, OverviewScreen)
             assert held.app.is_running
@@ -176,13 +176,13 @@ async def test_an_unknown_view_is_left_out(tmp_path: Path) -> None:
 
 def test_the_oldest_databases_are_forgotten(tmp_path: Path) -> None:
     for number in range(203):
-        memory = Memory(tmp_path, str(number))
-        memory.keep(Session())
+        memory = SessionFile(tmp_path, str(number))
+        memory.keep(ConsoleSession())
         for file in (tmp_path / "sessions").iterdir():
             if file.stat().st_mtime > 1_000_000:
                 os.utime(file, (number, number))
     assert len(list((tmp_path / "sessions").iterdir())) == 200
-    assert Memory(tmp_path, "0").recall() == Session()
+    assert SessionFile(tmp_path, "0").recall() == ConsoleSession()
 
 
 def test_where_the_state_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,20 +196,20 @@ def test_where_the_state_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_trail_is_walked_back_and_on() -> None:
-    one, two, three = (Place(OriginScreen, (name,)) for name in "abc")
-    trail = Trail().went(one).went(two).went(two).went(three)
+    one, two, three = (ScreenPlace(OriginScreen, (name,)) for name in "abc")
+    trail = ScreenHistory().went(one).went(two).went(two).went(three)
     assert (trail.places, trail.last) == ((one, two, three), two)
     assert trail.moved(1) is None
     back = trail.moved(-1)
     assert back is not None
     assert (back.place, back.last) == (two, three)
     assert back.went(one).places == (one, two, one)
-    assert Trail().moved(-1) is None
-    long = Trail()
+    assert ScreenHistory().moved(-1) is None
+    long = ScreenHistory()
     for number in range(250):
-        long = long.went(Place(OriginScreen, (str(number),)))
+        long = long.went(ScreenPlace(OriginScreen, (str(number),)))
     assert len(long.places) == 100
-    assert long.place == Place(OriginScreen, ("249",))
+    assert long.place == ScreenPlace(OriginScreen, ("249",))
 
 
 async def test_back_on_and_last() -> None:
@@ -358,7 +358,7 @@ async def test_a_filter_of_failures_hides_marks_and_says_when_nothing_fits() -> 
         await held.press("enter")
         assert pages.row_count == 0
         assert "nothing fits the filter" in held.text()
-        assert held.app.situation(held.app.console_screen).filtered  # type: ignore[arg-type]  # there is one
+        assert held.app.situation(held.app.console_screen).frame.filtered()  # type: ignore[arg-type]  # there is one
         await held.press("ctrl+l")
         assert pages.row_count > 0
         assert not pages.marked

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui_crawler.console.sparkline import LEVELS, bar, patience_dots, sparkline
+from tui_crawler.text.sparkline import LEVELS, bar, patience_dots, sparkline
 
 VALUES = st.lists(st.none() | st.floats(), max_size=40)
 

@@ -14,11 +14,11 @@ from tests.console.fake_queries import SCHEMA, FakeQueries, sample_answer
 from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
 from tests.console.test_injection import CASES, FORBIDDEN, WORST, assert_clean
-from tui_crawler.console.crawl_table import CrawlTable
 from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import lay_out_line
-from tui_crawler.console.ports import QueryAnswer
-from tui_crawler.console.present.sql_rows import (
+from tui_crawler.console.session import SessionFile
+from tui_crawler.console.sql.queries import MOST_KEPT, QuerySession
+from tui_crawler.console.sql.rows import (
     answer_columns,
     answer_lines,
     answer_record,
@@ -26,10 +26,10 @@ from tui_crawler.console.present.sql_rows import (
     answer_words,
     complete,
 )
-from tui_crawler.console.query_desk import MOST_KEPT, QueryDesk
-from tui_crawler.console.screens.sql import SqlEditor, SqlScreen
-from tui_crawler.console.session import Memory
-from tui_crawler.console.view_export import as_json
+from tui_crawler.console.sql.screen import SqlEditor, SqlScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.table.export import as_json
+from tui_crawler.domain.operator_view import QueryAnswer
 
 
 def editor(held: Stage) -> SqlEditor:
@@ -91,7 +91,7 @@ async def test_the_answer_is_exported_and_copied_as_every_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with stage((140, 44), memory=Memory(tmp_path / "state", "/data/crawl.db")) as held:
+    async with stage((140, 44), memory=SessionFile(tmp_path / "state", "/data/crawl.db")) as held:
         await ask(held, "select 1")
         held.app.screen.set_focus(table(held))
         held.app.dispatcher.do("filter.open", 'note:="text 3"')
@@ -253,7 +253,7 @@ async def test_from_a_question_that_was_answered_tab_goes_on_to_the_answer() -> 
 
 
 async def test_what_was_asked_comes_back_also_the_next_time(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "/data/crawl.db")
+    memory = SessionFile(tmp_path, "/data/crawl.db")
     async with stage((140, 44), memory=memory) as held:
         await ask(held, "SELECT 1")
         editor(held).select_all()
@@ -326,29 +326,29 @@ async def test_a_question_that_fails_leaves_the_answer_before_it_dimmed() -> Non
 
 def test_a_question_cancelled_before_its_thread_has_begun_is_not_asked() -> None:
     queries = FakeQueries()
-    desk = QueryDesk(lambda: queries, None)
-    desk.remember("SELECT 1")
-    desk.cancel()
-    assert desk.ask("SELECT 1").problem == "cancelled"
+    query_session = QuerySession(lambda: queries, None)
+    query_session.remember("SELECT 1")
+    query_session.cancel()
+    assert query_session.ask("SELECT 1").problem == "cancelled"
     assert queries.asked == []
-    desk.remember("SELECT 2")
-    assert desk.ask("SELECT 2").rows
-    assert desk.schema() == SCHEMA
+    query_session.remember("SELECT 2")
+    assert query_session.ask("SELECT 2").rows
+    assert query_session.schema() == SCHEMA
 
 
 def test_the_history_is_bounded_and_a_strange_file_is_no_fault(tmp_path: Path) -> None:
-    desk = QueryDesk(FakeQueries, tmp_path)
+    query_session = QuerySession(FakeQueries, tmp_path)
     for number in range(MOST_KEPT + 20):
-        desk.remember(f"SELECT {number}")
-    desk.remember(f"SELECT {MOST_KEPT}")
-    assert len(desk.asked) == MOST_KEPT
-    assert desk.asked[-1] == f"SELECT {MOST_KEPT}"
-    assert desk.asked.count(f"SELECT {MOST_KEPT}") == 1
-    assert QueryDesk(FakeQueries, tmp_path).asked == desk.asked
+        query_session.remember(f"SELECT {number}")
+    query_session.remember(f"SELECT {MOST_KEPT}")
+    assert len(query_session.asked) == MOST_KEPT
+    assert query_session.asked[-1] == f"SELECT {MOST_KEPT}"
+    assert query_session.asked.count(f"SELECT {MOST_KEPT}") == 1
+    assert QuerySession(FakeQueries, tmp_path).asked == query_session.asked
     (file,) = tmp_path.glob("*.json")
     for strange in (b"\xff\xfe", b"[1, null, {}]", b'{"a": 1}', b"[" * 100_000):
         file.write_bytes(strange)
-        assert QueryDesk(FakeQueries, tmp_path).asked == ()
+        assert QuerySession(FakeQueries, tmp_path).asked == ()
 
 
 async def test_nothing_can_be_asked_where_there_is_no_database() -> None:

@@ -9,14 +9,15 @@ import pytest
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, NOW, WWW, origin, origins
-from tests.console.sample_log import jobs, operator_actions, refused_links, runs
+from tests.console.sample_log import jobs, operator_actions, refused_links, runs, sessions
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.intent import set_jobs, shift_niceness, toggle_jobs
-from tui_crawler.console.present.stat_rows import by_reason, job_mark, run_row, top_origins, worker_loads
-from tui_crawler.console.screens.stats import read_number
-from tui_crawler.console.table_cells import Cell, Styled
-from tui_crawler.console.zoom import panes_of
+from tui_crawler.console.operator.intent import set_jobs, shift_niceness, toggle_jobs
+from tui_crawler.console.panes.zoom import panes_of
+from tui_crawler.console.reading.snapshot import Rates
+from tui_crawler.console.stats.rows import by_reason, job_mark, run_row, top_origins, worker_loads, worker_row
+from tui_crawler.console.stats.screen import read_number
+from tui_crawler.console.table.cells import Cell, Styled
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import SetJob, SteerJobs
 
 
@@ -70,6 +71,25 @@ def test_workers_are_told_by_the_origins_they_have_now() -> None:
     loads = {load.worker: load.origins for load in worker_loads(views)}
     assert [view.origin for view in loads["w2"]] == ["https://x.example"]
     assert "https://tiny.example" not in {view.origin for view in loads["w1"]}
+
+
+def test_a_worker_is_told_by_its_process_too_also_without_origins() -> None:
+    first, silent = (load for load in worker_loads(origins(), sessions()) if load.session is not None)
+    assert (first.worker, silent.worker, silent.origins) == ("w1", "w2", ())
+    cells = [text_of(cell) for cell in worker_row(replace(first, rate=41.5, cpu=0.163), NOW).cells]
+    assert cells[:4] == ["w1", "41.5", "16%", str(len(first.origins))]
+    assert cells[5] == "1s ago"
+    assert text_of(worker_row(silent, NOW).cells[5]) == "⚠ 50s ago"
+
+
+def test_rates_begin_anew_when_nobody_has_looked_for_a_while() -> None:
+    rates = Rates()
+    assert rates.of({"w1": 0}, 0) == {"w1": None}
+    assert rates.of({"w1": 50}, 1_000) == {"w1": 0}
+    assert rates.of({"w1": 150, "w2": 900}, 2_000) == {"w1": 25, "w2": None}
+    assert rates.of({"w2": 90_000}, 60_000) == {"w2": None}
+    assert rates.of({"w2": 90_007}, 61_000) == {"w2": 0}
+    assert rates.of({"w2": 90_007}, 62_000) == {"w2": 3.5}
 
 
 @pytest.mark.parametrize(("text", "number"), [("12", 12), (" -3 ", -3), ("", None), ("none", None), ("1e3", None)])
@@ -202,13 +222,22 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
         assert "Runs · 4" in held.text()
         assert "⚠ broken off" in held.text()
         await held.press("c", rounds=2)
-        assert "Workers · 1 · run 7, process 4711 on host reef" in held.text()
+        assert "Workers · 2 · run 7, process 4711 on host reef" in held.text()
         await held.press("c", rounds=2)
         assert "Sessions · 5" in held.text()
         await held.press("c", rounds=2)
         assert "Actions of operators · 5" in held.text()
         await held.press("c", rounds=2)
         assert "Refused links" in held.text()
+
+
+async def test_a_list_that_is_asked_for_is_seen_where_it_stood_below() -> None:
+    async with stage((80, 24)) as held:
+        await held.press("6", rounds=2)
+        assert "Workers" not in held.text()
+        await held.press(":", *"show", "space", *"workers", "enter", rounds=2)
+        assert "w2" in held.text()
+        assert "⚠ 5" in held.text()
 
 
 async def test_sessions_tell_who_held_the_database_and_how_that_ended() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import PATIENT_S, FakeHost, stage
-from tui_crawler.domain.run import RunHeld, StorageFailure
+from tui_crawler.domain.failure import RunHeld, StorageFailure
 
 BROKEN_OFF = run_view(live=False)
 ENDED = replace(BROKEN_OFF, finished_at=NOW, finish_reason="exhausted")
@@ -39,10 +39,10 @@ async def test_a_run_that_nobody_is_at_work_for_goes_on_here(run: object, before
         reports.commit()
         await held.settle(4, 500)
         assert "▶ running" in held.text()
-        assert held.app.succession.hindrance == "this console hosts the crawl already"
+        assert held.app.host_takeover.hindrance == "this console hosts the crawl already"
         host.end.set()
         await held.engine_over()
-        assert held.app.succession.hindrance == "the run of this console has ended"
+        assert held.app.host_takeover.hindrance == "the run of this console has ended"
 
 
 async def test_where_somebody_is_at_work_or_only_watched_there_is_nothing_to_start() -> None:
@@ -50,7 +50,7 @@ async def test_where_somebody_is_at_work_or_only_watched_there_is_nothing_to_sta
         assert "goes on here" not in held.text()
         await held.press("Y")
         assert held.app.notices[-1].text.startswith("take over: process ")
-        assert held.app.room.host is None
+        assert held.app.hosting.host is None
     async with stage(reports=FakeReports(newest_run=BROKEN_OFF), readonly=True) as held:
         assert "a console that is started anew goes on" in held.text()
         await held.press("Y")

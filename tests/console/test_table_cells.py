@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui_crawler.console.safe_text import Align
-from tui_crawler.console.table_cells import Cell, LateRow, Row, Styled, lay_out
+from tui_crawler.console.table.cells import Cell, LateRow, Row, Styled, lay_out
+from tui_crawler.text.safe_text import Align
 
 TEXTS = st.text(st.sampled_from("ab 日é\u0301\x1b[\n\u202e"), max_size=12)
 STYLED = st.builds(Styled, TEXTS, st.sampled_from(["", "ok", "error"]), TEXTS)

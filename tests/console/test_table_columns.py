@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.console.present.url_rows import URL_COLUMNS
-from tui_crawler.console.table_columns import Column, Layout, arrange
-from tui_crawler.console.table_sizes import Width
+from tui_crawler.console.table.columns import Column, Layout, Width, arrange
+from tui_crawler.console.urls.rows import URL_COLUMNS
 
 COLUMNS = (
     Column("state", "STATE", 11, 0, min_width=1),

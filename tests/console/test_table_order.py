@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tui_crawler.console.crawl_table import begins_with_the_greatest, in_place, order_key, ordered
-from tui_crawler.console.format import count, duration, percent, size
-from tui_crawler.console.present.needle import needle_for, read_needle
-from tui_crawler.console.present.pivot import MOST_VALUES, pivot_of, pivot_rows, pivot_words
-from tui_crawler.console.table_cells import Row
-from tui_crawler.console.table_columns import Column
+from tui_crawler.console.dialogs.pivot_rows import MOST_VALUES, pivot_of, pivot_rows, pivot_words
+from tui_crawler.console.table.cells import Row
+from tui_crawler.console.table.columns import Column
+from tui_crawler.console.table.crawl_table import begins_with_the_greatest, in_place, order_key, ordered
+from tui_crawler.console.table.filter_terms import needle_for, read_needle
+from tui_crawler.text.format import count, duration, percent, size
 
 COLUMNS = (Column("name", "NAME"), Column("size", "SIZE"))
 
@@ -94,6 +94,8 @@ def test_a_field_is_looked_for_in_the_column_that_says_the_same() -> None:
 
 
 @given(st.text(), st.text())
+@example('"\x0b', "")
+@example('"\x1c\xa0', "")
 def test_the_word_for_a_value_keeps_that_value_and_no_other(value: str, other: str) -> None:
     word = read_needle(needle_for("title", value), {"title"})
     assert word.keeps({"title": value})

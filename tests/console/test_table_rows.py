@@ -7,8 +7,8 @@ from collections.abc import Hashable, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.console.table_cells import Row
-from tui_crawler.console.table_rows import TableRows
+from tui_crawler.console.table.cells import Row
+from tui_crawler.console.table.rows import TableRows
 
 KEYS = st.lists(st.integers(0, 12), unique=True, max_size=12)
 

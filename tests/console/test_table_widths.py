@@ -11,13 +11,12 @@ from textual.app import App, ComposeResult
 
 from tests.console.sample_crawl import API, WWW
 from tests.console.support import stage
-from tui_crawler.console import table_view
-from tui_crawler.console.crawl_table import Column, CrawlTable, Row, Styled
-from tui_crawler.console.present.exits import short_name
-from tui_crawler.console.safe_text import safe
-from tui_crawler.console.table_columns import Layout, arrange
-from tui_crawler.console.table_sizes import Width
-from tui_crawler.console.table_view import SeenWidths
+from tui_crawler.console.logs.attempts import short_name
+from tui_crawler.console.table import view as table_view
+from tui_crawler.console.table.columns import Layout, Width, arrange
+from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row, Styled
+from tui_crawler.console.table.view import SeenWidths
+from tui_crawler.text.safe_text import safe
 
 COLUMNS = (
     Column("exit", "EXIT", 29, 0, min_width=10, kind="name"),

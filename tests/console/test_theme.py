@@ -18,11 +18,9 @@ from textual.theme import BUILTIN_THEMES, Theme
 from tests.console.support import stage
 from tests.support.terminal import in_terminal
 from tui_crawler.config.kinds import THEMES as CONFIGURED
-from tui_crawler.console import glyphs
 from tui_crawler.console.appearance import has_utf8, in_many, nearest_of_many
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.safe_text import safe
-from tui_crawler.console.session import Memory, session_of
+from tui_crawler.console.session import SessionFile, session_of
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.theme import (
     DARK,
     GROUP_ROLES,
@@ -35,6 +33,8 @@ from tui_crawler.console.theme import (
     role_variables,
 )
 from tui_crawler.domain.exit_code import Group
+from tui_crawler.text import glyphs
+from tui_crawler.text.safe_text import safe
 
 
 def luminance(colour: str) -> float:
@@ -124,7 +124,7 @@ def test_every_group_of_exit_codes_has_a_role_and_a_mark() -> None:
 
 
 @pytest.mark.parametrize("mark", [*glyphs.STATES.values(), *glyphs.EXIT_GROUPS.values()], ids=lambda mark: mark.word)
-def test_every_mark_has_a_glyph_of_one_cell_a_word_and_a_role(mark: glyphs.Mark) -> None:
+def test_every_mark_has_a_glyph_of_one_cell_a_word_and_a_role(mark: glyphs.StateGlyph) -> None:
     assert cell_len(mark.glyph) == len(mark.glyph) == 1
     assert mark.word
     assert mark.role in ROLES
@@ -139,19 +139,19 @@ def test_words_not_known_are_still_shown() -> None:
     assert glyphs.state_mark("crawling").glyph == "▶"
     assert glyphs.state_mark("hovering").label == "· hovering"
     assert glyphs.exit_mark("network").glyph == "⚠"
-    assert glyphs.exit_mark("cosmic") == glyphs.Mark("·", "cosmic", "muted")
+    assert glyphs.exit_mark("cosmic") == glyphs.StateGlyph("·", "cosmic", "muted")
 
 
 async def test_t_goes_through_the_themes_and_the_choice_is_kept_until_the_configuration_says_another(
     tmp_path: Path,
 ) -> None:
-    memory = Memory(tmp_path, "/data/crawl.db")
+    memory = SessionFile(tmp_path, "/data/crawl.db")
     async with stage(memory=memory, theme="nord") as held:
         await held.press("t", "t", rounds=0)
         chosen = held.app.theme
         assert chosen == THEME_NAMES[(THEME_NAMES.index("nord") + 2) % len(THEME_NAMES)]
         assert f"theme {chosen}" in held.text()
-        assert memory.keep(session_of(held.app))
+        assert memory.keep(session_of(held.app.screen_stack, held.app.appearance, held.app.zooms, held.app.looks))
     async with stage(memory=memory, theme="nord") as held:
         assert held.app.theme == chosen
     async with stage(memory=memory, theme="gruvbox") as held:
@@ -159,11 +159,11 @@ async def test_t_goes_through_the_themes_and_the_choice_is_kept_until_the_config
 
 
 async def test_the_first_theme_can_be_chosen_over_that_of_the_configuration(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, "/data/crawl.db")
+    memory = SessionFile(tmp_path, "/data/crawl.db")
     async with stage(memory=memory, theme="solarized-light") as held:
         await held.press("t", rounds=0)
         assert held.app.theme == DARK.name
-        assert memory.keep(session_of(held.app))
+        assert memory.keep(session_of(held.app.screen_stack, held.app.appearance, held.app.zooms, held.app.looks))
     async with stage(memory=memory, theme="solarized-light") as held:
         assert held.app.theme == DARK.name
 

@@ -13,20 +13,19 @@ from textual.widgets import Input, TextArea
 from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
 from tests.console.test_overview import select
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.dialogs.choose import ConfirmScreen
+from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.keys import character_of
+from tui_crawler.console.logs.screen import LogsScreen
+from tui_crawler.console.origin.screen import OriginScreen, RobotsScreen
+from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.screens.confirm import ConfirmScreen
-from tui_crawler.console.screens.failures import FailuresScreen
-from tui_crawler.console.screens.logs import LogsScreen
-from tui_crawler.console.screens.origin import OriginScreen
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.robots import RobotsScreen
-from tui_crawler.console.screens.rule_editor import RuleEditorScreen
-from tui_crawler.console.screens.sql import SqlScreen
-from tui_crawler.console.screens.stats import StatsScreen
-from tui_crawler.console.screens.url import UrlScreen
-from tui_crawler.console.screens.urls import UrlsScreen
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.sql.screen import SqlScreen
+from tui_crawler.console.stats.screen import StatsScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url.screen import UrlScreen
+from tui_crawler.console.urls.screen import UrlsScreen
 from tui_crawler.domain.command import RetryPages, SetJob
 
 TEXT = "q1xX4z"
@@ -92,7 +91,7 @@ async def test_a_text_goes_into_the_line_its_key_opens(keys: tuple[str, ...], ki
         assert type(held.app.screen) is kind
         line = held.app.screen.query_one(EntryLine)
         assert line.display
-        assert purpose in line.purpose or line.purpose.endswith(purpose)
+        assert purpose in line.use.name or line.use.name.endswith(purpose)
         assert line.text.endswith(TEXT)
         assert held.journal.sent == []
 

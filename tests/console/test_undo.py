@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
-from tui_crawler.console import intent as intents
-from tui_crawler.console.intent import Intent
-from tui_crawler.console.wishes import UndoStack
+from tui_crawler.console.operator import intent as intents
+from tui_crawler.console.operator.commands import UndoStack
+from tui_crawler.console.operator.intent import Intent
 from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, StopOrigins
 
 PAUSE = Intent((PauseOrigins((API,)),), "pause api", (ResumeOrigins((API,)),))
@@ -40,7 +40,7 @@ def test_long_words_are_cut() -> None:
 
 
 async def do(held: Stage, intent: Intent) -> None:
-    held.app.wishes.carry_out(intent)
+    held.app.command_queue.carry_out(intent)
     await held.decided()
 
 

@@ -8,10 +8,11 @@ from datetime import UTC
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, MINUTE, NOW, page_detail
 from tests.console.support import Stage, stage
-from tui_crawler.console.crawl_table import CrawlTable
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
-from tui_crawler.console.present.line import Line
-from tui_crawler.console.present.url_detail import (
+from tui_crawler.console.table.cells import cell_text
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url.rows import (
     ATTEMPT_COLUMNS,
     attempt_rows,
     connection_words,
@@ -22,9 +23,9 @@ from tui_crawler.console.present.url_detail import (
     path_lines,
     step_cells,
 )
-from tui_crawler.console.refresh import MOST_LINKS
-from tui_crawler.console.table_cells import cell_text
-from tui_crawler.domain.page_view import LinkEnd, LinkView, RequestView
+from tui_crawler.console.urls.queries import MOST_LINKS
+from tui_crawler.domain.attempt import RequestRecord
+from tui_crawler.domain.page_view import LinkEnd, LinkView
 
 URL = f"{API}/v2/items?page=18"
 
@@ -167,7 +168,7 @@ def test_a_refusal_tells_who_decided_and_under_which_rules() -> None:
 # connections
 
 
-def steps(request: RequestView | None) -> list[str]:
+def steps(request: RequestRecord | None) -> list[str]:
     return [cell_text(cell) for cell in step_cells(request)]
 
 

@@ -11,22 +11,23 @@ from textual.widgets import Static
 
 from tests.console.sample_crawl import API, NOW, failed_pages, origin, page, page_detail, run_view
 from tests.console.support import FakeReports, Stage, stage
-from tui_crawler.console import page_book, view_export
 from tui_crawler.console.app import TICK_MS
-from tui_crawler.console.crawl_table import CrawlTable
-from tui_crawler.console.panes.long_lines import LongLines
+from tui_crawler.console.operator.retry_start import Outlook, RetryStart, outlook_of
+from tui_crawler.console.origin.screen import OriginScreen
+from tui_crawler.console.overview.screen import OverviewScreen
+from tui_crawler.console.panes.lines import LongLines
 from tui_crawler.console.panes.tabs import TabBar
-from tui_crawler.console.present.stored_body import MOST_LINES, hex_lines, looks_binary, text_lines
-from tui_crawler.console.present.url_rows import URL_COLUMNS, url_row
-from tui_crawler.console.refresh import WINDOW
-from tui_crawler.console.screens import mark_beyond
-from tui_crawler.console.screens.origin import OriginScreen
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.url import UrlScreen
-from tui_crawler.console.screens.urls import UrlsScreen
-from tui_crawler.console.table_cells import cell_text
-from tui_crawler.console.uptake import Outlook, Uptake, outlook_of
-from tui_crawler.console.url_parts import FIELDS_MS, SCAN_MS, UrlWindow
+from tui_crawler.console.reading import window as page_book
+from tui_crawler.console.reading.refresh import WINDOW
+from tui_crawler.console.table import export as view_export
+from tui_crawler.console.table.cells import cell_text
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url.rows import MOST_LINES, hex_lines, looks_binary, text_lines
+from tui_crawler.console.url.screen import UrlScreen
+from tui_crawler.console.urls import whole_list as mark_beyond
+from tui_crawler.console.urls.queries import FIELDS_MS, SCAN_MS, UrlWindow
+from tui_crawler.console.urls.rows import URL_COLUMNS, url_row
+from tui_crawler.console.urls.screen import UrlsScreen
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
 from tui_crawler.domain.command import RetryPages
 from tui_crawler.domain.page_filter import (
@@ -375,19 +376,28 @@ async def test_a_filter_is_live_and_inverted_and_taken_off() -> None:
         assert isinstance(held.app.screen, UrlsScreen)
 
 
-async def test_a_filter_follows_the_typing_a_moment_later() -> None:
+async def test_a_filter_follows_the_typing() -> None:
     async with stage((140, 40)) as held:
         await held.press("3", rounds=3)
         await held.press("/", rounds=0)
         await held.type("login")
-        screen = held.app.screen
-        assert isinstance(screen, UrlsScreen)
-        assert screen._filter_timer is not None
-        screen._filter("login")  # what the timer does
         await held.settle(2)
         assert list(rows(held).row_order) == [203]
         await held.press("escape", rounds=2)
         assert rows(held).row_count == 15
+
+
+async def test_the_rows_before_the_filter_are_there_again_at_once_and_keys_go_on_among_them() -> None:
+    async with stage((140, 40), reports=many(450)) as held:
+        await held.press("3", rounds=3)
+        await held.press("j", "j", rounds=0)
+        await narrow(held, "nowhere")
+        assert "No URL passes the filter" in held.text()
+        await held.press("escape", "j", rounds=0)
+        assert "row 4 of 450" in held.text()
+        assert rows(held).cursor_key == 4
+        await held.settle(2)
+        assert rows(held).cursor_key == 4
 
 
 async def test_what_is_not_understood_leaves_the_rows_and_says_why() -> None:
@@ -409,10 +419,7 @@ async def test_a_text_found_nowhere_near_is_looked_for_on_and_on() -> None:
         assert list(rows(held).row_order) == [44, *range(440, 450)]
         assert "row 1 of 11" in held.text()
         await held.press("/", rounds=0)
-        await held.type("zzz")
-        screen = held.app.screen
-        assert isinstance(screen, UrlsScreen)
-        screen._filter("/p/44zzz")
+        await held.type("/p/44zzz")
         await held.settle(1)
         assert "Nothing among 100 of 450 rows yet; looking on." in held.text()
         await held.settle(8)
@@ -511,13 +518,15 @@ def test_a_page_whose_origin_asks_for_nothing_says_so_as_among_the_failed_pages(
     done = page(2, f"{DOWN}/y", "file_ingested", attempts_remaining=0, due_at=NOW - 1)
     gave_up = origin(DOWN, state="FINISHED", finish_reason="patience")
     for one in (tried, replace(tried, not_before=NOW + 60_000), replace(tried, attempts=0), done):
-        assert outlook_of(one, NOW, gave_up, Uptake.this_run, 7).held == "gave up"
-        assert outlook_of(one, NOW, gave_up, Uptake.next_run, 7).held == "", "it begins with full patience"
-        assert outlook_of(one, NOW, origin(DOWN, paused=True), Uptake.next_run, 7).held == "paused"
-        assert outlook_of(one, NOW, None, Uptake.this_run, 7).held == ""
+        assert outlook_of(one, NOW, gave_up, RetryStart.this_run, 7).held == "gave up"
+        assert outlook_of(one, NOW, gave_up, RetryStart.next_run, 7).held == "", "it begins with full patience"
+        assert outlook_of(one, NOW, origin(DOWN, paused=True), RetryStart.next_run, 7).held == "paused"
+        assert outlook_of(one, NOW, None, RetryStart.this_run, 7).held == ""
     for rests in (replace(done, due_at=NOW + 1), replace(tried, status="SKIPPED"), replace(tried, status="STASHED")):
-        assert outlook_of(rests, NOW, gave_up, Uptake.this_run, 7).held == ""
-    assert outlook_of(replace(tried, ignored_in=7), NOW, gave_up, Uptake.this_run, 7).held == "", "the next run asks"
+        assert outlook_of(rests, NOW, gave_up, RetryStart.this_run, 7).held == ""
+    assert outlook_of(replace(tried, ignored_in=7), NOW, gave_up, RetryStart.this_run, 7).held == "", (
+        "the next run asks"
+    )
 
 
 async def test_that_is_told_in_its_row_and_below() -> None:

@@ -16,24 +16,24 @@ from textual.widgets import Input, TextArea
 
 from tests.console.pty_child import CASES
 from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.console.first_step import (
+from tui_crawler.console.keys import keys_markdown
+from tui_crawler.console.welcome.actions import WELCOME
+from tui_crawler.console.welcome.app import FileScreen, FirstSeedsScreen, WelcomeApp
+from tui_crawler.console.welcome.first_step import (
+    Cancelled,
     FirstStep,
-    Found,
+    FolderFound,
     FoundFile,
     FromConfiguration,
     FromDatabase,
     FromDemo,
     FromSeeds,
-    Left,
 )
-from tui_crawler.console.keys import keys_markdown
-from tui_crawler.console.welcome_actions import WELCOME
-from tui_crawler.console.welcome_app import FileScreen, FirstSeedsScreen, WelcomeApp
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.wiring.welcome import Folder
 
-FOUND = Found(
+FOUND = FolderFound(
     (FoundFile("a.yaml", "1 seed → a.db"), FoundFile("b.yaml", "2 problems", usable=False)),
     (FoundFile("one.db", "run 7 exhausted"), FoundFile("two.db", "cannot be opened", usable=False)),
 )
@@ -44,7 +44,7 @@ class FakeFolder:
 
     folder = "~/crawls"
 
-    def __init__(self, found: Found = FOUND, problems: tuple[str, ...] = ()) -> None:
+    def __init__(self, found: FolderFound = FOUND, problems: tuple[str, ...] = ()) -> None:
         self.found = found
         self.problems = problems
         self.checked: list[FirstStep] = []
@@ -52,7 +52,7 @@ class FakeFolder:
         self.gate.set()
         self.failure: Exception | None = None
 
-    def look(self) -> Found:
+    def look(self) -> FolderFound:
         if self.failure is not None:
             raise self.failure
         return self.found
@@ -104,7 +104,7 @@ async def test_it_offers_every_way_and_says_what_was_found() -> None:
         for words in ("Add seeds", "Load a configuration", "2 configurations here: a.yaml, b.yaml", "Demo", "~/crawls"):
             assert words in text
         assert "2 databases here: one.db, two.db" in text
-    async with welcome(FakeFolder(Found())) as held:
+    async with welcome(FakeFolder(FolderFound())) as held:
         assert "type where it is" in held.text()
         assert "There is no database" in held.text()
         await held.press("o")
@@ -144,7 +144,7 @@ async def test_keys_arrows_and_the_mouse_lead_to_the_same() -> None:
         assert held.app.return_value == FromDemo()
     async with welcome() as held:
         await held.press("up", "enter")
-        assert held.app.return_value == Left(0)
+        assert held.app.return_value == Cancelled(0)
     async with welcome() as held:
         await held.press("l", "enter")
         assert held.app.return_value == FromConfiguration("a.yaml")
@@ -157,7 +157,7 @@ async def test_keys_arrows_and_the_mouse_lead_to_the_same() -> None:
 async def test_it_is_left_without_having_begun(key: str) -> None:
     async with welcome() as held:
         await held.press(key)
-        assert held.app.return_value == Left(0)
+        assert held.app.return_value == Cancelled(0)
 
 
 async def test_seeds_are_pasted_once_and_begin_with_who_crawls() -> None:
@@ -238,7 +238,7 @@ async def test_a_check_that_fails_is_words_and_one_that_hangs_can_be_left() -> N
         assert not isinstance(held.app.screen, FileScreen)
         folder.gate.set()
         await held.pilot.press("q")
-        assert held.app.return_value == Left(0)
+        assert held.app.return_value == Cancelled(0)
 
 
 async def test_a_folder_that_cannot_be_looked_into_can_be_left() -> None:
@@ -251,7 +251,7 @@ async def test_a_folder_that_cannot_be_looked_into_can_be_left() -> None:
 
 
 async def test_names_of_files_are_hostile() -> None:
-    found = Found(
+    found = FolderFound(
         tuple(FoundFile(f"{case}.yaml", case) for case in CASES), tuple(FoundFile(f"{case}.db", case) for case in CASES)
     )
     folder = FakeFolder(found, tuple(CASES))

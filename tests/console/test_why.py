@@ -16,22 +16,21 @@ from tests.console.support import FakeReports, Stage, stage
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, crawled, fill_of, plan
 from tui_crawler.console import ports
-from tui_crawler.console.inquiry import TRACE_MS, Inquiry
+from tui_crawler.console.app import TRACE_MS, ExplanationQuery
 from tui_crawler.console.keys import KeyNames
+from tui_crawler.console.overview.screen import OverviewScreen
+from tui_crawler.console.panes.line import Hanging, Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
-from tui_crawler.console.present.line import Hanging, Line
-from tui_crawler.console.present.why import path_lines, short_trace_lines, standing_lines, trace_lines
-from tui_crawler.console.refresh import Reader, Wants
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.screens.url import UrlScreen
-from tui_crawler.console.screens.why import AskUrlScreen, WhyScreen
-from tui_crawler.domain.answer import Answer
-from tui_crawler.domain.explanation import Explanation
+from tui_crawler.console.reading.refresh import PartReader, Wants
+from tui_crawler.console.url.screen import UrlScreen
+from tui_crawler.console.url.why import AskUrlScreen, WhyScreen
+from tui_crawler.console.url.why_lines import path_lines, short_trace_lines, standing_lines, trace_lines
+from tui_crawler.domain.explanation import Answer, Explanation
 from tui_crawler.domain.standing import Hop
 from tui_crawler.domain.verdict import Step
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.explain import Explainer
 
@@ -137,7 +136,7 @@ def test_one_explainer_for_the_reports_of_the_reading_thread() -> None:
         made.append(reports)
         return SampleExplainer(reports)
 
-    inquiry = Inquiry(factory)
+    inquiry = ExplanationQuery(factory)
     reports: Any = FakeReports()
     assert inquiry.parts("") == ()
     (part,) = inquiry.parts(KNOWN)
@@ -145,7 +144,7 @@ def test_one_explainer_for_the_reports_of_the_reading_thread() -> None:
     assert hash(part) == hash(inquiry.parts(KNOWN)[0])
     assert part.read(reports, NOW) == part.read(reports, NOW) == explanation()
     assert made == [reports]
-    assert Inquiry(None).parts(KNOWN) == ()
+    assert ExplanationQuery(None).parts(KNOWN) == ()
 
 
 def test_the_trace_is_read_again_as_time_goes_on() -> None:
@@ -161,15 +160,15 @@ def test_the_trace_is_read_again_as_time_goes_on() -> None:
 
     asked: list[str] = []
 
-    class Asked(SampleExplainer):
+    class PendingCommands(SampleExplainer):
         def explain(self, written: str, now: int, job: str = "") -> Any:
             asked.append(written)
             return explanation(written)
 
     clock = Clock()
     reports: Any = FakeReports()
-    reader = Reader(reports, clock)
-    wants = Wants(parts=Inquiry(Asked).parts(KNOWN))
+    reader = PartReader(reports, clock)
+    wants = Wants(parts=ExplanationQuery(PendingCommands).parts(KNOWN))
     for _ in range(3):
         reader.read(wants)
     assert asked == [KNOWN]

@@ -7,8 +7,8 @@ from textual.widget import Widget
 
 from tests.console.support import Stage, stage
 from tests.console.test_sizes import SCREENS
-from tui_crawler.console.screens.base import ConsoleScreen
-from tui_crawler.console.zoom import FULL, HALF, NORMAL, panes_of
+from tui_crawler.console.panes.zoom import FULL, HALF, NORMAL, panes_of
+from tui_crawler.console.screen.base import ConsoleScreen
 
 SIZES = ((60, 20), (80, 24), (120, 40), (200, 60))
 

@@ -1,4 +1,4 @@
-"""A model of the origin crawlers of CRAWL.md in virtual time, over the demo's clerks: no socket, no waiting.
+"""A model of the origin crawlers of CRAWL.md in virtual time, over the demo's responders: no socket, no waiting.
 
 It knows just enough of the specification to foresee how a crawl of the demo web ends, and when.
 """
@@ -13,12 +13,9 @@ import ada_url
 from protego import Protego
 from ruamel.yaml import YAML
 
-from tui_crawler.demo.access import Ending
-from tui_crawler.demo.clerk import Answer, Clerk, Reset
-from tui_crawler.demo.configuration import USER_AGENT, demo_config
-from tui_crawler.demo.content.catalogue import SITE_NAMES, build_sites
-from tui_crawler.demo.site import Surroundings
-from tui_crawler.demo.wire import Request
+from tui_crawler.demo.pages import SITE_NAMES, build_sites
+from tui_crawler.demo.process import USER_AGENT, demo_config
+from tui_crawler.demo.responses import DemoRequest, Ending, Reset, Responder, Response
 
 _TOKEN = USER_AGENT.split(" ")[0]
 _ORIGINS = {name: f"http://127.0.0.1:{18081 + number}" for number, name in enumerate(SITE_NAMES)}
@@ -95,8 +92,10 @@ class ModelCrawl:
         self.skip = re.compile(config["rules"][0]["match"])
         self.now = 0.0
         self.counter = 0
-        sites = build_sites(Surroundings(_ORIGINS, pace))
-        self.origins = {_ORIGINS[site.name]: _Origin(self, _ORIGINS[site.name], Clerk(site, pace)) for site in sites}
+        sites = build_sites(_ORIGINS, pace)
+        self.origins = {
+            _ORIGINS[site.name]: _Origin(self, _ORIGINS[site.name], Responder(site, pace)) for site in sites
+        }
         for url in config["seeds"]:
             self.discover(url, None, 0)
 
@@ -163,10 +162,10 @@ class ModelCrawl:
 
 
 class _Origin:
-    def __init__(self, crawl: ModelCrawl, origin: str, clerk: Clerk) -> None:
+    def __init__(self, crawl: ModelCrawl, origin: str, responder: Responder) -> None:
         self.crawl = crawl
         self.origin = origin
-        self.clerk = clerk
+        self.responder = responder
         self.end = OriginEnd()
         self.known: dict[str, _Known] = {}
         self.todo: list[str] = []
@@ -194,10 +193,10 @@ class _Origin:
         self.end.reason = reason
 
     def fetch_robots(self) -> None:
-        code, answer = self.ask(self.origin + "/robots.txt")
+        code, response = self.ask(self.origin + "/robots.txt")
         self.end.robots_codes[20 if code == 29 else code] += 1
-        if answer is not None and code in (20, 29):
-            self.rules = Protego.parse(answer.body.decode())
+        if response is not None and code in (20, 29):
+            self.rules = Protego.parse(response.body.decode())
             delay = self.rules.crawl_delay(_TOKEN)
             if delay:
                 self.minimum_ms = max(self.minimum_ms, delay * 1000)
@@ -231,9 +230,9 @@ class _Origin:
         return 0 if self.rules.can_fetch(url, _TOKEN) else 200
 
     def crawl_page(self, url: str) -> None:
-        code, answer = self.ask(url)
-        if answer is not None:
-            code = self.read(url, code, answer)
+        code, response = self.ask(url)
+        if response is not None:
+            code = self.read(url, code, response)
         self.settle(url, code)
 
     def settle(self, url: str, code: int) -> None:
@@ -246,17 +245,17 @@ class _Origin:
         if code in _RETRIED or code == 503:
             page.ignored = page.remaining == 0
 
-    def ask(self, url: str) -> tuple[int, Answer | None]:
-        """Return the exit code and the answer; sets the next time as the delay rule says."""
+    def ask(self, url: str) -> tuple[int, Response | None]:
+        """Return the exit code and the response; sets the next time as the delay rule says."""
         parsed = ada_url.URL(url)
-        request = Request("GET", parsed.pathname + parsed.search)
-        reply = None if self.dead else self.clerk.reply(request)
+        request = DemoRequest("GET", parsed.pathname + parsed.search)
+        reply = None if self.dead else self.responder.respond(request)
         self.end.requests += 1
         if reply is None or isinstance(reply, Reset):
             self.end.flukes += 1
             self.end.requests += 1
-            reply = None if self.dead else self.clerk.reply(request)
-        if not isinstance(reply, Answer):
+            reply = None if self.dead else self.responder.respond(request)
+        if not isinstance(reply, Response):
             self.after_response(1, 100, None)
             return 100, None
         self.dead = reply.dies
@@ -278,17 +277,19 @@ class _Origin:
         self.end.ended_ms = self.crawl.now + response_ms
         self.next_at = self.end.ended_ms + delay
 
-    def read(self, url: str, code: int, answer: Answer) -> int:
+    def read(self, url: str, code: int, response: Response) -> int:
         hops = self.known[url].hops
-        headers = dict(answer.headers)
+        headers = dict(response.headers)
         if code in (31, 32):
             self.follow(url, headers["Location"], hops + 1)
         if headers.get("Content-Type") == "application/xml":
-            for address in re.findall(r"<loc>(.*?)</loc>", answer.body.decode()):
+            for address in re.findall(r"<loc>(.*?)</loc>", response.body.decode()):
                 self.crawl.discover(address, self, 0)
         if not headers.get("Content-Type", "").startswith("text/html") or code != 20:
             return code
-        page = _Reader(answer.body.decode("utf-16" if answer.body[:2] == b"\xff\xfe" else "utf-8", errors="replace"))
+        page = _Reader(
+            response.body.decode("utf-16" if response.body[:2] == b"\xff\xfe" else "utf-8", errors="replace")
+        )
         tag = headers.get("X-Robots-Tag", "")
         directives = page.directives | ({part.strip() for part in tag.split(",")} if ":" not in tag else set())
         canonical = page.canonical or (re.findall(r"<(.*?)>", headers["Link"])[0] if "Link" in headers else None)
@@ -312,16 +313,16 @@ class _Origin:
         self.crawl.discover(target, self, hops)
 
 
-def _classify(answer: Answer, body_limit: str) -> int:
-    headers = dict(answer.headers)
+def _classify(response: Response, body_limit: str) -> int:
+    headers = dict(response.headers)
     location = headers.get("Location")
-    if answer.ending is Ending.BROKEN_CHUNK:
+    if response.ending is Ending.BROKEN_CHUNK:
         return 42
-    if answer.ending is Ending.TRUNCATED:
+    if response.ending is Ending.TRUNCATED:
         return 102
-    if len(answer.body) > int(body_limit.removesuffix("MiB")) * 2**20:
+    if len(response.body) > int(body_limit.removesuffix("MiB")) * 2**20:
         return 220
-    match answer.status:
+    match response.status:
         case 200:
             kind = headers["Content-Type"].partition(";")[0]
             return 20 if kind.startswith(("text/html", "text/css")) or kind.endswith("xml") else 29
@@ -332,7 +333,7 @@ def _classify(answer: Answer, body_limit: str) -> int:
         case 301 | 308 | 302 | 303 | 307:
             if location is None or (location.startswith("http://[::1") and "]" not in location):
                 return 42
-            return 31 if answer.status in (301, 308) else 32
+            return 31 if response.status in (301, 308) else 32
         case 404:
             return 44
         case 410:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from tui_crawler.demo.configuration import USER_AGENT, demo_config
-from tui_crawler.demo.process import DemoProcess
+from tui_crawler.demo.process import USER_AGENT, DemoProcess, demo_config
 from tui_crawler.wiring.demo import config_for
 
 _SEEDS = ["http://127.0.0.1:18081/", "http://[::1]:18082/"]

@@ -10,25 +10,25 @@ import pytest
 from lxml import etree
 from protego import Protego
 
-from tui_crawler.demo.content.catalogue import SITE_NAMES, build_sites
-from tui_crawler.demo.content.chandlery import build_chandlery
-from tui_crawler.demo.site import Page, Site, Surroundings, freeze_pages, scale_seconds
+from tui_crawler.demo.pages import SITE_NAMES, build_sites
+from tui_crawler.demo.responses import DemoRequest, Responder, Response
+from tui_crawler.demo.site import DemoPage, Site, freeze_pages
 
-_AROUND = Surroundings({name: f"http://127.0.0.1:{18081 + number}" for number, name in enumerate(SITE_NAMES)}, 1.0)
+_ORIGINS = {name: f"http://127.0.0.1:{18081 + number}" for number, name in enumerate(SITE_NAMES)}
 _ENCODINGS = {"/cabinet/utf-16": "utf-16", "/cabinet/koi8": "koi8-r"}
-_SITES = {site.name: site for site in build_sites(_AROUND)}
+_SITES = {site.name: site for site in build_sites(_ORIGINS, 1.0)}
 _MISSING_ON_PURPOSE = {"/admin/", "/members/letters", "/basket", "/booking/", "/search", "/studio/", "/store/"}
 
 
-def _html_pages(site: Site) -> list[Page]:
+def _html_pages(site: Site) -> list[DemoPage]:
     return [page for page in site.pages.values() if (page.content_type or "").startswith("text/html")]
 
 
-def _links(page: Page) -> list[str]:
+def _links(page: DemoPage) -> list[str]:
     return [unescape(href) for href in re.findall(r'(?:href|src)="([^"]*)"', page.body.decode(errors="replace"))]
 
 
-def _title(page: Page) -> str:
+def _title(page: DemoPage) -> str:
     text = page.body.decode(_ENCODINGS.get(page.target, "utf-8"), errors="replace")
     found = re.search(r"<title>(.*?)</title>", text, re.DOTALL)
     return unescape(found[1]) if found else ""
@@ -36,10 +36,10 @@ def _title(page: Page) -> str:
 
 @pytest.mark.parametrize("name", [name for name in SITE_NAMES if name != "museum"])
 def test_links_between_demo_pages_lead_to_pages(name: str) -> None:
-    by_origin = {_AROUND.origins[site.name]: site for site in _SITES.values()}
+    by_origin = {_ORIGINS[site.name]: site for site in _SITES.values()}
     for page in _html_pages(_SITES[name]):
         for href in _links(page):
-            target = urlsplit(urljoin(_AROUND.url(name, page.target), href))
+            target = urlsplit(urljoin(_ORIGINS[name] + page.target, href))
             there = by_origin.get(f"{target.scheme}://{target.netloc}")
             if there is None or target.path in _MISSING_ON_PURPOSE or target.path.startswith(("/reading", "/dome")):
                 continue
@@ -49,7 +49,7 @@ def test_links_between_demo_pages_lead_to_pages(name: str) -> None:
 @pytest.mark.parametrize("name", SITE_NAMES)
 def test_each_site_has_robots_a_seed_page_and_titles_that_differ(name: str) -> None:
     site = _SITES[name]
-    assert Protego.parse(site.pages["/robots.txt"].body.decode()).can_fetch(_AROUND.url(name), "demo")
+    assert Protego.parse(site.pages["/robots.txt"].body.decode()).can_fetch(_ORIGINS[name] + "/", "demo")
     assert site.find_page("/") is not None
     titles = Counter(_title(page) for page in _html_pages(site) if page.status == 200 and page.body)
     assert [title for title, count in titles.items() if count > 1 and title] == []
@@ -67,14 +67,14 @@ def test_every_page_has_a_title_and_words_but_for_the_two_that_are_there_to_have
 
 
 def test_the_same_words_every_time() -> None:
-    again = build_sites(_AROUND)
+    again = build_sites(_ORIGINS, 1.0)
     assert [dict(site.pages) for site in again] == [dict(site.pages) for site in _SITES.values()]
 
 
 def test_the_sites_know_each_other_and_the_world_outside() -> None:
     linked = {name: set[str]() for name in SITE_NAMES}
     outside = set()
-    names = {urlsplit(origin).netloc: name for name, origin in _AROUND.origins.items()}
+    names = {urlsplit(origin).netloc: name for name, origin in _ORIGINS.items()}
     for site in _SITES.values():
         pages = [*_html_pages(site)] + ([page] if (page := site.find_page("/")) else [])
         for page in pages:
@@ -90,15 +90,21 @@ def test_the_sites_know_each_other_and_the_world_outside() -> None:
 
 
 def test_the_crawl_delay_and_retry_after_follow_the_pace() -> None:
-    quick = {site.name: site for site in build_sites(Surroundings(_AROUND.origins, 0.1))}
+    quick = {site.name: site for site in build_sites(_ORIGINS, 0.1)}
     rules = [Protego.parse(sites["observatory"].pages["/robots.txt"].body.decode()) for sites in (_SITES, quick)]
     assert [one.crawl_delay("demo") for one in rules] == [3.0, 0.3]
-    assert [scale_seconds(2, pace) for pace in (0, 0.1, 1, 1.2)] == [1, 1, 2, 3]
+    waits = []
+    for pace in (0, 0.1, 1, 1.2):
+        responder = Responder(_SITES["ferries"], pace)
+        *_, refused = (responder.respond(DemoRequest("GET", "/")) for _ in range(6))
+        assert isinstance(refused, Response)
+        waits.append(dict(refused.headers)["Retry-After"])
+    assert waits == ["1", "1", "2", "3"]
 
 
 def test_the_reserve_has_a_group_for_each_visitor() -> None:
     rules = Protego.parse(_SITES["reserve"].pages["/robots.txt"].body.decode())
-    home = _AROUND.url("reserve", "")
+    home = _ORIGINS["reserve"]
     asked = ("/species/", "/nests/", "/nests/viewing", "/drafts/plan", "/species.bak")
     allowed = {
         agent: [rules.can_fetch(home + path, agent) for path in asked]
@@ -120,9 +126,9 @@ def test_feed_and_sitemap_are_well_formed_and_lead_home() -> None:
     assert len(addresses) == 10
     assert len(listed) == 12
     for address in addresses + listed:
-        assert almanac.find_page(address.removeprefix(_AROUND.origins["almanac"])) is not None
+        assert almanac.find_page(address.removeprefix(_ORIGINS["almanac"])) is not None
     linked = {href for page in _html_pages(almanac) for href in _links(page)}
-    orphans = [address for address in listed if address.removeprefix(_AROUND.origins["almanac"]) not in linked]
+    orphans = [address for address in listed if address.removeprefix(_ORIGINS["almanac"]) not in linked]
     assert len(orphans) == 2
 
 
@@ -156,7 +162,7 @@ def test_the_cabinet_holds_what_a_screen_must_survive() -> None:
 
 
 def test_the_chandlery_has_no_end_and_no_page_but_its_own() -> None:
-    shop = build_chandlery(_AROUND)
+    shop = _SITES["chandlery"]
     month = "/calendar?month=2026-12"
     for expected in ("2027-01", "2027-02", "2027-03"):
         page = shop.find_page(month)
@@ -177,10 +183,21 @@ def test_the_chandlery_has_no_end_and_no_page_but_its_own() -> None:
     assert shop.find_page("/calendar?month=0001-01") is not None
 
 
-def _session(page: Page) -> str:
+def test_what_a_client_asks_for_is_text_on_the_page() -> None:
+    target = "/find-us/{almanac}](/x)\n- \"><b>'"
+    page = _SITES["chandlery"].find_page(target)
+    assert page is not None
+    assert b"<b>" not in page.body
+    assert [href for href in _links(page) if "find-us" in href][1:] == [
+        f"{target}/the/",
+        f"{target}?session={_session(page)[-8:]}",
+    ]
+
+
+def _session(page: DemoPage) -> str:
     return next(href for href in _links(page) if "session=" in href)
 
 
 def test_a_target_given_twice_is_a_mistake() -> None:
     with pytest.raises(ValueError, match=r"given twice: \['/a'\]"):
-        freeze_pages((Page("/a"), Page("/b"), Page("/a")))
+        freeze_pages((DemoPage("/a"), DemoPage("/b"), DemoPage("/a")))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.demo.model_crawler import ModelCrawl
-from tui_crawler.demo.configuration import HEADLESS_PACE
+from tui_crawler.demo.process import HEADLESS_PACE
 
 # site: finish reason, patience left, requests with flukes, exit codes of pages
 _ENDS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.demo.client import Connection, fetch
-from tui_crawler.demo.access import Ending
+from tui_crawler.demo.responses import Ending
 from tui_crawler.demo.site import SlowHeads
 from tui_crawler.demo.web import DemoWeb
 

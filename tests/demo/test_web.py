@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.demo.client import fetch
-from tui_crawler.demo.web import FIXED_BASE_PORT, DemoPortTaken, DemoWeb, open_listeners
+from tui_crawler.demo.process import FIXED_BASE_PORT
+from tui_crawler.demo.web import DemoPortTaken, DemoWeb, open_listeners
 
 
 async def test_ten_sites_answer_at_their_seeds(web: DemoWeb) -> None:

@@ -28,7 +28,7 @@ from tui_crawler.config.load import load_config
 from tui_crawler.domain.attempt import Exchange, FetchRequest, Reading, WaitingDocument
 from tui_crawler.domain.command import Command
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.run import RunReason
+from tui_crawler.domain.status_words import Ended, RunReason
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.client import HttpFetcher
@@ -38,13 +38,13 @@ from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.writer import WriterSettings
+from tui_crawler.wiring import RunOptions
 from tui_crawler.wiring import crawl as wiring_crawl
 from tui_crawler.wiring import settings as wiring_settings
-from tui_crawler.wiring.crawl import Crawl, Ended
-from tui_crawler.wiring.options import RunOptions
+from tui_crawler.wiring.crawl import Crawl
 
 MOST_POLLS = 2_000  # of the journal, in one run; a run that goes on is endless
 USER_AGENT = "designs-crawler (for https://example.org/why)"

@@ -12,14 +12,12 @@ import pytest
 from tests.designs.crawling import Crawling
 from tests.designs.test_sitemaps import urlset
 from tests.designs.web import Site
-from tui_crawler.cli.run_ledger import RunLedger
-from tui_crawler.cli.run_lines import event_line
-from tui_crawler.cli.run_watch import summary
-from tui_crawler.console.present.attempt_row import note
-from tui_crawler.console.present.log_lines import attempt_line, log_lines
-from tui_crawler.console.present.url_detail import attempt_rows, content_lines, page_lines
+from tui_crawler.cli.run_watch import RunLedger, event_line, summary
+from tui_crawler.console.logs.attempts import note
+from tui_crawler.console.logs.rows import attempt_line, log_lines
+from tui_crawler.console.url.rows import attempt_rows, content_lines, page_lines
 from tui_crawler.engine import turns
-from tui_crawler.storage import overview_reports
+from tui_crawler.storage.reports import overview as overview_reports
 
 BOUNDS = "reading: {max_links: 3, max_input_bytes: 1KiB, max_sitemap_urls: 2}"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tui_crawler.cli.parser import parse
+from tui_crawler.cli.main import parse
 from tui_crawler.storage.views import VIEWS
 
 ROOT = Path(__file__).parents[2]

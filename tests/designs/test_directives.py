@@ -8,8 +8,7 @@ import pytest
 
 from tests.designs.crawling import WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
-from tui_crawler.cli.run_ledger import RunLedger
-from tui_crawler.cli.run_watch import summary
+from tui_crawler.cli.run_watch import RunLedger, summary
 
 
 @dataclass(frozen=True)

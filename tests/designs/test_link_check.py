@@ -75,6 +75,16 @@ def test_links_that_leave_the_crawl_are_asked_once_by_head_and_never_followed(cr
     assert crawl.ask("audit", "--json").json["ok"] is True
 
 
+def test_what_refuses_head_is_asked_by_get_though_pages_have_one_try(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", far.url("/shy"), far.url("/dead"))
+    far.answer("/shy", Answer(405), Answer())
+    far.answer("/dead", Answer(405), Answer(405))
+    crawl.run(f"crawl: {{check_external: true, tries: 1}}\n{QUICK}", seeds=[home.url()])
+    assert [methods(far, path) for path in ("/shy", "/dead")] == [["HEAD", "GET"]] * 2
+    assert set(broken(crawl, "--external")) == {far.url("/dead")}
+
+
 def test_without_the_key_nothing_leaves_the_crawl(crawl: Crawling) -> None:
     home, far = crawl.site(), crawl.site()
     home.page("/", far.url("/gone"))

@@ -10,7 +10,7 @@ import pytest
 from tests.designs.crawling import GONE, HOUR, Crawling
 from tests.designs.web import Answer, Site
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.run import RunReason
+from tui_crawler.domain.status_words import RunReason
 from tui_crawler.wiring.crawl import Crawl
 
 RSS = """<?xml version="1.0"?><rss version="2.0"><channel><title>t</title><link>/</link><description>d</description>

@@ -8,19 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.admission import Admission, Found, Limits, Scope
+from tui_crawler.domain.admission import Admission, Discovered, Limits, Scope
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.policy import (
-    EMPTY,
-    BadPattern,
-    DoNotCrawl,
-    Exclusion,
-    PolicySet,
-    QueryPolicy,
-    Rule,
-    Test,
-    Whitelist,
-)
+from tui_crawler.domain.matcher import Test
+from tui_crawler.domain.pattern import BadPattern
+from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.robots import ALLOW_ALL, parse_robots
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Admitted, Cleared, Denied, Refusal, Refused, Step
@@ -35,15 +28,15 @@ def url(raw: str) -> CrawlUrl:
     return parsed
 
 
-def found(raw: str, hops: int = 0, pattern: str | None = None, pages: int = 0) -> Found:
-    return Found(url(raw), hops, pattern, pages)
+def found(raw: str, hops: int = 0, pattern: str | None = None, pages: int = 0) -> Discovered:
+    return Discovered(url(raw), hops, pattern, pages)
 
 
 def plain(policies: PolicySet = EMPTY, scope: Scope = SCOPE, limits: Limits | None = None) -> Admission:
     return Admission(policies, scope, limits or Limits())
 
 
-def refusal(admission: Admission, link: Found) -> tuple[Refusal, str, str]:
+def refusal(admission: Admission, link: Discovered) -> tuple[Refusal, str, str]:
     answer = admission.admit(link)
     assert isinstance(answer, Refused), answer
     return answer.reason, answer.detail, answer.source
@@ -62,7 +55,7 @@ def test_a_link_within_everything_is_admitted() -> None:
 def test_an_invalid_url_is_refused() -> None:
     bad = normalise("http://h:99999/")
     assert isinstance(bad, InvalidUrl)
-    assert plain().admit(Found(bad)) == Refused(Refusal.invalid_url, "the URL is not a valid URL")
+    assert plain().admit(Discovered(bad)) == Refused(Refusal.invalid_url, "the URL is not a valid URL")
     short = plain(limits=Limits(max_url_length=25))
     assert refusal(short, found("/a/long/path")) == (
         Refusal.invalid_url,
@@ -219,7 +212,7 @@ FILTERS: list[tuple[Refusal, dict[str, object]]] = [
 ]
 
 
-def refusing(settings: dict[str, object]) -> tuple[Admission, Found]:
+def refusing(settings: dict[str, object]) -> tuple[Admission, Discovered]:
     given_ = dict(settings)
 
     def take(*names: str) -> dict[str, object]:
@@ -231,7 +224,7 @@ def refusing(settings: dict[str, object]) -> tuple[Admission, Found]:
     limits = Limits(
         **{"max_segment_repeats": 99, "max_path_segments": 99, "max_redirect_hops": 99, **given_}  # type: ignore[arg-type]
     )
-    return plain(policies, scope, limits), Found(url(DEEP), 50, pattern, 50)  # type: ignore[arg-type]
+    return plain(policies, scope, limits), Discovered(url(DEEP), 50, pattern, 50)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("place", range(len(FILTERS)))
@@ -358,6 +351,16 @@ def test_a_seed_is_judged_like_any_page() -> None:
     assert denial(admission, "/", is_seed=True) == (202, "this seed: exclusion list: domain example.org", "")
 
 
+def test_what_was_cleared_is_judged_anew_by_other_rules() -> None:
+    admission = plain()
+    assert admission.judge(url("/p"), ALLOW_ALL) == admission.judge(url("/p"), ALLOW_ALL) == Cleared(None, None)
+    assert isinstance(admission.judge(url("/p"), ALLOW_ALL), Cleared)
+    assert denial(admission, "/p", "User-agent: *\nDisallow: /p")[0] == ExitCode.blocked_by_robots_txt
+    assert isinstance(admission.judge(url("/p"), ALLOW_ALL), Cleared)
+    excluding = admission.with_exclusion(Exclusion("domain", "example.org"))
+    assert excluding.judge(url("/p"), ALLOW_ALL) != Cleared(None, None)
+
+
 def test_without_robots_txt_it_is_not_asked() -> None:
     assert isinstance(plain().judge(url("/private/"), None), Cleared)
     assert plain().explain(url("/private/"), None)[-1].verdict == "unknown"
@@ -371,7 +374,6 @@ def test_robots_txt_that_allows_by_a_line_names_it() -> None:
 
 def test_a_message_carries_the_source() -> None:
     assert Denied(ExitCode.blocked_by_robots_txt, "why", "robots.txt:3").message == "why (robots.txt:3)"
-    assert Refused(Refusal.scope, "why").message == "why"
 
 
 def test_exclusions_come_and_go_while_crawling() -> None:
@@ -415,7 +417,7 @@ def test_admission_is_total_deterministic_and_always_says_why(
     raw: str, policies: PolicySet, hops: int, pattern: str | None, robots_txt: str
 ) -> None:
     page = normalise(raw, f"{ORIGIN}/")
-    link = Found(page, hops, pattern)
+    link = Discovered(page, hops, pattern)
     robots = parse_robots(robots_txt.encode(), "Bot")
     first, second = plain(policies), plain(policies)
     answer, verdict = first.admit(link), first.judge(page, robots)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui_crawler.domain.entry_order import Step, steps_between
+from tui_crawler.domain.entry_order import EntryMove, steps_between
 
 NAMES = st.sampled_from(
     ["/list/", "/list/2/", "/lists/", "/old/", "/feed/", "/feed/x/", "/calendar/", "/calendar/2024/", "/z/"]
@@ -18,11 +18,11 @@ LISTS = st.lists(NAMES, max_size=7)
 SETS = st.lists(NAMES, max_size=5, unique=True)
 
 
-def between(before: list[str], after: list[str]) -> list[Step]:
+def between(before: list[str], after: list[str]) -> list[EntryMove]:
     return steps_between(before, after, (before, after))
 
 
-def applied(before: list[str], after: list[str], steps: list[Step]) -> list[str]:
+def applied(before: list[str], after: list[str], steps: list[EntryMove]) -> list[str]:
     """The old list with the changes made to it: only what was edited, put in or moved is taken from the new one."""
     gone = {step.before for step in steps if step.kind in {"removed", "moved"} or step.crosses}
     edited = {step.before: step.after for step in steps if step.kind == "edited"}
@@ -69,11 +69,11 @@ def test_an_entry_that_both_have_is_never_edited_taken_out_or_put_in(before: lis
 def test_of_neighbours_that_changed_places_the_lower_one_moved_up(before: list[str], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, max(0, len(before) - 2)))
     after = [*before[:place], *reversed(before[place : place + 2]), *before[place + 2 :]]
-    moved = [Step("moved", place + 1, place)] if len(before) > 1 else []
+    moved = [EntryMove("moved", place + 1, place)] if len(before) > 1 else []
     assert between(before, after) == moved
     if moved:
         told = steps_between(before, after, (before, after), {(before[place], 0)})
-        assert told == [Step("moved", place, place + 1)], "unless it is known better"
+        assert told == [EntryMove("moved", place, place + 1)], "unless it is known better"
 
 
 @given(SETS, SETS)
@@ -136,8 +136,8 @@ def test_entries_are_paired_by_what_they_are_known_by(
 
 
 def test_an_edited_entry_that_stands_elsewhere_says_so() -> None:
-    assert between(["/calendar/", "/list/"], ["/list/", "/calendar/2024/"]) == [Step("edited", 0, 1, crosses=True)]
-    assert between(["/calendar/", "/list/"], ["/calendar/2024/", "/list/"]) == [Step("edited", 0, 0)]
+    assert between(["/calendar/", "/list/"], ["/list/", "/calendar/2024/"]) == [EntryMove("edited", 0, 1, crosses=True)]
+    assert between(["/calendar/", "/list/"], ["/calendar/2024/", "/list/"]) == [EntryMove("edited", 0, 0)]
 
 
 def test_long_lists_that_have_nothing_in_common_are_not_compared_pair_by_pair() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.exit_codes_page import exit_codes_markdown
 from tui_crawler.domain.exit_code import (
     BLOCKED,
     DISPOSITIONS,
@@ -19,7 +20,6 @@ from tui_crawler.domain.exit_code import (
     is_problem,
     retries_in_run,
     severity,
-    table_markdown,
 )
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -31,7 +31,7 @@ def test_every_exit_code_has_a_disposition_and_fits_sixteen_bits():
 
 
 def test_the_page_of_the_documentation_is_the_table():
-    assert (DOCS / "exit-codes.md").read_text(encoding="utf-8") == table_markdown()
+    assert (DOCS / "exit-codes.md").read_text(encoding="utf-8") == exit_codes_markdown()
 
 
 @pytest.mark.parametrize(

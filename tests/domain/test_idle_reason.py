@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API, NOW, WHO, WWW, origin, run_view
-from tui_crawler.domain.delay_reason import DelayReason
-from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.idle_reason import (
     at_rest,
     delay_words,
@@ -22,6 +20,8 @@ from tui_crawler.domain.idle_reason import (
     idle_reason_of_run,
 )
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.status import DelayReason
+from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.view import OriginView
 
 RUN = run_view()

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.delay import DelaySettings, Pace
-from tui_crawler.domain.delay_reason import DelayReason
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import CrawlSettings, OriginState, Takeover, record_of, restore, says_all
+from tui_crawler.domain.status import DelayReason
 
 A = "http://a.test"
 NOW = 1_800_000_000_000

@@ -7,15 +7,17 @@ from dataclasses import replace
 import pytest
 
 from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.attempt import Exchange, FoundLink, LinkKind, Reading, RedirectSource, RequestRecord
+from tui_crawler.domain.attempt import Exchange, FoundLink, Reading, RedirectSource, RequestRecord
+from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.delay import Pace
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.intake import Intake
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import OriginState
 from tui_crawler.domain.outcome import Crawled, Refusing, Storing, final_code, queue_of, settle_crawl, settle_refusal
-from tui_crawler.domain.page import PageStatus, Tally, TodoPage, tally
+from tui_crawler.domain.page import Tally, TodoPage, tally
 from tui_crawler.domain.policy import EMPTY
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import normalise
 
 T0 = Moment(0, 1_700_000_000_000)

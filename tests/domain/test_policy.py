@@ -6,28 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.exclusion import ExclusionIndex, host_name, parse_network
-from tui_crawler.domain.matcher import MatcherSet
-from tui_crawler.domain.policy import (
-    EMPTY,
-    All,
-    AnyOf,
-    BadPattern,
-    CompiledPolicies,
-    DoNotCrawl,
-    Exclusion,
-    Field,
-    Matcher,
-    Not,
-    Op,
-    PolicySet,
-    QueryPolicy,
-    Rule,
-    Test,
-    Whitelist,
-    describe,
-    matches,
-)
+from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex, host_name, parse_network
+from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, MatcherSet, Not, Op, Test, describe, matches
+from tui_crawler.domain.pattern import BadPattern
+from tui_crawler.domain.policy import EMPTY, CompiledPolicies, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.url import CrawlUrl, normalise
 
 

@@ -8,19 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.admission import Admission, Found, Limits, Scope
+from tui_crawler.domain.admission import Admission, Discovered, Limits, Scope
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.matcher import Test
 from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import (
-    EMPTY,
-    DoNotCrawl,
-    Exclusion,
-    PolicySet,
-    QueryPolicy,
-    Rule,
-    Test,
-    Whitelist,
-)
+from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.preview import ALLOWED, Comparison, Impact, KnownUrl, OriginImpact, Preview, RuleSide, Sample
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.domain.verdict import Denied, Refusal, Refused
@@ -152,7 +145,7 @@ policy_sets = st.builds(
 def blocked(policies: PolicySet, text: str) -> bool:
     """As the crawl judges a known page, and a link to it."""
     admission = Admission(policies, Scope(frozenset({A})), Limits())
-    link = admission.admit(Found(url(text)))
+    link = admission.admit(Discovered(url(text)))
     denied = isinstance(admission.judge(url(text), None), Denied)
     return denied or (isinstance(link, Refused) and link.reason is Refusal.rule_accept)
 

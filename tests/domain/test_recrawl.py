@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.recrawl import (
     MAX_FRESHNESS_MS,
-    Condition,
+    RequestCondition,
     condition_of,
     due_bounds,
     fresh_until,
@@ -25,7 +25,7 @@ KNOWN = TodoPage(1, 1, "http://a.test/", etag='W/"v1"', last_contentful_at=NOW, 
 
 def test_the_stored_validators_are_sent_verbatim():
     page = replace(KNOWN, last_modified="Tue, 14 Nov 2023 22:13:20 GMT")
-    assert condition_of(page, forced=False) == Condition('W/"v1"', "Tue, 14 Nov 2023 22:13:20 GMT")
+    assert condition_of(page, forced=False) == RequestCondition('W/"v1"', "Tue, 14 Nov 2023 22:13:20 GMT")
 
 
 def test_without_last_modified_the_last_contentful_crawl_is_the_date():
@@ -42,7 +42,7 @@ def test_without_last_modified_the_last_contentful_crawl_is_the_date():
     ],
 )
 def test_no_condition_when_a_304_could_not_be_used(page, forced):
-    assert condition_of(page, forced) == Condition()
+    assert condition_of(page, forced) == RequestCondition()
 
 
 @pytest.mark.parametrize(

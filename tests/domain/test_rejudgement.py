@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from tests.domain.test_preview import A, policy_sets, url
 from tui_crawler.domain.admission import Admission, Limits, Scope
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.exit_code import REFUSED_BY_RULES, ExitCode
+from tui_crawler.domain.matcher import Test
 from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import EMPTY, DoNotCrawl, Exclusion, PolicySet, QueryPolicy, Rule, Test, Whitelist
-from tui_crawler.domain.rejudgement import Effect, Rejudgement
+from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.preview import Effect, Rejudgement
 from tui_crawler.domain.verdict import Denied
 
 POLICY, EXCLUDED, SKIPPED = sorted(REFUSED_BY_RULES)

@@ -9,25 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.policy import (
-    EMPTY,
-    All,
-    AnyOf,
-    DoNotCrawl,
-    Exclusion,
-    ExclusionKind,
-    Field,
-    Matcher,
-    Not,
-    Op,
-    PolicySet,
-    QueryPolicy,
-    Rule,
-    Test,
-    Whitelist,
-)
-from tui_crawler.domain.policy_json import MAX_DEPTH
+from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
+from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, Not, Op, Test
+from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.ruleset import (
+    MAX_DEPTH,
     BadRuleset,
     RulesetChange,
     RulesetLine,

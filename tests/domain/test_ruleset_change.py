@@ -8,18 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.policy import (
-    EMPTY,
-    DoNotCrawl,
-    Exclusion,
-    PolicySet,
-    QueryPolicy,
-    Rule,
-    Test,
-    Whitelist,
-)
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.matcher import Test
+from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.ruleset import change_between, same_rules
-from tui_crawler.domain.ruleset_change import Deeds, EntryChange, carried_over, changes_between
+from tui_crawler.domain.ruleset_change import EditHistory, EntryChange, carried_over, changes_between
 
 A, B, C, D = (Rule(name, skip=True) for name in "abcd")
 RULES = st.sampled_from((A, B, C, D, Rule("e", ua="special"), Rule("f", accept=False)))
@@ -64,9 +57,9 @@ def test_a_moved_entry_is_one_change_with_its_places():
 
 def test_of_two_that_changed_places_the_loose_one_has_moved():
     for loose, place, to in ((A, 1, 2), (B, 2, 1)):
-        changes = changes_between(rules(A, B), rules(B, A), Deeds(frozenset({("rules", loose, 0)})))
+        changes = changes_between(rules(A, B), rules(B, A), EditHistory(frozenset({("rules", loose, 0)})))
         assert said(changes) == [("moved", f"{loose.match}: skip true", f"{loose.match}: skip true", place, to)]
-    assert changes_between(rules(A, B), rules(A, B), Deeds(frozenset({("rules", A, 0)}))) == ()
+    assert changes_between(rules(A, B), rules(A, B), EditHistory(frozenset({("rules", A, 0)}))) == ()
 
 
 def test_of_several_at_one_place_those_that_are_most_alike_were_edited():
@@ -79,10 +72,10 @@ def test_of_several_at_one_place_those_that_are_most_alike_were_edited():
 
 def test_what_was_edited_is_told_by_who_did_it():
     before, after = rules(A, B, C), rules(A, C, D)
-    assert [one.kind for one in changes_between(before, after, Deeds())] == ["removed", "added"]
-    edit = Deeds(edited=frozenset({(("rules", B, 0), ("rules", D, 0))}))
+    assert [one.kind for one in changes_between(before, after, EditHistory())] == ["removed", "added"]
+    edit = EditHistory(edited=frozenset({(("rules", B, 0), ("rules", D, 0))}))
     assert said(changes_between(before, after, edit)) == [("edited", "b: skip true", "d: skip true", 2, 3)]
-    assert carried_over(before, after, rules(A, C), Deeds()).policies == rules(A, C, D)
+    assert carried_over(before, after, rules(A, C), EditHistory()).policies == rules(A, C, D)
     assert carried_over(before, after, rules(A, C), edit).policies == rules(A, C)
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.ruleset import Ruleset, same_rules
-from tui_crawler.domain.ruleset_change import EntryChange, changes_between
-from tui_crawler.domain.ruleset_lineage import changes_along, deeds_between
+from tui_crawler.domain.ruleset_change import EntryChange, changes_along, changes_between, edit_history_between
 
 FEED, OLD, LIST = (Rule(f"/{name}/", skip=True) for name in ("feed", "old", "list"))
 NEW, OTHER = Rule("/new/", skip=True), Rule("^https://x/", ua="special")
@@ -49,9 +48,9 @@ def test_taking_back_three_changes_takes_back_each_of_them() -> None:
 
 
 def test_without_what_lies_between_the_two_alone_are_compared() -> None:
-    assert deeds_between((THREE[0], THREE[3]), THREE[0], THREE[3]) is None
-    assert deeds_between((), THREE[0], THREE[3]) is None
-    assert deeds_between(THREE, THREE[0], THREE[1]) is None
+    assert edit_history_between((THREE[0], THREE[3]), THREE[0], THREE[3]) is None
+    assert edit_history_between((), THREE[0], THREE[3]) is None
+    assert edit_history_between(THREE, THREE[0], THREE[1]) is None
     assert said(changes_along(THREE, THREE[1], THREE[0])) == [("edited", "/list/", "^https")]
 
 
@@ -67,7 +66,7 @@ def test_a_version_that_brought_another_back_is_told_as_it_was_drafted() -> None
 @pytest.mark.parametrize("parents", [(0, 3, 2), (0, 1, 7), (3, 3, 3)])
 def test_a_history_that_makes_no_sense_is_followed_no_further(parents: tuple[int, ...]) -> None:
     history = tuple(replace(one, parent_id=parents[one.ruleset_id - 1]) for one in THREE[1:])
-    assert deeds_between(history, history[0], history[2]) is None
+    assert edit_history_between(history, history[0], history[2]) is None
 
 
 SWAP = (FEED, OLD, LIST), (OLD, FEED, LIST)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tui_crawler.domain.failure import BadSegment
 from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.run import BadSegment
 from tui_crawler.domain.segment import (
     FORMAT,
     HEAD_LINES,

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.delay import DelaySettings, Pace
-from tui_crawler.domain.delay_reason import DelayReason
-from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import HELD, Moment
 from tui_crawler.domain.origin import (
@@ -26,16 +24,18 @@ from tui_crawler.domain.origin import (
 )
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.robots import ALLOW_ALL, parse_robots
+from tui_crawler.domain.status import DelayReason
+from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.turn import (
     CheckUrl,
     CrawlAnswer,
-    CrawlUrl,
+    CrawlNext,
     FetchRobots,
     FillTodo,
     Finish,
-    Rest,
     RestReason,
     RobotsAnswer,
+    Sleep,
     after_check,
     after_crawl,
     after_fill,
@@ -48,8 +48,7 @@ from tui_crawler.domain.turn import (
     top_up,
     touch,
 )
-from tui_crawler.domain.url import CrawlUrl as UrlValue
-from tui_crawler.domain.url import normalise
+from tui_crawler.domain.url import CrawlUrl, normalise
 
 T0 = Moment(1_000, 1_700_000_000_000)
 S = CrawlSettings()
@@ -77,8 +76,8 @@ def test_robots_then_fill_then_crawl():
     state = after_robots(state, RobotsAnswer(ExitCode.file_ingested, 200, 100, PLAIN), T0, S)
     assert next_turn(state, T0) == FillTodo()
     state = after_fill(state, (page(),), 1, None, T0)
-    assert next_turn(state, T0) == Rest(T0.mono_ms + 1000, RestReason.delay)
-    assert next_turn(state, T0.later(1000)) == CrawlUrl(page())
+    assert next_turn(state, T0) == Sleep(T0.mono_ms + 1000, RestReason.delay)
+    assert next_turn(state, T0.later(1000)) == CrawlNext(page())
     state = after_crawl(state, CrawlAnswer(1, ExitCode.file_ingested, 200, 100), T0.later(1000), S)
     assert next_turn(state, T0.later(1000)) == FillTodo()
     assert next_turn(after_fill(state, (), 0, None, T0), T0) == Finish(FinishReason.exhausted)
@@ -86,7 +85,7 @@ def test_robots_then_fill_then_crawl():
 
 def test_robots_is_asked_again_after_its_expiry_and_not_before():
     state = ready(page())
-    assert isinstance(next_turn(state, T0.later(1_799_999)), CrawlUrl)
+    assert isinstance(next_turn(state, T0.later(1_799_999)), CrawlNext)
     assert next_turn(state, T0.later(1_800_000)) == FetchRobots(None)
 
 
@@ -99,7 +98,7 @@ def test_crawl_delay_holds_from_the_robots_request_on():
 
 def test_nothing_due_now_but_later_sleeps_and_then_fills():
     state = after_fill(ready(), (), 0, T0.wall_ms + 90_000, T0)
-    assert next_turn(state, T0) == Rest(T0.mono_ms + 90_000, RestReason.asleep)
+    assert next_turn(state, T0) == Sleep(T0.mono_ms + 90_000, RestReason.asleep)
     assert next_turn(state, T0.later(90_000)) == FillTodo()
 
 
@@ -158,7 +157,7 @@ def test_a_hop_of_robots_is_followed_after_the_delay():
     url = normalise("https://a.test/robots.txt")
     hop = RobotsHop(url, 1, T0.wall_ms, ())
     state = after_robots(fresh(), RobotsAnswer(ExitCode.redirect, 302, 10, hop=hop), T0, S)
-    assert isinstance(next_turn(state, T0), Rest)
+    assert isinstance(next_turn(state, T0), Sleep)
     assert next_turn(state, T0.later(1000)) == FetchRobots(hop)
     state = after_robots(state, RobotsAnswer(ExitCode.redirect, 302, 10), T0.later(1000), S)
     assert state.robots.status is RobotsStatus.unavailable
@@ -186,7 +185,7 @@ def test_database_error_ends_the_origin_with_its_own_reason():
 
 
 def test_paused_rests_until_somebody_says_so():
-    assert next_turn(ready(page(), paused=True), T0) == Rest(None, RestReason.paused)
+    assert next_turn(ready(page(), paused=True), T0) == Sleep(None, RestReason.paused)
 
 
 def test_top_up_and_reopen():
@@ -317,7 +316,7 @@ def test_every_run_terminates_and_patience_never_rises(pages, outcomes):
                 assert state.finished is reason
                 assert finish(state, FinishReason.operator).finished is reason
                 return
-            case Rest(until_ms=until):
+            case Sleep(until_ms=until):
                 assert until is not None
                 assert until > now.mono_ms
                 now = now.later(until - now.mono_ms)
@@ -329,7 +328,7 @@ def test_every_run_terminates_and_patience_never_rises(pages, outcomes):
             case FillTodo():
                 due = tuple(p for p in todo if remaining[p.page_id] > 0)
                 state = after_fill(state, due, len(due), None, now)
-            case CrawlUrl(page=crawled):
+            case CrawlNext(page=crawled):
                 assert state.robots.rules is not None
                 remaining[crawled.page_id] -= 1
                 code = ExitCode.file_gone if code is ExitCode.cancelled else code
@@ -341,14 +340,14 @@ def test_every_run_terminates_and_patience_never_rises(pages, outcomes):
 
 def test_a_job_without_room_is_passed_over_and_what_is_left_rests():
     one, other = replace(page(1), job_id=7), replace(page(2), job_id=8)
-    assert next_turn(ready(one, other), T0, full={7}) == CrawlUrl(other)
-    assert next_turn(ready(one, other), T0, full={7, 8}) == Rest(None, RestReason.held)
+    assert next_turn(ready(one, other), T0, full={7}) == CrawlNext(other)
+    assert next_turn(ready(one, other), T0, full={7, 8}) == Sleep(None, RestReason.held)
 
 
 def test_an_origin_with_nothing_but_held_pages_waits_and_is_not_finished():
     state = after_fill(ready(), (), 0, None, T0, held=True)
     assert state.asleep_until == HELD
-    assert next_turn(state, T0) == Rest(None, RestReason.held)
+    assert next_turn(state, T0) == Sleep(None, RestReason.held)
     assert next_turn(reopen(state, frozenset()), T0) == FillTodo()
     kept = restore(record_of(state), (), PLAIN, S, Takeover(continued=True, unclean=False), T0)
     assert kept.asleep_until == 0, "after a restart it looks again"
@@ -356,15 +355,15 @@ def test_an_origin_with_nothing_but_held_pages_waits_and_is_not_finished():
 
 def probe(number=1):
     url = normalise(f"http://a.test/probe/{number}")
-    assert isinstance(url, UrlValue)
+    assert isinstance(url, CrawlUrl)
     return Check(1, url)
 
 
 def test_a_probe_comes_before_the_pages_after_robots_and_delay():
     state = replace(ready(page()), checks=(probe(),))
     assert next_turn(replace(fresh(), checks=(probe(),)), T0) == FetchRobots(None)
-    assert next_turn(replace(state, release_ms=T0.mono_ms + 5), T0) == Rest(T0.mono_ms + 5, RestReason.delay)
-    assert next_turn(replace(state, paused=True), T0) == Rest(None, RestReason.paused)
+    assert next_turn(replace(state, release_ms=T0.mono_ms + 5), T0) == Sleep(T0.mono_ms + 5, RestReason.delay)
+    assert next_turn(replace(state, paused=True), T0) == Sleep(None, RestReason.paused)
     assert next_turn(state, T0) == CheckUrl(probe())
     after = after_check(state, probe(), CrawlAnswer(0, ExitCode.server_internal_error, 500, 300), T0, S)
     assert after.checks == ()
@@ -380,7 +379,7 @@ def test_a_finished_origin_is_probed_and_stays_finished():
 
 
 def test_where_nothing_is_crawled_only_probes_are_made():
-    assert next_turn(ready(page()), T0, crawls=False) == Rest(None, RestReason.held)
+    assert next_turn(ready(page()), T0, crawls=False) == Sleep(None, RestReason.held)
     assert next_turn(replace(ready(page()), checks=(probe(),)), T0, crawls=False) == CheckUrl(probe())
 
 
@@ -396,7 +395,7 @@ def test_a_refetch_makes_robots_due_without_touching_the_wait_or_the_rules_in_fo
     due = refetch_robots(state)
     assert due.robots.rules is PLAIN
     assert (due.release_ms, due.next_request_at) == (state.release_ms, state.next_request_at)
-    assert next_turn(due, T0) == Rest(T0.mono_ms + 700, RestReason.delay)
+    assert next_turn(due, T0) == Sleep(T0.mono_ms + 700, RestReason.delay)
     assert next_turn(due, Moment(T0.mono_ms + 700, T0.wall_ms + 700)) == FetchRobots()
 
 
@@ -405,4 +404,4 @@ def test_a_refetch_wakes_only_an_origin_that_had_nothing_left():
     assert refetch_robots(fresh(asleep_until=HELD)).asleep_until == 0
     for reason in set(FinishReason) - {FinishReason.exhausted}:
         assert refetch_robots(fresh(finished=reason)).finished is reason
-    assert next_turn(refetch_robots(fresh(paused=True)), T0) == Rest(None, RestReason.paused)
+    assert next_turn(refetch_robots(fresh(paused=True)), T0) == Sleep(None, RestReason.paused)

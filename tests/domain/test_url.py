@@ -19,6 +19,7 @@ from tui_crawler.domain.url import (
     SiteLinks,
     normalise,
     url_hash,
+    without_fragment,
     without_userinfo,
 )
 
@@ -267,6 +268,17 @@ def test_what_is_remembered_across_pages_is_what_normalise_says(raw, base):
         for _ in range(2):
             resolver = LinkResolver(base, site=site)
             assert resolver.resolve(start + raw) == normalise(start + raw, base)
+
+
+@given(
+    PIECES | ANYTHING | st.builds("{}#{}".format, PIECES | ANYTHING, PIECES | ANYTHING),
+    st.sampled_from(["http://h/a/b?c", "https://b.test:8443/"]),
+)
+def test_a_link_without_its_fragment_is_the_same_url(raw: str, base: str) -> None:
+    short, whole = normalise(without_fragment(raw), base), normalise(raw, base)
+    assert isinstance(short, CrawlUrl) == isinstance(whole, CrawlUrl)
+    if isinstance(whole, CrawlUrl):
+        assert short == whole
 
 
 def test_a_full_memory_of_a_site_forgets_and_goes_on():

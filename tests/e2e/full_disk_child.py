@@ -1,16 +1,17 @@
 """`tui-crawler` on a disk without room: no connection lets its database grow while the file SWITCH exists.
 
-`python -m tests.e2e.full_disk_child SWITCH WORD…`
+`python -m tests.e2e.full_disk_child SWITCH WORD…`; the processes that it starts have the same disk.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
 
-SWITCH = Path(sys.argv[1])
+SWITCH = "TUI_CRAWLER_TEST_FULL_DISK"
 _MANY = 1_000_000
 
 
@@ -19,17 +20,26 @@ class FullDisk(sqlite3.Connection):
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         if str(arguments[0]).startswith("BEGIN IMMEDIATE"):
-            super().execute(f"PRAGMA max_page_count={1 if SWITCH.exists() else _MANY}")
+            super().execute(f"PRAGMA max_page_count={1 if Path(os.environ[SWITCH]).exists() else _MANY}")
         return super().execute(*arguments)
+
+
+def fill() -> None:
+    """From now on this process has such connections."""
+    from tui_crawler.storage import open_settings  # noqa: PLC0415  after the switch is named
+
+    made = open_settings.OpenSettings.__init__
+    made.__defaults__ = tuple(FullDisk if one is sqlite3.Connection else one for one in made.__defaults__ or ())
 
 
 def main() -> int:
     """Runs the command line with such connections."""
-    from tui_crawler.cli.main import main as run_command_line  # noqa: PLC0415  after the switch is read
-    from tui_crawler.storage import open_settings  # noqa: PLC0415  the same
+    from tui_crawler.cli.main import main as run_command_line  # noqa: PLC0415  after the switch is named
 
-    made = open_settings.OpenSettings.__init__
-    made.__defaults__ = tuple(FullDisk if one is sqlite3.Connection else one for one in made.__defaults__ or ())
+    here = Path(__file__).parent
+    os.environ[SWITCH] = sys.argv[1]
+    os.environ["PYTHONPATH"] = os.pathsep.join((str(here / "full_disk"), str(here.parents[1])))
+    fill()
     return run_command_line(sys.argv[2:])
 
 

@@ -31,7 +31,7 @@ def take_notes(folder: Path) -> None:
 
     def noting_take(app: CrawlerApp, message: CrawlerApp.Delivered) -> None:
         take(app, message)
-        if app.picture.origins:
+        if app.live_state.origins:
             note(folder / "rows")
 
     CrawlerApp._begin = noting_begin  # type: ignore[method-assign]  # only to take a note

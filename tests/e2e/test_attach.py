@@ -14,10 +14,9 @@ import pytest
 
 from tests.e2e.served import ROOT, read_access_log, value
 from tests.support.terminal import Terminal, in_terminal
-from tui_crawler.demo.configuration import demo_config
-from tui_crawler.demo.process import DemoProcess
+from tui_crawler.demo.process import DemoProcess, demo_config
 from tui_crawler.domain.audit import audit
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 
 WATCHES = "this console only watches"
 

@@ -9,8 +9,7 @@ import pytest
 
 from tests.e2e.served import read_access_log, rows, tui_crawler, value
 from tests.support.terminal import in_terminal
-from tui_crawler.demo.configuration import demo_config
-from tui_crawler.demo.process import DemoProcess
+from tui_crawler.demo.process import DemoProcess, demo_config
 from tui_crawler.wiring.demo import free_base_port
 
 STEADY = {"reserve", "museum"}  # sites whose answers do not depend on what was asked before

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from tests.e2e.served import gaps, read_access_log, rows, tui_crawler, value
 from tests.support.terminal import in_terminal
-from tui_crawler.demo.configuration import demo_config
-from tui_crawler.demo.process import DemoProcess
+from tui_crawler.demo.process import DemoProcess, demo_config
 
 RESTORED = (b"\x1b[?1049l", b"\x1b[?25h")
 STARTED = "running"

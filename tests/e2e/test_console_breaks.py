@@ -23,9 +23,8 @@ import pytest
 
 from tests.e2e.served import read_access_log, value
 from tests.support.terminal import PATIENT_S, Terminal, in_terminal
-from tui_crawler.demo.configuration import demo_config
-from tui_crawler.demo.process import DemoProcess
-from tui_crawler.storage.checkup import check_up
+from tui_crawler.demo.process import DemoProcess, demo_config
+from tui_crawler.storage.database import check_up
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are of POSIX")
 

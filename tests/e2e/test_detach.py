@@ -13,9 +13,8 @@ import pytest
 
 from tests.e2e.served import gaps, read_access_log, rows, tui_crawler, value
 from tests.support.terminal import in_terminal
-from tui_crawler.console.departure import CannotDetach
-from tui_crawler.demo.configuration import demo_config
-from tui_crawler.demo.process import DemoProcess
+from tui_crawler.console.operator.detach import CannotDetach
+from tui_crawler.demo.process import DemoProcess, demo_config
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.wiring.detach import DetachedRun

@@ -20,20 +20,21 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminal
 NEVER_BEFORE_ROWS = {
     "lxml", "parsel", "cssselect", "jmespath", "protego", "httpx", "pyarrow", "warcio",
     "tui_crawler.engine", "tui_crawler.fetch", "tui_crawler.export", "tui_crawler.demo", "tui_crawler.wiring.crawl",
-    "tui_crawler.console.screens.quit", "tui_crawler.console.screens.choose", "tui_crawler.console.welcome_actions",
+    "tui_crawler.console.dialogs.quit", "tui_crawler.console.dialogs.choose", "tui_crawler.console.welcome.actions",
     "tui_crawler.wiring.rules", "tui_crawler.wiring.explain",
 }  # fmt: skip
 """Large, or only for what an operator asks for later."""
 NEVER_BEFORE_PICTURE = NEVER_BEFORE_ROWS | {
-    "psutil", "tui_crawler.console.ports", "tui_crawler.console.wishes", "tui_crawler.console.intent",
-    "tui_crawler.console.present.summary", "tui_crawler.console.exit_summary", "tui_crawler.storage.reports",
-    "tui_crawler.storage.models", "tui_crawler.domain.attempt", "tui_crawler.domain.page", "tui_crawler.domain.run",
-    "tui_crawler.domain.ruleset", "tui_crawler.domain.view",
+    "psutil", "tui_crawler.console.ports", "tui_crawler.console.operator.commands",
+    "tui_crawler.console.operator.intent",
+    "tui_crawler.console.overview.summary", "tui_crawler.console.operator.exit_summary",
+    "tui_crawler.storage.reports.reports", "tui_crawler.storage.models", "tui_crawler.domain.attempt",
+    "tui_crawler.domain.page", "tui_crawler.domain.run", "tui_crawler.domain.ruleset", "tui_crawler.domain.view",
 }  # fmt: skip
 """What reads, and what rows are made of."""
 CONFIGURATION = {"ada_url", "re2", "ruamel", "tui_crawler.config", "tui_crawler.domain.policy"}
 WRITING = {
-    "tui_crawler.console.departure", "tui_crawler.console.journal_desk", "tui_crawler.storage.journal",
+    "tui_crawler.console.operator.detach", "tui_crawler.console.operator.journal", "tui_crawler.storage.journal",
     "tui_crawler.wiring.host",
 }  # fmt: skip
 """A console that only watches needs neither."""
@@ -60,7 +61,7 @@ def loaded(folder: Path, moment: str, *words: object) -> set[str]:
     with in_terminal([sys.executable, "-m", "tests.e2e.loaded_child", str(folder), *map(str, words)]) as terminal:
         terminal.read_while(lambda: not note.exists())
     names = note.read_text(encoding="utf-8").split()
-    assert "tui_crawler.console.screens.overview" in names
+    assert "tui_crawler.console.overview.screen" in names
     return {name.rsplit(".", dots)[0] for name in names for dots in range(name.count(".") + 1)}
 
 
@@ -71,7 +72,7 @@ def test_watching_loads_neither_configuration_nor_driver_before_the_first_pictur
 
 def test_watching_loads_no_configuration_before_the_first_rows(database: Path, tmp_path: Path):
     names = loaded(tmp_path, "rows", "--db", database, "--readonly")
-    assert "tui_crawler.storage.reports" in names
+    assert "tui_crawler.storage.reports.reports" in names
     assert names & (NEVER_BEFORE_ROWS | CONFIGURATION) == set()
 
 

@@ -13,8 +13,7 @@ import pytest
 from tests.e2e.served import read_access_log, value
 from tests.e2e.test_console_breaks import assert_given_back, resize, summary
 from tests.support.terminal import in_terminal
-from tui_crawler.demo.configuration import demo_config
-from tui_crawler.demo.process import DemoProcess
+from tui_crawler.demo.process import DemoProcess, demo_config
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
 

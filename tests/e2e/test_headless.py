@@ -8,8 +8,7 @@ from collections import Counter
 import pytest
 
 from tests.e2e.served import gaps, read_access_log, rows, tui_crawler, value
-from tui_crawler.demo.configuration import HEADLESS_PACE, demo_config
-from tui_crawler.demo.process import DemoProcess
+from tui_crawler.demo.process import HEADLESS_PACE, DemoProcess, demo_config
 
 DELAY_MS = 20
 

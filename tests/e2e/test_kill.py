@@ -9,8 +9,7 @@ import signal
 import pytest
 
 from tests.e2e.served import CODES_WITH_RECORD, KILLED, gaps, read_access_log, rows, run_until, tui_crawler, value
-from tui_crawler.demo.configuration import demo_config
-from tui_crawler.demo.process import DemoProcess
+from tui_crawler.demo.process import DemoProcess, demo_config
 
 DELAY_MS = 60
 STEADY = {

@@ -18,7 +18,7 @@ from typing import ClassVar
 import pytest
 
 from tests.e2e.served import ROOT, rows, tui_crawler, value
-from tui_crawler.storage.checkup import check_up
+from tui_crawler.storage.database import check_up
 
 PATIENT_S = 60
 

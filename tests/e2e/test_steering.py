@@ -24,9 +24,9 @@ from tui_crawler.domain.command import (
     StopOrigins,
 )
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.failure import NotTakenUp, StorageFailure
 from tui_crawler.domain.policy import PolicySet, Rule
-from tui_crawler.domain.policy_json import to_json
-from tui_crawler.domain.run import NotTakenUp, StorageFailure
+from tui_crawler.domain.ruleset import to_json
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.store import SqliteStore
 from tui_crawler.wiring import steering

@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.served import rows, tui_crawler
-from tui_crawler.domain.answer import Answer
 from tui_crawler.domain.exit_code import BLOCKED, ExitCode
-from tui_crawler.domain.explanation import Explanation
-from tui_crawler.storage.reports import Reports
+from tui_crawler.domain.explanation import Answer, Explanation
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.explain import Explainer
 
 LINKS = (

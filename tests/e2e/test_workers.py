@@ -15,8 +15,7 @@ import time
 import pytest
 
 from tests.e2e.served import ROOT, gaps, read_access_log, rows, tui_crawler, value
-from tui_crawler.demo.configuration import demo_config
-from tui_crawler.demo.process import DemoProcess
+from tui_crawler.demo.process import DemoProcess, demo_config
 
 DELAY_MS = 60
 STEADY = {"almanac", "observatory", "reserve", "chandlery", "forum", "museum"}
@@ -75,6 +74,9 @@ def test_the_run_comes_to_its_end_though_a_worker_was_killed(shared_crawl):
     assert f"tui-crawler: {ended['message']}\n" in errors
     assert events[-1]["event"] == "run_finished"
     assert events[-1]["reason"] == "exhausted", errors
+    assert events[-1]["requests"] == value(database, "SELECT requests FROM v_run"), "with those of the killed worker"
+    for name, column in (("pages_done", "done"), ("pages_failed", "failed")):
+        assert events[-1][name] == value(database, f"SELECT sum({column}) FROM v_origin")
     assert [event["event"] for event in events].count("run_started") == 1
     assert value(database, "SELECT count(*) FROM v_run") == 1
     left = (
@@ -123,7 +125,10 @@ def test_a_worker_that_lost_its_lease_says_so_and_the_run_comes_to_its_end(tmp_p
         text, _ = configured(web, database)
         config.write_text(text, encoding="utf-8")
         command = [sys.executable, "-m", "tui_crawler", "run", str(config), "--db", str(database), "--workers", "2"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as run:
+        with (
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as run,
+            ended(run),
+        ):
             wait_for(lambda: is_made(database) and len(crawling(database, run.pid)) == 1)
             with contextlib.closing(sqlite3.connect(database, timeout=20)) as connection, connection:
                 connection.execute("UPDATE session SET ended_at = 1, ended_by = 'found dead' WHERE worker = 'worker-2'")
@@ -132,6 +137,18 @@ def test_a_worker_that_lost_its_lease_says_so_and_the_run_comes_to_its_end(tmp_p
     told = "worker 2 has failed: the lease of this process ran out while it stood still: another one has taken over"
     assert told in errors
     assert told in out
+
+
+def test_a_worker_that_comes_when_the_run_is_over_ends_in_order(tmp_path):
+    """Of a single origin there is nothing for a second one, and perhaps no run any more."""
+    config = tmp_path / "one.yaml"
+    with DemoProcess.start(pace=0.1) as web:
+        (reserve,) = (site.seed for site in web.sites if site.name == "reserve")
+        config.write_text(demo_config([reserve], str(tmp_path / "one.db"), headless=True), encoding="utf-8")
+        done = tui_crawler("run", str(config), "--workers", "2", "--max-requests", "1")
+    assert done.returncode == 0, done.stderr
+    assert "worker 2" not in done.stderr
+    assert value(tmp_path / "one.db", "SELECT COUNT(*) FROM session WHERE ended_at = 0") == 0
 
 
 def test_a_request_limit_holds_over_all_workers(tmp_path):
@@ -153,7 +170,7 @@ def test_a_pause_reaches_the_worker_that_holds_the_origin_and_sigterm_ends_all(t
         text, origins = configured(web, database)
         config.write_text(text, encoding="utf-8")
         command = [sys.executable, "-m", "tui_crawler", "run", str(config), "--db", str(database), "--workers", "2"]
-        with subprocess.Popen([*command, "--quiet"], stdout=subprocess.DEVNULL, cwd=ROOT) as run:
+        with subprocess.Popen([*command, "--quiet"], stdout=subprocess.DEVNULL, cwd=ROOT) as run, ended(run):
             wait_for(lambda: is_made(database) and len(crawling(database, run.pid)) == 1)
             done = tui_crawler("pause", *origins, "--db", str(database), "--json")
             assert done.returncode == 0, done.stderr
@@ -162,6 +179,15 @@ def test_a_pause_reaches_the_worker_that_holds_the_origin_and_sigterm_ends_all(t
             assert run.wait(20) == 128 + signal.SIGTERM
     assert value(database, "SELECT count(*) FROM session WHERE ended_at = 0") == 0
     assert value(database, "SELECT finish_reason FROM v_run") == "interrupted"
+
+
+@contextlib.contextmanager
+def ended(process):
+    """Ends the process if it is still at work: nobody waits for a run that a failed test has left."""
+    try:
+        yield
+    finally:
+        process.kill()
 
 
 def is_made(database):

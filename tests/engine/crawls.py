@@ -19,7 +19,7 @@ from tui_crawler.domain.policy import EMPTY, PolicySet
 from tui_crawler.domain.run import RunPlan
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.engine import Engine
-from tui_crawler.engine.roster import EngineSettings
+from tui_crawler.engine.origin_table import EngineSettings
 
 PLAN = RunPlan("test", "test-crawler (for tests)", "test", (), 8, 3, 5, 2, 4 * 7 * 86_400_000)
 

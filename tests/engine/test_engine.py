@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from tests.engine.crawls import Crawling
+from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, linked_site
 from tests.support.virtual_time import run_virtual
 from tui_crawler.domain.admission import Limits
@@ -24,10 +25,12 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.failure import OutOfDescriptors
-from tui_crawler.domain.policy import Exclusion, PolicySet
-from tui_crawler.domain.run import RunReason
+from tui_crawler.domain.policy import PolicySet, Whitelist
+from tui_crawler.domain.status_words import RunReason
+from tui_crawler.engine import engine
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
 
@@ -186,6 +189,29 @@ def test_pause_stops_one_origin_only_and_keeps_the_run_alive():
     assert len(crawling.web.pages()) == 24
     assert [e.origin for e in crawling.heard.named("origin_paused")] == [A]
     assert_polite(crawling)
+
+
+def test_a_pause_stays_that_came_while_an_origin_joined_with_a_page():
+    class SlowToJoin(MemoryStore):
+        async def add_origins(self, names, external=False):
+            self.ask(PauseOrigins((A,)))
+            await asyncio.sleep(5)
+            return await super().add_origins(names, external)
+
+    seen = []
+
+    async def operator(crawling):
+        await asyncio.sleep(60)
+        seen.extend((crawling.engine.states[A].paused, crawling.store.crawlers[A].record.paused))
+        crawling.store.ask(ResumeOrigins((A,)))
+
+    def answer(url):
+        return Answer(links=(f"{A}/1", f"{B}/0")) if url.path == "/0" else Answer()
+
+    policies = PolicySet(whitelist=Whitelist(domains=("b.test",)))
+    crawling, reason = crawl([A], answer, operator=operator, policies=policies, store=SlowToJoin())
+    assert seen == [True, True], "it holds, and the next start knows of it"
+    assert (reason, crawling.web.pages()) == ("exhausted", [f"{A}/0", f"{B}/0", f"{A}/1"])
 
 
 def test_a_wake_is_obeyed_at_once():
@@ -540,6 +566,8 @@ def test_a_turn_that_raises_ends_its_origin_and_not_the_run():
     assert crawling.heard.finish_reasons() == {A: "patience", B: "exhausted"}
     codes = [e.exit_code for e in crawling.heard.named("attempt_finished") if e.origin == A]
     assert codes[-1] == "local_processing_error"
+    told = [dict(e.extra)["pages_failed"] for e in crawling.heard.named("origin_finished") if e.origin == A]
+    assert told == [1], "the page it was about has failed"
 
 
 def test_a_database_that_takes_nothing_stops_all_requests_until_it_does():
@@ -564,6 +592,23 @@ def test_a_database_that_takes_nothing_stops_all_requests_until_it_does():
     assert "disk" in str(dict(failed.extra)["message"])
     assert restored.at - failed.at >= 119_000
     assert len([url for url in crawling.web.pages() if url.startswith(B)]) == 12
+
+
+def test_the_first_of_many_origins_do_not_wait_until_the_last_is_open(monkeypatch):
+    monkeypatch.setattr(engine, "_OPENED", 2)  # origins at once: 512
+    origins = [f"http://{number}.test" for number in range(7)]
+    open_then = []
+
+    async def main():
+        crawling = Crawling(origins, linked_site(2))
+        crawling.web.on_request = lambda _: open_then.append(len(crawling.heard.named("origin_started")))
+        return crawling, await crawling.run()
+
+    crawling, reason = run_virtual(main())
+    assert reason == "exhausted"
+    assert open_then[0] < len(origins) == open_then[-1]
+    assert len(crawling.web.pages()) == 2 * len(origins)
+    assert_polite(crawling)
 
 
 def test_want_of_descriptors_costs_a_wait_and_neither_a_page_nor_patience():

@@ -11,12 +11,12 @@ import pytest
 from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.command import PendingAction, RetryPages
 from tui_crawler.domain.delay import Pace
-from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.origin import OriginState
 from tui_crawler.domain.page import PutBack, TodoPage
+from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.engine import pieces
-from tui_crawler.engine.commands import CommandDesk
-from tui_crawler.engine.crew import CrewMember
+from tui_crawler.engine.commands import CommandExecutor
+from tui_crawler.engine.peers import PeerWorker
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
 
@@ -26,7 +26,7 @@ def page(number: int, origin: str = A, tries: int = 3) -> TodoPage:
 
 
 @dataclass
-class Roster:
+class OriginTable:
     """The origins of this worker."""
 
     states: dict[str, OriginState]
@@ -53,13 +53,13 @@ class Store:
             self.meanwhile()
 
 
-def desk_of(store: Store, **todo: tuple[TodoPage, ...]) -> tuple[CommandDesk, Roster]:
+def desk_of(store: Store, **todo: tuple[TodoPage, ...]) -> tuple[CommandExecutor, OriginTable]:
     states = {
         name: OriginState(name, 5, Pace(0), todo=todo.get(key, ()), finished=FinishReason.exhausted)
         for key, name in (("a", A), ("b", B))
     }
-    roster = Roster(states)
-    return CommandDesk(roster, store, None), roster  # type: ignore[arg-type]  # what a retry needs of them
+    table = OriginTable(states)
+    return CommandExecutor(table, store, None), table  # type: ignore[arg-type]  # what a retry needs of them
 
 
 def numbers(pages: tuple[TodoPage, ...]) -> list[int]:
@@ -68,40 +68,40 @@ def numbers(pages: tuple[TodoPage, ...]) -> list[int]:
 
 def test_they_stand_before_the_rest_each_once_and_with_their_tries() -> None:
     store = Store(PutBack(((A, (page(7), page(3))), (C, (page(9, C),))), frozenset({3})))
-    desk, roster = desk_of(store, a=(page(1), page(3, tries=1), page(4)))
-    assert asyncio.run(desk.bring_forward(RetryPages())) == (A,)
-    state = roster.states[A]
+    executor, table = desk_of(store, a=(page(1), page(3, tries=1), page(4)))
+    assert asyncio.run(executor.bring_forward(RetryPages())) == (A,)
+    state = table.states[A]
     assert numbers(state.todo) == [7, 3, 1, 4]
     assert state.todo[1].attempts_remaining == 3
     assert state.finished is None, "there is work again"
     ((record, first),) = store.firsts
     assert (record.origin, record.finish_reason, first) == (A, "", (7, 3))
-    assert roster.states[B].finished is FinishReason.exhausted, "nothing of it was put back"
+    assert table.states[B].finished is FinishReason.exhausted, "nothing of it was put back"
 
 
 def test_a_page_whose_attempt_is_over_but_not_stored_is_not_asked_again() -> None:
     """The store still has it on the todo list, the engine no more."""
     store = Store(PutBack(((A, (page(3), page(7))),), frozenset({3})))
-    desk, roster = desk_of(store, a=(page(1),))
-    asyncio.run(desk.bring_forward(RetryPages()))
-    assert numbers(roster.states[A].todo) == [7, 1]
+    executor, table = desk_of(store, a=(page(1),))
+    asyncio.run(executor.bring_forward(RetryPages()))
+    assert numbers(table.states[A].todo) == [7, 1]
     assert store.firsts[0][1] == (7,)
 
 
 def test_what_a_turn_takes_meanwhile_is_not_written_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "TOGETHER", 1)
     store = Store(PutBack(((A, (page(7),)), (B, (page(8, B),)))))
-    desk, roster = desk_of(store, a=(page(1),), b=(page(2, B),))
+    executor, table = desk_of(store, a=(page(1),), b=(page(2, B),))
 
     def turn() -> None:
         """While the first origin is stored, a page of the other one is crawled."""
         last = [name for name in (A, B) if name != store.firsts[0][0].origin]
         for name in last:
-            state = roster.states[name]
-            roster.update(OriginState(name, 5, Pace(0), todo=state.todo[1:]))
+            state = table.states[name]
+            table.update(OriginState(name, 5, Pace(0), todo=state.todo[1:]))
 
     store.meanwhile = turn
-    asyncio.run(desk.bring_forward(RetryPages()))
+    asyncio.run(executor.bring_forward(RetryPages()))
     (_, first), (_, second) = store.firsts
     assert len(first) == 1
     assert second == (), "it was crawled before it could be stored"
@@ -122,10 +122,10 @@ def test_many_origins_are_stored_together_but_not_all_at_once() -> None:
     """One after the other each would have a commit of its own; all at once, what turns bring would wait behind."""
     names = [f"http://o{number}.test" for number in range(150)]
     store = SlowStore(PutBack(tuple((name, (page(number, name),)) for number, name in enumerate(names))))
-    desk, roster = desk_of(store)
+    executor, table = desk_of(store)
     for name in names:
-        roster.update(OriginState(name, 5, Pace(0), todo=(page(1_000, name),)))
-    assert asyncio.run(desk.bring_forward(RetryPages())) == tuple(names)
+        table.update(OriginState(name, 5, Pace(0), todo=(page(1_000, name),)))
+    assert asyncio.run(executor.bring_forward(RetryPages())) == tuple(names)
     assert store.most == 64
     assert [record.origin for record, _ in store.firsts] == names
     assert [first for _, first in store.firsts] == [(number,) for number in range(150)]
@@ -133,9 +133,9 @@ def test_many_origins_are_stored_together_but_not_all_at_once() -> None:
 
 def test_every_worker_brings_forward_what_it_holds() -> None:
     store = Store(PutBack(((A, (page(7),)),)))
-    desk, roster = desk_of(store, a=(page(1),))
-    roster.settings = type("Settings", (), {"plan": type("Plan", (), {"max_requests": None})})  # type: ignore[attr-defined]
-    member = CrewMember(roster, desk, None)  # type: ignore[arg-type]
+    executor, table = desk_of(store, a=(page(1),))
+    table.settings = type("Settings", (), {"plan": type("Plan", (), {"max_requests": None})})  # type: ignore[attr-defined]
+    member = PeerWorker(table, executor, None)  # type: ignore[arg-type]
     command = RetryPages(origins=(A,))
     assert asyncio.run(member.mirror(PendingAction(1, 0, "mara", command))) == (command, (A,))
-    assert numbers(roster.states[A].todo) == [7, 1]
+    assert numbers(table.states[A].todo) == [7, 1]

@@ -23,12 +23,13 @@ from tui_crawler.domain.command import (
     SetJob,
     SteerJobs,
 )
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.policy import EMPTY, Exclusion, PolicySet, Rule
+from tui_crawler.domain.policy import EMPTY, PolicySet, Rule
 from tui_crawler.domain.ruleset import Ruleset, to_json
-from tui_crawler.domain.run import RunReason
+from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.url import CrawlUrl, normalise
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"

@@ -10,11 +10,11 @@ from tests.support.simulated_web import linked_site
 from tests.support.virtual_time import run_virtual
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.delay import Pace
-from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.origin import CrawlSettings, OriginState
 from tui_crawler.domain.policy import EMPTY
-from tui_crawler.engine.roster import EngineSettings, Roster
+from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.engine.origin_table import EngineSettings, OriginTable
 
 _names = st.sampled_from([f"http://o{number}.test" for number in range(5)])
 _states = st.builds(
@@ -31,17 +31,17 @@ _states = st.builds(
 @given(states=st.lists(_states), least=st.integers(0, 5))
 def test_counts_along(states: list[OriginState], least: int) -> None:
     settings = EngineSettings(PLAN, lambda _: CrawlSettings(), lambda origin, _: origin, min_origins=least)
-    roster = Roster(settings, Admission(EMPTY, Scope(frozenset()), Limits()))
+    table = OriginTable(settings, Admission(EMPTY, Scope(frozenset()), Limits()))
     for state in states:
-        roster.update(state)
-    now = list(roster.states.values())
-    assert roster.all_finished() == all(one.finished is not None for one in now)
-    assert roster.all_stopped() == (bool(now) and all(one.finished is FinishReason.operator for one in now))
+        table.update(state)
+    now = list(table.states.values())
+    assert table.all_finished() == all(one.finished is not None for one in now)
+    assert table.all_stopped() == (bool(now) and all(one.finished is FinishReason.operator for one in now))
     crawled = [one for one in now if not one.external]
     left = sum(one.finished is None for one in crawled)
-    assert roster.are_few() == (left < least and left < len(crawled))
+    assert table.are_few() == (left < least and left < len(crawled))
     idle = {one.origin for one in now if one.finished is FinishReason.exhausted or one.asleep_until}
-    assert set(roster.idle) == idle
+    assert set(table.idle) == idle
 
 
 class Watched(dict[str, OriginState]):
@@ -67,7 +67,7 @@ def test_turns_look_at_no_other_origins() -> None:
     looks = []
     for pages in (2, 20):
         crawling = Crawling([f"http://o{number}.test" for number in range(30)], linked_site(pages))
-        states = crawling.engine._roster.states = Watched()
+        states = crawling.engine._table.states = Watched()
 
         async def main(crawling: Crawling = crawling) -> None:
             await crawling.run()

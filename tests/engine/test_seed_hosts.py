@@ -8,7 +8,7 @@ from tests.engine.crawls import Crawling
 from tests.support.simulated_web import linked_site
 from tests.support.virtual_time import run_virtual
 from tui_crawler.domain.command import AddSeeds, PendingAction
-from tui_crawler.engine.crew import CrewMember
+from tui_crawler.engine.peers import PeerWorker
 
 A, LOCAL = "http://a.test", "http://127.0.0.1:8080"
 
@@ -43,7 +43,7 @@ def test_an_origin_that_a_link_led_to_names_no_seed_host() -> None:
 def test_every_worker_knows_the_hosts_of_seeds_that_were_added() -> None:
     async def mirrored() -> None:
         engine = Crawling([A], linked_site(2)).engine
-        member = CrewMember(engine._roster, engine._desk, None)  # type: ignore[arg-type]
+        member = PeerWorker(engine._table, engine._executor, None)  # type: ignore[arg-type]
         command = AddSeeds((f"{LOCAL}/x", "http://[::1]/", "nonsense"))
         assert await member.mirror(PendingAction(1, 0, "mara", command)) == (command, ())
         assert engine.seed_hosts == {"127.0.0.1", "[::1]"}

@@ -12,7 +12,7 @@ import pytest
 
 from tests.export.crawl import store_crawl
 from tui_crawler.export.output import Output, open_stream
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 
 
 @pytest.fixture(scope="session")

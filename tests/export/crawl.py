@@ -9,6 +9,7 @@ from tests.storage.making import (
     T0,
     A,
     B,
+    added,
     attempt,
     crawled,
     document,
@@ -21,7 +22,8 @@ from tests.storage.making import (
     record,
     request,
 )
-from tui_crawler.domain.attempt import DataValue, LinkKind, RedirectRecord, RedirectSource, Settle
+from tui_crawler.domain.attempt import DataValue, RedirectRecord, RedirectSource, Settle
+from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.storage.store import SqliteStore, StoreSettings
@@ -66,7 +68,7 @@ async def store_crawl(path: Path) -> None:
 async def store_attempts(store: SqliteStore, numbers: range) -> None:
     """An attempt for each number, of a page of its own below A."""
     for number in numbers:
-        (page,) = await store.add_pages([new_page(f"{A}/n/{number}")], "")
+        (page,) = await added(store, new_page(f"{A}/n/{number}"))
         await store.fill(fill_of((page,)))
         await store.settle(crawled(page, T0 + number))
 

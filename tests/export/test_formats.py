@@ -16,11 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tui_crawler.export import parquet
-from tui_crawler.export.csv import write_csv
-from tui_crawler.export.jsonl import write_jsonl
 from tui_crawler.export.output import CannotWrite, Output, open_stream
 from tui_crawler.export.parquet import write_parquet
-from tui_crawler.export.sheet import Column, Kind, columns_of, without_surrogates
+from tui_crawler.export.text_rows import CellKind, SheetColumn, columns_of, without_surrogates, write_csv, write_jsonl
 
 Written = Callable[[Callable[[Output], int]], tuple[int, bytes]]
 Writer = Callable[[Any, Any, Output], int]
@@ -71,7 +69,7 @@ def read_csv(data: bytes) -> list[list[str]]:
 class TestSheet:
     def test_kinds(self):
         assert [column.kind for column in columns_of(("url", "size", "nofollow"))] == [
-            *(Kind.text, Kind.integer, Kind.flag)
+            *(CellKind.text, CellKind.integer, CellKind.flag)
         ]
 
     def test_surrogates(self):
@@ -149,7 +147,7 @@ class TestCsv:
         assert data == b'title,size,valid\r\n"a ""b"", c",-5,0\r\nplain,,\r\n,7,1\r\n'
 
     def test_a_single_empty_cell_is_a_row(self, written: Written):
-        _, data = written(lambda output: write_csv([[("",), (None,)]], (Column("title", Kind.text),), output))
+        _, data = written(lambda output: write_csv([[("",), (None,)]], (SheetColumn("title", CellKind.text),), output))
         assert read_csv(data) == [["title"], [""], [""]]
 
     def test_nothing_is_a_header(self, written: Written):

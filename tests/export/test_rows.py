@@ -14,12 +14,12 @@ import pytest
 
 from tests.export.crawl import FORMULA, HOME, LONG_TITLE, store_attempts
 from tests.storage.making import T0, A, B, plan
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.export.output import open_stream
-from tui_crawler.export.sheet import Kind, columns_of
-from tui_crawler.storage import export_reports
-from tui_crawler.storage.export_reports import Narrowing
-from tui_crawler.storage.reports import Reports
+from tui_crawler.export.text_rows import CellKind, columns_of
+from tui_crawler.storage.reports import export as export_reports
+from tui_crawler.storage.reports.export import Narrowing
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.wiring.export import ExportPlan, write_export
 
@@ -64,11 +64,11 @@ def test_a_column_holds_what_its_kind_says(what: str, reports: Reports):
     for row in rows(reports, what):
         for column, cell in zip(columns, row, strict=True):
             match column.kind:
-                case Kind.text:
+                case CellKind.text:
                     assert isinstance(cell, str) or (cell is None and column.name == "validation_type"), column
-                case Kind.integer:
+                case CellKind.integer:
                     assert cell is None or isinstance(cell, int), column
-                case Kind.flag:
+                case CellKind.flag:
                     assert cell in {None, 0, 1}, column
 
 

@@ -22,8 +22,8 @@ from tests.storage.making import T0, A
 from tui_crawler import __version__
 from tui_crawler.export.output import Output
 from tui_crawler.export.warc import Archive, write_warc
-from tui_crawler.storage.export_reports import Narrowing, StoredBody
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.export import Narrowing, StoredBody
+from tui_crawler.storage.reports.reports import Reports
 
 Written = Callable[[Callable[[Output], int]], tuple[int, bytes]]
 

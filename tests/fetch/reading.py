@@ -6,7 +6,8 @@ import asyncio
 from typing import Any
 
 from tests.fetch.asking import answered, crawl_url
-from tui_crawler.domain.attempt import Headers, LinkKind, Reading, Validation
+from tui_crawler.domain.attempt import Headers, Reading, Validation
+from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
 

@@ -114,6 +114,10 @@ def test_a_large_illegal_body_is_replaced(name: str) -> None:
     assert b"\xef\xbf\xbd" in to_utf8(b"\x81\xff\xd8" * 200_000, name) or name == "macintosh"
 
 
+def test_an_escape_sequence_without_an_end_is_replaced() -> None:
+    assert to_utf8(b"\x1b$<urlset>", "iso-2022-jp").endswith(b"<urlset>")
+
+
 def test_a_character_over_a_slice_boundary_stays_whole() -> None:
     text = "a" + "語" * 200_000
     assert to_utf8(text.encode("euc-jp"), "euc-jp").decode() == text

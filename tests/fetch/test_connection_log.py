@@ -23,7 +23,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard
-from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, Step
+from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, ConnectionStep
 from tui_crawler.fetch.guarded_backend import GuardedBackend
 
 CERTIFICATE = CORPORA / "crawled.example.pem"  # self-signed, with its key, made for these tests
@@ -201,14 +201,14 @@ async def test_a_connection_nobody_keeps_a_log_of_and_two_handshakes() -> None:
     backend = GuardedBackend(AddressGuard(allow_private=True), here, httpcore.AsyncMockBackend([]), logs)
     await (await backend.connect_tcp("site.example", 80)).write(b"x")  # a task without a log: nothing is kept
     with logs.writing(log):
-        with pytest.raises(RuntimeError), logs.timing(Step.tls):
+        with pytest.raises(RuntimeError), logs.timing(ConnectionStep.tls):
             raise RuntimeError
-        with logs.timing(Step.tls):
+        with logs.timing(ConnectionStep.tls):
             pass
-    assert (log.took, log.reused) == ({Step.tls: 14}, None)
-    with logs.timing(Step.tls):
+    assert (log.took, log.reused) == ({ConnectionStep.tls: 14}, None)
+    with logs.timing(ConnectionStep.tls):
         pass
-    assert log.took == {Step.tls: 14}
+    assert log.took == {ConnectionStep.tls: 14}
 
 
 class SlowServer:

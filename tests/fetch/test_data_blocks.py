@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.fetch.asking import answered
 from tests.fetch.reading import LIMITS, PAGE, hrefs, read
 from tui_crawler.domain.attempt import DataValue, Reading
-from tui_crawler.domain.data_rule import DataRule, DataType
+from tui_crawler.domain.content_kind import DataRule, DataType
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.data_blocks import BadDataRule, DataBlocks
 from tui_crawler.fetch.extract import PageReader
@@ -196,7 +196,7 @@ async def test_an_expression_that_never_ends_is_given_up_and_left_alone(monkeypa
 async def test_rules_run_in_a_thread_also_for_small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     monkeypatch.setattr(
-        "tui_crawler.fetch.data_blocks.Harvest.run", lambda _: seen.append(threading.current_thread().name)
+        "tui_crawler.fetch.data_blocks.DataReader.run", lambda _: seen.append(threading.current_thread().name)
     )
     await PageReader(LIMITS, "x", data_rules=[rule(css="p")]).read(PAGE, answered(b"<p>"))
     assert seen == ["reading"]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import CORPORA, answered
 from tests.fetch.reading import LIMITS, PAGE, hrefs, read
-from tui_crawler.domain.attempt import Exchange, LinkKind
+from tui_crawler.domain.attempt import Exchange
+from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
@@ -202,7 +203,7 @@ async def test_whatever_a_parser_raises_is_230(monkeypatch: pytest.MonkeyPatch) 
         raise RuntimeError("broken \x1b[31m parser")
 
     monkeypatch.setattr("tui_crawler.fetch.page.html_statements", fail)
-    reading = await PageReader(LIMITS, "x").read(PAGE, answered(b"<p>"))
+    reading = await PageReader(LIMITS, "x").read(PAGE, answered(b"<P>"))
     assert reading.exit_code is ExitCode.local_processing_error
     assert reading.message == "RuntimeError: broken \ufffd[31m parser"
 

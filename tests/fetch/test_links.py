@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fetch.reading import hrefs, read
-from tui_crawler.domain.attempt import LinkKind
+from tests.fetch.reading import PAGE, hrefs, read
+from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.fetch.limits import FetchLimits
 
 
@@ -104,6 +104,17 @@ def test_links_that_come_again_are_one() -> None:
 )
 def test_the_text_of_a_link(html: str, text: str) -> None:
     assert read(html).links[0].text == text
+
+
+def test_links_to_parts_of_a_page_are_one_link() -> None:
+    reading = read(
+        "<a href=/a#1 rel=nofollow>one</a><a href='/a#2'></a><a href='/a#3'>two</a><a href=#x></a><a href=#y>z</a>"
+    )
+    assert [(link.url.href, link.text, link.nofollow) for link in reading.links] == [
+        ("https://site.example/a", "one", False),
+        (PAGE.href, "z", False),
+    ]
+    assert read("<a href='http://[#1'>x</a><a href='http://[#2'>y</a>").invalid_sample == "http://[#1"
 
 
 def test_invalid_links_are_counted_with_a_sample() -> None:

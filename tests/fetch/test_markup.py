@@ -9,7 +9,7 @@ from lxml import etree
 
 from tests.fetch.reading import LIMITS
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.markup import guard_html, guard_xml
+from tui_crawler.fetch.markup import _may_be_oversized, _tags, guard_html, guard_xml
 from tui_crawler.fetch.tree import parse_html, parse_xml
 
 STRICT = FetchLimits(max_tag_attributes=1)
@@ -40,6 +40,15 @@ def test_the_guard_sees_every_tag_that_the_parser_sees(data: bytes) -> None:
     assert guarded.data is not None
     assert most_attributes(guarded.data) <= 1
     assert guarded.cut == ("tag",) or guarded.data == data
+
+
+@given(st.lists(st.sampled_from([*PIECES, b" ", b"xxxxxxxx"]), max_size=30).map(b"".join), st.integers(1, 40))
+@example(b'<a b="xxxxxxxx>xxxxxxxx>">', 15)
+@example(b">xxxxxxxx<a xxxxxxxx", 8)
+@settings(max_examples=2_000)
+def test_the_quick_look_passes_over_no_long_tag(data: bytes, least: int) -> None:
+    longest = max((end - start for start, end in _tags(data, False)), default=0)
+    assert longest < least or _may_be_oversized(data, least)
 
 
 def test_what_an_oversized_tag_opens_stays_open() -> None:

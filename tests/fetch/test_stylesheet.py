@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import answered, crawl_url
 from tests.fetch.reading import LIMITS, hrefs, read
-from tui_crawler.domain.attempt import LinkKind
+from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits

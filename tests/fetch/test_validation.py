@@ -15,6 +15,7 @@ from tui_crawler.domain.attempt import Validation, ValidationError
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.validation import html as html_validation
 
 RSS = "application/rss+xml"
 ATOM = "application/atom+xml"
@@ -88,6 +89,22 @@ def test_errors_whose_place_marks_would_change_keep_their_names() -> None:
     validation = judge("<!doctype html><svg><![CDATA[<p></svg>", "text/html")
     assert not validation.valid
     assert all((error.line, error.column) == (0, 0) or error.line == 1 for error in validation.errors)
+
+
+@pytest.mark.parametrize("end", ["", "</p>" * 3, "<a href='", "<!-- x", "<table>x"])
+@pytest.mark.parametrize("errors", [0, 1, 19, 30])
+def test_errors_are_placed_wherever_the_beginning_that_is_read_first_ends(
+    errors: int, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = "<p a a>\u00e9</i><table>x</table>" * errors
+    page = f"<!doctype html><title>x</title>{wrong}{'<p class=x>y <b>z</b>' * 500}{end}".encode()
+    monkeypatch.setattr(html_validation, "_BEGINNINGS", ())
+    whole = html_validation.validate_html(page, lambda: False)
+    assert whole is not None
+    assert whole.valid == (not errors and not end)
+    for beginning in (64, *range(1_000, 1_040), 4_096):
+        monkeypatch.setattr(html_validation, "_BEGINNINGS", (beginning, 2 * beginning))
+        assert html_validation.validate_html(page, lambda: False) == whole
 
 
 def test_a_page_is_judged_in_its_encoding() -> None:

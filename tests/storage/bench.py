@@ -13,7 +13,7 @@ from tests.support.memory_store import MemoryStore
 from tui_crawler.domain.command import ActionResult, Command
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.owner import this_process
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.writer import WriterSettings
 

@@ -13,7 +13,7 @@ from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 
 
 @pytest.fixture(scope="session")

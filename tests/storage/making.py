@@ -7,21 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 from tui_crawler.domain.attempt import (
-    AttemptKind,
     AttemptRecord,
     DocumentRecord,
     FillRecord,
     FoundLink,
-    LinkKind,
     OriginRecord,
     PageOutcome,
     RequestRecord,
     RobotsRecord,
     Settle,
 )
-from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, attempts_left, retries_in_run
-from tui_crawler.domain.page import NewPage, PageStatus, TodoPage
+from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, attempts_left, retries_in_run
+from tui_crawler.domain.page import NewPage, TodoPage
 from tui_crawler.domain.run import RunPlan
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import CrawlUrl, normalise
 
 A, B, C = "https://a.example", "https://b.example", "https://c.example"
@@ -42,6 +42,11 @@ def new_page(text: str, depth: int = 1, **more: Any) -> NewPage:
 
 def seed(text: str, **more: Any) -> NewPage:
     return new_page(text, 0, seed=True, **more)
+
+
+async def added(store: Any, *seeds: NewPage, job: str = "") -> tuple[TodoPage, ...]:
+    """Adds seeds by hand; answers what is now to be crawled of them."""
+    return tuple(await store.added_pages(await store.add_pages(seeds, job), job))
 
 
 def plan(*seeds: str, **more: Any) -> RunPlan:

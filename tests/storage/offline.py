@@ -11,7 +11,8 @@ from typing import Any
 from tests.storage.bench import GONE
 from tests.storage.making import T0, A, attempt, crawled, fill_of, link, outcome, plan, record, url
 from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.attempt import LinkKind, RedirectRecord, RedirectSource, Settle
+from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, Settle
+from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.policy import EMPTY, PolicySet

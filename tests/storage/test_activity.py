@@ -7,10 +7,10 @@ from dataclasses import replace
 from tests.storage.bench import GONE, SqliteBench
 from tests.storage.making import T0, A, B, C, plan, record
 from tests.storage.test_jobs import NEWS, change, two_jobs
-from tui_crawler.domain.command import Dripfeed, ReclaimPages, SetJob, StashPages, SteerJobs
-from tui_crawler.domain.desk_view import ActivityView
+from tui_crawler.domain.command import ReclaimPages, SetDripfeed, SetJob, StashPages, SteerJobs
+from tui_crawler.domain.operator_view import ActivityView
 from tui_crawler.storage import activity, origins, sessions, settle
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 
 
 def told(reports: Reports, **more: object) -> list[tuple[str, str, str]]:
@@ -99,7 +99,7 @@ async def test_the_store_changes_jobs_stashes_and_limbo(sqlite_bench: SqliteBenc
     assert [job.name for job in start.jobs] == ["main", "news"]
     assert (await store.change_job(SteerJobs("pause", ("news",)))).jobs[1].held
     assert (await store.stash(StashPages("s"))).origins == ((A, 2),)
-    assert (await store.stash(Dripfeed("s", 1))).origins == ((A, 1),)
+    assert (await store.stash(SetDripfeed("s", 1))).origins == ((A, 1),)
     assert await store.awake((A, B), T0) == (A,)
     assert (await store.reclaim(ReclaimPages("nothing is claimed"))).origins == ()
     await store.end_run("operator", True)

@@ -11,7 +11,7 @@ from tui_crawler.domain.attempt import RefusedCount, Settle
 from tui_crawler.domain.command import AddSeeds
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 
 HOSTILE = "a\0b\ud800c\udfff \U0001f600 \x1b[31m ]"
 

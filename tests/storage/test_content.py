@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.storage.making import T0, WEEK, A, crawled, document, failed, link, new_page, outcome, plan, seed
 from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.attempt import DataValue, LinkKind, Validation, ValidationError
+from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
+from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.storage import candidates
@@ -219,7 +220,7 @@ def test_every_known_url_comes_in_windows(workbench, reports, home):
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workbench, Claim]]:
+def segment_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workbench, Claim]]:
     """A run that random examples use one after the other, each rolled back."""
     path = tmp_path_factory.mktemp("content") / "crawl.db"
     made = Workbench(path)
@@ -237,9 +238,9 @@ STEPS = st.lists(st.tuples(st.sampled_from(["crawl", "crawl", "crawl", "not_modi
 
 
 @given(STEPS)
-def test_links_are_diffed_whatever_the_crawls_find(shelf, steps):
+def test_links_are_diffed_whatever_the_crawls_find(segment_store, steps):
     """Kept links keep when they were first seen, gone ones are gone, a link that comes back is new (G)."""
-    workbench, claim = shelf
+    workbench, claim = segment_store
     oracle: dict[tuple[str, str], tuple[int, str, int]] = {}
     with workbench.scratch() as transaction:
         page = candidates.candidates(transaction, claim, A, T0, 1, False).pages[0]
@@ -278,8 +279,8 @@ VALUES = st.lists(
 
 
 @given(st.lists(st.tuples(st.sampled_from(["crawl", "crawl", "drop", "keep"]), VALUES), max_size=5))
-def test_data_blocks_are_those_of_the_last_document(shelf, steps):
-    workbench, claim = shelf
+def test_data_blocks_are_those_of_the_last_document(segment_store, steps):
+    workbench, claim = segment_store
     oracle: set[tuple[str, str, int, str]] = set()
     with workbench.scratch() as transaction:
         page = candidates.candidates(transaction, claim, A, T0, 1, False).pages[0]

@@ -14,11 +14,19 @@ from tests.storage.making import A, B, crawled, failed, fill_of, new_page, plan,
 from tests.storage.whole import assert_counted
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.attempt import FillRecord
-from tui_crawler.domain.command import Dripfeed, ReclaimPages, RetryPages, SetJob, StashPages, SteerJobs, UnstashPages
+from tui_crawler.domain.command import (
+    ReclaimPages,
+    RetryPages,
+    SetDripfeed,
+    SetJob,
+    StashPages,
+    SteerJobs,
+    UnstashPages,
+)
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import TodoPage
-from tui_crawler.storage import candidates, desk, jobs, retrying, sessions, settle, stashes
+from tui_crawler.storage import candidates, jobs, operator_actions, retrying, sessions, settle, stashes
 from tui_crawler.storage.settle import SettleJob
 from tui_crawler.storage.transaction import Transaction
 
@@ -101,14 +109,14 @@ class Crawl:
         numbers = (None, -1, 0, 1, 3)
         wish = SetJob(name, self.dice.choice((None, -2, 4)), self.dice.choice(numbers), self.dice.choice(numbers))
         order = SteerJobs(self.dice.choice(("pause", "resume", "resume", "abort", "unabort", "unabort")), (name,))
-        change = desk.change_job(self.work, self.claim, self.dice.choice((wish, order)))
+        change = operator_actions.change_job(self.work, self.claim, self.dice.choice((wish, order)))
         self.drop(change.queue.unlisted)
 
     def stash(self) -> None:
         name, job = self.dice.choice(("s", "t")), self.dice.choice(_NAMES)
         into = StashPages(name, (), self.dice.choice(((), (A,))), self.dice.choice(("", "[0-4]$")), job)
         command = self.dice.choice(
-            (into, UnstashPages(name, self.dice.randrange(3), job), Dripfeed(name, self.dice.randrange(4), job))
+            (into, UnstashPages(name, self.dice.randrange(3), job), SetDripfeed(name, self.dice.randrange(4), job))
         )
         try:
             change = stashes.change_stash(self.work, self.claim, command)
@@ -136,7 +144,9 @@ class Crawl:
 
     def add(self) -> None:
         job_id = jobs.job_id_of(self.work, self.claim, self.dice.choice(_NAMES))
-        desk.add_seeds(self.work, self.claim, job_id, (seed(self.some_url(), force=self.dice.random() < 0.3),))
+        operator_actions.add_seeds(
+            self.work, self.claim, job_id, (seed(self.some_url(), force=self.dice.random() < 0.3),)
+        )
 
     def drop(self, unlisted: frozenset[int]) -> None:
         for origin, pages in self.todo.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import shutil
 from dataclasses import replace
@@ -14,12 +15,13 @@ from hypothesis import strategies as st
 
 from tests.storage.making import T0, plan, seed
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.run import StorageFailure
-from tui_crawler.storage import crew, sessions, settle
-from tui_crawler.storage.crew import GATHERING_MS, Crew
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.storage import peers, sessions, settle
 from tui_crawler.storage.models import Job, Origin, Page
 from tui_crawler.storage.owner import Owner
+from tui_crawler.storage.peers import GATHERING_MS, Peers
 from tui_crawler.storage.sessions import Starter
+from tui_crawler.storage.store import SqliteStore
 
 LEASE_MS = 30_000
 SITES = 6
@@ -55,7 +57,7 @@ class Lives:
         self.orphans = set()
         starter = self._starter()
         claim, start = sessions.begin(work, PLAN, starter)
-        assert crew.open_to_all(work, claim, start).origins == ()
+        assert peers.open_to_all(work, claim, start).origins == ()
         self._enter(claim, starter)
         work.run(lambda: _limit(2), {})
 
@@ -64,7 +66,7 @@ class Lives:
 
     def _enter(self, claim, starter):
         self.claims[claim.session_id] = claim
-        self.crews[claim.session_id] = Crew(starter, 3, site_of)
+        self.crews[claim.session_id] = Peers(starter, 3, site_of)
         self.held[claim.session_id] = {}
 
     def pick(self, number):
@@ -79,14 +81,18 @@ class Lives:
 
     def join(self, number):
         starter = self._starter()
-        claim, start = crew.join(self.work, replace(PLAN, joins=True), starter)
+        claim, start = peers.join(self.work, replace(PLAN, joins=True), starter)
         assert start.origins == ()
         self._enter(claim, starter)
 
     def look(self, number):
         """A worker leases what is free; nobody else holds it, and what a dead one held comes as unclean."""
         who = self.pick(number)
-        for stored in crew.take_origins(self.work, self.claims[who], self.crews[who]):
+        worker = self.claims[who], self.crews[who]
+        some_are_free = peers.are_free(self.work, *worker)
+        taken = peers.take_origins(self.work, *worker)
+        assert some_are_free or not taken
+        for stored in taken:
             name = stored.record.origin
             assert not any(name in held for held in self.held.values())
             assert stored.unclean == (name in self.orphans)
@@ -97,7 +103,7 @@ class Lives:
     def leave(self, number):
         if len(self.claims) > 1:
             who = self.pick(number)
-            assert crew.leave(self.work, self.claims.pop(who), clean=True)
+            assert peers.leave(self.work, self.claims.pop(who), clean=True)
             self.orphans -= self.held.pop(who).keys()
 
     def die(self, number):
@@ -120,7 +126,7 @@ class Lives:
         names = sorted(self.held[who])
         if names:
             page = pages[number % len(pages)]
-            crew.claim_page(self.work, self.claims[who], page, names[0], f"{names[0]}/")
+            peers.claim_page(self.work, self.claims[who], page, names[0], f"{names[0]}/")
 
     def land(self, number):
         who = self.pick(number)
@@ -134,7 +140,7 @@ class Lives:
         sessions.add_origins(self.work, self.claims[self.pick(number)], [name])
 
     def requests(self, number):
-        self.taken += crew.take_requests(self.work, self.claims[self.pick(number)], number % 40)
+        self.taken += peers.take_requests(self.work, self.claims[self.pick(number)], number % 40)
 
     def check(self):
         """What holds at every moment."""
@@ -144,7 +150,7 @@ class Lives:
         sites = [{site_of(name) for name in held} for held in self.held.values()]
         assert sum(map(len, sites)) == len(set().union(*sites)), "a site stays in one hand"
         assert self.work.fetch(_count_claimed())[0][0] <= 2
-        leaders = [who for who, claim in self.claims.items() if crew.is_leading(self.work, claim)]
+        leaders = [who for who, claim in self.claims.items() if peers.is_leading(self.work, claim)]
         assert leaders in ([min(self.claims)], []), "only the oldest leads; while a dead one is not found, nobody"
 
 
@@ -221,6 +227,32 @@ def test_while_workers_gather_none_takes_more_than_its_share(crew_bench):
         assert len(mine) == len(ORIGINS), "nobody else has come"
 
 
+async def test_who_has_done_its_share_is_given_more_at_its_next_look(tmp_path):
+    """Others look for origins every fifth time."""
+    store = SqliteStore(tmp_path / "crawl.db")
+    await store.begin_run(replace(PLAN, workers=2))
+    shared = store.peers(2, site_of)
+    first = await shared.take_origins()
+    assert len(first) == len(ORIGINS) // 2
+    assert await shared.take_origins() == await shared.take_origins(idle=False) == ()
+    await store.save_origins([replace(one.record, finish_reason="exhausted") for one in first])
+    more = await shared.take_origins(idle=True)
+    assert {one.record.origin for one in more} < set(ORIGINS) - {one.record.origin for one in first}
+    assert more
+    await asyncio.to_thread(store.close)
+
+
+async def test_looking_for_origins_where_none_is_free_writes_nothing(tmp_path):
+    store = SqliteStore(tmp_path / "crawl.db")
+    await store.begin_run(replace(PLAN, workers=2))
+    shared = store.peers(1, site_of)
+    assert len(await shared.take_origins()) == len(ORIGINS)
+    before = store.commits
+    assert [await shared.take_origins(idle=True) for _ in range(3)] == [()] * 3
+    assert store.commits == before
+    await asyncio.to_thread(store.close)
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_what_a_killed_worker_held_waits_also_after_the_others_ended_in_order(crew_bench, workers):
     """K5: the next start, by one or by several, knows whose requests may have been in flight."""
@@ -243,7 +275,7 @@ def test_what_a_killed_worker_held_waits_also_after_the_others_ended_in_order(cr
             assert start.unclean
             return
         work.now += GATHERING_MS
-        taken = crew.take_origins(work, claim, Crew(starter, 1, site_of))
+        taken = peers.take_origins(work, claim, Peers(starter, 1, site_of))
         assert {one.record.origin for one in taken if one.unclean} == killed
         assert {one.record.origin for one in taken if not one.unclean} == set(ORIGINS) - killed
 
@@ -254,7 +286,7 @@ def test_nobody_can_join_a_run_that_is_over(crew_bench):
         (claim,) = lives.claims.values()
         sessions.end(work, claim, "exhausted", True)
         with pytest.raises(StorageFailure, match="no live run"):
-            crew.join(work, replace(PLAN, joins=True), Starter(Owner("h", "m", 1, 1), LEASE_MS))
+            peers.join(work, replace(PLAN, joins=True), Starter(Owner("h", "m", 1, 1), LEASE_MS))
 
 
 def test_a_page_that_another_worker_has_claimed_is_not_claimed_again(crew_bench):
@@ -263,7 +295,7 @@ def test_a_page_that_another_worker_has_claimed_is_not_claimed_again(crew_bench)
         lives.join(0)
         first, second = (lives.claims[who] for who in sorted(lives.claims))
         page = work.fetch(_pages())[0][0]
-        assert crew.claim_page(work, first, page, ORIGINS[0], f"{ORIGINS[0]}/")
-        assert not crew.claim_page(work, second, page, ORIGINS[0], f"{ORIGINS[0]}/")
+        assert peers.claim_page(work, first, page, ORIGINS[0], f"{ORIGINS[0]}/")
+        assert not peers.claim_page(work, second, page, ORIGINS[0], f"{ORIGINS[0]}/")
         settle.mark_in_flight(work, first, page, ORIGINS[0], f"{ORIGINS[0]}/")
         assert work.fetch(_count_claimed())[0][0] == 1

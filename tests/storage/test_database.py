@@ -18,16 +18,15 @@ import peewee
 import pytest
 
 from tests.storage.making import T0, A, plan
-from tui_crawler.domain.run import NotOurDatabase, RunHeld, StorageFailure
-from tui_crawler.storage.checkup import check_up
-from tui_crawler.storage.database import open_readonly, open_writable, upgrade
+from tui_crawler.domain.failure import NotOurDatabase, RunHeld, StorageFailure
+from tui_crawler.storage.database import check_up, open_readonly, open_writable, upgrade
 from tui_crawler.storage.driver import connection_of, execute
 from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.file_identity import APPLICATION_ID, FileState, examine
 from tui_crawler.storage.migrations import MIGRATIONS_DIRECTORY, latest_version, migrate, record_as_migrated
 from tui_crawler.storage.models import create_tables
 from tui_crawler.storage.open_settings import Durability, OpenSettings
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 
 ROOT = Path(__file__).parents[2]
@@ -363,7 +362,7 @@ import sys
 from pathlib import Path
 from tui_crawler.storage.faults import ReadOnlyDatabase
 from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 path = Path(sys.argv[1])
 if os.geteuid() == 0:

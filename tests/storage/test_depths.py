@@ -18,7 +18,7 @@ from tui_crawler.domain.command import SetJob
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import TodoPage
-from tui_crawler.storage import candidates, desk, sessions, settle
+from tui_crawler.storage import candidates, operator_actions, sessions, settle
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.models import Page
 from tui_crawler.storage.settle import SettleJob
@@ -125,7 +125,7 @@ def test_pages_beyond_the_depth_of_their_job_are_marked_and_not_crawled(workbenc
     graph = Graph(edges, {})
     with workbench.scratch() as work:
         claim = crawl(work, graph, random.Random(order), first)
-        desk.change_job(work, claim, SetJob("main", depth=-1 if then is None else then))
+        operator_actions.change_job(work, claim, SetJob("main", depth=-1 if then is None else then))
         crawl_on(work, claim, graph, random.Random(order))
         for job, limit in (("main", then), ("other", first)):
             reached = graph.depths(_SEEDS[job])

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.storage.making import T0, A, B, C
 from tests.storage.offline import Crawl, Web, build, rows, urls_of, value
 from tests.storage.whole import assert_whole
-from tui_crawler.domain.run import BadSegment
+from tui_crawler.domain.failure import BadSegment
 from tui_crawler.storage.seen import SeenSettings
 
 SITE = {

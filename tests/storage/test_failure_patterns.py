@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, B, failed, plan
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.storage.failure_reports import _gather_titles, _Group
-from tui_crawler.storage.path_pattern import is_of_pattern, path_pattern
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.failures import _gather_titles, _Group, _pattern, is_of_pattern, path_pattern
+from tui_crawler.storage.reports.reports import Reports
 
 TEN = ("north", "south", "east", "west", "attic", "cellar", "hall", "library", "chapel", "kitchen")
 NAMES = (*TEN, "two-words", "page-2", "x")
@@ -82,6 +81,13 @@ async def test_words_go_to_the_titles_of_their_own_origin_and_exit_code(
         (A, "/stops/{slug}", 2),
         (B, "/stops/quay", 1),
     ]
+
+
+@given(st.from_regex(r"/[0-9a-f%?./-]{0,60}", fullmatch=True), st.permutations("0123456789"))
+def test_which_digits_they_are_makes_no_difference(path: str, digits: list[str]) -> None:
+    others = path if "%" in path else path.translate(str.maketrans("0123456789", "".join(digits)))
+    plain = _pattern.__wrapped__(*(path.partition("?")[0], "?" in path))
+    assert path_pattern(A + path, A) == path_pattern(A + others, A) == plain
 
 
 @given(st.lists(st.sampled_from(PATHS), unique=True, min_size=1))

@@ -9,9 +9,9 @@ import pytest
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, B, crawled, failed, plan, refusal
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.storage import failure_reports
-from tui_crawler.storage.failure_reports import SPAN_MS, TREND_SPANS
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports import failures as failure_reports
+from tui_crawler.storage.reports.failures import SPAN_MS, TREND_SPANS
+from tui_crawler.storage.reports.reports import Reports
 
 MINUTE = 60_000
 NOW = T0 - T0 % SPAN_MS + SPAN_MS - 1  # the last moment of a span

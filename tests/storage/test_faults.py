@@ -18,7 +18,7 @@ from tests.storage.whole import assert_whole
 from tui_crawler.domain.attempt import FillRecord
 from tui_crawler.domain.command import RetryPages
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 

@@ -24,11 +24,12 @@ from tui_crawler.domain.command import (
     StopOrigins,
 )
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.policy import EMPTY, Exclusion, PolicySet
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.policy import EMPTY, PolicySet
 from tui_crawler.domain.ruleset import to_json
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 
 BUSY, IDLE = "http://busy.test", "http://idle.test"

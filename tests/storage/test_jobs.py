@@ -11,17 +11,27 @@ from tests.storage.making import T0, A, B, C, crawled, failed, fill_of, new_page
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.command import SetJob, SteerJobs
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.failure import NoSuchJob
 from tui_crawler.domain.idle_reason import idle_reason
-from tui_crawler.domain.job import JobChange, JobPlan, status_of
+from tui_crawler.domain.job import JobChange, JobPlan, JobStatus
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.page import Candidates, NewPage, TodoPage
-from tui_crawler.domain.run import NoSuchJob, RunPlan
-from tui_crawler.storage import candidates, desk, jobs, settle
+from tui_crawler.domain.run import RunPlan
+from tui_crawler.storage import candidates, jobs, operator_actions, settle
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.views import JOB_STATUS
 
 HOME = f"{A}/"
 NEWS = JobPlan("news", (seed(f"{A}/news", nice=-5), seed(f"{B}/news", nice=-5)), -5, 3, 2, "", "front pages")
+
+
+def status_of(aborted: bool, pending: int, claimed: int) -> JobStatus:
+    """The state machine of a job (B). `pending` counts pages with tries left in scope, those claimed among them."""
+    if aborted:
+        return JobStatus.ABORTED
+    if not pending and not claimed:
+        return JobStatus.FINISHED
+    return JobStatus.DRAINING if pending <= claimed else JobStatus.ACTIVE
 
 
 def two_jobs(*seeds: str, **more: object) -> RunPlan:
@@ -42,12 +52,12 @@ def fill(workbench: Workbench, claim: Claim, origin: str = A) -> tuple[TodoPage,
     return pages
 
 
-def add(workbench: Workbench, claim: Claim, job: str, *pages: NewPage) -> tuple[TodoPage, ...]:
-    return workbench.work(lambda work: desk.add_seeds(work, claim, jobs.job_id_of(work, claim, job), pages))
+def add(workbench: Workbench, claim: Claim, job: str, *pages: NewPage) -> tuple[int, ...]:
+    return workbench.work(lambda work: operator_actions.add_seeds(work, claim, jobs.job_id_of(work, claim, job), pages))
 
 
 def change(workbench: Workbench, claim: Claim, command: SetJob | SteerJobs) -> JobChange:
-    return workbench.work(lambda work: desk.change_job(work, claim, command))
+    return workbench.work(lambda work: operator_actions.change_job(work, claim, command))
 
 
 def awake(workbench: Workbench, claim: Claim, *origins: str) -> tuple[str, ...]:
@@ -326,7 +336,7 @@ def test_seeds_of_a_held_job_wait_with_its_other_pages(workbench, reports):
     assert add(workbench, claim, "news", seed(f"{A}/x"), seed(f"{A}/news")) == ()
     assert reports.jobs()[1].pending == 3
     change(workbench, claim, SteerJobs("resume", ("news",)))
-    assert [page.url for page in add(workbench, claim, "news", seed(f"{A}/y"))] == [f"{A}/y"]
+    assert add(workbench, claim, "news", seed(f"{A}/y")) == (seed(f"{A}/y").url_hash,)
 
 
 def test_pages_added_before_any_run_become_those_of_the_first(workbench):

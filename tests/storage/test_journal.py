@@ -21,10 +21,10 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.run import NotOurDatabase, StorageFailure
+from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 
 EVERY = (
     PauseOrigins((A,)),

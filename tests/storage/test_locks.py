@@ -15,7 +15,7 @@ from tui_crawler.storage.database import open_readonly, open_writable
 from tui_crawler.storage.file_identity import examine
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 
 LOOK = """

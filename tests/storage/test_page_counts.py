@@ -9,12 +9,13 @@ import pytest
 
 from tests.console.page_holds import passes
 from tests.storage.making import plan
+from tui_crawler.domain.failure import ReadingStopped
 from tui_crawler.domain.page_filter import PageFilter, read_page_filter, state_of
 from tui_crawler.domain.page_view import PageView
-from tui_crawler.storage import page_counts, page_windows
-from tui_crawler.storage.page_windows import page_window
 from tui_crawler.storage.reader import Reader
-from tui_crawler.storage.session_reports import sessions
+from tui_crawler.storage.reports import page_windows
+from tui_crawler.storage.reports.jobs import JobReports
+from tui_crawler.storage.reports.page_windows import PageWindowReports, page_window
 from tui_crawler.storage.store import SqliteStore
 
 SEEDS = tuple(f"https://{name}.example/{n}" for name in ("a", "b", "c") for n in range(6))
@@ -54,7 +55,7 @@ async def test_it_is_plain_counting_of_the_pages_that_pass(reader: Reader, field
     names = frozenset(page.origin for page in pages)
     narrowing = read(text)
     expected = Counter(value_of(page, field) for page in pages if passes(narrowing, page, names))
-    found = page_counts.page_counts(reader, narrowing, field)
+    found = PageWindowReports(reader).page_counts(narrowing, field)
     assert Counter(dict(found.counts)) == expected
     assert found.values == len(expected)
     assert [number for _, number in found.counts] == sorted(expected.values(), reverse=True)
@@ -62,13 +63,13 @@ async def test_it_is_plain_counting_of_the_pages_that_pass(reader: Reader, field
 
 
 async def test_a_bounded_number_of_rows_is_looked_at_and_told(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_counts, "ROWS_COUNTED", 10)
-    monkeypatch.setattr(page_counts, "MOST_VALUES", 1)
-    found = page_counts.page_counts(reader, PageFilter(), "origin")
+    monkeypatch.setattr(page_windows, "ROWS_COUNTED", 10)
+    monkeypatch.setattr(page_windows, "MOST_VALUES", 1)
+    found = PageWindowReports(reader).page_counts(PageFilter(), "origin")
     assert (found.looked_at, found.known, found.values) == (10, 18, 2)
     assert len(found.counts) == 1
     with pytest.raises(ValueError, match="not counted by"):
-        page_counts.page_counts(reader, PageFilter(), "title")
+        PageWindowReports(reader).page_counts(PageFilter(), "title")
     reader.close()
 
 
@@ -82,7 +83,7 @@ async def test_matching_pages_are_counted_in_pieces(
     narrowing, after = read(text), 0
     matched = looked_at = 0
     while True:
-        tally = page_counts.page_tally(reader, narrowing, after)
+        tally = PageWindowReports(reader).page_tally(narrowing, after)
         assert tally.looked_at <= piece
         matched, looked_at, after = matched + tally.matched, looked_at + tally.looked_at, tally.last_id
         if tally.ended:
@@ -93,8 +94,57 @@ async def test_matching_pages_are_counted_in_pieces(
     reader.close()
 
 
+async def test_a_text_that_few_urls_hold_is_looked_for_only_in_what_it_may_be_in(
+    reader: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_windows, "STEP", 5)
+    monkeypatch.setattr(page_windows, "LOOK_S", 0)
+    for first, further in (("/3", {"/3 !a.example": "bc", "b.example/3": "b"}), ("later", {"later!_on": ""})):
+        monkeypatch.setattr(page_windows, "MOST_URLS", 99)
+        assert page_window(reader, read(first), 0, 9).ended
+        monkeypatch.setattr(page_windows, "MOST_URLS", 0)
+        assert page_window(reader, read("nowhere"), 0, 9).ended is False, "too many to be looked through at once"
+        for text, names in further.items():
+            window = page_window(reader, read(text), 0, 9)
+            assert window.ended, "as far as it was looked for, it is known"
+            assert [page.url for page in window.pages] == [f"https://{name}.example/3" for name in names]
+    monkeypatch.setattr(page_windows, "MOST_URLS", 99)
+    where = page_windows.where_of(page_windows.search_of(reader, read("b.example/3")))
+    text = f"EXPLAIN QUERY PLAN SELECT p.id FROM page p JOIN url u ON u.id = p.url_id WHERE {where} AND p.id > 0"
+    assert not any("rowid>" in row[3] for row in reader.all(f"{text} ORDER BY p.id", ("",))), "the others are passed by"
+    store = SqliteStore(tmp_path / "crawl.db")
+    await store.begin_run(plan(*SEEDS, "https://a.example/LATER!_on"))
+    for text in ("later!_on", "later"):
+        (page,) = page_window(reader, read(text), 0, 9).pages
+        assert page.url == "https://a.example/LATER!_on"
+    store.close()
+    reader.close()
+
+
+async def test_a_reading_that_is_not_wanted_any_more_ends_amid_a_query(reader: Reader) -> None:
+    asked = 0
+
+    def stops() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked == 3
+
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
+    reader.stop_when(stops)
+    with pytest.raises(ReadingStopped):
+        reader.all(endless)
+    assert reader.all("SELECT 1") == [(1,)], "the next one is read"
+    asked = 1
+    with pytest.raises(ReadingStopped):
+        list(reader.stream(endless))
+    asked = 2
+    with pytest.raises(ReadingStopped):
+        reader.all("SELECT 1")
+    reader.close()
+
+
 async def test_sessions_tell_how_they_ended(reader: Reader) -> None:
-    (row,) = sessions(reader, 10)
+    (row,) = JobReports(reader).sessions(10)
     assert row.ended_at >= row.heartbeat_at >= row.started_at > 0
     assert row.clean
     assert not row.rest

@@ -10,15 +10,13 @@ from typing import Any
 
 import pytest
 
-from tui_crawler.console.exit_summary import ExitSummary
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.console.operator.exit_summary import ExitSummary
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.view import RunView
-from tui_crawler.storage.checkup import check_up
-from tui_crawler.storage.database import open_readonly, open_writable
-from tui_crawler.storage.file_place import FilePlace
-from tui_crawler.storage.log_file import put_log_away
+from tui_crawler.storage.database import check_up, open_readonly, open_writable
+from tui_crawler.storage.file_identity import FilePlace, put_log_away
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.console import _put_log_away
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -12,40 +13,41 @@ import peewee
 import pytest
 
 from tests.cli.test_report_command import store_site
+from tests.storage.making import T0, A, added, crawled, fill_of, plan, record, seed
 from tui_crawler.storage import (
     activity,
-    attempt_reports,
     candidates,
     counters,
     depths,
-    desk,
     documents,
-    failure_reports,
     fragments,
     intake,
-    job_reports,
-    link_audit,
-    link_reports,
-    origin_reports,
+    operator_actions,
     origins,
-    overview_reports,
-    page_reports,
-    pauses,
     rejudging,
     retrying,
-    scan_windows,
+    scan,
     settle,
     settle_group,
-    site_audit,
     stashes,
     urls,
 )
 from tui_crawler.storage.database import open_readonly
 from tui_crawler.storage.driver import connection_of
-from tui_crawler.storage.id_span import Span
 from tui_crawler.storage.models import Page
-from tui_crawler.storage.reader import Reader
+from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.reader import IdSpan, Reader
+from tui_crawler.storage.reports import attempts as attempt_reports
+from tui_crawler.storage.reports import failures as failure_reports
+from tui_crawler.storage.reports import jobs as job_reports
+from tui_crawler.storage.reports import links as link_reports
+from tui_crawler.storage.reports import log_windows
+from tui_crawler.storage.reports import overview as overview_reports
+from tui_crawler.storage.reports import pages as page_reports
+from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.storage.reports.site_audit import SiteAuditReports
 from tui_crawler.storage.statements import compile_query
+from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.views import VIEWS
 
 SINGLE = (
@@ -70,15 +72,12 @@ SINGLE = (
     stashes._dripped,
     stashes._next_out,
     stashes._move,
-    documents._former,
     documents._waiting,
     documents._store_validation,
     documents._store_message,
     documents._page_with,
     documents._delete_body,
-    documents._links_of,
     documents._delete_link,
-    documents._delete_redirects,
     settle._page_state,
     settle.update_page,
     settle._clear_todo,
@@ -89,18 +88,22 @@ SINGLE = (
     settle._claim_page,
     origins._find,
     origins._write_with_attempt,
-    pauses._waiting,
+    origins._waiting,
     counters._add_to_run,
     counters._forget_minutes,
-    scan_windows._unscanned,
-    scan_windows._bare,
-    scan_windows._mark_document,
-    scan_windows._mark_page,
+    scan._unscanned,
+    scan._bare,
+    scan._mark_document,
+    scan._mark_page,
     rejudging._refused,
     rejudging._by_robots,
     rejudging._too_long,
 )
 OF_SIZE = (
+    documents._former,
+    documents._links_of,
+    documents._delete_redirects,
+    settle._of_rivals,
     fragments._names_of_many,
     urls._find,
     settle_group._page_states,
@@ -111,8 +114,8 @@ OF_SIZE = (
     depths._redirected,
     candidates._with_pending,
     candidates._with_due,
-    desk._on_lists,
-    desk._added,
+    operator_actions._on_lists,
+    operator_actions._added,
     rejudging._put_back,
     rejudging._rest_refused,
     rejudging._rest_skipped,
@@ -126,38 +129,38 @@ OF_SIZE = (
     retrying._todo,
 )
 SMALL = {"j", "jobs", "job", "o", "origin", "s", "session", "run", "exit_count", "operator_action", "x"}
-ONWARD, BACK = Span(after_id=1, oldest_first=True), Span(before_id=9)
+ONWARD, BACK = IdSpan(after_id=1, oldest_first=True), IdSpan(before_id=9)
 LOG_CONDITIONS = ((), (overview_reports.OF_ORIGIN,), ("a.problem = 1",), (overview_reports.OF_ORIGIN, "a.problem = 1"))
 REPORTS = (
-    origin_reports._TODO,
+    job_reports._TODO,
     f"{overview_reports.ORIGINS} WHERE o.change > ?",
     overview_reports.EXITS_OF_RUN,
-    origin_reports._RECENT_EXITS,
+    job_reports._RECENT_EXITS,
     f"{overview_reports.ATTEMPTS} ORDER BY a.id DESC LIMIT ?",
     f"{overview_reports.ATTEMPTS} WHERE {overview_reports.OF_ORIGIN} AND a.id < ? ORDER BY a.id DESC LIMIT ?",
     f"{overview_reports.ATTEMPTS} WHERE a.problem = 1 AND a.id < ? ORDER BY a.id DESC LIMIT ?",
     f"{overview_reports.ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?",
     *(f"{overview_reports.ATTEMPTS}{ONWARD.ending('a.id', *conditions)}" for conditions in LOG_CONDITIONS),
     *(f"{overview_reports.ATTEMPTS}{BACK.ending('a.id', *conditions)}" for conditions in LOG_CONDITIONS),
-    *(f"{job_reports.ACTIVITY}{span.ending('y.id', job_reports.ACTIVITY_OF_ORIGIN)}" for span in (ONWARD, BACK)),
-    *(f"{job_reports.ACTIVITY}{span.ending('y.id')}" for span in (ONWARD, BACK)),
+    *(f"{log_windows.ACTIVITY}{span.ending('y.id', log_windows.ACTIVITY_OF_ORIGIN)}" for span in (ONWARD, BACK)),
+    *(f"{log_windows.ACTIVITY}{span.ending('y.id')}" for span in (ONWARD, BACK)),
     attempt_reports._REQUESTS,
     f"{page_reports.PAGES} WHERE p.id > ? ORDER BY p.id LIMIT ?",
     f"{page_reports.PAGES} WHERE {page_reports.OF_ORIGIN} AND p.id > ? ORDER BY p.id LIMIT ?",
     f"{page_reports.PAGES} WHERE p.failed = 1 AND p.last_exit_code = ? AND p.id > ? ORDER BY p.id LIMIT ?",
     failure_reports._counted(("exit_code",), ()),
     failure_reports._counted(("pattern", "message"), ("sought",)),
-    link_reports._INLINKS,
-    link_reports._OUTLINKS,
-    link_reports._INWARD,
-    link_reports._OUTWARD,
-    link_audit.BROKEN,
-    link_audit.REFERRING,
-    link_audit.REDIRECTING,
-    link_audit.LISTING,
-    link_audit.COUNT_BROKEN,
-    link_audit.FRAGMENTS,
-    link_audit.NAMING,
+    link_reports.INLINKS,
+    link_reports.OUTLINKS,
+    link_reports.INWARD,
+    link_reports.OUTWARD,
+    link_reports.BROKEN,
+    link_reports.REFERRING,
+    link_reports.REDIRECTING,
+    link_reports.LISTING,
+    link_reports.COUNT_BROKEN,
+    link_reports.FRAGMENTS,
+    link_reports.NAMING,
     f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND {page_reports.OF_ORIGIN} AND p.id > ? "
     "ORDER BY p.id LIMIT ?",
     f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND p.id > ? ORDER BY p.id LIMIT ?",
@@ -167,8 +170,8 @@ REPORTS = (
     job_reports._JOBS,
     job_reports._LIMBO,
     job_reports._STASHES,
-    f"{job_reports.ACTIVITY} WHERE y.id > ? ORDER BY y.id DESC LIMIT ?",
-    f"{job_reports.ACTIVITY} WHERE y.id > ? AND {job_reports.ACTIVITY_OF_ORIGIN} ORDER BY y.id DESC LIMIT ?",
+    f"{log_windows.ACTIVITY} WHERE y.id > ? ORDER BY y.id DESC LIMIT ?",
+    f"{log_windows.ACTIVITY} WHERE y.id > ? AND {log_windows.ACTIVITY_OF_ORIGIN} ORDER BY y.id DESC LIMIT ?",
 )
 
 
@@ -220,17 +223,17 @@ def test_queries_of_the_reports(database, text):
         (settle._clear_todo, "page_todo (origin_id=? AND todo_order>?)"),
         (stashes._dripped, "page_dripped (job_id=? AND stash=?)"),
         (stashes._next_out, "page_stash (job_id=? AND stash=?)"),
-        (intake._find, "(url_hash=?)"),
-        (scan_windows._unscanned, "document_unscanned (page_id>?)"),
-        (scan_windows._bare, "page_unscanned (id>?)"),
+        (intake._find, "page_url_id_job_id (url_id=? AND job_id=?)"),
+        (scan._unscanned, "document_unscanned (page_id>?)"),
+        (scan._bare, "page_unscanned (id>?)"),
         (rejudging._refused, "t1 USING INTEGER PRIMARY KEY (rowid>?)"),
-        (rejudging._too_long, "page_failed_code (last_exit_code=? AND id>?)"),
+        (rejudging._too_long, "page_failed_code (last_exit_code=? AND rowid>?)"),
         (retrying._failed_origins, "page_failed_origin"),
-        (retrying._failed_of, "page_failed_origin (origin_id=? AND id>?)"),
-        (retrying._all_of, "COVERING INDEX page_origin (origin_id=? AND id>?)"),
-        (retrying._failed_with, "page_failed_code (last_exit_code=? AND id>?)"),
+        (retrying._failed_of, "page_failed_origin (origin_id=? AND rowid>?)"),
+        (retrying._all_of, "COVERING INDEX page_origin (origin_id=? AND rowid>?)"),
+        (retrying._failed_with, "page_failed_code (last_exit_code=? AND rowid>?)"),
         (retrying._scanned, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
-        (retrying._with_urls, "(url_hash=?)"),
+        (retrying._with_urls, "page_url_id_job_id (url_id=?"),
     ],
 )
 def test_which_index_serves_a_fill_or_a_build(database, build, index):
@@ -242,11 +245,13 @@ def test_which_index_serves_a_fill_or_a_build(database, build, index):
 
 
 def test_broken_links_are_found_by_the_index_of_what_failed(database):
-    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_audit.BROKEN}", (0, 1, 500))]
+    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_reports.BROKEN}", (0, 1, 500))]
     assert any("p USING INDEX page_failed (id>?)" in step for step in plan), plan
-    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_audit.REFERRING}", (1, 50))]
+    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_reports.REFERRING}", (1, 50))]
     assert plan[0] == "SEARCH l USING INDEX link_to_url_id (to_url_id=?)"
-    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_audit.FRAGMENTS}", (0, "", 9))]
+    plan = [
+        row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_reports.FRAGMENTS}", (0, "", 9))
+    ]
     assert plan[0] == "SEARCH g USING INDEX fragment_missing ((to_url_id,fragment)>(?,?))", plan
     assert not any("TEMP B-TREE" in step for step in plan), plan
 
@@ -258,9 +263,9 @@ class Told(Reader):
         super().__init__(path)
         self.texts: list[str] = []
 
-    def all(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def _answer(self, text: str, values: Sequence[Any]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         self.texts.append(text)
-        return super().all(text, values)
+        return super()._answer(text, values)
 
     def stream(self, text: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         self.texts.append(text)
@@ -272,7 +277,7 @@ async def test_a_site_audit_reads_no_table_once_per_row_of_another(database, dat
     """It may read tables from end to end, one after the other."""
     await store_site(database_path)
     with closing(Told(database_path)) as reader:
-        assert site_audit.site_audit(reader, run, 0) is not None
+        assert SiteAuditReports(reader).site_audit(run) is not None
         texts = reader.texts
     assert len(texts) < 40
     for text in texts:
@@ -292,7 +297,7 @@ def test_a_scan_would_be_seen(database):
 LOOKUPS = {
     "SELECT * FROM v_link WHERE to_url = ?": "l USING INDEX link_to_url_id (to_url_id=?)",
     "SELECT * FROM v_link WHERE from_url = ?": "l USING PRIMARY KEY (from_page_id=?)",
-    "SELECT * FROM v_page WHERE url = ?": "p USING INDEX page_url_hash_origin_id_job_id (url_hash=?)",
+    "SELECT * FROM v_page WHERE url = ?": "p USING INDEX page_url_id_job_id (url_id=?",
     "SELECT * FROM v_attempt WHERE url = ?": "a USING INDEX attempt_url (url_id=?)",
     "SELECT * FROM v_redirect WHERE to_url = ?": "r USING INDEX redirect_to_url_id (to_url_id=?)",
     "SELECT * FROM v_redirect WHERE from_url = ?": "r USING INDEX sqlite_autoindex_redirect_1 (page_id=?)",
@@ -307,7 +312,7 @@ WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
 INSERT INTO url (id, hash, href) SELECT i, i * 7919, 'https://a.example/' || i FROM n;
 INSERT INTO job (id, name) VALUES (1, 'main');
 INSERT INTO origin (id, origin) VALUES (1, 'https://a.example');
-INSERT INTO page (id, job_id, origin_id, url_id, url_hash) SELECT id, 1, 1, id, hash FROM url;
+INSERT INTO page (id, job_id, origin_id, url_id) SELECT id, 1, 1, id FROM url;
 INSERT INTO document (page_id) SELECT id FROM page;
 INSERT INTO link (from_page_id, kind, to_url_id) SELECT p.id, 'a', 1 + (p.id * 31 + u.id * 17) % 2000
     FROM page p JOIN url u ON u.id <= 8 WHERE true ON CONFLICT DO NOTHING;
@@ -335,3 +340,77 @@ def test_a_url_is_looked_up_in_the_views_without_reading_a_table_through(databas
         small = SMALL | {"p"} if "last_http_status = ?" in text else SMALL  # which pages those are, no index tells
         assert [one for one in plan if one.startswith("SCAN ") and one.split()[1] not in small] == [], text
     made.close()
+
+
+LARGE = {
+    "page",
+    "url",
+    "link",
+    "attempt",
+    "attempt_result",
+    "request",
+    "document",
+    "redirect",
+    "body",
+    "operator_action",
+}
+BOUNDED = {"page_todo", "page_claimed", "operator_action_waiting", "document_waiting"}
+"""Indices of what is under way, not of what is known."""
+
+
+def asked(statements: Sequence[str], database_path: Path) -> dict[str, list[str]]:
+    """The steps that read through a large table, or a whole index of it, of each statement."""
+    found: dict[str, list[str]] = {}
+    with closing(sqlite3.connect(database_path)) as database:
+        for text in dict.fromkeys(statements):
+            if text.split(maxsplit=1)[0] not in {"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}:
+                continue
+            tables = {
+                name: alias or name for name, alias in re.findall(r'"?(\w+)"? (?:AS )?"?([tuplars]\d?)"?\b', text)
+            }
+            large = LARGE | {alias for name, alias in tables.items() if name in LARGE}
+            plan = [row[3] for row in database.execute(f"EXPLAIN QUERY PLAN {text}")]
+            steps = [step for step in plan if step.startswith("SCAN ") and step.split()[1] in large]
+            steps = [step for step in steps if not BOUNDED & set(step.split())]
+            by_key = "LIMIT" in text and not any("TEMP B-TREE" in step for step in plan)  # as many as are asked for
+            if steps and not by_key:
+                found[text] = steps
+    return found
+
+
+async def test_nothing_that_is_asked_while_a_run_goes_on_grows_with_what_is_known(database_path):
+    """All statements, as SQLite is given them: of a fill, a claim, an attempt, added seeds; of status and overview."""
+    told: list[str] = []
+
+    class Traced(sqlite3.Connection):
+        def __init__(self, *words: Any, **more: Any) -> None:
+            super().__init__(*words, **more)
+            self.set_trace_callback(told.append)
+
+    opening = OpenSettings(connection=Traced)
+    store = SqliteStore(database_path, StoreSettings(opening=opening))
+    await store.begin_run(plan())
+    told.clear()
+    (home,) = (await store.candidates(A, T0, 500, True)).pages
+    await store.fill(fill_of((home,)))
+    store.mark_in_flight(home.page_id, A, home.url)
+    await store.settle(crawled(home, T0, f"{A}/1", f"{A}/2"))
+    await store.candidates(A, T0, 500, False)
+    pages = await added(store, seed(f"{A}/added"), seed(f"{A}/1"), seed(home.url, force=True))
+    await store.put_first([(record(), [page.page_id for page in pages])])
+    assert any('INTO "link"' in text for text in told)
+    assert asked(told, database_path) == {}
+    told.clear()
+    with closing(Reports(database_path, opening)) as reports:
+        told.clear()
+        assert reports.run() is not None
+        assert reports.totals().done == 0
+        assert len(reports.origins_changed().rows) == 1
+        assert len(reports.attempts()) == 1
+    store.close()
+    assert len(told) > 4
+    assert asked(told, database_path) == {}
+
+
+def test_a_table_that_is_read_through_would_be_seen(database_path, database):
+    assert asked(["SELECT t1.id FROM page AS t1 WHERE t1.depth = 5", "SELECT COUNT(*) FROM url"], database_path)

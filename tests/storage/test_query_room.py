@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.storage.making import plan
-from tui_crawler.domain.run import StorageFailure
-from tui_crawler.storage import query_room
-from tui_crawler.storage.query_room import LONGEST_VALUE, QueryProblem, QueryRoom, QueryStopped
+from tui_crawler.domain.failure import QueryProblem, StorageFailure
+from tui_crawler.storage.reports import sql as query_room
+from tui_crawler.storage.reports.sql import LONGEST_VALUE, QueryRunner, QueryStopped
 from tui_crawler.storage.store import SqliteStore
 from tui_crawler.storage.views import VIEWS
 
@@ -35,7 +35,7 @@ def contents(path: Path) -> list[str]:
 
 
 async def test_what_reads_is_answered_with_names_values_and_time(database: Path) -> None:
-    room = QueryRoom(database)
+    room = QueryRunner(database)
     answer = room.ask("SELECT url, depth, NULL AS gone, x'00ff' AS bytes FROM v_page ORDER BY url;")
     assert answer.columns == ("url", "depth", "gone", "bytes")
     assert answer.rows == (
@@ -50,11 +50,11 @@ async def test_what_reads_is_answered_with_names_values_and_time(database: Path)
 
 
 async def test_the_schema_names_every_view_with_its_columns(database: Path) -> None:
-    schema = dict(QueryRoom(database).schema())
+    schema = dict(QueryRunner(database).schema())
     assert set(schema) == set(VIEWS)
     assert {"origin", "todo", "failed"} <= set(schema["v_origin"])
     with pytest.raises(StorageFailure):
-        QueryRoom(database.with_name("none.db")).schema()
+        QueryRunner(database.with_name("none.db")).schema()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ async def test_the_schema_names_every_view_with_its_columns(database: Path) -> N
 async def test_what_writes_is_refused_by_name_and_nothing_changes(database: Path, text: str, verb: str) -> None:
     before = contents(database)
     with pytest.raises(QueryProblem, match="only reading is possible here") as refused:
-        QueryRoom(database).ask(text)
+        QueryRunner(database).ask(text)
     assert f"{verb} is refused" in str(refused.value)
     assert contents(database) == before
 
@@ -105,13 +105,13 @@ async def test_what_writes_is_refused_by_name_and_nothing_changes(database: Path
 )
 async def test_what_cannot_be_answered_has_one_line_that_says_why(database: Path, text: str, words: str) -> None:
     with pytest.raises(QueryProblem) as problem:
-        QueryRoom(database).ask(text)
+        QueryRunner(database).ask(text)
     assert words in str(problem.value)
     assert "\n" not in str(problem.value)
 
 
 async def test_time_is_bounded_and_another_thread_can_cancel(database: Path) -> None:
-    room = QueryRoom(database)
+    room = QueryRunner(database)
     with pytest.raises(QueryProblem, match="stopped after"):
         room.ask(COUNT_FOR_EVER, most_ms=20)
     caught: list[BaseException] = []
@@ -132,7 +132,7 @@ async def test_time_is_bounded_and_another_thread_can_cancel(database: Path) -> 
 
 
 async def test_rows_long_values_and_bytes_are_bounded(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    room = QueryRoom(database)
+    room = QueryRunner(database)
     numbers = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100) SELECT x FROM c"
     answer = room.ask(numbers, most_rows=10)
     assert answer.more
@@ -150,9 +150,9 @@ async def test_it_reads_while_a_crawl_writes_and_blocks_nothing(database: Path) 
     with closing(sqlite3.connect(database, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("UPDATE meta SET value = 4711")
-        assert QueryRoom(database).ask("SELECT COUNT(*) FROM v_page").rows == ((2,),)
+        assert QueryRunner(database).ask("SELECT COUNT(*) FROM v_page").rows == ((2,),)
         writer.execute("COMMIT")
 
 
 async def test_text_that_is_no_utf8_is_made_visible(database: Path) -> None:
-    assert QueryRoom(database).ask("SELECT CAST(x'61ff62' AS TEXT)").rows == (("a\\xffb",),)
+    assert QueryRunner(database).ask("SELECT CAST(x'61ff62' AS TEXT)").rows == (("a\\xffb",),)

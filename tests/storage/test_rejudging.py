@@ -11,17 +11,20 @@ import pytest
 from tests.storage.making import T0, A, B, crawled, fill_of, plan, refusal, seed
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.command import ApplyRules
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.job import JobPlan, QueueChange
-from tui_crawler.domain.policy import EMPTY, DoNotCrawl, Exclusion, PolicySet, Rule, Test
-from tui_crawler.domain.rejudgement import Rejudgement
+from tui_crawler.domain.matcher import Test
+from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, Rule
+from tui_crawler.domain.preview import Rejudgement
 from tui_crawler.domain.ruleset import to_json
-from tui_crawler.domain.run import RunPlan, StorageFailure
+from tui_crawler.domain.run import RunPlan
 from tui_crawler.storage import candidates, rejudging, rulesets, settle
 from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.foresight import foresee
 from tui_crawler.storage.models import Page
 from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.store import foresee
 
 HOME = f"{A}/"
 POLICY, EXCLUDED, SKIPPED = (
@@ -318,29 +321,29 @@ def test_what_was_foreseen_is_done_and_not_judged_again(workbench, claim, monkey
         rulesets.apply(transaction, claim, edit, "ann")
         wanted = transaction.fetch(Page.select(Page.id, Page.status, Page.attempts_remaining).order_by(Page.id))
     judged = Judged(monkeypatch)
-    foresight = foresee(workbench.path, OpenSettings(), claim, edit)
-    assert foresight is not None
+    estimate = foresee(workbench.path, OpenSettings(), claim, edit)
+    assert estimate is not None
     assert len(judged.urls) == 4
-    workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", foresight))
+    workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", estimate))
     assert len(judged.urls) == 4
     assert workbench.rows("SELECT id, status, attempts_remaining FROM page ORDER BY id") == wanted
 
 
 def test_what_was_refused_since_is_judged(workbench, claim, monkeypatch):
     edit = command(workbench, ELSEWHERE)
-    foresight = foresee(workbench.path, OpenSettings(), claim, edit)
+    estimate = foresee(workbench.path, OpenSettings(), claim, edit)
     workbench.rows("UPDATE page SET last_exit_code = 202 WHERE url_id IN (SELECT id FROM url WHERE href LIKE '%n/1')")
     judged = Judged(monkeypatch)
-    workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", foresight))
+    workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", estimate))
     assert judged.urls == [f"{A}/admin/1"]
 
 
 def test_what_was_foreseen_for_another_list_of_exclusions_is_of_no_use(workbench, claim, monkeypatch):
     edit = command(workbench, ELSEWHERE)
-    foresight = foresee(workbench.path, OpenSettings(), claim, edit)
+    estimate = foresee(workbench.path, OpenSettings(), claim, edit)
     exclude(workbench, claim, ASKED)
     judged = Judged(monkeypatch)
-    workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", foresight))
+    workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", estimate))
     assert len(judged.urls) == 4
     assert pages(workbench)[f"{A}/cal/2"] == AGAIN
 

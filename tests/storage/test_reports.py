@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
 import sqlite3
 from dataclasses import replace
@@ -27,14 +28,16 @@ from tests.storage.making import (
     robots,
     seed,
 )
-from tui_crawler.domain.attempt import AttemptKind, RedirectRecord, RedirectSource, RefusedCount, Settle
+from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, RefusedCount, Settle
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.command import PauseOrigins, RetryPages
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
 from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
-from tui_crawler.domain.policy import Exclusion
-from tui_crawler.domain.run import NotOurDatabase, StorageFailure
-from tui_crawler.storage.reports import Reports
+from tui_crawler.domain.log_window import LogReach, LogTerms
+from tui_crawler.storage.reader import SubjectReports
+from tui_crawler.storage.reports.reports import LATE_SUBJECTS, Reports
 
 HOME = f"{A}/"
 
@@ -53,6 +56,11 @@ async def small_crawl(bench: SqliteBench):
     gone = failed(pages[0], T0 + 30, ExitCode.file_not_found, 404)
     await store.settle(replace(gone, attempt=replace(gone.attempt, message="not there")))
     return store
+
+
+def problems(reports, origin=""):
+    """The attempts that are problems, the newest first."""
+    return reports.attempt_stretch(LogTerms(origin, problems=True), LogReach()).found
 
 
 async def test_an_empty_database_has_nothing_to_show(sqlite_reports):
@@ -148,17 +156,13 @@ async def test_windows_of_the_log(sqlite_bench, sqlite_reports):
     assert [row.attempt_id for row in sqlite_reports.attempts(limit=3)] == [8, 7, 6]
     assert [row.attempt_id for row in sqlite_reports.attempts(before_id=6, limit=3)] == [5, 4, 3]
     assert [row.attempt_id for row in sqlite_reports.attempts(after_id=6)] == [8, 7]
-    assert [row.attempt_id for row in sqlite_reports.attempts(after_id=2, limit=3, oldest_first=True)] == [3, 4, 5]
-    assert [row.attempt_id for row in sqlite_reports.attempts(A, oldest_first=True)] == [1, 2]
     happened = sqlite_reports.activity()
     assert sqlite_reports.activity(1, before_id=happened[0].activity_id) == happened[1:2]
-    assert sqlite_reports.activity(1, oldest_first=True) == happened[-1:]
-    onward = sqlite_reports.activity(1, after_id=happened[-1].activity_id, oldest_first=True)
-    assert onward == happened[-2:-1] != ()
+    assert sqlite_reports.activity(after_id=happened[-1].activity_id) == happened[:-1] != ()
     assert [row.attempt_id for row in sqlite_reports.attempts(A)] == [2, 1]
     assert [row.attempt_id for row in sqlite_reports.attempts(A, before_id=2, after_id=0)] == [1]
-    assert [row.attempt_id for row in sqlite_reports.attempts(problems_only=True)] == [2]
-    assert [row.attempt_id for row in sqlite_reports.attempts(B, problems_only=True)] == []
+    assert [row.attempt_id for row in problems(sqlite_reports)] == [2]
+    assert [row.attempt_id for row in problems(sqlite_reports, B)] == []
     assert sqlite_reports.attempts(C) == ()
     first = sqlite_reports.attempts(A)[1]
     assert (first.title, first.new_pages, first.decided_by, first.exit_code_id) == ("a title", 3, "x.yaml:3", 20)
@@ -348,7 +352,7 @@ async def test_a_missing_robots_txt_is_no_problem(sqlite_bench, sqlite_reports):
     store = await small_crawl(sqlite_bench)
     await store.settle(Settle(attempt_for_robots(ExitCode.file_not_found, 404), record()))
     await store.settle(Settle(attempt_for_robots(ExitCode.server_internal_error, 503), record()))
-    assert [(row.kind, row.exit_code) for row in sqlite_reports.attempts(problems_only=True)] == [
+    assert [(row.kind, row.exit_code) for row in problems(sqlite_reports)] == [
         ("robots", "server_internal_error"),
         ("page", "file_not_found"),
     ]
@@ -448,3 +452,17 @@ async def test_a_live_run_that_stores_nothing_while_there_is_no_room_waits_for_t
     assert "waits for the disk, which is full" in idle_reason_of_run((origin,), sqlite_bench.now, waiting)
     assert "disk" not in idle_reason(origin, sqlite_bench.now, silent)
     assert "silent for 20 s" in idle_reason(origin, sqlite_bench.now + 15_000, silent)
+
+
+def test_every_report_of_a_subject_that_is_loaded_late_is_found_by_its_name() -> None:
+    """And nothing else is; a subject that is there has no method that nobody finds."""
+    for place, names in LATE_SUBJECTS.items():
+        module, _, subject = place.partition(".")
+        found = getattr(importlib.import_module(f"tui_crawler.storage.reports.{module}"), subject)
+        assert issubclass(found, SubjectReports)
+        assert {name for name in vars(found) if not name.startswith("_")} == {*names.split()}
+    late = [name for names in LATE_SUBJECTS.values() for name in names.split()]
+    assert len(late) == len({*late})
+    assert not [name for name in late if name in vars(Reports)]
+    with pytest.raises(AttributeError, match="no_such_report"):
+        Reports.__getattr__(object.__new__(Reports), "no_such_report")

@@ -12,11 +12,11 @@ from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, crawled, plan, request
 from tests.storage.workbench import Workbench
 from tests.support.older_schema import make_older
-from tui_crawler.domain.page_view import RequestView
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.attempt import RequestRecord
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage import candidates
 from tui_crawler.storage.database import open_readonly, upgrade
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 
 NEW = {"dns_ms": 1, "connect_ms": 20, "tls_ms": 31, "connection_reused": False, "remote_address": "203.0.113.7"}
 KEPT = {"connection_reused": True, "remote_address": "203.0.113.7"}
@@ -41,7 +41,7 @@ def seen(path: Path) -> list[tuple[object, ...]]:
     return rows
 
 
-def asked(path: Path, attempt_id: int) -> tuple[RequestView, ...]:
+def asked(path: Path, attempt_id: int) -> tuple[RequestRecord, ...]:
     reports = Reports(path)
     found = reports.requests(attempt_id)
     reports.close()

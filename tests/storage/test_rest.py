@@ -16,7 +16,7 @@ from tests.storage.offline import Crawl, Web, pages_of, rows, urls_of, value
 from tests.storage.whole import assert_whole
 from tui_crawler.domain.command import UnstashPages
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.run import BadSegment, StorageFailure
+from tui_crawler.domain.failure import BadSegment, StorageFailure
 from tui_crawler.domain.segment import SUFFIX
 from tui_crawler.storage import segment_files
 from tui_crawler.storage.open_settings import OpenSettings

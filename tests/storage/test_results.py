@@ -21,15 +21,15 @@ from tests.storage.making import (
     request,
 )
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.attempt import AttemptKind, AttemptRecord, AttemptResult, DataValue, Settle
-from tui_crawler.domain.command import Dripfeed, StashPages
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.attempt import AttemptRecord, AttemptResult, DataValue, Settle
+from tui_crawler.domain.command import SetDripfeed, StashPages
+from tui_crawler.domain.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.run import StorageFailure
 from tui_crawler.storage import candidates, crawl_log, settle, stashes
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.models import Page
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 
 HOME = f"{A}/"
 RESULTS = (AttemptResult("status_code", "200"), AttemptResult("final_url", HOME))
@@ -129,7 +129,7 @@ def stashed(workbench: Workbench, claim: Claim, count: int, ready: int) -> list[
     home = home_of(workbench, claim)
     workbench.settle(claim, crawled(home, T0, *(f"{A}/{n}" for n in range(count))))
     workbench.work(lambda work: stashes.change_stash(work, claim, StashPages("later")))
-    workbench.work(lambda work: stashes.change_stash(work, claim, Dripfeed("later", ready)))
+    workbench.work(lambda work: stashes.change_stash(work, claim, SetDripfeed("later", ready)))
     return list(workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 100, False)).pages)
 
 

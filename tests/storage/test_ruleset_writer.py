@@ -11,7 +11,7 @@ from tests.storage.making import A
 from tui_crawler.domain.command import ApplyRules, PauseOrigins
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.ruleset import to_json
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.steering import carry_out
 
 

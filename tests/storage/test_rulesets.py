@@ -15,18 +15,12 @@ from tests.storage.making import T0, A, crawled, plan, seed
 from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.command import ApplyRules
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.failure import NoSuchJob, StorageFailure
 from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.policy import (
-    EMPTY,
-    BadPattern,
-    DoNotCrawl,
-    Exclusion,
-    PolicySet,
-    QueryPolicy,
-    Rule,
-    Test,
-    Whitelist,
-)
+from tui_crawler.domain.matcher import Test
+from tui_crawler.domain.pattern import BadPattern
+from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.ruleset import (
     BadRuleset,
     Ruleset,
@@ -36,10 +30,10 @@ from tui_crawler.domain.ruleset import (
     same_rules,
     to_json,
 )
-from tui_crawler.domain.run import NoSuchJob, RunPlan, StorageFailure
+from tui_crawler.domain.run import RunPlan
 from tui_crawler.storage import rejudging, rulesets
 from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 
 HOME = f"{A}/"
 NO_ADMIN = DoNotCrawl(Test("path", "prefix", "/admin"), "c.yaml:1")
@@ -299,7 +293,7 @@ async def test_an_attempt_keeps_the_version_it_began_with(sqlite_bench: SqliteBe
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workbench, Claim]]:
+def segment_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workbench, Claim]]:
     """A run of three jobs, before any version; random examples use it one after the other, each rolled back."""
     path = tmp_path_factory.mktemp("rulesets") / "crawl.db"
     made = Workbench(path)
@@ -352,8 +346,8 @@ EDITS = st.tuples(st.just("edit"), POLICY_POOL, st.sampled_from(["", "main", "ne
 
 
 @given(POLICY_POOL, RULE_POOL, st.lists(STARTS | EDITS, max_size=8))
-def test_whoever_edits_the_rules_the_last_edit_holds(shelf, policies, own, steps):
-    workbench, claim = shelf
+def test_whoever_edits_the_rules_the_last_edit_holds(segment_store, policies, own, steps):
+    workbench, claim = segment_store
     model = Model()
     with workbench.scratch() as transaction:
         for step in [("start", policies, own), *steps]:

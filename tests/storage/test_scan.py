@@ -25,9 +25,9 @@ from tests.storage.offline import (
     value,
 )
 from tests.storage.whole import assert_whole
-from tui_crawler.domain.attempt import LinkKind
+from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.policy import PolicySet, Rule, Whitelist
-from tui_crawler.domain.run import StorageFailure
 from tui_crawler.domain.segment import SegmentPage, parse_line
 from tui_crawler.storage import scan
 from tui_crawler.storage.database import upgrade

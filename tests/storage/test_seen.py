@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.run import StorageFailure
-from tui_crawler.storage.marks import mark
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.storage.counters import mark
 from tui_crawler.storage.models import Job, Origin, Page, SeenFilter, Url
 from tui_crawler.storage.seen import SeenIndex, SeenSettings, open_seen, pages_among
 from tui_crawler.storage.sorter import Sorter
@@ -45,7 +45,7 @@ def add_pages(workbench: Workbench, *found: tuple[int, int]) -> None:
             ):
                 transaction.execute(model.insert(values).on_conflict("ignore"))  # type: ignore[attr-defined]
             row = {Page.job: job_id, Page.origin: 1, Page.url: Url.select(Url.id).where(Url.hash == key)}
-            transaction.execute(Page.insert({**row, Page.url_hash: key}))  # type: ignore[attr-defined]
+            transaction.execute(Page.insert(row))  # type: ignore[attr-defined]
             transaction.execute(Origin.update({Origin.pages_known: Origin.pages_known + 1}))  # type: ignore[attr-defined]
 
     workbench.work(work)

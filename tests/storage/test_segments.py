@@ -13,10 +13,10 @@ import pytest
 from tests.storage.making import T0, A, B, C, new_page
 from tests.storage.offline import Crawl, Web, build, crawl_offline, pages_of, rows, value
 from tests.storage.whole import assert_whole
-from tui_crawler.domain.run import BadSegment, StorageFailure
+from tui_crawler.domain.failure import BadSegment, StorageFailure
 from tui_crawler.domain.segment import SUFFIX, SegmentPage
 from tui_crawler.storage import segment_files
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.segment_files import PART, Batch, final_path, part_path, read_head, read_pages, verify
 from tui_crawler.storage.store import SqliteStore
 

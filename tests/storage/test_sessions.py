@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +14,17 @@ import psutil
 import pytest
 
 from tests.storage.bench import GONE, SqliteBench
-from tests.storage.making import T0, A, B, fill_of, plan, record, seed
+from tests.storage.making import T0, A, B, added, crawled, fill_of, plan, record, seed
 from tui_crawler.domain.command import AddSeeds, PauseOrigins
-from tui_crawler.domain.run import RunHeld
+from tui_crawler.domain.failure import RunHeld
+from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.run import RunPlan
+from tui_crawler.storage.candidates import HEAD
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.owner import Hold, this_process
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
+from tui_crawler.wiring.console_reports import ConsoleReports
 
 ROOT = Path(__file__).parents[2]
 HOLDER = """
@@ -27,6 +32,7 @@ import asyncio, sys
 from pathlib import Path
 from tests.storage.making import plan
 from tui_crawler.storage.store import SqliteStore
+from tui_crawler.wiring.console_reports import ConsoleReports
 
 async def hold():
     store = SqliteStore(Path(sys.argv[1]))
@@ -80,6 +86,23 @@ async def test_a_live_process_is_not_displaced_and_a_killed_one_is_recognised_at
         assert "was killed" in start.notes[0]
         for one in (reports, journal, store):
             one.close()
+
+
+async def test_a_run_is_live_as_long_as_one_of_its_workers_is(path):
+    mine, shared = this_process(), replace(plan(), workers=2)
+    gone = replace(mine, started_ms=mine.started_ms - 5_000)
+    with ExitStack() as opened:
+        first = opened.enter_context(closing(SqliteStore(path)))
+        second = opened.enter_context(closing(SqliteStore(path, StoreSettings(owner=gone))))
+        reports = opened.enter_context(closing(ConsoleReports(path)))
+        for store, asked in ((first, shared), (second, replace(shared, joins=True))):
+            store.peers(2, str)
+            await store.begin_run(asked)
+        run, (newest, oldest) = reports.run(), reports.sessions(9)
+        assert run.live
+        assert (oldest.pid, newest.cpu_ms) == (mine.pid, None)
+        used = os.times()
+        assert oldest.cpu_ms == pytest.approx(1_000 * (used.user + used.system), abs=500)
 
 
 async def test_a_process_that_reuses_a_number_is_not_taken_for_the_owner(path):
@@ -195,7 +218,7 @@ async def test_a_rest_without_any_run_keeps_seeds_for_the_first_one(sqlite_bench
     start = await rest.begin_rest()
     assert (start.run_id, start.origins, start.config_text) == (0, (), "")
     await rest.add_origins((B,))
-    assert [page.url for page in await rest.add_pages((seed(f"{B}/"),), "")] == [f"{B}/"]
+    assert [page.url for page in await added(rest, seed(f"{B}/"))] == [f"{B}/"]
     await rest.end_rest()
     store = sqlite_bench.open()
     assert [one.record.origin for one in (await store.begin_run(plan())).origins] == [B, A]
@@ -209,3 +232,48 @@ async def test_notes_say_what_a_start_found(sqlite_bench: SqliteBench):
     notes = (await sqlite_bench.open().begin_run(plan())).notes
     assert "interrupted" in notes[0]
     assert "1 origins are no longer configured" in notes[1]
+
+
+async def _stopped(path: Path) -> tuple[RunPlan, tuple[TodoPage, ...]]:
+    """A run that was stopped over a long todo list."""
+    asked = plan(*(f"{A}/{number}" for number in range(3 * HEAD)))
+    store = SqliteStore(path)
+    await store.begin_run(asked)
+    listed = (await store.candidates(A, T0, 500, True)).pages
+    await store.fill(fill_of(listed))
+    await store.end_run("interrupted", True)
+    await asyncio.to_thread(store.close)
+    return asked, listed
+
+
+async def _crawl(store: SqliteStore, pages: tuple[TodoPage, ...]) -> None:
+    for at, page in enumerate(pages):
+        await store.settle(crawled(page, T0 + at))
+
+
+async def test_a_start_loads_the_head_of_a_long_todo_list_and_a_fill_the_rest(path):
+    asked, listed = await _stopped(path)
+    store = SqliteStore(path)
+    (origin,) = (await store.begin_run(asked)).origins
+    assert origin.todo == listed[:HEAD]
+    await _crawl(store, origin.todo)
+    assert (await store.candidates(A, T0, 500, False)).pages == listed[HEAD:]
+    await store.fill(fill_of(listed[HEAD:]))
+    assert (await store.candidates(A, T0, 500, False)).pages == ()
+    await asyncio.to_thread(store.close)
+
+
+async def test_who_knows_a_part_of_a_todo_list_and_stores_another_loses_no_page(path):
+    """As when added seeds are put off: what the engine had not seen, too, is found by a later fill."""
+    asked, listed = await _stopped(path)
+    store = SqliteStore(path)
+    (origin,) = (await store.begin_run(asked)).origins
+    await store.fill(fill_of(origin.todo[1:]))
+    await _crawl(store, origin.todo[1:])
+    later = set()
+    while found := (await store.candidates(A, T0, 500, False)).pages:
+        later |= set(found)
+        await store.fill(fill_of(found))
+        await _crawl(store, found)
+    assert later == {origin.todo[0], *listed[HEAD:]}
+    await asyncio.to_thread(store.close)

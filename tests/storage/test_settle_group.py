@@ -11,10 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.storage.making import T0, A, B, C, crawled, failed, link, new_page, plan, refusal
+from tests.storage.making import T0, A, B, C, crawled, document, failed, link, new_page, plan, refusal
 from tests.storage.whole import assert_counted
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.attempt import AttemptResult, RefusedCount, Settle
+from tui_crawler.domain.attempt import (
+    AttemptResult,
+    DataValue,
+    RedirectRecord,
+    RedirectSource,
+    RefusedCount,
+    Settle,
+)
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.run import Settled
@@ -37,7 +44,10 @@ TABLES = (
     """SELECT u.href, r.type, r.value FROM attempt_result r JOIN attempt a ON a.id = r.attempt_id
         JOIN url u ON u.id = a.url_id ORDER BY a.ended_at, u.href, r.type""",
     "SELECT from_url, to_url, kind, nofollow, text, first_seen_at FROM v_link ORDER BY from_url, to_url, kind",
-    "SELECT url, title, sha256, size FROM v_document ORDER BY url",
+    "SELECT url, title, sha256, size, stored_at FROM v_document ORDER BY url",
+    "SELECT sha256, size FROM body ORDER BY sha256",
+    "SELECT url, name, value FROM v_data ORDER BY url, name",
+    "SELECT from_url, to_url, source FROM v_redirect ORDER BY from_url, to_url",
     """SELECT origin, pending, done, failed, blocked, todo, pages_known, requests, bytes, attempts, last_url,
         next_request_at, delay_ms FROM origin ORDER BY origin""",
     "SELECT name, pending, done, failed, blocked FROM job",
@@ -90,7 +100,7 @@ def attempts(draw: st.DrawFn) -> list[tuple[str, str, tuple[str, ...], int]]:
     """What happened to which pages: the page, how it ended, what it links to, and a number to vary the rest by."""
     size = draw(st.integers(1, 6))
     pages = draw(st.permutations([f"{A}/", f"{B}/", f"{C}/", f"{A}/1", f"{B}/1"]))[:size]
-    ways = st.sampled_from(["crawled", "crawled", "crawled", "failed", "refused", "gone", "cancelled"])
+    ways = st.sampled_from(["crawled", "crawled", "crawled", "failed", "refused", "gone", "cancelled", "moved"])
     links = st.lists(st.sampled_from(PATHS), max_size=5, unique=True)
     return [(page, draw(ways), tuple(draw(links)), draw(st.integers(0, 3))) for page in pages]
 
@@ -105,6 +115,9 @@ def settle_of(page: TodoPage, at: int, way: str, links: tuple[str, ...], number:
             return refusal(page, at)
         case "cancelled":
             return failed(page, at, ExitCode.cancelled)
+        case "moved":
+            to = RedirectRecord(f"{C}/{number}", "", permanent=True, source=RedirectSource.location)
+            return failed(page, at, ExitCode.permanent_redirect, 301, redirect=to)
     made = crawled(page, at, *links)
     finds = tuple(replace(one, nice=-(number == 1), depth=max(0, one.depth - (number == 2))) for one in made.new_pages)
     results = (AttemptResult("status_code", "200"),)
@@ -112,7 +125,10 @@ def settle_of(page: TodoPage, at: int, way: str, links: tuple[str, ...], number:
         made,
         attempt=replace(made.attempt, results=results, cut=("links",) if number == 3 else ()),
         new_pages=(*finds, new_page(f"{C}/new{number}", page.depth + 1)),
-        links=(*(made.links or ()), link(f"https://else.example/{number}", text="else\0where")),
+        links=(*(made.links or ()), link(f"https://else.example/{number % 2}", text=f"else\0where {number}")),
+        document=document(
+            page, f"body {number}".encode(), data=(DataValue("price", "text", 0, "1"),) if number == 2 else ()
+        ),
         refused=(RefusedCount("scope", number + 1, "https://else.example/"),),
     )
 

@@ -11,19 +11,19 @@ from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refus
 from tests.storage.test_jobs import NEWS, add, change, fill, found, paths, two_jobs
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.attempt import FillRecord
-from tui_crawler.domain.command import Dripfeed, ReclaimPages, SetJob, StashPages, UnstashPages
-from tui_crawler.domain.desk_view import LimboView, StashView
+from tui_crawler.domain.command import ReclaimPages, SetDripfeed, SetJob, StashPages, UnstashPages
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.failure import NoSuchJob
 from tui_crawler.domain.job import QueueChange
+from tui_crawler.domain.operator_view import LimboView, StashView
 from tui_crawler.domain.page import Candidates, TodoPage
-from tui_crawler.domain.run import NoSuchJob
 from tui_crawler.storage import sessions, settle, stashes
 from tui_crawler.storage.claim import Claim
 
 PAGES = tuple(f"{A}/{number}" for number in range(6))
 
 
-def stash(workbench: Workbench, claim: Claim, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
+def stash(workbench: Workbench, claim: Claim, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
     return workbench.work(lambda work: stashes.change_stash(work, claim, command))
 
 
@@ -105,7 +105,7 @@ def test_a_stash_is_of_one_job(workbench, reports):
 def test_dripfeed_keeps_so_many_ready_oldest_first(workbench, reports):
     claim, _ = workbench.begin(plan(*PAGES))
     stash(workbench, claim, StashPages("s"))
-    assert stash(workbench, claim, Dripfeed("s", 2)).origins == ((A, 2),)
+    assert stash(workbench, claim, SetDripfeed("s", 2)).origins == ((A, 2),)
     assert reports.stashes() == (StashView("main", "s", 4, 2, 2),)
     one, two = fill(workbench, claim)
     assert [one.url, two.url] == list(PAGES[:2])
@@ -116,16 +116,16 @@ def test_dripfeed_keeps_so_many_ready_oldest_first(workbench, reports):
     tries_left = workbench.settle(claim, failed(two, T0 + 2, ExitCode.request_timeout))
     assert tries_left.new_pages == ()
     assert sorted(paths(found(workbench, claim))) == ["/1", "/2"]
-    assert stash(workbench, claim, Dripfeed("s", 5)).origins == ((A, 3),)
+    assert stash(workbench, claim, SetDripfeed("s", 5)).origins == ((A, 3),)
     assert reports.stashes() == (StashView("main", "s", 0, 5, 5),)
-    assert stash(workbench, claim, Dripfeed("s", 0)).origins == ()
+    assert stash(workbench, claim, SetDripfeed("s", 0)).origins == ()
     assert reports.stashes() == ()
 
 
 def test_a_refused_page_makes_room_for_the_next(workbench):
     claim, _ = workbench.begin(plan(*PAGES))
     stash(workbench, claim, StashPages("s"))
-    stash(workbench, claim, Dripfeed("s", 1))
+    stash(workbench, claim, SetDripfeed("s", 1))
     (page,) = found(workbench, claim).pages
     record = fill_of((), A)
     workbench.work(
@@ -139,7 +139,7 @@ def test_a_refused_page_makes_room_for_the_next(workbench):
 def test_the_last_page_of_a_stash_is_told(workbench, reports):
     claim, _ = workbench.begin(plan(*PAGES[:3]))
     stash(workbench, claim, StashPages("s"))
-    stash(workbench, claim, Dripfeed("s", 2))
+    stash(workbench, claim, SetDripfeed("s", 2))
     for page in fill(workbench, claim):
         workbench.settle(claim, crawled(page, T0 + 1))
     assert [one.message for one in reports.activity() if one.event == "stash_emptied"] == ["nothing is left in s"]
@@ -151,7 +151,7 @@ def test_pages_beyond_the_depth_do_not_hold_up_a_dripfeed(workbench, reports):
     )
     stash(workbench, claim, StashPages("s"))
     change(workbench, claim, SetJob("main", depth=1))
-    stash(workbench, claim, Dripfeed("s", 1))
+    stash(workbench, claim, SetDripfeed("s", 1))
     assert paths(found(workbench, claim)) == ["/1"]
     change(workbench, claim, SetJob("main", depth=-1))
     assert stash(workbench, claim, UnstashPages("s", limit=1)).origins == ((A, 1),)
@@ -163,7 +163,7 @@ def test_another_depth_makes_room_for_the_next_page(workbench):
         replace(plan(), seeds=(replace(seed(PAGES[0]), depth=2), seed(PAGES[1]), seed(PAGES[2])))
     )
     stash(workbench, claim, StashPages("s"))
-    stash(workbench, claim, Dripfeed("s", 1))
+    stash(workbench, claim, SetDripfeed("s", 1))
     assert paths(found(workbench, claim)) == ["/0"]
     assert change(workbench, claim, SetJob("main", depth=1)).queue.origins == ((A, 1),)
     assert paths(found(workbench, claim)) == ["/1"]
@@ -172,7 +172,7 @@ def test_another_depth_makes_room_for_the_next_page(workbench):
 def test_pages_that_move_to_another_stash_make_room_in_the_first(workbench, reports):
     claim, _ = workbench.begin(plan(*PAGES))
     stash(workbench, claim, StashPages("s"))
-    stash(workbench, claim, Dripfeed("s", 2))
+    stash(workbench, claim, SetDripfeed("s", 2))
     stash(workbench, claim, StashPages("t", urls=PAGES[:1]))
     assert reports.stashes() == (StashView("main", "s", 3, 2, 2), StashView("main", "t", 1, 0, 0))
     assert paths(found(workbench, claim)) == ["/1", "/2"]
@@ -181,7 +181,7 @@ def test_pages_that_move_to_another_stash_make_room_in_the_first(workbench, repo
 def test_what_goes_into_a_stash_that_drips_comes_out_of_it(workbench, reports):
     claim, _ = workbench.begin(plan(*PAGES[:2]))
     stash(workbench, claim, StashPages("s"))
-    stash(workbench, claim, Dripfeed("s", 3))
+    stash(workbench, claim, SetDripfeed("s", 3))
     add(workbench, claim, "", seed(PAGES[2]), seed(PAGES[3]))
     stash(workbench, claim, StashPages("s", urls=PAGES[2:4]))
     assert reports.stashes() == (StashView("main", "s", 1, 3, 3),)
@@ -196,8 +196,8 @@ def test_what_goes_into_a_stash_that_drips_comes_out_of_it(workbench, reports):
         (StashPages("s", origins=("https://nowhere.example",)), "not an origin"),
         (UnstashPages("deeep"), "did you mean 'deep'"),
         (UnstashPages("deep", limit=-1), "limit -1"),
-        (Dripfeed("deep", -1), "dripfeed -1"),
-        (Dripfeed("other", 2), "no stash named 'other'"),
+        (SetDripfeed("deep", -1), "dripfeed -1"),
+        (SetDripfeed("other", 2), "no stash named 'other'"),
     ],
 )
 def test_what_cannot_be_done_is_told_and_changes_nothing(workbench, reports, command, message):

@@ -139,7 +139,7 @@ class Pair:
     async def add(self) -> None:
         found = dict.fromkeys(self.some_url() for _ in range(2))
         seeds = tuple(seed(text, force=self.dice.random() < 0.3) for text in found)
-        await self.both("add_pages", seeds, "")
+        await self.both("added_pages", await self.both("add_pages", seeds, ""), "")
 
     async def retry(self) -> None:
         code = self.dice.choice(("file_not_found", "request_timeout", "blocked_by_robots_txt"))

@@ -12,6 +12,7 @@ from tests.storage.making import (
     A,
     B,
     C,
+    added,
     attempt,
     crawled,
     document,
@@ -27,19 +28,14 @@ from tests.storage.making import (
     seed,
     url,
 )
-from tui_crawler.domain.attempt import (
-    FillRecord,
-    LinkKind,
-    RedirectRecord,
-    RedirectSource,
-    RefusedCount,
-    Settle,
-)
+from tui_crawler.domain.attempt import FillRecord, RedirectRecord, RedirectSource, RefusedCount, Settle
 from tui_crawler.domain.command import ActionResult, AddSeeds, PauseOrigins, RetryPages, SteerJobs
+from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.failure import NoSuchJob, RunHeld, StorageFailure
 from tui_crawler.domain.job import QueueChange
-from tui_crawler.domain.policy import Exclusion, PolicySet, QueryPolicy
-from tui_crawler.domain.run import NoSuchJob, RunHeld, StorageFailure
+from tui_crawler.domain.policy import PolicySet, QueryPolicy
 
 HOME = f"{A}/"
 
@@ -148,7 +144,7 @@ async def test_seeds_come_first_in_the_first_fill_only(bench):
     await store.begin_run(plan())
     (home,) = await taken(store)
     await store.settle(crawled(home, T0, f"{A}/1", f"{A}/2"))
-    (late,) = await store.add_pages((seed(f"{A}/late"),), "")
+    (late,) = await added(store, seed(f"{A}/late"))
     assert late.seed
     assert urls((await store.candidates(A, T0, 100, False)).pages) == [f"{A}/1", f"{A}/2", f"{A}/late"]
     assert urls((await store.candidates(A, T0, 100, True)).pages) == [f"{A}/late", f"{A}/1", f"{A}/2"]
@@ -258,7 +254,7 @@ async def test_a_shorter_path_lowers_all_pages_below_it_also_in_a_cycle(bench):
         await store.fill(fill_of((page,)))
         await store.settle(crawled(page, T0 + step, f"{A}/{step}", HOME))
     assert (await store.candidates(A, T0 + 9, 100, False)).pages == ()  # /4 lies at depth 4
-    (short,) = await store.add_pages((seed(f"{A}/short"),), "")
+    (short,) = await added(store, seed(f"{A}/short"))
     settled = await store.settle(crawled(short, T0 + 9, f"{A}/2"))
     assert settled.pending == 1
     (deep,) = (await store.candidates(A, T0 + 9, 100, False)).pages
@@ -288,7 +284,7 @@ async def test_a_forced_find_runs_a_done_page_again_once_in_a_run(bench):
     await store.end_run("exhausted", True)
     again = bench.open()
     await again.begin_run(plan())
-    (item,) = await again.add_pages((seed(f"{A}/item", item_pattern="/2", force=True),), "")
+    (item,) = await added(again, seed(f"{A}/item", item_pattern="/2", force=True))
     assert (item.item_pattern, item.force) == ("/2", True)
     forced = (new_page(f"{A}/2", item_pattern="/2", force=True),)
     await again.settle(replace(crawled(item, T0 + 1), new_pages=forced))
@@ -420,13 +416,15 @@ async def test_added_seeds_are_new_due_forced_or_have_tries_left(bench):
         else:
             await store.settle(crawled(page, T0))
     wanted = (f"{A}/new", HOME, f"{A}/failed", f"{A}/listed")
-    added = await store.add_pages(tuple(seed(text) for text in wanted), "")
-    assert urls(added) == [f"{A}/new", f"{A}/failed"]
-    forced = await store.add_pages((seed(f"{A}/done", force=True, item_pattern="p"),), "main")
+    keys = await store.add_pages(tuple(seed(text) for text in wanted), "")
+    assert urls(await store.added_pages(keys, "")) == [f"{A}/new", f"{A}/failed"]
+    forced = await added(store, seed(f"{A}/done", force=True, item_pattern="p"), job="main")
     assert [(p.url, p.force, p.item_pattern, p.attempts_remaining) for p in forced] == [(f"{A}/done", True, "p", 3)]
     with pytest.raises(NoSuchJob, match="no job"):
         await store.add_pages((seed(f"{A}/z"),), "nowhere")
     assert await store.add_pages((), "") == ()
+    await store.fill(fill_of(forced))
+    assert urls(await store.added_pages((*keys, seed(f"{A}/done").url_hash), "")) == [f"{A}/new", f"{A}/failed"]
 
 
 async def test_a_skipped_page_is_ready_again_when_it_is_added(bench):
@@ -436,7 +434,7 @@ async def test_a_skipped_page_is_ready_again_when_it_is_added(bench):
     settled = await store.settle(refusal(home, T0, ExitCode.skipped_by_rule))
     assert (settled.pending, settled.blocked) == (0, 1)
     assert (await store.candidates(A, T0 + 8 * WEEK, 100, False)).pages == ()
-    assert urls(await store.add_pages((seed(HOME),), "")) == [HOME]
+    assert urls(await added(store, seed(HOME))) == [HOME]
 
 
 async def test_an_origin_that_joins_brings_what_is_kept_of_it_and_stays(bench):

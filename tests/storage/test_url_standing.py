@@ -10,19 +10,15 @@ import pytest
 
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, WEEK, A, B, attempt, crawled, failed, fill_of, link, new_page, plan, robots, seed
-from tui_crawler.domain.attempt import (
-    AttemptKind,
-    LinkKind,
-    RedirectRecord,
-    RedirectSource,
-    Settle,
-)
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, Settle
+from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.exit_code import AttemptKind, ExitCode
 from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.standing import Hop, Schedule
-from tui_crawler.storage import link_reports, url_standing
-from tui_crawler.storage.reports import Reports
+from tui_crawler.domain.status import PageStatus
+from tui_crawler.storage.reports import links as link_reports
+from tui_crawler.storage.reports import pages as page_reports
+from tui_crawler.storage.reports.reports import Reports
 
 HOME = f"{A}/"
 
@@ -141,7 +137,9 @@ async def test_links_are_read_in_windows(
 
 
 @pytest.mark.parametrize(
-    "text", [url_standing._PAGES, link_reports._NAMED_BY_LINK, link_reports._NAMED_BY_REDIRECT], ids=["page", "a", "r"]
+    "text",
+    [page_reports._STANDINGS, link_reports.NAMED_BY_LINK, link_reports.NAMED_BY_REDIRECT],
+    ids=["page", "a", "r"],
 )
 def test_no_question_reads_a_large_table_from_end_to_end(text: str, sqlite_bench: SqliteBench) -> None:
     sqlite_bench.open().close()

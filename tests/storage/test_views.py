@@ -16,7 +16,7 @@ from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, RefusedCo
 from tui_crawler.domain.command import Exclude, PauseOrigins, from_json
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.views import VIEWS
 
 TABLE = Path(__file__).with_name("views.md").read_text(encoding="utf-8")

@@ -87,8 +87,10 @@ def test_the_turn_of_a_killed_process_is_free_and_no_child_of_it_keeps_it(tmp_pa
     turn.close()
 
 
-async def test_what_waited_for_its_turn_is_done_on_the_event_loop(database_path):
+async def test_what_waited_for_its_turn_is_done_on_the_event_loop(database_path, monkeypatch):
     writer = shared_writer(database_path)
+    take, asked = writer._turns.take, []
+    monkeypatch.setattr(writer._turns, "take", lambda: asked.append(take()) or asked[-1])
     other = WriteTurn(database_path, lambda: None)
     assert other.take()
     jobs = [writer.write(lambda _: threading.current_thread().name, brief=True) for _ in range(3)]
@@ -97,8 +99,33 @@ async def test_what_waited_for_its_turn_is_done_on_the_event_loop(database_path)
     assert not any(task.done() for task in waiting)
     other.give()
     assert await asyncio.gather(*waiting) == [threading.current_thread().name] * 3
+    assert asked == [False, True], "it was not asked for again and again"
     assert other.take(wait=True), "it was given back"
     other.close()
+    writer.close()
+
+
+async def test_a_slice_wanted_for_the_first_time_while_the_turn_is_handed_on_is_done(database_path, monkeypatch):
+    writer = shared_writer(database_path)
+    give, handed_on, go_on = writer._turns.give, threading.Event(), threading.Event()
+
+    def give_slowly() -> None:
+        handed_on.set()
+        go_on.wait(10)
+        give()
+
+    monkeypatch.setattr(writer._turns, "give", give_slowly)
+    turn_thread = threading.Thread(target=writer._slice_now)  # a turn has come, and nobody has asked for a slice yet
+    turn_thread.start()
+    handed_on.wait(10)
+    monkeypatch.undo()
+    waiting = asyncio.ensure_future(writer.write(lambda _: "brief", brief=True))
+    while not writer.outstanding:
+        await asyncio.wait({waiting}, timeout=0.01)  # until the slice has come in vain
+    go_on.set()
+    async with asyncio.timeout(10):
+        assert await waiting == "brief"
+    turn_thread.join()
     writer.close()
 
 

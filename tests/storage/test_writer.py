@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tui_crawler.domain.run import DatabaseDamaged, DatabaseLocked, RunHeld, StorageFailure
+from tests.storage.making import seed
+from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, RunHeld, StorageFailure
+from tui_crawler.storage import documents
 from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.models import Job
+from tui_crawler.storage.models import Job, Link
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.writer import Writer, WriterSettings
@@ -253,6 +255,16 @@ async def test_an_unawaited_job_rides_in_the_next_commit(path):
     writer.close()
 
 
+async def test_an_awaited_job_does_not_wait_as_long_as_one_that_nobody_waits_for(path):
+    writer = writer_on(path, lazy_ms=60_000)
+    for name in ("first", "second"):
+        writer.write_unawaited(insert(f"mark of {name}"))
+        async with asyncio.timeout(10):
+            await writer.write(insert(name), brief=True)
+    writer.close()
+    assert raw_count(path) == 4
+
+
 async def test_an_unawaited_job_is_written_alone_after_a_while(path):
     writer = writer_on(path, lazy_ms=1)
     writer.write_unawaited(insert("mark"))
@@ -260,6 +272,31 @@ async def test_an_unawaited_job_is_written_alone_after_a_while(path):
         await writer.read(names)
     assert await writer.read(names) == ["mark"]
     writer.close()
+
+
+async def test_what_nobody_waits_for_takes_no_thread(path):
+    writer, loop, done = writer_on(path, lazy_ms=1), asyncio.get_running_loop(), asyncio.Event()
+    seen: list[threading.Thread] = []
+
+    def mark(transaction: Transaction) -> None:
+        seen.append(threading.current_thread())
+        loop.call_soon_threadsafe(done.set)
+
+    writer.write_unawaited(mark)
+    await done.wait()
+    assert seen == [threading.current_thread()]
+    writer.close()
+
+
+async def test_what_is_run_by_itself_after_a_failure_is_asked_for_its_references(writer):
+    def refer_to_nothing(transaction: Transaction) -> None:
+        transaction.insert(documents.insert_links, [(7, "a", 8, False, "", 0), (7, "a", 9, False, "", 0)])
+
+    jobs = [insert("one"), refer_to_nothing, insert("two", ValueError("a bug"))]
+    results = await asyncio.gather(*(writer.write(job, brief=True) for job in jobs), return_exceptions=True)
+    assert results[0] == "one"
+    assert "FOREIGN KEY" in str(results[1])
+    assert await writer.read(lambda transaction: transaction.fetch(Link.select())) == []
 
 
 async def test_a_failing_unawaited_job_is_logged_and_harms_nobody(path, caplog):
@@ -389,6 +426,81 @@ async def test_the_event_loop_never_waits_for_another_programs_lock(path):
     other.execute("ROLLBACK")
     other.close()
     assert all(name.startswith("writer") for name in await asyncio.gather(*waiting))
+    writer.close()
+
+
+async def test_what_a_slice_took_from_the_thread_and_could_not_write_goes_back_to_the_thread(path):
+    writer = writer_on(path, patience_ms=20_000)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with writer._inbox.changed:  # the thread does not come to its jobs meanwhile
+        waiting = asyncio.ensure_future(writer.write(named_thread, brief=True))
+        await asyncio.sleep(0)
+        writer._leave_to_thread()
+        while not writer._slow_until:
+            await asyncio.wait({waiting}, timeout=0.01)  # until the slice was in vain
+    other.execute("ROLLBACK")
+    other.close()
+    async with asyncio.timeout(10):
+        assert (await waiting).startswith("writer")
+    assert writer.outstanding == 0
+    writer.close()
+
+
+class HeldBack:
+    """The lock of a connection that the thread gets only when a slice has had it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._had = threading.Event()
+        self.asked = threading.Event()
+
+    def acquire(self, *, blocking: bool) -> bool:
+        return self._lock.acquire(blocking=blocking)
+
+    def release(self) -> None:
+        self._lock.release()
+        self._had.set()
+
+    def __enter__(self) -> None:
+        self.asked.set()
+        self._had.wait(10)
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+async def test_a_slice_that_has_the_connection_before_the_thread_does_no_later_job_first(path):
+    writer, done = writer_on(path), list[str]()
+    writer._turn = lock = HeldBack()
+    older = asyncio.ensure_future(writer.write(lambda _: done.append("older")))
+    assert await asyncio.to_thread(lock.asked.wait, 10)
+    await writer.write(lambda _: done.append("newer"), brief=True)
+    await older
+    assert done == ["older", "newer"]
+    writer.close()
+
+
+class Routine:
+    """Work that goes with others like it, and takes long."""
+
+    def __call__(self, transaction: Transaction) -> int:
+        return len(transaction.memory.pages_of(1))
+
+    @staticmethod
+    def together(transaction: Transaction, works: list[Routine]) -> list[int]:
+        return [work(transaction) for work in works]
+
+
+@pytest.mark.parametrize("here", [True, False])
+async def test_what_is_known_of_pages_is_forgotten_when_an_operator_has_something_done_and_not_before(path, here):
+    writer = writer_on(path, here=here)
+    page = seed("https://one.example/")
+    await writer.write(lambda transaction: transaction.memory.learn(1, [page]), brief=True)
+    assert await writer.write(Routine()) == 1
+    await writer.write(insert("operator"))
+    assert await writer.write(Routine()) == 0
     writer.close()
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from tui_crawler.domain.attempt import DocumentRecord, OriginRecord, RedirectRecord, Settle
 from tui_crawler.domain.exit_code import REFUSED_BY_RULES, ExitCode
-from tui_crawler.domain.page import NewPage, PageStatus, Tally, TodoPage, tally
-from tui_crawler.domain.rejudgement import Effect, Rejudgement
+from tui_crawler.domain.page import NewPage, Tally, TodoPage, tally
+from tui_crawler.domain.preview import Effect, Rejudgement
 from tui_crawler.domain.run import RunPlan
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
 
 _UNTOUCHED = {ExitCode.cancelled, ExitCode.someone_stole_my_work}

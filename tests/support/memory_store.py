@@ -18,32 +18,25 @@ from tui_crawler.domain.command import (
     ActionResult,
     ApplyRules,
     Command,
-    Dripfeed,
     PendingAction,
     ReclaimPages,
     RetryPages,
+    SetDripfeed,
     SetJob,
     StashPages,
     SteerJobs,
     UnstashPages,
 )
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.failure import BadSegment, NoSuchJob, RunHeld, StorageFailure, StorageHeldUp
 from tui_crawler.domain.job import JobChange, JobPlan, JobState, QueueChange
-from tui_crawler.domain.page import RETRIED_AT_ONCE, Candidates, NewPage, PageStatus, PutBack, Standing, TodoPage
-from tui_crawler.domain.policy import EMPTY, Exclusion, PolicySet
-from tui_crawler.domain.rejudgement import Rejudgement
+from tui_crawler.domain.page import RETRIED_AT_ONCE, Candidates, KnownPage, NewPage, PutBack, TodoPage
+from tui_crawler.domain.policy import EMPTY, PolicySet
+from tui_crawler.domain.preview import Rejudgement
 from tui_crawler.domain.ruleset import Ruleset, RulesetConflict, from_json
-from tui_crawler.domain.run import (
-    BadSegment,
-    NoSuchJob,
-    RunHeld,
-    RunPlan,
-    RunStart,
-    Settled,
-    StorageFailure,
-    StorageHeldUp,
-    StoredOrigin,
-)
+from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
 
 
@@ -77,7 +70,7 @@ class MemoryStore:
         self._held = False
         self._taken = 0
 
-    def known_pages(self, job_id: int) -> dict[int, Standing]:
+    def known_pages(self, job_id: int) -> dict[int, KnownPage]:
         return {}
 
     def clone(self) -> MemoryStore:
@@ -230,7 +223,7 @@ class MemoryStore:
         for record in records:
             self._save(record)
 
-    async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[TodoPage, ...]:
+    async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[int, ...]:
         await self._write("add_pages")
         if job and job not in self.jobs:
             raise NoSuchJob(f"there is no job named {job!r}")
@@ -251,14 +244,26 @@ class MemoryStore:
                 self.rows.crawl_again(self.run, page, wanted)
             elif page.remaining:
                 page.ignored_run = 0
-            if (
-                not self.rows.is_beyond(page)
-                and page.ignored_run != self.run.run_id
-                and page.not_before <= self.now()
-                and (page.remaining or self.rows.is_due(self.run, page, self.now()))
-            ):
-                added.append(self.rows.todo_page(self.run, page))
+            if self._is_open(page):
+                added.append(key)
         return tuple(added)
+
+    async def added_pages(self, keys: Sequence[int], job: str) -> tuple[TodoPage, ...]:
+        await self._enter("added_pages")
+        job_id = self.jobs[job] if job else self._job_id
+        pages = [self.rows.pages[self.rows.by_url[job_id, key]] for key in keys]
+        return tuple(self.rows.todo_page(self.run, page) for page in pages if self._is_open(page))
+
+    def _is_open(self, page: StoredPage) -> bool:
+        """Whether a page is to be crawled now, and on no todo list."""
+        return (
+            page.page_id not in self._crawler(page.origin).todo
+            and page.status is PageStatus.READY
+            and not self.rows.is_beyond(page)
+            and page.ignored_run != self.run.run_id
+            and page.not_before <= self.now()
+            and bool(page.remaining or self.rows.is_due(self.run, page, self.now()))
+        )
 
     async def add_origins(self, names: Sequence[str], external: bool = False) -> tuple[StoredOrigin, ...]:
         await self._write("add_origins")
@@ -357,7 +362,7 @@ class MemoryStore:
         listed = {page_id for one in self.crawlers.values() for page_id in one.todo}
         return self.rows.judge_again(Rejudgement(before, after, longest), self.plan.tries, listed)
 
-    async def stash(self, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
+    async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
         raise ValueError("the memory store keeps no stashes")
 
     async def reclaim(self, command: ReclaimPages) -> QueueChange:

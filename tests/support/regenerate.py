@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.support.exit_codes_page import exit_codes_markdown
 from tests.support.views_page import views_markdown
 from tui_crawler.config.document import configuration_markdown
 from tui_crawler.console.keys import keys_markdown
-from tui_crawler.domain.exit_code import table_markdown
-from tui_crawler.domain.glossary import glossary_markdown
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -17,8 +16,7 @@ def main() -> None:
     """Writes each page whose text has changed."""
     pages = {
         "configuration.md": configuration_markdown(),
-        "exit-codes.md": table_markdown(),
-        "glossary.md": glossary_markdown(),
+        "exit-codes.md": exit_codes_markdown(),
         "keys.md": keys_markdown(),
         "views.md": views_markdown(),
     }

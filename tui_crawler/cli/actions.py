@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,8 +44,9 @@ def carry_out(database: Path, command: Command, patience_s: float = PATIENCE_S, 
     return result
 
 
-def carry_out_all(database: Path, commands: Sequence[Command], tell: Tell, printer: Printer, *, as_json: bool) -> int:
-    """Carries commands out one after the other and tells what became of each; the first that is refused ends it.
+def carry_out_all(database: Path, commands: Iterable[Command], tell: Tell, printer: Printer, *, as_json: bool) -> int:
+    """Carries commands out one after the other and tells what became of each; the first that is refused ends it. They
+    may be made as they are asked for.
 
     As JSON: `{"actions": [{"action_id", "action", "target", "before", "after", "error"}]}`. Answers the exit status;
     raises UsageProblem with what was refused, CannotRun when a live run does not answer.
@@ -76,7 +77,7 @@ def value_of(text: str) -> object:
 
 
 def _ask(database: Path, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0) -> ActionResult:
-    from tui_crawler.domain.run import NotTakenUp
+    from tui_crawler.domain.failure import NotTakenUp
     from tui_crawler.wiring import carry_out as steer
 
     try:
@@ -88,11 +89,5 @@ def _ask(database: Path, command: Command, patience_s: float = PATIENCE_S, undoe
 def _document(command: Command, result: ActionResult) -> dict[str, object]:
     from tui_crawler.domain.command import action_name, target_of
 
-    return {
-        "action_id": result.action_id,
-        "action": action_name(command),
-        "target": target_of(command),
-        "before": value_of(result.before),
-        "after": value_of(result.after),
-        "error": result.error,
-    }
+    asked = {"action_id": result.action_id, "action": action_name(command), "target": target_of(command)}
+    return asked | {"before": value_of(result.before), "after": value_of(result.after), "error": result.error}

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.database_choice import existing_database, reports_of
+from tui_crawler.cli.known_names import existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import ExitStatus
-from tui_crawler.console.format import clock, count, phase, plural
+from tui_crawler.text.format import clock, count, phase, plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.audit import Finding, OriginAudit
@@ -26,6 +26,7 @@ def declare(commands: CommandSet) -> None:
         "Recomputes from the log, per origin, the gap from the end of each request to the next one, and compares "
         "it with the delay that was promised. Exit status 1 if a gap is shorter than promised (by more than the "
         "1 ms that stored times are rounded to) or two requests overlap. A fluke retry is exempt.",
+        examples=("audit", "audit --verbose"),
     )
     parser.add_argument("--verbose", action="store_true", help="list the violations and overlaps")
     add_common(parser)

@@ -7,17 +7,15 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.configuration import read_config, tell_warnings
-from tui_crawler.cli.database_choice import named_database
+from tui_crawler.cli.known_names import named_database, read_config, tell_warnings
 from tui_crawler.cli.options import CommandSet, add_json, add_quiet
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
-from tui_crawler.console.format import count, duration
+from tui_crawler.text.format import count, duration
 
 if TYPE_CHECKING:
     from tui_crawler.config.problem import ConfigProblem
     from tui_crawler.config.schema import Config
-
 
 PAGES = 5_000
 """So many pages an estimate is for, where the configuration has no limit of its own."""
@@ -31,6 +29,7 @@ def declare(commands: CommandSet) -> None:
         execute,
         "Validates CONFIG and prints the effective configuration: every value, and the line it comes from. Starts "
         "nothing and makes no file.",
+        examples=("check my-index.yaml", "check --schema > schema.json"),
     )
     parser.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (YAML)")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of configurations")
@@ -51,7 +50,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.json:
         return _check_as_json(arguments.file, printer, elsewhere=elsewhere)
 
-    from tui_crawler.config.effective import effective
+    from tui_crawler.config.document import effective
 
     config = read_config(arguments.file, elsewhere=elsewhere)
     tell_warnings(config, printer)
@@ -67,7 +66,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _check_as_json(file: str, printer: Printer, *, elsewhere: bool) -> int:
-    from tui_crawler.config.effective import effective
+    from tui_crawler.config.document import effective
     from tui_crawler.config.load import load_config
     from tui_crawler.config.problem import ConfigErrors
 
@@ -109,13 +108,13 @@ def _keymap_problems(config: Config) -> tuple[ConfigProblem, ...]:
     nothing: the console begins with the keys that hold, and tells the same."""
     if not config.keymap:
         return ()
-    from tui_crawler.config.problem import Mark, problem_at
+    from tui_crawler.config.problem import SourcePlace, problem_at
     from tui_crawler.console.key_presets import read_keymap
 
     problems = []
     for name, words in read_keymap(dict(config.keymap)).problems:
         place, _, line = config.source_of(f"keymap.{name}").rpartition(":")
-        mark = Mark(place, int(line), 1) if line.isdigit() else Mark(config.file)
+        mark = SourcePlace(place, int(line), 1) if line.isdigit() else SourcePlace(config.file)
         problems.append(problem_at(mark, f"keymap.{name}", words))
     return tuple(problems)
 

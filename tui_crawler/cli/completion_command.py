@@ -20,6 +20,7 @@ def declare(commands: CommandSet) -> None:
         "Prints a script for the shell. bash, in ~/.bashrc: source <(tui-crawler completion bash). zsh, in ~/.zshrc "
         "after compinit: source <(tui-crawler completion zsh). fish: tui-crawler completion fish > "
         "~/.config/fish/completions/tui-crawler.fish.",
+        examples=('eval "$(tui-crawler completion bash)"',),
     )
     parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
     add_quiet(parser)

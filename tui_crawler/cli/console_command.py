@@ -8,9 +8,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.configuration import DEFAULT_CONFIG, read_config, tell_warnings
-from tui_crawler.cli.database_choice import database_of_run, existing, existing_database, named_database
-from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name
+from tui_crawler.cli.known_names import (
+    DEFAULT_CONFIG,
+    database_of_run,
+    existing,
+    existing_database,
+    named_database,
+    read_config,
+    tell_warnings,
+)
+from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_workers
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 
@@ -21,6 +28,7 @@ if TYPE_CHECKING:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of the console itself."""
     parser.add_argument("--readonly", action="store_true", help="watch only; start and change nothing")
+    add_workers(parser)
     add_ignore_database_name(parser)
 
 
@@ -32,6 +40,7 @@ def declare(commands: CommandSet) -> None:
         crawl,
         "Opens the console and crawls from these seeds with the default settings. Without --db (or TUI_CRAWLER_DB) "
         "the crawl is kept in the current folder, in a database named after the first seed's host.",
+        examples=("crawl https://example.org/", "crawl https://example.org/docs/ --db docs.db"),
     )
     parser.add_argument("urls", metavar="URL", nargs="+", help="a seed")
     add_database(parser)
@@ -51,7 +60,16 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
         database = database_of_run(arguments, config)
     if arguments.readonly:
         existing(database)
-    return _open(config, database, arguments.readonly)
+    if arguments.workers == 1:
+        return _open(config, database, arguments.readonly)
+
+    from tui_crawler.cli.run_command import check_workers, worker_words
+
+    if config is None or arguments.readonly:
+        raise UsageProblem("--workers: the configuration that they crawl is not named: CONFIG")
+    check_workers(arguments.workers, config)
+    arguments.file = file
+    return _open(config, database, False, workers=arguments.workers, words=worker_words(arguments, database))
 
 
 def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -84,10 +102,18 @@ def _need_terminal_for(file: str | None) -> None:
     need_terminal(f"tui-crawler run {file or 'CONFIG'} crawls without it, tui-crawler status tells how far it is")
 
 
-def _open(config: Config | None, database: Path, readonly: bool, config_text: str = "") -> int:
+def _open(
+    config: Config | None,
+    database: Path,
+    readonly: bool,
+    config_text: str = "",
+    workers: int = 1,
+    words: tuple[str, ...] = (),
+) -> int:
     from tui_crawler.wiring import RunOptions, open_console
 
-    return open_console(config, database, readonly, RunOptions(config_text=config_text))
+    options = RunOptions(config_text=config_text, workers=workers, worker_words=words)
+    return open_console(config, database, readonly, options)
 
 
 def _nothing_to_open(arguments: argparse.Namespace) -> bool:
@@ -97,12 +123,12 @@ def _nothing_to_open(arguments: argparse.Namespace) -> bool:
 
 def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
     """The welcome screen, and then what was chosen there."""
-    from tui_crawler.console.first_step import FromConfiguration, FromDatabase, FromDemo, FromSeeds, Left
+    from tui_crawler.console.welcome.first_step import Cancelled, FromConfiguration, FromDatabase, FromDemo, FromSeeds
     from tui_crawler.wiring import config_from_first_seeds, open_welcome
 
     folder = Path.cwd()
     match step := open_welcome(folder):
-        case Left(exit_status=status):
+        case Cancelled(exit_status=status):
             return status
         case FromSeeds():
             config, database, text = config_from_first_seeds(folder, step)

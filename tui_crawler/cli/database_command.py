@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tui_crawler.cli.database_choice import chosen_database, existing_database
+from tui_crawler.cli.known_names import chosen_database, existing_database
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus
@@ -19,6 +19,7 @@ def declare(commands: CommandSet) -> None:
         _check,
         "Checks the file and its references, also of an earlier version; changes nothing. Exit status 3 when it is "
         "damaged.",
+        examples=("db check",),
     )
     upgrade = group.add(
         "upgrade",
@@ -26,8 +27,14 @@ def declare(commands: CommandSet) -> None:
         _upgrade,
         "Migrates a database of an earlier version. A copy of it as it was is laid beside it first. A run does the "
         "same when it starts.",
+        examples=("db upgrade --db my-index.db",),
     )
-    path = group.add("path", "print the path of the database that would be used", _path)
+    path = group.add(
+        "path",
+        "print the path of the database that would be used",
+        _path,
+        examples=("sqlite3 \"$(tui-crawler db path)\" 'SELECT * FROM v_origin'",),
+    )
     for parser in (check, upgrade, path):
         add_common(parser)
 
@@ -35,7 +42,7 @@ def declare(commands: CommandSet) -> None:
 def _check(arguments: argparse.Namespace, printer: Printer) -> int:
     path = existing_database(arguments)
 
-    from tui_crawler.storage.checkup import check_up
+    from tui_crawler.storage.database import check_up
 
     found = check_up(path)
     older = f" (schema {found.schema}; this program reads {found.latest}: `tui-crawler db upgrade` migrates it)"
@@ -56,21 +63,13 @@ def _upgrade(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.storage.database import upgrade
 
     done = upgrade(path)
-    if arguments.json:
-        backup = None if done is None else str(done.backup)
-        printer.document({"path": str(path), "upgraded": done is not None, "backup": backup})
-    elif done is None:
-        printer.line(f"{path} has the schema of this version already")
-    else:
-        printer.line(f"{path}: schema {done.from_version} is now {done.to_version}")
-        printer.line(f"as it was: {done.backup}")
-    return ExitStatus.ok
+    lines = [f"{path} has the schema of this version already"]
+    if done is not None:
+        lines = [f"{path}: schema {done.from_version} is now {done.to_version}", f"as it was: {done.backup}"]
+    backup = None if done is None else str(done.backup)
+    return printer.answer(arguments.json, {"path": str(path), "upgraded": done is not None, "backup": backup}, lines)
 
 
 def _path(arguments: argparse.Namespace, printer: Printer) -> int:
     path = chosen_database(arguments)
-    if arguments.json:
-        printer.document({"path": str(path), "exists": path.exists()})
-    else:
-        printer.line(str(path))
-    return ExitStatus.ok
+    return printer.answer(arguments.json, {"path": str(path), "exists": path.exists()}, (str(path),))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tui_crawler.cli.console_command import need_terminal
-from tui_crawler.cli.database_choice import named_database
+from tui_crawler.cli.known_names import named_database
 from tui_crawler.cli.options import CommandSet, add_common, port
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import CannotRun, UsageProblem
@@ -24,6 +24,7 @@ def declare(commands: CommandSet) -> None:
         "Starts about ten small origins on loopback (healthy, slow, rate-limiting, failing, blocked by robots.txt, "
         "redirecting, a trap) and opens the console crawling them. Without --db the crawl is kept in a new folder for "
         "temporary files, named at the end.",
+        examples=("demo", "demo --headless --json | tail -1"),
     )
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--serve-only", action="store_true", help="print the seeds and keep serving")

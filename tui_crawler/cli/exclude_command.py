@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
-from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.known_names import one_line
+from tui_crawler.cli.known_names import existing_database, one_line, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer, columns, picked, safe
-from tui_crawler.cli.problem import ExitStatus, UsageProblem, did_you_mean
+from tui_crawler.cli.problem import UsageProblem, did_you_mean
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import Exclude
     from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
-    from tui_crawler.storage.reports import Reports
+    from tui_crawler.storage.reports.reports import Reports
 
 KINDS: tuple[ExclusionKind, ...] = ("domain", "host", "cidr", "pattern")
 LONGEST_REASON = 1_000  # characters, as in a configuration
@@ -32,6 +31,7 @@ def declare(commands: CommandSet) -> None:
         "Adds to the exclusion list, also while a run is live: it overrides everything, also for redirects and the "
         "hops of robots.txt. domain: the name and everything below it; host: exactly this name or address; cidr: "
         "addresses, also those a name resolves to; pattern: a regular expression searched in the URL.",
+        examples=("exclude domain example.net --reason 'the owner asked'", "exclude --list"),
     )
     parser.add_argument("kind", metavar="KIND", nargs="?", choices=KINDS, help=", ".join(KINDS))
     parser.add_argument("value", metavar="VALUE", nargs="?", help="what is not to be crawled")
@@ -71,13 +71,15 @@ def _value(kind: ExclusionKind, text: str) -> str:
     """The value in the form a configuration keeps it. Raises UsageProblem."""
     from tui_crawler.config.policies import exclusion_value
     from tui_crawler.domain.pattern import BadPattern
+    from tui_crawler.domain.url import without_userinfo
 
+    shown = f"{kind} {without_userinfo(text)!r}"
     if kind != "pattern" and "://" in text:
-        raise UsageProblem(f"{kind} {text!r} is a URL", hint="name its host alone, or exclude a pattern")
+        raise UsageProblem(f"{shown} is a URL", hint="name its host alone, or exclude a pattern")
     try:
         return exclusion_value(kind, text)
     except BadPattern as error:
-        raise UsageProblem(f"{kind} {text!r} {error.message}") from error
+        raise UsageProblem(f"{shown} {error.message}") from error
 
 
 def _check_listed(database: Path, kind: ExclusionKind, value: str) -> None:
@@ -121,11 +123,8 @@ def _list(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem("--list shows the whole list and takes nothing else")
     with reports_of(existing_database(arguments)) as reports:
         entries = (*_of_rules(reports), *reports.exclusions())
-    if arguments.json:
-        printer.documents("exclusions", (picked(entry, "kind value reason who source") for entry in entries))
-    else:
-        printer.lines(_lines(entries))
-    return ExitStatus.ok
+    documents = (picked(entry, "kind value reason who source") for entry in entries)
+    return printer.answer(arguments.json, {"exclusions": documents}, _lines(entries))
 
 
 def _lines(entries: tuple[Exclusion, ...]) -> Iterator[str]:

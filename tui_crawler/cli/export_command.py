@@ -15,16 +15,15 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.known_names import exit_code_name, known_origin
+from tui_crawler.cli.known_names import existing_database, exit_code_name, known_origin, reports_of
 from tui_crawler.cli.options import CommandSet, add_database, moment, words
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem, did_you_mean
-from tui_crawler.console.format import plural, size
+from tui_crawler.text.format import plural, size
 
 if TYPE_CHECKING:
     from tui_crawler.export.output import Output
-    from tui_crawler.storage.reports import Reports
+    from tui_crawler.storage.reports.reports import Reports
     from tui_crawler.wiring.export import ExportPlan
 
 WHAT = ("pages", "attempts", "links", "redirects", "failures", "data", "bodies")
@@ -43,7 +42,11 @@ characters are spelled out. A file stands under its name when the export is comp
 def declare(commands: CommandSet) -> None:
     """Declares the command."""
     parser = commands.add(
-        "export", "write pages, attempts, links, bodies … as JSON Lines, CSV, Parquet or WARC", execute, _DESCRIPTION
+        "export",
+        "write pages, attempts, links, bodies … as JSON Lines, CSV, Parquet or WARC",
+        execute,
+        _DESCRIPTION,
+        examples=("export pages --format csv --output pages.csv", "export bodies --format warc --output all.warc.gz"),
     )
     parser.add_argument("what", metavar="WHAT", choices=WHAT, help=", ".join(WHAT))
     parser.add_argument(

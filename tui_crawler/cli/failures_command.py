@@ -5,21 +5,19 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.known_names import exit_code_name, known_origin
+from tui_crawler.cli.known_names import existing_database, exit_code_name, known_origin, reports_of
 from tui_crawler.cli.links_command import SHOWN, referrer_lines, referrers_document
 from tui_crawler.cli.options import CommandSet, add_common, words
-from tui_crawler.cli.printer import Printer, columns, picked, safe
-from tui_crawler.cli.problem import ExitStatus, UsageProblem, did_you_mean
-from tui_crawler.console.format import count, date_time, plural
+from tui_crawler.cli.printer import Printer, columns, local_zone, picked, safe
+from tui_crawler.cli.problem import UsageProblem, did_you_mean
+from tui_crawler.text.format import count, date_time, plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.page_view import FailureGroup, PageView, Referrers
-    from tui_crawler.storage.reports import Reports
+    from tui_crawler.storage.reports.reports import Reports
 
     _NamedBy = Callable[[int, int], Referrers]
 
@@ -41,6 +39,7 @@ def declare(commands: CommandSet) -> None:
         "Groups the failed pages, or lists them. A page is recoverable unless its exit code is final (404 is, see "
         "docs/exit-codes.md): with tries left it is asked again in this run or the next one, without when tui-crawler "
         "retry puts it back. A final one is asked again by tui-crawler retry, or when its recrawl is due.",
+        examples=("failures --by http_status,pattern", "failures --list --referrers --json > failures.json"),
     )
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument(
@@ -67,16 +66,14 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     code = exit_code_name(arguments.exit_code) if arguments.exit_code else ""
     with reports_of(existing_database(arguments)) as reports:
         if not arguments.list:
-            _show_groups(reports.failure_groups(by, None), by, arguments.json, printer)
-            return ExitStatus.ok
+            groups = reports.failure_groups(by, None)
+            documents = [{"key": dict(group.key)} | picked(group, _GROUP) for group in groups]
+            return printer.answer(arguments.json, {"groups": documents}, _group_lines(groups, by))
         origin = known_origin(arguments.origin, reports) if arguments.origin else ""
         pages = _pages(reports, code, origin)
         named_by = reports.referrers if arguments.referrers else None
-        if arguments.json:
-            printer.documents("pages", (_page_document(page, named_by) for page in pages))
-        else:
-            printer.lines(_page_lines(pages, reports, named_by, time.time_ns() // 1_000_000))
-    return ExitStatus.ok
+        lines = _page_lines(pages, reports, named_by, time.time_ns() // 1_000_000)
+        return printer.answer(arguments.json, {"pages": (_page_document(page, named_by) for page in pages)}, lines)
 
 
 def _grouping(by: tuple[str, ...]) -> tuple[str, ...]:
@@ -107,15 +104,15 @@ def _page_document(page: PageView, named_by: _NamedBy | None) -> dict[str, objec
 
 def _page_lines(pages: Iterator[PageView], reports: Reports, named_by: _NamedBy | None, now: int) -> Iterator[str]:
     """Each page in a line, with when it is asked again, in the words of the console, and who names it."""
-    from tui_crawler.console.engine_room import Phase
-    from tui_crawler.console.present.failure_rows import retry_cell
-    from tui_crawler.console.uptake import outlook_of, uptake_of
+    from tui_crawler.console.failures.rows import retry_cell
+    from tui_crawler.console.operator.engine_host import EnginePhase
+    from tui_crawler.console.operator.retry_start import outlook_of, retry_start_of
 
     run = reports.run()
-    uptake, run_id = uptake_of(Phase.absent, False, run), run.run_id if run is not None else 0
+    retry_start, run_id = retry_start_of(EnginePhase.absent, False, run), run.run_id if run is not None else 0
     origin_of = lru_cache(_ORIGINS_KEPT)(reports.origin)
     for page in pages:
-        outlook = outlook_of(page, now, origin_of(page.origin), uptake, run_id)
+        outlook = outlook_of(page, now, origin_of(page.origin), retry_start, run_id)
         yield _page_line(page, retry_cell(page, now, outlook).text)
         if named_by:
             yield from referrer_lines(named_by(page.page_id, SHOWN))
@@ -129,14 +126,11 @@ def _page_line(page: PageView, again: str) -> str:
     return f"{safe(page.last_exit_code):<24} {status:>3}  {tries}  {safe(page.url, 2_048)}{message}"
 
 
-def _show_groups(groups: tuple[FailureGroup, ...], by: tuple[str, ...], as_json: bool, printer: Printer) -> None:
-    if as_json:
-        printer.document({"groups": [{"key": dict(group.key)} | picked(group, _GROUP) for group in groups]})
-        return
+def _group_lines(groups: tuple[FailureGroup, ...], by: tuple[str, ...]) -> Iterator[str]:
     if not groups:
-        printer.line("no page has failed")
+        yield "no page has failed"
         return
-    zone = datetime.now(UTC).astimezone().tzinfo or UTC
+    zone = local_zone()
     header = ("PAGES", "RECOVERABLE", *(key.replace("_", " ").upper() for key in by), "LAST", "SAMPLE")
     rows = []
     for group in groups:
@@ -144,4 +138,4 @@ def _show_groups(groups: tuple[FailureGroup, ...], by: tuple[str, ...], as_json:
         named = (safe(key.get(name, "")) for name in by)
         last = date_time(group.last_at, zone)
         rows.append((count(group.count), count(group.recoverable), *named, last, safe(group.sample_url)))
-    printer.lines(columns(header, rows, frozenset({0, 1})))
+    yield from columns(header, rows, frozenset({0, 1}))

@@ -8,21 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
-from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.known_names import known_jobs, one_line
+from tui_crawler.cli.known_names import existing_database, known_jobs, one_line, reports_of
 from tui_crawler.cli.options import CommandSet, Execute, add_common, natural
 from tui_crawler.cli.printer import Printer, columns, picked, safe
-from tui_crawler.cli.problem import ExitStatus, UsageProblem
-from tui_crawler.console.format import count
+from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.desk_view import JobView
+    from tui_crawler.domain.operator_view import JobView
 
 NO_LIMIT = -1
 LARGEST = 1_000_000  # of niceness and concurrency, as in a configuration
 LONGEST_TAG = 200
 LONGEST_NOTE = 2_000
 _COLUMNS = "job status nice depth concurrency tag pending claimed done ruleset_id note created_by created_at"
+_ORDERS = {
+    "pause": "make no further request for these jobs",
+    "resume": "let paused jobs go on, as many pages at once as before",
+    "abort": "end these jobs; their pages are kept",
+    "unabort": "take aborted jobs up again",
+}
 DONE = {"pause": "paused", "resume": "resumed", "abort": "aborted", "unabort": "taken up again"}
 
 
@@ -33,6 +38,7 @@ def declare(commands: CommandSet) -> None:
         "list jobs, change them, pause or abort them",
         execute,
         "Lists the jobs, the groups of pages with their own seeds, depth and niceness.",
+        examples=("jobs",),
     )
     add_common(group.parser)
     change = group.add(
@@ -40,6 +46,7 @@ def declare(commands: CommandSet) -> None:
         "change a job",
         _set,
         "Changes what is named and leaves the rest. The pages of the job follow at once, also while a run is live.",
+        examples=("jobs set news --nice -5 --concurrency 2",),
     )
     change.add_argument("job", metavar="JOB", help="its name")
     change.add_argument("--nice", type=_niceness, metavar="N", help="lower is sooner; its pages move along")
@@ -50,10 +57,8 @@ def declare(commands: CommandSet) -> None:
     change.add_argument("--tag", metavar="TEXT", help="only workers with this tag take it; '' takes the tag off")
     change.add_argument("--note", metavar="TEXT", help="for the reader")
     steered = [
-        group.add("pause", "make no further request for these jobs", _steering("pause")),
-        group.add("resume", "let paused jobs go on, as many pages at once as before", _steering("resume")),
-        group.add("abort", "end these jobs; their pages are kept", _steering("abort")),
-        group.add("unabort", "take aborted jobs up again", _steering("unabort")),
+        group.add(order, summary, _steering(order), examples=(f"jobs {order} news",))
+        for order, summary in _ORDERS.items()
     ]
     for parser in steered:
         parser.add_argument("jobs", metavar="JOB", nargs="+", help="their names")
@@ -65,11 +70,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `jobs` alone: lists."""
     with reports_of(existing_database(arguments)) as reports:
         jobs = reports.jobs()
-    if arguments.json:
-        printer.documents("jobs", (picked(job, _COLUMNS) for job in jobs))
-    else:
-        printer.lines(_lines(jobs))
-    return ExitStatus.ok
+    return printer.answer(arguments.json, {"jobs": (picked(job, _COLUMNS) for job in jobs)}, _lines(jobs))
 
 
 def _lines(jobs: tuple[JobView, ...]) -> Iterator[str]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.known_names import crawl_urls
+from tui_crawler.cli.known_names import crawl_urls, existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_common, positive
-from tui_crawler.cli.printer import Printer, columns, picked, safe
-from tui_crawler.cli.problem import ExitStatus, UsageProblem
-from tui_crawler.console.format import count, date_time, plural
+from tui_crawler.cli.printer import Printer, columns, local_zone, picked, safe
+from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.text.format import count, date_time, plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.page_view import BrokenLink, LinkView, Referrers
@@ -35,6 +33,7 @@ def declare(commands: CommandSet) -> None:
         "Shows who links to a URL and what it links to, with the kind of each link, its text, and when it was first "
         "seen. The URL need not be a page: links to other sites are recorded, too. With --broken every URL that is "
         "named by a page and cannot be had, with who names it.",
+        examples=("links https://example.org/page", "links --broken"),
     )
     parser.add_argument("url", nargs="?", metavar="URL", help="any URL")
     parser.add_argument("--broken", action="store_true", help="list the URLs that are named and cannot be had")
@@ -59,28 +58,19 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     with reports_of(existing_database(arguments)) as reports:
         if arguments.broken:
             broken = reports.broken_links(arguments.limit or SHOWN, arguments.external)
-            if arguments.json:
-                printer.documents("broken", map(_broken_document, broken))
-            else:
-                printer.lines(_broken_lines(broken))
-            return ExitStatus.ok
+            return printer.answer(arguments.json, {"broken": map(_broken_document, broken)}, _broken_lines(broken))
         limit = arguments.limit or (None if arguments.json else SHOWN)
         inlinks = tuple(islice(reports.inlinks(arguments.url, limit), limit))
         outlinks = tuple(islice(reports.outlinks(arguments.url, limit), limit))
         counts = reports.link_counts(arguments.url)
         if counts == (0, 0):
             crawl_urls((arguments.url,))  # what is no URL has no links, unless a page has it as one
-    if arguments.json:
-        printer.document(
-            {
-                "url": arguments.url,
-                "inlinks": [picked(link, _COLUMNS) for link in inlinks],
-                "outlinks": [picked(link, _COLUMNS) for link in outlinks],
-            }
-        )
-    else:
-        printer.lines(_lines(inlinks, outlinks, counts))
-    return ExitStatus.ok
+    document = {
+        "url": arguments.url,
+        "inlinks": [picked(link, _COLUMNS) for link in inlinks],
+        "outlinks": [picked(link, _COLUMNS) for link in outlinks],
+    }
+    return printer.answer(arguments.json, document, _lines(inlinks, outlinks, counts))
 
 
 def referrers_document(referrers: Referrers) -> dict[str, object]:
@@ -126,7 +116,7 @@ def _lines(inlinks: Sequence[LinkView], outlinks: Sequence[LinkView], counts: tu
 def _table(name: str, links: Sequence[tuple[str, LinkView]], total: int) -> Iterator[str]:
     if not links:
         return
-    zone = datetime.now(UTC).astimezone().tzinfo or UTC
+    zone = local_zone()
     rows = [
         (
             safe(link.kind) + (" nofollow" if link.nofollow else ""),

@@ -6,19 +6,18 @@ import argparse
 import re
 import time
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.known_names import known_origin
+from tui_crawler.cli.known_names import existing_database, known_origin, reports_of
 from tui_crawler.cli.options import CommandSet, add_common, positive
-from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.cli.printer import Printer, local_zone, picked, safe
 from tui_crawler.cli.problem import ExitStatus
-from tui_crawler.console.format import date_time
+from tui_crawler.text.format import date_time
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.desk_view import ActionView, ActivityView
-    from tui_crawler.storage.reports import Reports
+    from tui_crawler.domain.operator_view import ActionView, ActivityView
+    from tui_crawler.storage.reports.reports import Reports
 
 USUAL_LIMIT = 50
 LOOK_S = 0.5
@@ -35,6 +34,7 @@ def declare(commands: CommandSet) -> None:
         execute,
         "Shows the activity log: starts and ends of runs and origins, jobs, stashes, rulesets; and what operators "
         "asked for, in the order of time, the newest last. The attempts themselves are in the view v_attempt.",
+        examples=("log --limit 50", "log --origin example.org --follow"),
     )
     parser.add_argument("--origin", metavar="ORIGIN", default="", help="only what concerns this origin")
     parser.add_argument(
@@ -46,17 +46,14 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `log`."""
-    zone = datetime.now(UTC).astimezone().tzinfo or UTC
+    zone = local_zone()
     with reports_of(existing_database(arguments)) as reports:
         origin = known_origin(arguments.origin, reports) if arguments.origin else ""
         log = ActivityLog(reports, origin)
         entries = log.newest(arguments.limit)
         if not arguments.follow:
-            if arguments.json:
-                printer.documents("log", map(_document, entries))
-            else:
-                printer.lines(_line(entry, zone) for entry in entries)
-            return ExitStatus.ok
+            lines = (_line(entry, zone) for entry in entries)
+            return printer.answer(arguments.json, {"log": map(_document, entries)}, lines)
         follow(log, entries, _printing(printer, zone, as_json=arguments.json), time.sleep)
     return ExitStatus.ok
 
@@ -136,38 +133,20 @@ def _printing(printer: Printer, zone: tzinfo, *, as_json: bool) -> Callable[[Act
 
 def _document(entry: ActivityView | ActionView) -> dict[str, object]:
     from tui_crawler.cli.actions import value_of
-    from tui_crawler.console.present.same_as import command_line_of
-    from tui_crawler.domain.desk_view import ActionView
+    from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.text.same_as import command_line_of
 
     if isinstance(entry, ActionView):
-        return {
-            "kind": "action",
-            "at": entry.at,
-            "who": entry.who,
-            "action": entry.action,
-            "target": entry.target,
-            "before": value_of(entry.before),
-            "after": value_of(entry.after),
-            "undone": entry.undone,
-            "applied": entry.applied,
-            "error": entry.error,
-            "command": value_of(entry.command),
-            "command_line": command_line_of(entry),
-        }
-    return {
-        "kind": "activity",
-        "at": entry.at,
-        "event": entry.event,
-        "origin": entry.origin,
-        "run_id": entry.run_id,
-        "message": entry.message,
-    }
+        document = {"kind": "action"} | picked(entry, "at who action target before after undone applied error command")
+        document |= {name: value_of(getattr(entry, name)) for name in ("before", "after", "command")}
+        return document | {"command_line": command_line_of(entry)}
+    return {"kind": "activity"} | picked(entry, "at event origin run_id message")
 
 
 def _line(entry: ActivityView | ActionView, zone: tzinfo) -> str:
-    from tui_crawler.console.present.same_as import command_line_of
-    from tui_crawler.domain.desk_view import ActionView
-    from tui_crawler.domain.endings import what_happened
+    from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.domain.status_words import what_happened
+    from tui_crawler.text.same_as import command_line_of
 
     if isinstance(entry, ActionView):
         more = command_line_of(entry).partition(f" {entry.target}")[2].strip()  # the delay, the reason of an exclusion

@@ -1,14 +1,148 @@
-"""From the words of the command line to an exit status. Nothing a person can type ends in a traceback."""
+"""From the words of the command line to an exit status: which word leads where. Nothing a person can type ends in a
+traceback, and nothing heavy is imported, so that help answers at once."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
 
-from tui_crawler.cli.parser import parse
+from tui_crawler import __version__
+from tui_crawler.cli import console_command
+from tui_crawler.cli.options import (
+    COMPLETION_VARIABLE,
+    PROGRAM,
+    VALUE_OPTIONS,
+    CommandParser,
+    CommandSet,
+    add_database,
+    add_quiet,
+)
 from tui_crawler.cli.printer import Printer, standard_printer
-from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
+from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem, did_you_mean
+
+_DESCRIPTION = """\
+A terminal console for polite web crawling. Without a command it opens the console: if a live run
+holds the database the console attaches to it, else it carries the run out itself. Where there is
+neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways to begin.
+"""
+_COMMANDS = (
+    *("demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "rules", "audit", "report"),
+    *("export", "exclude", "jobs", "pages", "queue", "log", "database", "completion"),
+)
+"""The modules that declare commands, in the order of the list in the help."""
+_OWN = frozenset(_COMMANDS) - {"console", "steer", "database"}
+"""Those that declare a command of their name: where it stands first, no other need be declared."""
+_CONFIG_ENDS = (".yaml", ".yml")
+_EPILOG = """\
+first: tui-crawler crawl https://example.org/ crawls a site, tui-crawler demo shows one;
+tui-crawler help COMMAND tells more of a command, with examples
+
+exit status: 0 finished or stopped by the operator, 1 some origin ended by patience or database_error,
+2 usage or configuration error, 3 could not run, 130 SIGINT, 143 SIGTERM, 129 SIGHUP
+"""
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """The options of the command that `words` (without the program's name) ask for; `execute` carries it out.
+
+    Raises UsageProblem; SystemExit after `--help` and `--version`.
+    """
+    if COMPLETION_VARIABLE in os.environ:
+        return argparse.Namespace(quiet=False, execute=_complete)
+    word = _first_word(words)
+    asked = [word for word in words if word in {"-h", "--help", "--version"}]
+    if not asked and (word is None or word.endswith(_CONFIG_ENDS)):
+        return _console_parser().parse_args(words)  # the other commands need not be declared for it
+    root, commands = _root((words[0],) if words[:1] == [word] and word in _OWN else _COMMANDS)
+    if word is None or (word not in commands.names and _is_config(word)):
+        return root.parse_args(asked) if asked else _console_parser().parse_args(words)
+    if word not in commands.names:
+        root.check_options(words[: words.index(word)])
+        raise UsageProblem(
+            f"unknown command {word!r}{did_you_mean(word, commands.names)}",
+            hint=f"tui-crawler crawl {word} crawls it"
+            if "://" in word
+            else "a configuration file ends in .yaml or exists; see tui-crawler --help",
+        )
+    return root.parse_args(words)
+
+
+def _complete(_: argparse.Namespace, _printer: Printer) -> int:
+    """Answers a shell that completes a word; ends the process."""
+    from tui_crawler.cli.word_completion import answer
+
+    answer(completed_by)
+    return ExitStatus.ok
+
+
+def completed_by(words: Sequence[str]) -> CommandParser:
+    """The parser that completes what follows `words`."""
+    root, commands = _root()
+    word = _first_word(words)
+    by_console = word is not None and word not in commands.names and _is_config(word)
+    return _console_parser() if by_console else root
+
+
+def _root(modules: Sequence[str] = _COMMANDS) -> tuple[CommandParser, CommandSet]:
+    parser = CommandParser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [CONFIG] [--db PATH] [--readonly] [--workers N]\n       {PROGRAM} COMMAND [options]",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    add_database(parser)
+    console_command.add_options(parser)
+    parser.set_defaults(db=None, config=None, quiet=False)
+    commands = CommandSet(parser)
+    for name in modules:
+        import_module(f"tui_crawler.cli.{name}_command").declare(commands)
+    about = commands.add("help", "show what a command does, with examples", _help, examples=("help run",))
+    about.add_argument("words", metavar="COMMAND", nargs="*", help="a command, such as run or jobs set")
+    add_quiet(about)
+    return parser, commands
+
+
+def _help(arguments: argparse.Namespace, _: Printer) -> int:
+    """Carries out `help`: prints what `COMMAND --help` does."""
+    parse([*arguments.words, "--help"])
+    return ExitStatus.ok
+
+
+def _console_parser() -> CommandParser:
+    parser = CommandParser(prog=PROGRAM, add_help=False, allow_abbrev=False)
+    parser.add_argument("file", metavar="CONFIG", nargs="?", default=None)
+    add_database(parser)
+    console_command.add_options(parser)
+    overrides = {"max_requests": None, "force_recrawl": False, "user_agent": None, "allow_impolite": False}
+    parser.set_defaults(db=None, config=None, quiet=False, execute=console_command.open_on_config, **overrides)
+    return parser
+
+
+def _first_word(words: Sequence[str]) -> str | None:
+    """The first word that is neither an option nor the value of one."""
+    skip = False
+    for word in words:
+        if skip or word.startswith("-"):
+            skip = not skip and word in VALUE_OPTIONS
+            continue
+        return word
+    return None
+
+
+def _is_config(word: str) -> bool:
+    """Whether a first word is meant as a configuration file."""
+    try:
+        return word.endswith(_CONFIG_ENDS) or Path(word).is_file()
+    except OSError:  # a name no file can have
+        return False
+
 
 DEBUG_VARIABLE = "TUI_CRAWLER_DEBUG"
 
@@ -50,7 +184,7 @@ def _tell(problem: UsageProblem, printer: Printer) -> None:
 
 def _explain(error: Exception, printer: Printer) -> int:
     """One line for what could not be done; with TUI_CRAWLER_DEBUG set, where it happened too."""
-    from tui_crawler.domain.run import RunHeld, StorageFailure
+    from tui_crawler.domain.failure import RunHeld, StorageFailure
 
     expected = isinstance(error, CannotRun | RunHeld | StorageFailure)
     if expected or isinstance(error, OSError):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from typing import Any, NoReturn
 
-from tui_crawler.cli.examples import examples_of
 from tui_crawler.cli.printer import Printer, standard_printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem, nearest
 
 PROGRAM = "tui-crawler"
-VALUE_OPTIONS = ("--db", "--config")
+VALUE_OPTIONS = ("--db", "--config", "--workers")
 """The options before a command that take a value in the next word."""
 
+MOST_WORKERS = 64
 _MOST_DIGITS = 15  # of epoch milliseconds: up to the year 33658
 COMPLETION_VARIABLE = "_ARGCOMPLETE"
 """Set by the scripts of `completion` when a shell asks what a word may become."""
@@ -77,20 +78,30 @@ class CommandSet:
         )
         self.names: list[str] = []
 
-    def add(self, name: str, summary: str, execute: Execute, description: str = "") -> CommandParser:
-        """Declares a command. `summary` is its line in the list, `description` opens its own help."""
-        parser = self._parser(name, summary, description)
+    def add(
+        self, name: str, summary: str, execute: Execute, description: str = "", examples: Sequence[str] = ()
+    ) -> CommandParser:
+        """Declares a command. `summary` is its line in the list, `description` opens its own help, `examples` are lines
+        that do something real, as one types them; one that begins with the command is given the program's name."""
+        parser = self._parser(name, summary, description, examples)
         parser.set_defaults(execute=execute)
         return parser
 
-    def group(self, name: str, summary: str, execute: Execute | None = None, description: str = "") -> CommandSet:
+    def group(
+        self,
+        name: str,
+        summary: str,
+        execute: Execute | None = None,
+        description: str = "",
+        examples: Sequence[str] = (),
+    ) -> CommandSet:
         """Declares a group of commands under one word, which is a command by itself if it has an `execute`."""
-        parser = self._parser(name, summary, description)
+        parser = self._parser(name, summary, description, examples)
         if execute is not None:
             parser.set_defaults(execute=execute)
         return CommandSet(parser, required=execute is None)
 
-    def _parser(self, name: str, summary: str, description: str) -> CommandParser:
+    def _parser(self, name: str, summary: str, description: str, examples: Sequence[str]) -> CommandParser:
         self.names.append(name)
         parser: CommandParser = self._actions.add_parser(
             name,
@@ -99,7 +110,9 @@ class CommandSet:
             formatter_class=_HelpFormatter,
             allow_abbrev=False,
         )
-        parser.epilog = examples_of(parser.prog.removeprefix(f"{PROGRAM} "))
+        command = parser.prog.removeprefix(f"{PROGRAM} ")
+        lines = (f"{PROGRAM} {line}" if line.startswith(command) else line for line in examples)
+        parser.epilog = "\n  ".join(("examples:", *lines)) if examples else ""
         return parser
 
 
@@ -113,10 +126,7 @@ def add_database(parser: argparse.ArgumentParser) -> None:
         "the only *.db here)",
     )
     parser.add_argument(
-        "--config",
-        metavar="CONFIG",
-        default=argparse.SUPPRESS,
-        help="a configuration file, for the database it names",
+        "--config", metavar="CONFIG", default=argparse.SUPPRESS, help="a configuration file, for the database it names"
     )
     add_quiet(parser)
 
@@ -140,6 +150,25 @@ def add_common(
     """What nearly every command takes: `add_json` and `add_database`."""
     add_json(parser, what, of_group=of_group)
     add_database(parser)
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """`--workers`, of what crawls."""
+    parser.add_argument(
+        "--workers",
+        type=_workers,
+        metavar="N",
+        default=1,
+        help="crawl with N processes, each of which takes its share of the origins; auto: one for each core but one",
+    )
+
+
+def _workers(text: str) -> int:
+    """A number of workers; `auto` goes by the cores that this process may use. For `type=`."""
+    if text != "auto":
+        return positive(text)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(max(1, cores - 1), MOST_WORKERS)
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:

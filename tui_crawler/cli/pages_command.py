@@ -10,17 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.actions import carry_out, carry_out_all, value_of
-from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.known_names import check_pattern, crawl_urls, known_jobs, known_origins, one_line
+from tui_crawler.cli.known_names import (
+    check_pattern,
+    crawl_urls,
+    existing_database,
+    known_jobs,
+    known_origins,
+    one_line,
+    reports_of,
+)
 from tui_crawler.cli.options import CommandSet, add_common, duration, natural, positive
 from tui_crawler.cli.printer import Printer, columns, safe
-from tui_crawler.cli.problem import ExitStatus, UsageProblem
-from tui_crawler.console.format import count, plural, seconds
-from tui_crawler.console.format import duration as in_words
+from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.text.format import count, plural, seconds
+from tui_crawler.text.format import duration as in_words
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import Command
-    from tui_crawler.domain.desk_view import LimboView, StashView
+    from tui_crawler.domain.operator_view import LimboView, StashView
 
 LONGEST_NAME = 200  # characters
 LONGEST_REASON = 1_000
@@ -37,6 +44,7 @@ def declare(commands: CommandSet) -> None:
         _reclaim,
         "Pages in limbo go back into the queue: those named, or all that were claimed for longer than --older. What "
         "is in flight now is left alone.",
+        examples=("pages reclaim --older '2 hours' --reason 'the worker died'",),
     )
     reclaim.add_argument("urls", metavar="URL", nargs="*", help="a page")
     reclaim.add_argument("--older", type=duration, metavar="DURATION", help="30m, '1 day' (default: storage.limbo)")
@@ -47,6 +55,7 @@ def declare(commands: CommandSet) -> None:
         _probe,
         "Sends a HEAD request for each URL, as politely as any other (robots.txt, delay, exclusions), and tells what "
         "was answered. It is logged as an attempt of kind check; no page is changed.",
+        examples=("pages probe https://example.org/large.iso",),
     )
     probe.add_argument("urls", metavar="URL", nargs="+", help="what to look at; its origin has to be crawled here")
     probe.add_argument(
@@ -61,9 +70,10 @@ def declare(commands: CommandSet) -> None:
         "list pages that were claimed for too long",
         _limbo,
         "Lists the pages that a worker has claimed and not settled, the oldest first; reclaim takes them back.",
+        examples=("pages limbo --older '1 hour'",),
     )
     limbo.add_argument("--older", type=duration, metavar="DURATION", help="30m, '1 day' (default: storage.limbo)")
-    stashes = group.add("stashes", "list the stashes", _stashes)
+    stashes = group.add("stashes", "list the stashes", _stashes, examples=("pages stashes",))
     for parser in (reclaim, probe, limbo, stashes):
         add_common(parser)
 
@@ -75,12 +85,15 @@ def _declare_stashing(group: CommandSet) -> None:
         _stash,
         "Puts READY pages into a stash. URLs, origins and the pattern narrow each other; without any of them every "
         "READY page of the job is put aside.",
+        examples=("pages stash later --pattern /archive/",),
     )
     stash.add_argument("name", metavar="STASH", help="the name of the stash")
     stash.add_argument("urls", metavar="URL", nargs="*", help="a page")
     stash.add_argument("--origin", action="append", metavar="ORIGIN", default=[], help="pages of this origin")
     stash.add_argument("--pattern", metavar="REGEX", default="", help="pages whose URL it is found in")
-    unstash = group.add("unstash", "put pages of a stash back, oldest first", _unstash)
+    unstash = group.add(
+        "unstash", "put pages of a stash back, oldest first", _unstash, examples=("pages unstash later --limit 100",)
+    )
     unstash.add_argument("name", metavar="STASH", help="the name of the stash")
     unstash.add_argument("--limit", type=positive, metavar="N", default=0, help="so many of them (default: all)")
     dripfeed = group.add(
@@ -88,6 +101,7 @@ def _declare_stashing(group: CommandSet) -> None:
         "keep so many pages of a stash in the queue",
         _dripfeed,
         "Keeps at most N pages of a stash READY, oldest first: one that was crawled is followed by the next.",
+        examples=("pages dripfeed later 20",),
     )
     dripfeed.add_argument("name", metavar="STASH", help="the name of the stash")
     dripfeed.add_argument("ready", type=natural, metavar="N", help="how many; 0 ends it")
@@ -99,8 +113,7 @@ def _declare_stashing(group: CommandSet) -> None:
 def _stash(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.command import StashPages
 
-    name = _name(arguments.name)
-    urls = crawl_urls(arguments.urls)
+    name, urls = _name(arguments.name), crawl_urls(arguments.urls)
     if arguments.pattern:
         check_pattern("--pattern", arguments.pattern)
     database = existing_database(arguments)
@@ -112,20 +125,16 @@ def _stash(arguments: argparse.Namespace, printer: Printer) -> int:
 def _unstash(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.command import UnstashPages
 
-    name = _name(arguments.name)
-    database = existing_database(arguments)
-    _, job = _known(database, (), arguments.job)
-    command = UnstashPages(name, arguments.limit, job)
+    name, database = _name(arguments.name), existing_database(arguments)
+    command = UnstashPages(name, arguments.limit, _known(database, (), arguments.job)[1])
     return _move(database, command, "put back", "the stash is empty", arguments, printer)
 
 
 def _dripfeed(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import Dripfeed
+    from tui_crawler.domain.command import SetDripfeed
 
-    name = _name(arguments.name)
-    database = existing_database(arguments)
-    _, job = _known(database, (), arguments.job)
-    command = Dripfeed(name, arguments.ready, job)
+    name, database = _name(arguments.name), existing_database(arguments)
+    command = SetDripfeed(name, arguments.ready, _known(database, (), arguments.job)[1])
     nothing = "no page put back now" if arguments.ready else "the dripfeed has ended"
     return _move(database, command, "put back", nothing, arguments, printer)
 
@@ -152,11 +161,7 @@ def _probe(arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
     result = carry_out(database, ProbeUrls(urls), arguments.wait / 1_000)
     answers = _answers(value_of(result.after))
-    if arguments.json:
-        printer.documents("probes", answers)
-    else:
-        printer.lines(map(_answer_line, answers))
-    return ExitStatus.ok
+    return printer.answer(arguments.json, {"probes": iter(answers)}, map(_answer_line, answers))
 
 
 def _limbo(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -164,13 +169,8 @@ def _limbo(arguments: argparse.Namespace, printer: Printer) -> int:
     older = _older_ms(database, arguments)
     with reports_of(database) as reports:
         pages = reports.limbo(older)
-    if arguments.json:
-        printer.documents("pages", map(asdict, pages))
-    elif pages:
-        printer.lines(_limbo_lines(pages))
-    else:
-        printer.line("no page is in limbo")
-    return ExitStatus.ok
+    lines = _limbo_lines(pages) if pages else ("no page is in limbo",)
+    return printer.answer(arguments.json, {"pages": map(asdict, pages)}, lines)
 
 
 def _limbo_lines(pages: tuple[LimboView, ...]) -> Iterator[str]:
@@ -184,13 +184,8 @@ def _limbo_lines(pages: tuple[LimboView, ...]) -> Iterator[str]:
 def _stashes(arguments: argparse.Namespace, printer: Printer) -> int:
     with reports_of(existing_database(arguments)) as reports:
         stashes = reports.stashes()
-    if arguments.json:
-        printer.documents("stashes", map(asdict, stashes))
-    elif stashes:
-        printer.lines(_stash_lines(stashes))
-    else:
-        printer.line("there is no stash")
-    return ExitStatus.ok
+    lines = _stash_lines(stashes) if stashes else ("there is no stash",)
+    return printer.answer(arguments.json, {"stashes": map(asdict, stashes)}, lines)
 
 
 def _stash_lines(stashes: tuple[StashView, ...]) -> Iterator[str]:

@@ -16,7 +16,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+from tui_crawler.cli.problem import ExitStatus
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
 
 Stream = TextIO | io.TextIOBase
 
@@ -178,6 +183,18 @@ class Printer:
             separator = ",\n"
         self.text("\n]}\n")
 
+    def answer(self, as_json: bool, document: Mapping[str, object], lines: Iterable[str]) -> int:
+        """Prints an answer as one JSON value, else as lines for a person; answers the exit status. Of a document whose
+        only member is an iterator value by value."""
+        (key, value), *more = document.items()
+        if not as_json:
+            self.lines(lines)
+        elif isinstance(value, Iterator) and not more:
+            self.documents(key, value)
+        else:
+            self.document(document)
+        return ExitStatus.ok
+
     def note(self, text: str) -> None:
         """Prints a message to stderr, unless quiet is wished."""
         if not self.quiet:
@@ -215,6 +232,28 @@ class Printer:
             _silence(self._err)
 
 
+class Progress:
+    """Tells on stderr how many things were done so far, in place and in a few words ("URLs judged"); silent where that
+    is no terminal, and in the first second."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+        self._begun = self._last = time.monotonic()
+        self._shown = False
+
+    def __call__(self, count: int) -> None:
+        now = time.monotonic()
+        if now - self._begun > 1.0 and now - self._last > 0.2 and sys.stderr.isatty():
+            self._last, self._shown = now, True
+            print(f"\r{count:,} {self._words}".replace(",", " "), end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Takes the line away again."""
+        if self._shown:
+            self._shown = False
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
 def standard_printer() -> Printer:
     """The printer on the standard streams as they are now. Those that the parent has closed take nothing, and no file
     gets their numbers."""
@@ -240,7 +279,7 @@ def picked(record: object, *names: str) -> dict[str, object]:
 
 def safe(text: str, *limit: int) -> str:
     """As `safe` of console.safe_text, which is loaded with the first text that is shown; help shows none."""
-    from tui_crawler.console import safe_text
+    from tui_crawler.text import safe_text
 
     return safe_text.safe(text, *limit)
 
@@ -279,7 +318,7 @@ def columns(
     `squeeze` every column is as wide as its widest cell."""
     from rich.cells import cell_len
 
-    from tui_crawler.console.safe_text import clip, fit
+    from tui_crawler.text.safe_text import clip, fit
 
     whole = [max(map(cell_len, column)) for column in zip(header, *rows, strict=True)]
     widths = dict(enumerate(whole)) if squeeze is None else _squeezed(whole, squeeze)
@@ -305,6 +344,13 @@ def _squeezed(whole: Sequence[int], squeeze: Squeeze) -> dict[int, int]:
 def _total(widths: Iterable[int]) -> int:
     each = tuple(widths)
     return sum(each) + GAP * (len(each) - 1)
+
+
+def local_zone() -> tzinfo:
+    """The time zone of this machine."""
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).astimezone().tzinfo or UTC
 
 
 def terminal_width() -> int | None:

@@ -8,12 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out, value_of
-from tui_crawler.cli.configuration import DEFAULT_CONFIG, read_config
-from tui_crawler.cli.database_choice import database_of_run, existing, existing_database, named_database
+from tui_crawler.cli.known_names import (
+    DEFAULT_CONFIG,
+    database_of_run,
+    existing,
+    existing_database,
+    named_database,
+    read_config,
+)
 from tui_crawler.cli.options import CommandSet, add_common, add_ignore_database_name
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
-from tui_crawler.console.format import count, plural
+from tui_crawler.text.format import count, plural
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
@@ -36,6 +42,7 @@ def declare(commands: CommandSet) -> None:
         "Scans the documents that were not scanned yet, puts their links through the filters of the configuration, "
         "drops the URLs that are known, and writes the others into segments: files sorted by origin and URL. Also "
         "while a run is live.",
+        examples=("queue build my-index.yaml --output segments",),
     )
     build.add_argument(
         "file", metavar="CONFIG", nargs="?", default=None, help="the configuration (else that of the newest run)"
@@ -50,6 +57,7 @@ def declare(commands: CommandSet) -> None:
         _load,
         "Takes the URLs of a segment into the queue, also while a run is live. A segment is loaded once: a copy of it "
         "is the same segment. Of a folder the oldest segment that waits is loaded.",
+        examples=("queue load", "queue load segments --all"),
     )
     load.add_argument(
         "place",
@@ -72,11 +80,7 @@ def _build(arguments: argparse.Namespace, printer: Printer) -> int:
     built = build(config, database, output)
     for warning in built.warnings:
         printer.note(f"warning: {warning}")
-    if arguments.json:
-        printer.document(_built_document(built))
-    else:
-        printer.lines(_built_lines(built))
-    return ExitStatus.ok
+    return printer.answer(arguments.json, _built_document(built), _built_lines(built))
 
 
 def _configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
@@ -145,7 +149,7 @@ def _load(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def _chosen(arguments: argparse.Namespace, database: Path, printer: Printer) -> Sequence[WaitingSegment]:
     """The segments that are meant. Raises UsageProblem for what is none."""
-    from tui_crawler.domain.run import BadSegment
+    from tui_crawler.domain.failure import BadSegment
     from tui_crawler.wiring.offline import segment_folder, waiting_segment
 
     place = None if arguments.place is None else Path(arguments.place).absolute()

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.cli.database_choice import existing_database, reports_of
 from tui_crawler.cli.export_command import add_output, output_of, target_of
+from tui_crawler.cli.known_names import existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_database, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
-from tui_crawler.console import format as words
-from tui_crawler.console.format import size
+from tui_crawler.text import format as words
+from tui_crawler.text.format import size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tui_crawler.domain.site_audit import Cell, Kind
+    from tui_crawler.domain.site_audit import Cell, ReportCell
 
 FORMATS = ("html", "md", "junit", "json")
 _DESCRIPTION = """\
@@ -28,7 +27,13 @@ are now; with --run what that run attempted.
 
 def declare(commands: CommandSet) -> None:
     """Declares the command."""
-    parser = commands.add("report", "write the site audit as HTML, Markdown, JUnit or JSON", execute, _DESCRIPTION)
+    parser = commands.add(
+        "report",
+        "write the site audit as HTML, Markdown, JUnit or JSON",
+        execute,
+        _DESCRIPTION,
+        examples=("report --output report.html", "report --format junit > report.xml"),
+    )
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument(
         "--format", metavar="FMT", choices=FORMATS, default="html", help="html (default), md, junit, json"
@@ -44,8 +49,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
     path = target_of(arguments, database)
 
-    from tui_crawler.export.report import report_json, report_junit, report_markdown
-    from tui_crawler.export.report_html import report_html
+    from tui_crawler.export.report import report_html, report_json, report_junit, report_markdown
 
     with reports_of(database) as reports:
         audit = reports.site_audit(arguments.run)
@@ -59,10 +63,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     return ExitStatus.ok
 
 
-def shown(kind: Kind, cell: Cell) -> str:
+def shown(kind: ReportCell, cell: Cell) -> str:
     """A value as plain characters; nothing for a text that is unknown, a dash for a number or a time."""
-    from tui_crawler.console.sparkline import sparkline
     from tui_crawler.domain.cut import cut_words
+    from tui_crawler.text.sparkline import sparkline
 
     formats: dict[str, Callable[[Any], str]] = {"series": lambda counts: sparkline(counts, len(counts))}
     formats |= {"count": words.count, "bytes": words.size, "ms": words.phase}

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import PATIENCE_S, carry_out, value_of
-from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.known_names import known_jobs, one_line
+from tui_crawler.cli.known_names import existing_database, known_jobs, one_line, reports_of
 from tui_crawler.cli.options import CommandParser, CommandSet, add_common, positive
-from tui_crawler.cli.printer import Printer, columns, picked, safe
+from tui_crawler.cli.printer import Printer, Progress, columns, local_zone, picked, safe
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
-from tui_crawler.console.format import count, date_time, plural
+from tui_crawler.text.format import count, date_time, plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import ApplyRules
     from tui_crawler.domain.preview import Preview
     from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesetLine
     from tui_crawler.domain.ruleset_change import EntryChange
-    from tui_crawler.storage.reports import Reports
-    from tui_crawler.wiring.rules import RulesDesk, RuleTest
-    from tui_crawler.wiring.rules_in_force import RulesInForce
-
+    from tui_crawler.wiring.origin_settings import JobRules
+    from tui_crawler.wiring.rules import RuleQueries, RuleTest
 
 LONGEST_NOTE = 1_000  # characters
 URL_LENGTH = 2_048
@@ -38,13 +33,14 @@ _FILE = "YAML with any of policies, rules, exclusions, whitelist, as in a config
 def declare(commands: CommandSet) -> None:
     """Declares the group."""
     group = commands.group("rules", "show, test, preview and apply rulesets and policies")
-    show = group.add("show", "show the rules in force", _show)
+    show = group.add("show", "show the rules in force", _show, examples=("rules show", "rules show --json | jq .rules"))
     test = group.add(
         "test",
         "tell what the rules say of a URL",
         _test,
         "Tells what policies, rules, exclusions and whitelist say of a URL. Scope, traps and robots.txt are not asked: "
         "tui-crawler why URL shows the whole chain.",
+        examples=("rules test https://example.org/calendar/2027",),
     )
     test.add_argument("url", metavar="URL", help="any URL")
     preview = group.add(
@@ -53,6 +49,7 @@ def declare(commands: CommandSet) -> None:
         _preview,
         f"Judges every known URL by the rules in force and by those in FILE ({_FILE}). A list that FILE gives takes "
         "the place of the one in force; what it does not name stays. Changes nothing.",
+        examples=("rules preview rules.yaml",),
     )
     apply = group.add(
         "apply",
@@ -60,6 +57,7 @@ def declare(commands: CommandSet) -> None:
         _apply,
         f"Applies FILE ({_FILE}) as a new version, whole or not at all, also while a run is live. Earlier versions "
         "stay readable. Refused pages whose verdict is another one now are for the next run to judge.",
+        examples=("rules apply rules.yaml --note 'no calendars'",),
     )
     for parser in (preview, apply):
         parser.add_argument("file", metavar="FILE", help=_FILE)
@@ -75,11 +73,18 @@ def declare(commands: CommandSet) -> None:
         "bring back what held before the version in force",
         _undo,
         "Brings back what held before the version in force, as a new version; so a second undo takes the first back.",
+        examples=("rules undo",),
     )
     for parser in (apply, undo):
         parser.add_argument("--note", metavar="TEXT", default="", help="why, for the history")
-    history = group.add("history", "list the versions of the rules", _history)
-    diff = group.add("diff", "compare two versions", _diff, "Tells what version B has and version A has not.")
+    history = group.add("history", "list the versions of the rules", _history, examples=("rules history",))
+    diff = group.add(
+        "diff",
+        "compare two versions",
+        _diff,
+        "Tells what version B has and version A has not.",
+        examples=("rules diff 1", "rules diff 1 2"),
+    )
     diff.add_argument("before", type=positive, metavar="A", help="a version, as rules history lists it")
     diff.add_argument(
         "after", type=positive, metavar="B", nargs="?", default=0, help="another (else: the one in force)"
@@ -94,19 +99,15 @@ def _add_common(parser: CommandParser) -> None:
 
 
 def _show(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.wiring.rules_in_force import rules_in_force
+    from tui_crawler.config.document import rules_document
+    from tui_crawler.wiring.origin_settings import rules_in_force
 
     with reports_of(existing_database(arguments)) as reports:
         if arguments.job:
             known_jobs((arguments.job,), reports)
         rules = rules_in_force(reports, arguments.job)[0]
-    if arguments.json:
-        from tui_crawler.config.effective import rules_document
-
-        printer.document({"ruleset_id": rules.ruleset_id, **rules_document(rules.policies)})
-    else:
-        printer.lines(rules_lines(rules))
-    return ExitStatus.ok
+    document = {"ruleset_id": rules.ruleset_id, **rules_document(rules.policies)}
+    return printer.answer(arguments.json, document, rules_lines(rules))
 
 
 def _test(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -115,97 +116,63 @@ def _test(arguments: argparse.Namespace, printer: Printer) -> int:
     url = normalise(arguments.url, None, CLIENT_MAX_LENGTH)
     if isinstance(url, InvalidUrl):
         raise UsageProblem(f"{url.raw} {url.reason}")
-    with reports_of(existing_database(arguments)) as reports:
-        answer = _desk(arguments, reports).test(url, arguments.job)
-    if arguments.json:
-        printer.document(tested_document(answer))
-    else:
-        printer.lines(tested_lines(answer))
-    return ExitStatus.ok
+    with _rule_queries(arguments) as rule_queries:
+        answer = rule_queries.test(url, arguments.job)
+    return printer.answer(arguments.json, tested_document(answer), tested_lines(answer))
 
 
 def _preview(arguments: argparse.Namespace, printer: Printer) -> int:
     change = _change(arguments.file)
-    with reports_of(existing_database(arguments)) as reports:
-        preview = _judge_all(_desk(arguments, reports), change, arguments.job)
-    if arguments.json:
-        printer.document(preview_document(preview))
-    else:
-        printer.lines(preview_lines(preview))
-    return ExitStatus.ok
+    with _rule_queries(arguments) as rule_queries:
+        preview = _judge_all(rule_queries, change, arguments.job)
+    return printer.answer(arguments.json, preview_document(preview), preview_lines(preview))
 
 
 def _apply(arguments: argparse.Namespace, printer: Printer) -> int:
     change = _change(arguments.file)
     note = one_line("--note", arguments.note, LONGEST_NOTE)
-    with reports_of(existing_database(arguments)) as reports:
-        desk = _desk(arguments, reports)
-        command = _edit(desk, change, arguments.base, arguments.job, note)
-        preview = _judge_all(desk, change, arguments.job)
+    with _rule_queries(arguments) as rule_queries:
+        command = rule_queries.edit(change, arguments.base, arguments.job, note)
+        preview = _judge_all(rule_queries, change, arguments.job)
     return _hand_over(arguments, command, preview, printer)
 
 
 def _undo(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.wiring.rules import NoSuchRuleset
-
     note = one_line("--note", arguments.note, LONGEST_NOTE)
-    with reports_of(existing_database(arguments)) as reports:
-        desk = _desk(arguments, reports)
-        try:
-            change, former, taken_back = desk.undoing(arguments.job)
-        except NoSuchRuleset as error:
-            raise UsageProblem(str(error)) from error
-        command = _edit(desk, change, 0, arguments.job, note or f"undo: back to version {former.ruleset_id}")
-        preview = _judge_all(desk, change, arguments.job)
+    with _rule_queries(arguments) as rule_queries:
+        change, former, taken_back = rule_queries.undoing(arguments.job)
+        command = rule_queries.edit(change, 0, arguments.job, note or f"undo: back to version {former.ruleset_id}")
+        preview = _judge_all(rule_queries, change, arguments.job)
     return _hand_over(arguments, command, preview, printer, taken_back, undone=command.base_id)
 
 
 def _history(arguments: argparse.Namespace, printer: Printer) -> int:
-    with reports_of(existing_database(arguments)) as reports:
-        versions = _desk(arguments, reports).history(arguments.job)
-    if arguments.json:
-        printer.document({"rulesets": [version_document(one) for one in versions]})
-    else:
-        printer.lines(history_lines(versions))
-    return ExitStatus.ok
+    with _rule_queries(arguments) as rule_queries:
+        versions = rule_queries.history(arguments.job)
+    document = {"rulesets": [version_document(one) for one in versions]}
+    return printer.answer(arguments.json, document, history_lines(versions))
 
 
 def _diff(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.ruleset_lineage import changes_along
-    from tui_crawler.wiring.rules import NoSuchRuleset
+    with _rule_queries(arguments) as rule_queries:
+        before, after, lines = rule_queries.difference(arguments.before, arguments.after, arguments.job)
+    listed = [picked(line, "section added text source") for line in lines]
+    document = {"from": before.ruleset_id, "to": after.ruleset_id, "lines": listed}
+    return printer.answer(arguments.json, document, _diff_lines(before, after))
+
+
+@contextmanager
+def _rule_queries(arguments: argparse.Namespace) -> Iterator[RuleQueries]:
+    """What rules are asked through. Raises UsageProblem for a job or version that does not exist, also from within."""
+    from tui_crawler.wiring.rules import NoSuchRuleset, RuleQueries
 
     with reports_of(existing_database(arguments)) as reports:
+        if arguments.job:
+            known_jobs((arguments.job,), reports)
         try:
-            before, after, lines = _desk(arguments, reports).difference(
-                arguments.before, arguments.after, arguments.job
-            )
+            yield RuleQueries(reports)
         except NoSuchRuleset as error:
             raise UsageProblem(str(error)) from error
-    if arguments.json:
-        printer.document(
-            {
-                "from": before.ruleset_id,
-                "to": after.ruleset_id,
-                "lines": [
-                    {"section": line.section, "added": line.added, "text": line.text, "source": line.source}
-                    for line in lines
-                ],
-            }
-        )
-    elif changes := changes_along((), before, after):
-        printer.line(f"from version {before.ruleset_id} to version {after.ruleset_id}")
-        printer.lines(changes_lines(changes))
-    else:
-        printer.line(f"version {before.ruleset_id} and version {after.ruleset_id} say the same")
-    return ExitStatus.ok
-
-
-def _desk(arguments: argparse.Namespace, reports: Reports) -> RulesDesk:
-    from tui_crawler.wiring.rules import RulesDesk
-
-    if arguments.job:
-        known_jobs((arguments.job,), reports)
-    return RulesDesk(reports)
 
 
 def _change(file: str) -> RulesetChange:
@@ -219,41 +186,13 @@ def _change(file: str) -> RulesetChange:
         raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
 
 
-def _edit(desk: RulesDesk, change: RulesetChange, base_id: int, job: str, note: str) -> ApplyRules:
-    from tui_crawler.wiring.rules import NoSuchRuleset
-
-    try:
-        return desk.edit(change, base_id, job, note)
-    except NoSuchRuleset as error:
-        raise UsageProblem(str(error)) from error
-
-
-def _judge_all(desk: RulesDesk, change: RulesetChange, job: str) -> Preview:
+def _judge_all(rule_queries: RuleQueries, change: RulesetChange, job: str) -> Preview:
     """The preview, with a sign of life on a terminal when it takes longer than a second."""
-    progress = _Progress()
+    progress = Progress("URLs judged")
     try:
-        return desk.preview(change, job, progress)
+        return rule_queries.preview(change, job, progress)
     finally:
         progress.clear()
-
-
-class _Progress:
-    """Tells on stderr how many URLs were judged so far, in place; silent where that is no terminal."""
-
-    def __init__(self) -> None:
-        self._begun = self._last = time.monotonic()
-        self._shown = False
-
-    def __call__(self, count: int) -> None:
-        now = time.monotonic()
-        if now - self._begun > 1.0 and now - self._last > 0.2 and sys.stderr.isatty():
-            self._last, self._shown = now, True
-            print(f"\r{count:,} URLs judged".replace(",", " "), end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Takes the line away again."""
-        if self._shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _hand_over(
@@ -288,7 +227,7 @@ def _hand_over(
     return ExitStatus.ok
 
 
-def rules_lines(rules: RulesInForce) -> Iterator[str]:
+def rules_lines(rules: JobRules) -> Iterator[str]:
     """The rules in force, section by section."""
     from tui_crawler.domain.policy import EMPTY
     from tui_crawler.domain.ruleset import difference
@@ -310,9 +249,20 @@ def line_text(line: RulesetLine) -> str:
     return safe(line.text, URL_LENGTH) + (f"  ({safe(line.source)})" if line.source else "")
 
 
+def _diff_lines(before: Ruleset, after: Ruleset) -> Iterator[str]:
+    from tui_crawler.domain.ruleset_change import changes_along
+
+    changes = changes_along((), before, after)
+    if not changes:
+        yield f"version {before.ruleset_id} and version {after.ruleset_id} say the same"
+        return
+    yield f"from version {before.ruleset_id} to version {after.ruleset_id}"
+    yield from changes_lines(changes)
+
+
 def changes_lines(changes: Sequence[EntryChange]) -> Iterator[str]:
     """What two versions differ in: how many entries were changed and how, then each of them."""
-    from tui_crawler.console.rule_words import change_text, counted_changes
+    from tui_crawler.text.rule_words import change_text, counted_changes
 
     yield counted_changes(changes)
     signs = {"added": "+", "removed": "-", "edited": "~", "moved": ">"}
@@ -406,7 +356,7 @@ def history_lines(versions: tuple[Ruleset, ...]) -> Iterator[str]:
     if not versions:
         yield "there is no ruleset yet: the first run writes one"
         return
-    zone = datetime.now(UTC).astimezone().tzinfo or UTC
+    zone = local_zone()
     header = ("VERSION", "", "AT", "WHO", "NOTE")
     rows = [
         (str(one.ruleset_id), "in force" if one.current else "", date_time(one.at, zone), safe(one.who), safe(one.note))

@@ -4,30 +4,46 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.configuration import read_config, tell_warnings
-from tui_crawler.cli.database_choice import database_of_run, existing_database, named_database, reports_of
-from tui_crawler.cli.options import CommandSet, add_common, add_run_options, duration, positive, words
+from tui_crawler.cli.known_names import (
+    database_of_run,
+    existing_database,
+    named_database,
+    read_config,
+    reports_of,
+    tell_warnings,
+)
+from tui_crawler.cli.options import (
+    MOST_WORKERS,
+    CommandSet,
+    add_common,
+    add_run_options,
+    add_workers,
+    duration,
+    positive,
+    words,
+)
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem, did_you_mean
 from tui_crawler.domain.failure import StorageFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tui_crawler.cli.run_lines import RunListener
+    from tui_crawler.cli.run_watch import RunListener
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.event import Event
 
-MOST_WORKERS = 64
 FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow")
 """What `--fail-on` knows: links of the crawl that are broken, links that leave it and are, fragments that no page has,
 origins that gave up, pages of which something was cut, pages that took longer than `slow=DURATION`."""
+
+
+_OVERRIDES = {"max_requests": "crawl.max_requests", "force_recrawl": "crawl.force_recrawl", "user_agent": "user_agent"}
+"""Options that win over the configuration, each over this key."""
 
 
 def declare(commands: CommandSet) -> None:
@@ -39,17 +55,12 @@ def declare(commands: CommandSet) -> None:
         "Crawls what CONFIG says, without the console, until nothing is left, the request limit is reached, or it "
         "is stopped. A run that was killed is continued. On a terminal it shows its progress, in a pipe one line "
         "per event. The options win over the configuration.",
+        examples=("run my-index.yaml --max-requests 500", "run my-index.yaml --workers 4 --json > events.jsonl"),
     )
     parser.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (YAML)")
     parser.add_argument("--stored", action="store_true", help=argparse.SUPPRESS)
     add_run_options(parser)
-    parser.add_argument(
-        "--workers",
-        type=_workers,
-        metavar="N",
-        default=1,
-        help="crawl with N processes, each of which takes its share of the origins; auto: one for each core but one",
-    )
+    add_workers(parser)
     parser.add_argument(
         "--fail-on",
         type=_faults,
@@ -77,7 +88,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         )
         tell_warnings(config, printer)
         database, text = database_of_run(arguments, config), ""
-    _check_workers(arguments.workers, config)
+    check_workers(arguments.workers, config)
 
     from tui_crawler.cli.run_watch import watch
     from tui_crawler.wiring import RunOptions, run_headless
@@ -129,7 +140,7 @@ class Faults:
 
     def on_event(self, event: Event) -> None:
         """Hands an event on. Of a run that a signal ends, or whose database cannot be read, nothing is counted."""
-        from tui_crawler.domain.run import RunReason
+        from tui_crawler.domain.status_words import RunReason
 
         if event.event == "run_finished" and dict(event.extra).get("reason") != RunReason.interrupted.value:
             with contextlib.suppress(StorageFailure):
@@ -138,26 +149,18 @@ class Faults:
         self._listener.on_event(event)
 
     def _count(self) -> dict[str, int]:
-        from tui_crawler.cli.run_ledger import GAVE_UP
+        from tui_crawler.cli.run_watch import GAVE_UP
 
         with reports_of(self._database) as reports:
             found = {name: count for name, count in reports.broken_counts().items() if name in self._wanted}
             if "gave_up" in self._wanted:
                 origins = reports.origins_changed().rows
-                found["gave_up"] = sum(one.state == "FINISHED" and one.finish_reason in GAVE_UP for one in origins)
+                found["gave_up"] = sum(one.ended and one.finish_reason in GAVE_UP for one in origins)
             if "cut" in self._wanted:
                 found["cut"] = reports.pages_cut()
             if "slow" in self._wanted:
                 found["slow"] = reports.pages_slower(self._wanted["slow"])
         return found
-
-
-def _workers(text: str) -> int:
-    """A number of workers; `auto` goes by the cores that this process may use. For `type=`."""
-    if text != "auto":
-        return positive(text)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(max(1, cores - 1), MOST_WORKERS)
 
 
 def _faults(text: str) -> dict[str, int]:
@@ -191,7 +194,7 @@ def _stored(arguments: argparse.Namespace) -> tuple[Config, Path, str]:
         return config, database, reports.config_text()
 
 
-def _check_workers(workers: int, config: Config) -> None:
+def check_workers(workers: int, config: Config) -> None:
     """Raises UsageProblem for what several workers cannot do together."""
     if workers == 1:
         return
@@ -210,24 +213,13 @@ def worker_words(arguments: argparse.Namespace, database: Path) -> tuple[str, ..
     """The command line of one more worker of the same run, without its number at the end."""
     words = [sys.executable, "-m", "tui_crawler", "run", str(arguments.file), "--db", str(database), "--json"]
     words += ["--workers", str(arguments.workers), "--ignore-database-name"]
-    if arguments.max_requests is not None:
-        words += ["--max-requests", str(arguments.max_requests)]
-    if arguments.force_recrawl:
-        words.append("--force-recrawl")
-    if arguments.user_agent is not None:
-        words += ["--user-agent", arguments.user_agent]
-    if arguments.allow_impolite:
-        words.append("--allow-impolite")
+    for name in (*_OVERRIDES, "allow_impolite"):
+        if (value := getattr(arguments, name)) not in {None, False}:
+            words += [f"--{name.replace('_', '-')}", *(() if value is True else (str(value),))]
     return (*words, "--join")
 
 
 def overrides_of(arguments: argparse.Namespace) -> dict[str, object]:
     """The values of the command line that win over the configuration, by dotted key."""
-    given: dict[str, object] = {}
-    if arguments.max_requests is not None:
-        given["crawl.max_requests"] = arguments.max_requests
-    if arguments.force_recrawl:
-        given["crawl.force_recrawl"] = True
-    if arguments.user_agent is not None:
-        given["user_agent"] = arguments.user_agent
-    return given
+    given = ((key, getattr(arguments, name)) for name, key in _OVERRIDES.items())
+    return {key: value for key, value in given if value not in {None, False}}

@@ -17,13 +17,12 @@ from rich.console import Console
 from rich.text import Text
 
 from tui_crawler.cli.printer import LineQueue, Stream
-from tui_crawler.cli.run_ledger import OriginProgress, RunLedger
-from tui_crawler.cli.run_lines import run_on
-from tui_crawler.console.format import count, duration, elapsed, plural, rate
-from tui_crawler.console.glyphs import Mark, state_mark
-from tui_crawler.console.present.standing import end_mark
-from tui_crawler.console.safe_text import clip, fit, safe
+from tui_crawler.cli.run_watch import OriginProgress, RunLedger, run_on
 from tui_crawler.domain.event import Event
+from tui_crawler.text.format import count, duration, elapsed, plural, rate
+from tui_crawler.text.glyphs import StateGlyph, state_mark
+from tui_crawler.text.safe_text import clip, fit, safe
+from tui_crawler.text.standing import end_mark
 
 REDRAW_SECONDS = 0.25
 MOST_ORIGINS = 40
@@ -79,7 +78,7 @@ def _rest(origins: Sequence[OriginProgress]) -> str:
     return f"… and {plural(len(origins), 'more origin')}: " + ", ".join(f"{n} {word}" for word, n in states.items())
 
 
-def _mark(one: OriginProgress) -> Mark:
+def _mark(one: OriginProgress) -> StateGlyph:
     return end_mark(one.reason) if one.state == "finished" else state_mark(one.state)
 
 

@@ -1,4 +1,5 @@
-"""Watching a run from the command line: progress on a terminal, lines in a pipe, JSON for programs, then a summary."""
+"""Watching a run from the command line: what its events add up to, and they themselves as lines in a pipe, as JSON for
+programs, as progress on a terminal; then a summary."""
 
 from __future__ import annotations
 
@@ -6,18 +7,328 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Protocol
 
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, local_zone
 from tui_crawler.cli.printer import as_json as json_text
-from tui_crawler.cli.run_ledger import OriginProgress, RunLedger
-from tui_crawler.cli.run_lines import HURRIED, JsonLines, PlainLines, RunListener, event_line
-from tui_crawler.console.format import count, elapsed, plural
-from tui_crawler.console.safe_text import safe
 from tui_crawler.domain.cut import cut_words
-from tui_crawler.domain.endings import elsewhere_words, finish_words, run_end_words
 from tui_crawler.domain.event import Event
+from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, PatienceChange, is_problem
+from tui_crawler.domain.status_words import (
+    FinishReason,
+    elsewhere_words,
+    finish_words,
+    run_end_words,
+    unreachable_words,
+)
+from tui_crawler.text.format import clock, count, duration, elapsed, plural, seconds
+from tui_crawler.text.safe_text import safe
+
+RATE_SECONDS = 30
+"""The rate is the mean of so many seconds."""
+
+MOST_COMPLAINTS = 100
+
+_COMPLAINING = frozenset({"run_started", "worker_ended", "run_finished"})
+GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
+"""The finish reasons that make the exit status 1."""
+
+
+@dataclass(slots=True)
+class OriginProgress:
+    """How far one origin is. `until` is the epoch ms until which it waits; `setbacks` counts what cost patience;
+    `without_robots` says why its robots.txt could not be had the last time (raw), empty where it could."""
+
+    origin: str
+    state: str = "crawling"  # crawling, waiting, paused, finished
+    todo: int = 0
+    pages_done: int = 0
+    pages_failed: int = 0
+    not_canonical: int = 0
+    patience: int | None = None
+    delay_ms: int = 0
+    response_ms: int = 0
+    until: int = 0
+    last_exit_code: str = ""
+    reason: str = ""
+    setbacks: dict[str, int] = field(default_factory=dict)
+    without_robots: str = ""
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether this origin's run ended by patience or database_error."""
+        return self.reason in GAVE_UP
+
+    def eta_ms(self, now: int) -> int | None:
+        """When the todo list is done, in ms from `now` (epoch ms); None when that cannot be told."""
+        turn = self.delay_ms + self.response_ms
+        if self.state in {"paused", "finished"} or not self.todo or not turn:
+            return None
+        return max(0, self.until - now) + self.todo * turn
+
+
+class RunLedger:
+    """Folds the events of one run. Fields may be read at any time between two events; times are epoch ms.
+
+    `turns` counts those of the run that made a request, as `max_requests` does; those of its earlier life, too, when it
+    was continued. `todo`, `pages_done` and `pages_failed` are sums over its origins of how their pages stand, whichever
+    run brought them there.
+    `cut` counts what reading left out, by the names of `domain.cut`.
+    `trouble` is why the database takes nothing at present (raw), empty while it does; `complaints` the first of what
+    went wrong beside the crawl.
+    """
+
+    def __init__(self) -> None:
+        self.origins: dict[str, OriginProgress] = {}
+        self.started_at = 0
+        self.last_at = 0
+        self.turns = 0
+        self.todo = 0
+        self.pages_done = 0
+        self.pages_failed = 0
+        self.reason = ""
+        self.continued = False
+        self.trouble = ""
+        self.cut: Counter[str] = Counter()
+        self.complaints: list[str] = []
+        self._seconds: deque[tuple[int, int]] = deque()
+
+    @property
+    def elapsed_ms(self) -> int:
+        """From the first event to the last."""
+        return max(0, self.last_at - self.started_at)
+
+    def rate(self, now: int) -> float:
+        """Turns with a request per second over the last `RATE_SECONDS` before `now` (epoch ms)."""
+        last = now // 1_000
+        span = min(RATE_SECONDS, max(1, last - self.started_at // 1_000))
+        return sum(count for second, count in self._seconds if second > last - RATE_SECONDS) / span
+
+    def take(self, event: Event) -> None:
+        """Takes one event."""
+        extra = dict(event.extra)
+        if (complaint := complaint_of(event)) and len(self.complaints) < MOST_COMPLAINTS:
+            self.complaints.append(complaint)
+        self.started_at = self.started_at or event.at
+        self.last_at = max(self.last_at, event.at)
+        if event.origin:
+            self._take_origin(self.origins.setdefault(event.origin, OriginProgress(event.origin)), event, extra)
+        elif event.event == "run_started":
+            self.continued = bool(extra.get("continued"))
+            self.turns += number(extra, "requests", 0)
+        elif event.event == "database_failed":
+            self.trouble = str(extra.get("message", ""))
+        elif event.event == "database_restored":
+            self.trouble = ""
+        elif event.event == "run_finished":
+            self.reason = str(extra.get("reason", ""))
+            self.turns = number(extra, "requests", self.turns)
+            self.pages_done = number(extra, "pages_done", self.pages_done)
+            self.pages_failed = number(extra, "pages_failed", self.pages_failed)
+
+    def _take_origin(self, one: OriginProgress, event: Event, extra: Mapping[str, object]) -> None:
+        todo = number(extra, "todo", one.todo)
+        done = number(extra, "pages_done", one.pages_done)
+        failed = number(extra, "pages_failed", one.pages_failed)
+        self.todo += todo - one.todo
+        self.pages_done += done - one.pages_done
+        self.pages_failed += failed - one.pages_failed
+        one.todo, one.pages_done, one.pages_failed = todo, done, failed
+        match event.event:
+            case "attempt_finished" | "robots_fetched":
+                self._take_attempt(one, event, extra)
+            case "origin_waiting":
+                one.state, one.until = "waiting", number(extra, "until", 0)
+            case "origin_paused":
+                one.state = "paused"
+            case "origin_finished":
+                one.state, one.reason = "finished", str(extra.get("reason", ""))
+            case "origin_started":
+                one.state = "paused" if extra.get("paused") else "crawling"
+                one.reason = ""
+            case "origin_resumed":
+                one.state = "crawling"
+
+    def _take_attempt(self, one: OriginProgress, event: Event, extra: Mapping[str, object]) -> None:
+        one.last_exit_code = event.exit_code
+        one.not_canonical += event.exit_code == ExitCode.not_canonical.name
+        cut = extra.get("cut")
+        self.cut.update(cut if isinstance(cut, list) else ())
+        one.without_robots = _without_robots(event, extra)
+        if one.state != "paused":
+            one.state = "crawling"
+        one.delay_ms = number(extra, "delay_ms", one.delay_ms)
+        before, one.patience = one.patience, number(extra, "patience", -1)
+        if one.reason in GAVE_UP and one.patience > 0:  # the operator has topped it up
+            one.reason = ""
+        lost = before is None or before < 0 or one.patience < before
+        if lost and costs_patience(event.exit_code):
+            one.setbacks[event.exit_code] = one.setbacks.get(event.exit_code, 0) + 1
+        if extra.get("response_ms") is not None:
+            one.response_ms = number(extra, "response_ms", 0)
+            self._count_turn(event.at)
+
+    def _count_turn(self, at: int) -> None:
+        self.turns += 1
+        second = at // 1_000
+        if self._seconds and self._seconds[-1][0] == second:
+            self._seconds[-1] = (second, self._seconds[-1][1] + 1)
+        else:
+            self._seconds.append((second, 1))
+            while self._seconds[0][0] <= second - RATE_SECONDS:
+                self._seconds.popleft()
+
+
+def _without_robots(event: Event, extra: Mapping[str, object]) -> str:
+    """Why a robots.txt could not be had; empty for one that could, and for a page: without rules none is asked for."""
+    code = ExitCode.__members__.get(event.exit_code)
+    if event.event != "robots_fetched" or not is_problem(code, AttemptKind.robots.value):
+        return ""
+    status = extra.get("http_status")
+    return unreachable_words(status if isinstance(status, int) else None, str(extra.get("message", "")))
+
+
+def complaint_of(event: Event) -> str:
+    """What went wrong beside the crawl (raw), for stderr: a worker that is gone, why a run ended as it did, what the
+    machine does not allow it; mostly empty."""
+    return str(dict(event.extra).get("message", "")) if event.event in _COMPLAINING else ""
+
+
+def number(extra: Mapping[str, object], key: str, default: int) -> int:
+    """A whole number of an event's further fields, or `default`."""
+    value = extra.get(key)
+    return value if isinstance(value, int) else default
+
+
+def costs_patience(exit_code: str) -> bool:
+    """Whether an exit code (by name) can cost an origin patience."""
+    code = ExitCode.__members__.get(exit_code)
+    return code is not None and DISPOSITIONS[code].patience is not PatienceChange.none
+
+
+LONG_WAIT_MS = 30_000
+"""A wait shorter than this is the usual delay and worth no line."""
+
+HURRIED = frozenset({"operator", "interrupted"})
+"""After these ends of a run (`run_finished`) nobody waits any more for who reads its output."""
+
+_PLAIN: Mapping[str, str] = {
+    "origin_paused": "paused {origin}",
+    "origin_resumed": "resumed {origin}",
+    "database_failed": "the database takes nothing: {message}",
+    "database_restored": "the database takes rows again",
+    "worker_ended": "{message}",
+}
+
+
+class RunListener(Protocol):
+    """Who is told of a run. Whoever carries the run out puts a function into `stop_run` that ends it.
+
+    The listener calls it, from within `on_event`, when nobody reads its output any more.
+    """
+
+    stop_run: Callable[[], None]
+
+    def on_event(self, event: Event) -> None:
+        """Takes one event; raises nothing."""
+
+
+class JsonLines:
+    """One JSON object per event."""
+
+    def __init__(self, printer: Printer) -> None:
+        self.stop_run: Callable[[], None] = run_on
+        self._printer = printer
+
+    def on_event(self, event: Event) -> None:
+        """Prints the event at once."""
+        if complaint := complaint_of(event):
+            self._printer.error(complaint)
+        if event.event == "run_finished":
+            self._printer.end(hurry=dict(event.extra).get("reason") in HURRIED)
+        if self._printer.closed:
+            return
+        if not self._printer.document(event.as_document()):
+            self.stop_run()
+
+
+class PlainLines:
+    """One line per event that is worth one; a quiet printer gets none and only the ledger is kept."""
+
+    def __init__(self, printer: Printer, ledger: RunLedger, zone: tzinfo) -> None:
+        self.stop_run: Callable[[], None] = run_on
+        self._printer = printer
+        self._ledger = ledger
+        self._zone = zone
+
+    def on_event(self, event: Event) -> None:
+        """Prints the event at once."""
+        self._ledger.take(event)
+        if complaint := complaint_of(event):
+            self._printer.error(complaint)
+        if self._printer.quiet or self._printer.closed:
+            return
+        text = event_line(event)
+        if text and not self._printer.line(f"{clock(event.at, self._zone)} {text}"):
+            self.stop_run()
+
+
+def run_on() -> None:
+    """What `stop_run` does before somebody carries the run out: nothing."""
+
+
+def event_line(event: Event) -> str:
+    """An event as one line without its time; empty when it is worth none. Crawled strings are made safe."""
+    extra = dict(event.extra)
+    origin = safe(event.origin)
+    match event.event:
+        case "run_started":
+            word = "run continued" if extra.get("continued") else "run started"
+            return f"{word}: {plural(number(extra, 'origins', 0), 'origin')}"
+        case "robots_fetched":
+            return _attempt("robots", event, extra)
+        case "attempt_finished":
+            return _attempt(str(extra.get("kind", "page")), event, extra)
+        case "todo_filled":
+            todo, refused = number(extra, "todo", 0), number(extra, "refused", 0)
+            return f"filled {origin}: {todo} on the todo list, {refused} refused" if todo or refused else ""
+        case "origin_waiting":
+            wait = number(extra, "until", 0) - event.at
+            return f"waits {origin}: {duration(wait)}" if wait >= LONG_WAIT_MS else ""
+        case "origin_started" if extra.get("paused"):
+            return f"paused {origin}, as it was left; tui-crawler resume takes it up again"
+        case name if name in _PLAIN:
+            return _PLAIN[name].format(origin=origin, message=safe(str(extra.get("message", ""))))
+        case "output_left_out":
+            return f"{plural(number(extra, 'lines', 0), 'line')} left out: nobody has read this output"
+        case "origin_finished":
+            return (
+                f"finished {origin}: {finish_words(safe(str(extra.get('reason', ''))))}; "
+                f"{plural(number(extra, 'pages_done', 0), 'page')} done, {number(extra, 'pages_failed', 0)} failed"
+            )
+        case _:
+            return ""
+
+
+def _attempt(kind: str, event: Event, extra: Mapping[str, object]) -> str:
+    status = extra.get("http_status")
+    took = extra.get("response_ms")
+    words = [f"{safe(kind):<6} {safe(event.exit_code):<24} {status if isinstance(status, int) else '-':>3}"]
+    words.append(f"{seconds(took) if isinstance(took, int) else '-':>6}  {safe(event.url, 2_048)}")
+    new = number(extra, "new_pages", 0)
+    notes = [f"{new} new"] if new else []
+    message = extra.get("message")
+    if isinstance(message, str) and message:
+        notes.append(safe(message, 200))
+    cut = extra.get("cut")
+    if isinstance(cut, list):
+        notes.append(f"cut: {', '.join(cut)}")
+    return " ".join(words) + (f"  ({'; '.join(notes)})" if notes else "")
+
 
 NAMED = 20
 """So many origins of a kind are named; the others are counted."""
@@ -56,8 +367,7 @@ def watch(printer: Printer, as_json: bool, carry_out: Callable[[RunListener], in
         for complaint in ledger.complaints:
             printer.error(complaint)
     else:
-        zone = datetime.now(UTC).astimezone().tzinfo or UTC
-        status = carry_out(PlainLines(printer, ledger, zone))
+        status = carry_out(PlainLines(printer, ledger, local_zone()))
     printer.end(hurry=ledger.reason in HURRIED)
     if not printer.quiet:
         printer.lines(summary(ledger))
@@ -98,7 +408,7 @@ def summary(ledger: RunLedger) -> Iterator[str]:
             yield f"{plural(len(others), 'origin')} ended early: {finish_words(reason)}"
             yield from _named(others)
     for one in ledger.origins.values():
-        if words := elsewhere_words(one.not_canonical, one.pages_done + one.pages_failed):
+        if words := elsewhere_words(one.not_canonical, one.pages_done + one.pages_failed, one.todo):
             yield f"⚠ {safe(one.origin)}: {words}"
 
 
@@ -116,12 +426,12 @@ def gave_up_words(one: OriginProgress) -> str:
         return safe(one.without_robots)
     causes = sorted(one.setbacks.items(), key=lambda item: -item[1])
     after = ", ".join(f"{number} × {code}" for code, number in causes)
-    return finish_words(one.reason) + (f" after {after}" if after and one.reason == "patience" else "")
+    return finish_words(one.reason) + (f" after {after}" if after and one.reason == FinishReason.patience else "")
 
 
 def _lost_to_robots(one: OriginProgress) -> bool:
     """Whether it gave up because its robots.txt could not be had."""
-    return one.reason == "patience" and bool(one.without_robots)
+    return one.reason == FinishReason.patience and bool(one.without_robots)
 
 
 def _named(origins: Iterable[OriginProgress]) -> Iterator[str]:

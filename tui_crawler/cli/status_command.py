@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 from textwrap import wrap
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import operator_name
-from tui_crawler.cli.database_choice import existing_database, reports_of
+from tui_crawler.cli.known_names import existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import Printer, Squeeze, columns, picked, safe, terminal_width
-from tui_crawler.cli.problem import ExitStatus
-from tui_crawler.console.format import count, date_time, elapsed, plural, seconds, size, span
+from tui_crawler.cli.printer import Printer, Squeeze, columns, local_zone, picked, safe, terminal_width
+from tui_crawler.domain.status import OriginPhase
+from tui_crawler.text.format import count, date_time, elapsed, plural, seconds, size, span
 
 if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView, RunView, TotalsView
@@ -40,6 +40,7 @@ def declare(commands: CommandSet) -> None:
         execute,
         "Shows the newest run, the totals, and for each origin how far it is and why it makes no request now. Pending "
         "are the pages with tries left: new ones and failed ones, which count as failed, too.",
+        examples=("status", "status --json | jq '.origins[] | select(.failed > 0) | .origin'"),
     )
     add_common(parser)
 
@@ -53,23 +54,19 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         cut, waiting = reports.pages_cut(), reports.documents_waiting()
     every = tuple(sorted(stored, key=lambda one: one.origin))
     now = time.time_ns() // 1_000_000
-    zone = datetime.now(UTC).astimezone().tzinfo or UTC
+    zone = local_zone()
     origins = tuple(at_rest(one, run) for one in every)
     aloft = flying(origins)
     reasons = [_idle_reason(one, now, run, zone, aloft[one.worker]) for one in origins]
+    document: dict[str, object] = {
+        "run": None if run is None else picked(run, _RUN) | {"warnings": list(run.warnings)},
+        "totals": picked(totals, _TOTALS) | {"exit_codes": dict(totals.exit_codes), "cut": cut, "waiting": waiting},
+    }
     if arguments.json:
-        printer.document(
-            {
-                "run": None if run is None else picked(run, _RUN) | {"warnings": list(run.warnings)},
-                "totals": picked(totals, _TOTALS)
-                | {"exit_codes": dict(totals.exit_codes), "cut": cut, "waiting": waiting},
-                "origins": [_origin_document(*one, now) for one in zip(every, origins, reasons, strict=True)],
-            }
-        )
-    else:
-        rows = tuple(zip(origins, reasons, strict=True))
-        printer.lines(_lines(run, totals, (cut, waiting), rows, now, zone, terminal_width()))
-    return ExitStatus.ok
+        document["origins"] = [_origin_document(*one, now) for one in zip(every, origins, reasons, strict=True)]
+    rows = tuple(zip(origins, reasons, strict=True))
+    lines = _lines(run, totals, (cut, waiting), rows, now, zone, terminal_width())
+    return printer.answer(arguments.json, document, lines)
 
 
 def _origin_document(one: OriginView, rests: OriginView, reason: str, now: int) -> dict[str, object]:
@@ -77,8 +74,8 @@ def _origin_document(one: OriginView, rests: OriginView, reason: str, now: int) 
     from tui_crawler.domain.eta import estimate
 
     state = one.state
-    if state == "BUSY" and rests is not one:  # the engine died: what `v_origin` says once its request is no more
-        state = "WAITING" if max(one.next_request_at, one.asleep_until) > now else "READY"
+    if state == OriginPhase.busy and rests is not one:  # the engine died; so `v_origin` has it without its request
+        state = OriginPhase.waiting if max(one.next_request_at, one.asleep_until) > now else OriginPhase.ready
     document = picked(one, _ORIGIN) | {"state": state, "eta_s": estimate(rests, now).seconds, "idle_reason": reason}
     return document | picked(one, "not_canonical warning")
 
@@ -100,7 +97,7 @@ def _lines(
 ) -> Iterator[str]:
     """Run, totals, and each origin with why it makes no request; states in the words of the console. No line is wider
     than `width` cells. `of_documents`: how many were not read whole, and wait for validators and data rules."""
-    from tui_crawler.console.present.standing import standing
+    from tui_crawler.text.standing import standing
 
     yield from _wrapped(_run_line(run, totals.pending, now, zone), width)
     for warning in () if run is None else run.warnings:
@@ -156,8 +153,8 @@ def _eta(one: OriginView, now: int) -> str:
 
 
 def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
-    from tui_crawler.domain.endings import BROKEN_OFF, run_end_words
     from tui_crawler.domain.idle_reason import end_of_run, held_up_words, worked_ms
+    from tui_crawler.domain.status_words import BROKEN_OFF, run_end_words
 
     if run is None:
         return "no run has started yet"

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.actions import Tell, carry_out_all
-from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.known_names import check_pattern, crawl_urls, exit_code_name, known_jobs, known_origins
+from tui_crawler.cli.known_names import (
+    check_pattern,
+    crawl_urls,
+    existing_database,
+    exit_code_name,
+    known_jobs,
+    known_origins,
+    reports_of,
+)
 from tui_crawler.cli.options import CommandSet, add_common, duration, moment, words
-from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.cli.printer import Printer, Progress, safe
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.console.format import plural
+from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import Command
 
 _BESIDE = frozenset({"let_go", "in_force"})
 """What stands in an outcome beside the names of origins."""
-BULK = 10_000
-"""So many seeds are handed over in one action."""
-_BAD_LINES_TOLD = 20
+BULK = 20_000
+"""So many seeds are read and handed over in one action; those of a longer list are stored before it goes on."""
+_REFUSED_TOLD = 20
 
 
 _ORDERS = (
@@ -33,30 +39,34 @@ _ORDERS = (
         "make no further request to these origins",
         "Makes no further request to these origins after the one under way. The pause is kept in the database "
         "until resume takes it off.",
+        ("pause example.org", "pause --all"),
     ),
-    ("resume", "take the pause off these origins", ""),
+    ("resume", "take the pause off these origins", "", ("resume example.org", "resume --all")),
     (
         "stop",
         "finish these origins for this run",
         "Finishes these origins for this run; their pages are kept and the next run starts them again.",
+        ("stop https://example.org", "stop --all"),
     ),
     (
         "top-up",
         "put the patience of these origins back to full",
         "Puts the patience of these origins back to full; one that had given up goes on.",
+        ("top-up example.org",),
     ),
     (
         "refetch",
         "fetch robots.txt of these origins again at once",
         "Makes robots.txt of these origins due at once. The delay is kept, and the rules in force hold until then.",
+        ("refetch example.org",),
     ),
 )
 
 
 def declare(commands: CommandSet) -> None:
     """Declares the commands."""
-    for word, summary, description in _ORDERS:
-        parser = commands.add(word, summary, partial(_steer, word), description)
+    for word, summary, description, examples in _ORDERS:
+        parser = commands.add(word, summary, partial(_steer, word), description, examples)
         parser.add_argument("origins", metavar="ORIGIN", nargs="*", help="scheme and host, or the host alone")
         parser.add_argument("--all", action="store_true", help="every origin")
         add_common(parser)
@@ -65,11 +75,18 @@ def declare(commands: CommandSet) -> None:
         "ask an origin less often than it has to allow",
         _delay,
         "Sets a delay of your own for an origin. It only ever slows down: robots.txt, configuration and floor hold.",
+        examples=("delay example.org 10s", "delay example.org 0s"),
     )
     delay.add_argument("origin", metavar="ORIGIN", help="scheme and host, or the host alone")
     delay.add_argument("wait", metavar="DURATION", type=duration, help="5s, '1 minute'; 0s takes it off")
     add_common(delay)
-    add = commands.add("add", "add seeds, also while a run is live", _add, "Adds seeds, also while a run is live.")
+    add = commands.add(
+        "add",
+        "add seeds, also while a run is live",
+        _add,
+        "Adds seeds, also while a run is live.",
+        examples=("add https://example.org/new/", "sort -u urls.txt | tui-crawler add -"),
+    )
     add.add_argument("urls", metavar="URL", nargs="*", help="a seed, or a file of seeds, one a line; - reads stdin")
     add.add_argument("--file", metavar="FILE", help="read many from a file, one a line; # begins a comment")
     add.add_argument("--job", metavar="JOB", default="", help="the job they belong to")
@@ -86,6 +103,7 @@ def declare(commands: CommandSet) -> None:
         "Gives failed pages their tries back; in a live run they come next of all that their origin has to ask for. It "
         "gives no patience: an origin that gave up goes on with the next run. URLs, exit codes and origins narrow each "
         "other.",
+        examples=("retry --exit-code request_timeout,connection_failed", "retry --origin example.org"),
     )
     retry.add_argument("urls", metavar="URL", nargs="*", help="a failed page")
     retry.add_argument(
@@ -96,9 +114,11 @@ def declare(commands: CommandSet) -> None:
 
 
 def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.config.units import show_duration
+    from tui_crawler.config.units import WEEK, show_duration
     from tui_crawler.domain.command import SetDelay
 
+    if arguments.wait > WEEK:
+        raise UsageProblem(f"a delay is at most {show_duration(WEEK)}", hint="tui-crawler pause ORIGIN has no end")
     database = existing_database(arguments)
     (origin,) = _origins(database, (arguments.origin,))
     done = f"your delay is set to {show_duration(arguments.wait)}:" if arguments.wait else "your delay is taken off:"
@@ -125,6 +145,7 @@ def _steer(word: str, arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _add(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.cli.seed_list import SeedList
     from tui_crawler.domain.command import AddSeeds
 
     if arguments.pattern:
@@ -139,89 +160,42 @@ def _add(arguments: argparse.Namespace, printer: Printer) -> int:
         with reports_of(database) as reports:
             return frozenset(one.origin for one in reports.origins_changed(0).rows)
 
-    urls = _read_seeds(arguments.urls, arguments.file, known, printer)
-    commands = [
-        AddSeeds(urls[start : start + BULK], arguments.job, arguments.pattern, arguments.force, arguments.not_before)
-        for start in range(0, len(urls), BULK)
-    ]
-    return carry_out_all(database, commands, _telling("added"), printer, as_json=arguments.json)
-
-
-def _read_seeds(
-    words: Sequence[str], file: str | None, known: Callable[[], Set[str]], printer: Printer
-) -> tuple[str, ...]:
-    """The normalised seeds, each once, in their order; a word that is a file stands for the lines in it. Without a
-    scheme they are read as the console reads them, by the origins that are `known`; but a word that has neither a path
-    nor a port may be a mistyped file, and is none.
-
-    A bad URL among the arguments is a UsageProblem. In a list (`-`, a file) it is told with its line and left
-    out; a list without a single good one is a UsageProblem, too.
-    """
-    from tui_crawler.console.present.seeds import Seeds, read_seed, scheme_words
-    from tui_crawler.domain.url import CrawlUrl, InvalidUrl
-
-    seeds: dict[str, str] = {}  # and the scheme that was taken, empty where one was written
-    bad: list[str] = []
-
-    def take(raw: str) -> CrawlUrl | InvalidUrl:
-        written = "://" in raw
-        url = read_seed(raw, frozenset() if written else known())
-        if isinstance(url, CrawlUrl):
-            seeds.setdefault(url.href, "" if written else url.scheme)
-        return url
-
-    files = [word for word in words if _is_file(word)]
-    for word in words:
-        if word == "-" or word in files:
-            continue
-        url = take(word)
-        if isinstance(url, InvalidUrl):
-            bad.append(f"{url.raw} {url.reason}")
-        elif "/" not in word and ":" not in word:
-            bad.append(f"there is no file {word}; did you mean {url.href}?")
-    if bad:
-        raise UsageProblem(*bad)
-    told = 0
-    for place, line in _listed("-" in words, files if file is None else [*files, file]):
-        url = take(line)
-        if isinstance(url, InvalidUrl):
-            told += 1
-            if told <= _BAD_LINES_TOLD:
-                printer.note(f"{place}: {url.raw[:200]} {url.reason}")
-    if told:
-        printer.note(f"{told} of the listed lines cannot be crawled and were left out")
-    if taken := scheme_words(Seeds(schemes=tuple(dict.fromkeys(filter(None, seeds.values()))))):
-        printer.note(taken)
-    if not seeds:
-        raise UsageProblem("no seed is named", hint="tui-crawler add URL…, a file, or - to read them from stdin")
-    return tuple(seeds)
-
-
-def _is_file(word: str) -> bool:
-    """Whether a word is the name of a file here; a URL with its scheme never is."""
+    added = _Added(arguments, printer)
+    seeds = SeedList(known, printer).read(arguments.urls, arguments.file, BULK)
+    commands = (
+        AddSeeds(urls, arguments.job, arguments.pattern, arguments.force, arguments.not_before) for urls in seeds
+    )
     try:
-        return "://" not in word and Path(word).is_file()
-    except (OSError, ValueError):  # a name no file can have
-        return False
+        return carry_out_all(database, commands, added.take, printer, as_json=arguments.json)
+    finally:
+        added.tell()
 
 
-def _listed(stdin: bool, files: Sequence[str]) -> Iterator[tuple[str, str]]:
-    if stdin:
-        lines = (line.decode("utf-8-sig", "replace") for line in sys.stdin.buffer)
-        yield from _numbered("stdin", lines)
-    for file in files:
-        try:
-            with Path(file).open(encoding="utf-8-sig", errors="replace") as text:
-                yield from _numbered(file, text)
-        except OSError as error:
-            raise UsageProblem(f"{file} cannot be read: {error.strerror}") from error
+class _Added:
+    """What the actions of one command have added, told at its end, however that comes; progress until then."""
 
+    def __init__(self, arguments: argparse.Namespace, printer: Printer) -> None:
+        self._progress, self._printer = Progress("URLs stored"), printer
+        self._shows = not (arguments.quiet or arguments.json)
+        self._sums: dict[str, Any] = {}
 
-def _numbered(name: str, lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            yield f"{name}:{number}", text
+    def take(self, _before: object, after: object) -> Iterable[str]:
+        """Adds the outcome of an action; tells nothing yet."""
+        match after, self._sums:
+            case {"added": int(added), "known": int(known), **rest}, sums:
+                refused = rest.get("refused")
+                told = [*sums.get("refused", ()), *(refused if isinstance(refused, list) else ())][:_REFUSED_TOLD]
+                both = sums.get("added", 0) + added, sums.get("known", 0) + known
+                self._sums = {"added": both[0], "known": both[1], "refused": told}
+                if self._shows:
+                    self._progress(sum(both))
+        return ()
+
+    def tell(self) -> None:
+        """What was added so far."""
+        self._progress.clear()
+        if self._sums:
+            self._printer.lines(_telling("added")(None, self._sums))
 
 
 def _retry(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -248,7 +222,7 @@ def _telling_retry(database: Path) -> Tell:
     put_back = _telling("put back")
 
     def tell(before: object, after: object) -> Iterable[str]:
-        from tui_crawler.console.uptake import gave_up, gave_up_words
+        from tui_crawler.console.operator.retry_start import gave_up, gave_up_words
 
         yield from put_back(before, after)
         names = after.get("retried") if isinstance(after, dict) else None

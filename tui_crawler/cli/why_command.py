@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import operator_name
-from tui_crawler.cli.database_choice import existing_database, reports_of
-from tui_crawler.cli.known_names import known_jobs
+from tui_crawler.cli.known_names import existing_database, known_jobs, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import LINE_LIMIT, Printer, picked, safe, terminal_width
-from tui_crawler.cli.problem import ExitStatus
-from tui_crawler.console.format import date_time, phase
+from tui_crawler.cli.printer import LINE_LIMIT, Printer, local_zone, picked, safe, terminal_width
+from tui_crawler.text.format import date_time, phase
 
 if TYPE_CHECKING:
     from tui_crawler.domain.explanation import Explanation
@@ -41,6 +39,7 @@ def declare(commands: CommandSet) -> None:
         "Shows the whole decision chain of one URL: what it is normalised to, its origin, each filter and policy with "
         "the line that decided, robots.txt, when it is due, its place in the queue, its attempts, and the path that "
         "led to it from a seed. Works for URLs that were never seen, too.",
+        examples=("why https://example.org/missing", "why https://example.org/ --verbose"),
     )
     parser.add_argument("url", metavar="URL", help="any URL")
     parser.add_argument("--job", metavar="JOB", default="", help="in this job (else: in the one that knows the URL)")
@@ -52,18 +51,15 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `why`."""
     from tui_crawler.wiring.explain import Explainer
 
-    zone = datetime.now(UTC).astimezone().tzinfo or UTC
+    zone = local_zone()
     with reports_of(existing_database(arguments)) as reports:
         if arguments.job:
             known_jobs((arguments.job,), reports)
         asked = Explainer(reports, zone=zone, you=operator_name())
         explanation = asked.explain(arguments.url, time.time_ns() // 1_000_000, arguments.job)
-    if arguments.json:
-        printer.document(_document(explanation))
-    else:
-        width = max(60, terminal_width() or LINE_LIMIT)
-        printer.lines(_lines(explanation, width, zone, verbose=arguments.verbose))
-    return ExitStatus.ok
+    width = max(60, terminal_width() or LINE_LIMIT)
+    lines = _lines(explanation, width, zone, verbose=arguments.verbose)
+    return printer.answer(arguments.json, _document(explanation), lines)
 
 
 def _document(explanation: Explanation) -> dict[str, object]:
@@ -86,8 +82,8 @@ def _document(explanation: Explanation) -> dict[str, object]:
 
 def _lines(explanation: Explanation, width: int, zone: tzinfo, *, verbose: bool) -> Iterator[str]:
     """The answer on one screen: the verdict first, then the chain, the path and the last attempts."""
-    from tui_crawler.console.safe_text import clip
     from tui_crawler.domain.cut import cut_words
+    from tui_crawler.text.safe_text import clip
 
     yield safe(explanation.url, _URL_LENGTH)
     word = explanation.answer.value.upper().replace("_", " ")

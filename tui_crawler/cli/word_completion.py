@@ -22,10 +22,10 @@ from argcomplete.completers import SuppressCompleter
 from argcomplete.finders import CompletionFinder
 from argcomplete.lexers import split_line
 
-from tui_crawler.cli.database_choice import existing_database, reports_of
+from tui_crawler.cli.known_names import existing_database, reports_of
 
 if TYPE_CHECKING:
-    from tui_crawler.storage.reports import Reports
+    from tui_crawler.storage.reports.reports import Reports
 
 MOST_VALUES = 1_000
 """So many names of a database are offered; who has more types another letter."""
@@ -135,7 +135,7 @@ def _exit_codes(prefix: str, _: argparse.Namespace) -> Iterator[str]:
 
 
 def _commands(prefix: str, _: argparse.Namespace) -> Iterator[str]:
-    from tui_crawler.cli.parser import completed_by
+    from tui_crawler.cli.main import completed_by
 
     found = (action for action in completed_by([])._actions if isinstance(action, argparse._SubParsersAction))
     return (name for action in found for name in action.choices if name.startswith(prefix))

@@ -9,8 +9,8 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.config.kinds import text_of
-from tui_crawler.config.problem import Mark, Refused, visible
-from tui_crawler.config.reader import Reader
+from tui_crawler.config.problem import BadValue, SourcePlace, visible
+from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import Node, describe
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ class DatabaseName:
 
     accepts = "the path of an SQLite file"
 
-    def read(self, node: Node, at: str, reader: Reader) -> Database:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> Database:
         text = text_of(node, self)
         if not text or len(text) > _LONGEST or not text.isprintable():
-            raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}")
+            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}")
         if "://" in text:
             sqlite = "this version keeps crawls in SQLite files" if text.startswith("postgres") else "name a plain file"
-            raise Refused(node.mark, f"expected {self.accepts}, found a URL", sqlite)  # which may hold a password
+            raise BadValue(node.mark, f"expected {self.accepts}, found a URL", sqlite)  # which may hold a password
         if text.lower().startswith("file:") or text == ":memory:":
-            raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}", "name a plain file")
+            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", "name a plain file")
         path = (reader.folder / text).absolute()
         if reader.looks_at_files:
             check_file(path, node.mark)
@@ -55,29 +55,29 @@ class DatabaseName:
         return {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 
 
-def check_file(path: Path, mark: Mark) -> None:
+def check_file(path: Path, mark: SourcePlace) -> None:
     """Raises Refused unless `path` can be the database: its folder exists, and what is there already is an
     SQLite file or empty. Nothing is made or changed."""
     shown = visible(str(path), 200)
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise Refused(mark, f"{shown} is a folder", "name a file in it")
+            raise BadValue(mark, f"{shown} is a folder", "name a file in it")
         if not stat.S_ISREG(status.st_mode):
-            raise Refused(mark, f"{shown} is a device, not a file", "name a plain file")
+            raise BadValue(mark, f"{shown} is a device, not a file", "name a plain file")
         with path.open("rb") as file:
             head = file.read(len(SQLITE_MAGIC))
     except FileNotFoundError:
         if not path.parent.is_dir():
-            raise Refused(
+            raise BadValue(
                 mark, f"the folder {visible(str(path.parent), 200)} does not exist", "make it first"
             ) from None
         return
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Refused(mark, f"{shown} cannot be read: {reason.lower()}") from None
+        raise BadValue(mark, f"{shown} cannot be read: {reason.lower()}") from None
     if head and head != SQLITE_MAGIC:
-        raise Refused(mark, f"{shown} is not an SQLite database", "name another file; this one is left as it is")
+        raise BadValue(mark, f"{shown} is not an SQLite database", "name another file; this one is left as it is")
 
 
 def guard_database(config: Config, opened: Path | str) -> str | None:

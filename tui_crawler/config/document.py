@@ -1,17 +1,57 @@
-"""Documentation made from the table of keys: docs/configuration.md and the JSON Schema."""
+"""What is made from the table of keys: docs/configuration.md, the JSON Schema, and the effective configuration (every
+value, and where it comes from)."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from tui_crawler.config.kinds import Kind, Nullable, Size, Span
-from tui_crawler.config.matcher import FIELDS, OPS, matcher_schema
-from tui_crawler.config.schema import ROOT
-from tui_crawler.config.table import Key, ListOf, Table, inner_table
+from tui_crawler.config.kinds import Duration, Nullable, Size, ValueKind
+from tui_crawler.config.policies import EXCLUSIONS, FIELDS, OPS, POLICIES, RULES, WHITELIST, matcher_schema
+from tui_crawler.config.schema import DEFAULT, ROOT, Config
+from tui_crawler.config.table import ConfigKey, ListOf, Table, inner_table
 from tui_crawler.config.units import DURATION_FORMS, SIZE_FORMS, show_duration, show_size
+from tui_crawler.domain.policy import PolicySet
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One key of the effective configuration. `value` is JSON, written as a user would write it (`30m`, `10MiB`);
+    `source` is `file:line`, "command line" or "default"."""
+
+    key: str
+    value: Any
+    source: str
+
+
+def effective(config: Config) -> tuple[Setting, ...]:
+    """Every key with its value and source, in the order of the documentation. A list is one setting."""
+    sources = dict(config.sources)
+    return tuple(Setting(key, value, sources.get(key, DEFAULT)) for key, value in _settings(ROOT, config, ""))
+
+
+def _settings(table: Table, value: Any, at: str) -> Iterator[tuple[str, Any]]:
+    for key in table.keys:
+        path = f"{at}.{key.name}" if at else key.name
+        inner = getattr(value, key.attribute)
+        if isinstance(key.kind, Table) and key.kind.unbuild is None:
+            yield from _settings(key.kind, inner, path)
+        else:
+            yield path, key.kind.show(inner)
+
+
+def rules_document(policies: PolicySet) -> dict[str, Any]:
+    """Policies, rules, exclusions and whitelist as JSON in the form of the configuration (`rules show`)."""
+    return {
+        "policies": POLICIES.show(policies),
+        "rules": RULES.show(policies.rules),
+        "exclusions": EXCLUSIONS.show(policies.exclusions),
+        "whitelist": WHITELIST.show(policies.whitelist),
+    }
+
 
 _INTRODUCTION = f"""\
 # Configuration
@@ -69,11 +109,11 @@ def _rows(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _name(key: Key) -> str:
+def _name(key: ConfigKey) -> str:
     return f"`{key.name}` (or `{key.alias}`)" if key.alias else f"`{key.name}`"
 
 
-def _default(key: Key) -> str:
+def _default(key: ConfigKey) -> str:
     if key.required:
         return "required"
     if isinstance(key.kind, Table):
@@ -84,11 +124,11 @@ def _default(key: Key) -> str:
     return f"`{shown if isinstance(shown, str) else json.dumps(shown)}`"
 
 
-def _accepted(kind: Kind) -> str:
+def _accepted(kind: ValueKind) -> str:
     match kind:
         case Table():
             return "a mapping"
-        case Span(least, most):
+        case Duration(least, most):
             return f"a duration, {show_duration(least)} to {show_duration(most)}"
         case Size(least, most):
             return f"a size, {show_size(least)} to {show_size(most)}"

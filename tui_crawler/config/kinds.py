@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tui_crawler.config.problem import Refused
-from tui_crawler.config.reader import Reader
+from tui_crawler.config.problem import BadValue
+from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import MappingNode, Node, Scalar, describe, is_null, value_of
 from tui_crawler.config.units import (
     DURATION_FORMS,
@@ -20,18 +19,19 @@ from tui_crawler.config.units import (
     show_size,
 )
 from tui_crawler.domain.pattern import BadPattern, Pattern
+from tui_crawler.domain.record import dataclass
 
 LARGEST = 2**53 - 1  # the largest whole number a JSON reader keeps exactly
 
 
-class Kind(Protocol):
+class ValueKind(Protocol):
     """What a value may be. `read` raises Refused (or Incomplete, when a part of it is reported already)."""
 
     @property
     def accepts(self) -> str:
         """What is accepted, to follow "expected"."""
 
-    def read(self, node: Node, at: str, reader: Reader) -> Any:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> Any:
         """The value of `node`, which stands at the dotted key `at`."""
 
     def show(self, value: Any) -> Any:
@@ -53,12 +53,12 @@ class Plain:
         return {"type": "string", "minLength": 1}
 
 
-def expected(kind: Kind, node: Node, suggestion: str = "") -> Refused:
+def expected(kind: ValueKind, node: Node, suggestion: str = "") -> BadValue:
     """The refusal of a value of the wrong type."""
-    return Refused(node.mark, f"expected {kind.accepts}, found {describe(node)}", suggestion)
+    return BadValue(node.mark, f"expected {kind.accepts}, found {describe(node)}", suggestion)
 
 
-def text_of(node: Node, kind: Kind, may_quote: bool = False) -> str:
+def text_of(node: Node, kind: ValueKind, may_quote: bool = False) -> str:
     """The text of a node. Raises Refused for everything else; `may_quote` hints at quotes for a number."""
     if not isinstance(node, Scalar):
         raise expected(kind, node)
@@ -69,10 +69,15 @@ def text_of(node: Node, kind: Kind, may_quote: bool = False) -> str:
     raise expected(kind, node, hint)
 
 
+def similar(word: str, known: tuple[str, ...]) -> str:
+    """The suggestion of the nearest known word, empty when none is near."""
+    close = difflib.get_close_matches(word.lower().replace("-", "_"), known, 1)
+    return f"did you mean {close[0]}?" if close else ""
+
+
 def nearest(word: str, known: tuple[str, ...]) -> str:
     """The suggestion of the nearest known word, or the list of them when none is near."""
-    close = difflib.get_close_matches(word.lower().replace("-", "_"), known, 1)
-    return f"did you mean {close[0]}?" if close else f"accepted: {', '.join(known)}"
+    return similar(word, known) or f"accepted: {', '.join(known)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +93,12 @@ class Text(Plain):
     def accepts(self) -> str:
         return self.what
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self, may_quote=True)
         if not self.shortest <= len(text) <= self.longest:
-            raise Refused(node.mark, f"expected {self.what} of {self.shortest} to {self.longest} characters")
+            raise BadValue(node.mark, f"expected {self.what} of {self.shortest} to {self.longest} characters")
         if not all(c.isprintable() or (self.lines and c in "\n\t") for c in text):
-            raise Refused(node.mark, f"{describe(node)} holds a control character", "remove it")
+            raise BadValue(node.mark, f"{describe(node)} holds a control character", "remove it")
         return text
 
     def json_schema(self) -> dict[str, Any]:
@@ -105,7 +110,7 @@ class Flag(Plain):
 
     accepts = "true or false"
 
-    def read(self, node: Node, at: str, reader: Reader) -> bool:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> bool:
         value = value_of(node) if isinstance(node, Scalar) else None
         if not isinstance(value, bool):
             raise expected(self, node)
@@ -127,7 +132,7 @@ class Whole(Plain):
         top = f"{self.least} to {self.most}" if self.most < LARGEST else f"at least {self.least}"
         return f"a whole number ({top})"
 
-    def read(self, node: Node, at: str, reader: Reader) -> int:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> int:
         value = value_of(node) if isinstance(node, Scalar) else None
         if not isinstance(value, int) or isinstance(value, bool) or not self.least <= value <= self.most:
             raise expected(self, node)
@@ -148,7 +153,7 @@ class Real(Plain):
     def accepts(self) -> str:
         return f"a number ({self.least:g} to {self.most:g})"
 
-    def read(self, node: Node, at: str, reader: Reader) -> float:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> float:
         value = value_of(node) if isinstance(node, Scalar) else None
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise expected(self, node)
@@ -161,7 +166,7 @@ class Real(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Duration:
     """A duration, kept in milliseconds; the bounds are milliseconds too."""
 
     least: int
@@ -169,7 +174,7 @@ class Span:
 
     accepts = f"a duration such as {DURATION_FORMS}"
 
-    def read(self, node: Node, at: str, reader: Reader) -> int:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> int:
         value = value_of(node) if isinstance(node, Scalar) else None
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise expected(self, node)
@@ -178,10 +183,10 @@ class Span:
         try:
             ms = parse_duration(str(value) if isinstance(value, str) else "0")
         except ValueError as error:
-            raise Refused(node.mark, f"{error}, found {describe(node)}") from None
+            raise BadValue(node.mark, f"{error}, found {describe(node)}") from None
         if not self.least <= ms <= self.most:
             bounds = f"{show_duration(self.least)} to {show_duration(self.most)}"
-            raise Refused(node.mark, f"expected a duration of {bounds}, found {describe(node)}")
+            raise BadValue(node.mark, f"expected a duration of {bounds}, found {describe(node)}")
         return ms
 
     def show(self, value: int) -> str:
@@ -201,17 +206,17 @@ class Size:
 
     accepts = f"a size such as {SIZE_FORMS}"
 
-    def read(self, node: Node, at: str, reader: Reader) -> int:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> int:
         value = value_of(node) if isinstance(node, Scalar) else None
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise expected(self, node)
         try:
             size = parse_size(str(value))
         except ValueError as error:
-            raise Refused(node.mark, f"{error}, found {describe(node)}") from None
+            raise BadValue(node.mark, f"{error}, found {describe(node)}") from None
         if not self.least <= size <= self.most:
             bounds = f"{show_size(self.least)} to {show_size(self.most)}"
-            raise Refused(node.mark, f"expected a size of {bounds}, found {describe(node)}")
+            raise BadValue(node.mark, f"expected a size of {bounds}, found {describe(node)}")
         return size
 
     def show(self, value: int) -> str | int:
@@ -223,7 +228,7 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Plain):
+class OneOf(Plain):
     """One of a few words."""
 
     words: tuple[str, ...]
@@ -232,12 +237,12 @@ class Choice(Plain):
     def accepts(self) -> str:
         return "one of " + ", ".join(self.words) if len(self.words) > 1 else self.words[0]
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         value = value_of(node) if isinstance(node, Scalar) else None
         if not isinstance(value, str):
             raise expected(self, node)
         if value not in self.words:
-            raise expected(self, node, nearest(value, self.words))
+            raise expected(self, node, similar(value, self.words))
         return value
 
     def json_schema(self) -> dict[str, Any]:
@@ -249,7 +254,7 @@ class AutoFlag:
 
     accepts = "auto, true or false"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         value = value_of(node) if isinstance(node, Scalar) else None
         if isinstance(value, bool):
             return "always" if value else "never"
@@ -269,17 +274,17 @@ class Regex(Plain):
 
     accepts = "a linear-time regular expression (RE2)"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self, may_quote=True)
         if not text:
-            raise Refused(node.mark, "the regular expression is empty, it would match everything")
+            raise BadValue(node.mark, "the regular expression is empty, it would match everything")
         try:
             Pattern(text)
         except BadPattern as error:
             perl_only = "perl operator" in error.message or "escape" in error.message
             hint = "look-around and back-references are not available" if perl_only else ""
             message = f"not a linear-time regular expression: {error.message}"
-            raise Refused(node.mark, message, hint) from None
+            raise BadValue(node.mark, message, hint) from None
         return text
 
 
@@ -287,14 +292,14 @@ class Regex(Plain):
 class Nullable:
     """Another kind, or null; `meaning` says what null stands for, empty when it is only "not given"."""
 
-    kind: Kind
+    kind: ValueKind
     meaning: str = ""
 
     @property
     def accepts(self) -> str:
         return f"{self.kind.accepts}, or null for {self.meaning}" if self.meaning else self.kind.accepts
 
-    def read(self, node: Node, at: str, reader: Reader) -> Any:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> Any:
         return None if is_null(node) else self.kind.read(node, at, reader)
 
     def show(self, value: Any) -> Any:
@@ -308,14 +313,14 @@ class Nullable:
 class Pairs:
     """A mapping from names to values of one kind, kept as a tuple of pairs."""
 
-    kind: Kind
+    kind: ValueKind
     what: str
 
     @property
     def accepts(self) -> str:
         return self.what
 
-    def read(self, node: Node, at: str, reader: Reader) -> tuple[tuple[str, Any], ...]:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> tuple[tuple[str, Any], ...]:
         if is_null(node):
             return ()
         if not isinstance(node, MappingNode):
@@ -326,8 +331,8 @@ class Pairs:
             name = Text(f"a name of {self.what}").read(key, path, reader)
             try:
                 found.append((name, self.kind.read(value, path, reader)))
-            except Refused as refused:
-                raise Refused(refused.mark, refused.message, refused.suggestion, refused.at or path) from None
+            except BadValue as refused:
+                raise BadValue(refused.mark, refused.message, refused.suggestion, refused.at or path) from None
         return tuple(found)
 
     def show(self, value: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
@@ -353,13 +358,13 @@ class Keymap:
     """Keys of the console: action id -> keys, and under `preset` the name of a whole set of keys they change."""
 
     pairs: Pairs
-    preset: Choice
+    preset: OneOf
 
     @property
     def accepts(self) -> str:
         return f"{self.pairs.what}; preset is {self.preset.accepts}"
 
-    def read(self, node: Node, at: str, reader: Reader) -> tuple[tuple[str, str], ...]:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> tuple[tuple[str, str], ...]:
         found: tuple[tuple[str, str], ...] = self.pairs.read(node, at, reader)
         for key, value in node.entries if isinstance(node, MappingNode) else ():
             path = f"{at}.{key.text}"
@@ -367,8 +372,8 @@ class Keymap:
             if key.text == "preset":
                 try:
                     self.preset.read(value, path, reader)
-                except Refused as refused:
-                    raise Refused(refused.mark, refused.message, refused.suggestion, path) from None
+                except BadValue as refused:
+                    raise BadValue(refused.mark, refused.message, refused.suggestion, path) from None
         return found
 
     def show(self, value: tuple[tuple[str, str], ...]) -> dict[str, Any]:

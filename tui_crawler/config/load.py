@@ -1,42 +1,195 @@
-"""From a file (or seeds on the command line) to a Config, or to everything that is wrong with it."""
+"""From a file (or seeds on the command line) to a Config, or to everything that is wrong with it: the
+values one by one, then what must hold between keys, and what is only doubtful."""
 
 from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.config.checks import check_config
 from tui_crawler.config.database import Database, check_file
 from tui_crawler.config.policies import EXCLUSIONS, POLICIES, RULES, WHITELIST, PoliciesConfig
 from tui_crawler.config.problem import (
     BUILT_INTO,
     COMMAND_LINE,
     LONGEST_PATH,
+    BadValue,
     ConfigErrors,
     Incomplete,
-    Mark,
-    Refused,
+    SourcePlace,
     TooManyProblems,
     problem_at,
     visible,
 )
-from tui_crawler.config.reader import Reader
+from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.schema import PLACES, ROOT, Config
-from tui_crawler.config.table import Key, Table, places_of, suggest_key, walk_keys
+from tui_crawler.config.sections import MIN_ROBOTS_BYTES
+from tui_crawler.config.table import ConfigKey, Table, places_of, suggest_key, walk_keys
 from tui_crawler.config.tree import Node, compose, node_of
+from tui_crawler.config.units import SECOND, show_duration
+from tui_crawler.config.web_kinds import LONGEST_URL, is_loopback
+from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.policy import Whitelist
+from tui_crawler.domain.status_words import NOBODY, UNCONFIGURED_USER_AGENT, UNVERIFIED
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 
 if TYPE_CHECKING:
     from tui_crawler.domain.ruleset import RulesetChange
 
+_ALLOW = "delay.allow_impolite"
+_LONGEST_ESCAPE = 12  # characters that one may become in a URL: four octets
+
+
+def check_config(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+    """Reports to `reader` what contradicts itself. `start` is the place of what has no place of its own."""
+    _check_delays(config, reader, start)
+    _check_seeds(config, reader, start)
+    _check_names(config, reader, start)
+    _check_hosts(config, reader, start)
+    _warn(config, reader, start)
+
+
+def _check_delays(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+    delay = config.delay
+    for key, floor in (("delay.floor", delay.floor_ms), ("delay.average.floor", delay.average.floor_ms)):
+        if floor < SECOND and not delay.allow_impolite:
+            message = f"a floor of {show_duration(floor)}, below 1s, needs {_ALLOW}: true"
+            reader.report(reader.mark_of(key, start), key, message, "which is for loopback origins")
+    if delay.max_ms < delay.floor_ms:
+        message = f"{show_duration(delay.max_ms)} is shorter than delay.floor ({show_duration(delay.floor_ms)})"
+        reader.report(_mark(reader, start, "delay.max", "delay.floor"), "delay.max", message)
+    if delay.start_politeness > delay.max_politeness:
+        message = f"{delay.start_politeness} is more than delay.max_politeness ({delay.max_politeness})"
+        mark = _mark(reader, start, "delay.start_politeness", "delay.max_politeness")
+        reader.report(mark, "delay.start_politeness", message)
+    if delay.allow_impolite and not config.impolite_everywhere:
+        _check_loopback(config, reader, start)
+
+
+def _check_loopback(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+    """`allow_impolite` is for loopback origins: names the first seed or whitelisted domain that is none."""
+    for key, mark, url in _all_seeds(config, reader, start):
+        if isinstance(url, CrawlUrl) and not is_loopback(url.host):
+            message = f"the seed {url.href} is not loopback, so {_ALLOW} is not accepted"
+            reader.report(mark, key, message, "remove it, or say --allow-impolite on the command line as well")
+            return
+    for index, domain in enumerate(config.whitelist.domains if config.whitelist else ()):
+        if not is_loopback(host_name(domain)):
+            key = f"whitelist.domains[{index}]"
+            message = f"the domain {domain} is not loopback, so {_ALLOW} is not accepted"
+            mark = _item_mark(reader, "whitelist.domains", index, start)
+            reader.report(mark, key, message, "remove it, or say --allow-impolite on the command line as well")
+            return
+
+
+def _check_seeds(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+    longest = config.crawl.max_url_length
+    for key, mark, url in _all_seeds(config, reader, start, longest, least=longest // _LONGEST_ESCAPE + 1):
+        if not isinstance(url, CrawlUrl):
+            reader.report(mark, key, f"the seed {url.reason}", "raise crawl.max_url_length")
+
+
+def _check_names(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+    jobs = [job.name for job in config.jobs]
+    _refuse_repeated(reader, "jobs", "name", jobs, start)
+    if config.name in jobs:
+        index = jobs.index(config.name)
+        message = f"{config.name} is the name of the whole crawl's own job"
+        reader.report(_item_mark(reader, "jobs", index, start), f"jobs[{index}].name", message, "take another name")
+    _refuse_repeated(reader, "hosts", "host", [host.host for host in config.hosts], start)
+    _refuse_repeated(reader, "sites", "origin", [site.origin for site in config.sites], start)
+
+
+def _check_hosts(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+    unverified = [] if config.network.verify else [("network.verify", reader.mark_of("network.verify", start))]
+    for index, host in enumerate(config.hosts):
+        mark = _item_mark(reader, "hosts", index, start)
+        if host.basic_auth is not None and "authorization" in {name.lower() for name, _ in host.headers}:
+            message = "basic_auth and a header field Authorization would be sent both"
+            reader.report(mark, f"hosts[{index}].basic_auth", message, "keep one of the two")
+        if host.verify is False:
+            unverified.append((f"hosts[{index}].verify", mark))
+    for key, mark in unverified:
+        reader.warn(mark, key, UNVERIFIED, "name its certificate as ca_file, and leave verify true")
+
+
+def _refuse_repeated(reader: ConfigReader, at: str, key: str, names: Sequence[str], start: SourcePlace) -> None:
+    repeated = {name for name, count in Counter(names).items() if count > 1}
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        if name in repeated and name in seen:
+            path = f"{at}[{index}].{key}"
+            reader.report(_item_mark(reader, at, index, start), path, f"{name} is given twice", "keep one of the two")
+        seen.add(name)
+
+
+def _warn(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+    if config.user_agent == UNCONFIGURED_USER_AGENT:
+        mark = reader.mark_of("user_agent", start)
+        message = NOBODY
+        reader.warn(mark, "user_agent", message, 'give user_agent: "my-project-crawler (for https://…)"')
+    if config.robots.max_bytes < MIN_ROBOTS_BYTES:
+        message = (
+            f"RFC 9309 asks for at least {MIN_ROBOTS_BYTES} bytes; rules beyond {config.robots.max_bytes} are lost"
+        )
+        reader.warn(reader.mark_of("robots.max_bytes", start), "robots.max_bytes", message)
+    lists = [("rules", config.rules)] + [(f"jobs[{i}].rules", job.rules) for i, job in enumerate(config.jobs)]
+    for at, rules in lists:
+        for index, rule in enumerate(rules):
+            if rule.custom_js is not None:
+                mark = _item_mark(reader, at, index, start)
+                reader.warn(
+                    mark, f"{at}[{index}].custom_js", "the browser extra does not exist yet: such pages fail (230)"
+                )
+    if config.sites or config.hosts:
+        _warn_of_no_effect(config, reader, start)
+
+
+def _warn_of_no_effect(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+    seeds = [url for _, _, url in _all_seeds(config, reader, start) if isinstance(url, CrawlUrl)]
+    origins = {url.origin for url in seeds}
+    for index, site in enumerate(config.sites):
+        if site.origin not in origins and not config.whitelist:
+            mark = _item_mark(reader, "sites", index, start)
+            reader.warn(mark, f"sites[{index}].origin", f"no seed is of {site.origin}, so this has no effect")
+    for index, host in enumerate(config.hosts):
+        secure, named = f"https://{host.host}", sorted({url.origin for url in seeds if url.host == host.host})
+        if named and secure not in named and (host.headers or host.cookies or host.basic_auth):
+            message = f"headers, cookies and basic_auth of a name go to {secure} only, which no seed is of"
+            reader.warn(_item_mark(reader, "hosts", index, start), f"hosts[{index}].host", message, f"name {named[0]}")
+
+
+def _all_seeds(
+    config: Config, reader: ConfigReader, start: SourcePlace, longest: int = LONGEST_URL, least: int = 0
+) -> Iterator[tuple[str, SourcePlace, CrawlUrl | InvalidUrl]]:
+    """The seeds of `least` characters with their keys and places, as URLs of at most `longest` characters."""
+    lists = [("seeds", config.seeds)] + [(f"jobs[{i}].seeds", job.seeds) for i, job in enumerate(config.jobs)]
+    for at, seeds in lists:
+        for index, seed in enumerate(seeds):
+            if len(seed) < least:
+                continue
+            url = normalise(seed, max_length=longest)
+            yield f"{at}[{index}]", _item_mark(reader, at, index, start), url
+
+
+def _item_mark(reader: ConfigReader, at: str, index: int, start: SourcePlace) -> SourcePlace:
+    marks = reader.item_marks.get(at, ())
+    return marks[index] if index < len(marks) else reader.mark_of(at, start)
+
+
+def _mark(reader: ConfigReader, start: SourcePlace, *keys: str) -> SourcePlace:
+    """The place of the first of these keys that was given."""
+    return next((reader.marks[key] for key in keys if key in reader.marks), start)
+
+
 MAX_FILE_BYTES = 4 * 1024 * 1024
 _NOT_YAML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")  # YAML 1.2.2, 5.1
-_ON_COMMAND_LINE = Mark(COMMAND_LINE)
+_ON_COMMAND_LINE = SourcePlace(COMMAND_LINE)
 _FORCE_IMPOLITE = {"delay.allow_impolite": True}
 
 
@@ -62,7 +215,7 @@ def load_config(
     """
     try:
         text = _read_text(path)
-    except Refused as refused:
+    except BadValue as refused:
         raise _errors(refused) from refused
     return _load(text, path, overrides or {}, allow_impolite_cli, looks_at_files=looks_at_files, resolves=resolves)
 
@@ -88,7 +241,7 @@ def _load(
     label: str = "",
 ) -> Config:
     label = label or visible(str(path), LONGEST_PATH)
-    start = Mark(label, 1, 1)
+    start = SourcePlace(label, 1, 1)
     reader = _reader(overrides, impolite, path.parent, looks_at_files=looks_at_files, resolves=resolves)
     root = _compose(text, label, reader)
     config = replace(_read(root, reader), text=reader.stored_text(text))
@@ -100,7 +253,7 @@ def _load(
             if looks_at_files:
                 check_file(location, start)
             database = Database(str(location))
-    except Refused as refused:
+    except BadValue as refused:
         reader.problems.append(problem_at(refused.mark, "database", refused.message, refused.suggestion))
     named = replace(
         config, name=config.name or visible(stem), database=database, file=str(path), impolite_everywhere=impolite
@@ -131,10 +284,10 @@ def config_from_seeds(
 
 _RULES_FILE = Table(
     (
-        Key("policies", "policies", POLICIES, "Policies."),
-        Key("rules", "rules", RULES, "Rules."),
-        Key("exclusions", "exclusions", EXCLUSIONS, "Exclusions."),
-        Key("whitelist", "whitelist", WHITELIST, "Whitelist."),
+        ConfigKey("policies", POLICIES, "Policies."),
+        ConfigKey("rules", RULES, "Rules."),
+        ConfigKey("exclusions", EXCLUSIONS, "Exclusions."),
+        ConfigKey("whitelist", WHITELIST, "Whitelist."),
     ),
     lambda values, _: values,
 )
@@ -146,7 +299,7 @@ def load_rules(path: Path) -> RulesetChange:
     not name stays, also within `policies`. Raises ConfigErrors."""
     try:
         text = _read_text(path)
-    except Refused as refused:
+    except BadValue as refused:
         raise _errors(refused) from refused
     return read_rules(text, str(path), path.parent)
 
@@ -155,7 +308,7 @@ def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
     """The same for a text; `name` stands where it was written, `folder` is where it looks for files."""
     from tui_crawler.domain.ruleset import RulesetChange  # noqa: PLC0415  a start reads no rules by themselves
 
-    reader = Reader(places_of(_RULES_FILE), {}, folder)
+    reader = ConfigReader(places_of(_RULES_FILE), {}, folder)
     root = _compose(text, visible(name, LONGEST_PATH), reader)
     values = _read(root, reader, _RULES_FILE)
     given = reader.marks
@@ -169,13 +322,13 @@ def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
     )
     if change == RulesetChange():
         names = ", ".join(key.name for key in _RULES_FILE.keys)
-        raise ConfigErrors([problem_at(Mark(name, 1, 1), "", "the file holds no rules", f"keys: {names}")])
+        raise ConfigErrors([problem_at(SourcePlace(name, 1, 1), "", "the file holds no rules", f"keys: {names}")])
     return change
 
 
 def _reader(
     overrides: Mapping[str, object], impolite: bool, folder: Path, *, looks_at_files: bool = True, resolves: bool = True
-) -> Reader:
+) -> ConfigReader:
     """A reader with the command line's values, each under its canonical key. Raises ConfigErrors for unknown keys."""
     known: dict[str, str] = {}
     for at, key in walk_keys(ROOT):
@@ -195,31 +348,31 @@ def _reader(
             nodes[known[path]] = _node(value)
     if problems:
         raise ConfigErrors(problems)
-    return Reader(PLACES, nodes, folder, looks_at_files=looks_at_files, resolves=resolves)
+    return ConfigReader(PLACES, nodes, folder, looks_at_files=looks_at_files, resolves=resolves)
 
 
 def _node(value: object) -> Node:
     try:
         return node_of(value, _ON_COMMAND_LINE)
-    except Refused as refused:
+    except BadValue as refused:
         raise _errors(refused) from refused
 
 
-def _compose(text: str, file: str, reader: Reader) -> Node:
+def _compose(text: str, file: str, reader: ConfigReader) -> Node:
     try:
         return compose(text, file, reader.report)
-    except Refused as refused:
+    except BadValue as refused:
         reader.problems.append(problem_at(refused.mark, refused.at, refused.message, refused.suggestion))
     except TooManyProblems:
         pass
     raise ConfigErrors(reader.problems)
 
 
-def _read(root: Node, reader: Reader, table: Table = ROOT) -> Any:
+def _read(root: Node, reader: ConfigReader, table: Table = ROOT) -> Any:
     """The value of a table (a Config, or what the table builds). Raises ConfigErrors."""
     try:
         value = table.read(root, "", reader)
-    except Refused as refused:
+    except BadValue as refused:
         reader.problems.append(problem_at(refused.mark, refused.at, refused.message, refused.suggestion))
     except (Incomplete, TooManyProblems):
         pass
@@ -229,7 +382,7 @@ def _read(root: Node, reader: Reader, table: Table = ROOT) -> Any:
     raise ConfigErrors(reader.problems)
 
 
-def _finish(config: Config, reader: Reader, start: Mark) -> Config:
+def _finish(config: Config, reader: ConfigReader, start: SourcePlace) -> Config:
     """The checks between keys, then the places and warnings put into the value. Raises ConfigErrors."""
     with suppress(TooManyProblems):
         check_config(config, reader, start)
@@ -238,7 +391,7 @@ def _finish(config: Config, reader: Reader, start: Mark) -> Config:
     return replace(config, sources=sources, warnings=tuple(reader.warnings))
 
 
-def _errors(refused: Refused) -> ConfigErrors:
+def _errors(refused: BadValue) -> ConfigErrors:
     return ConfigErrors([problem_at(refused.mark, refused.at, refused.message, refused.suggestion)])
 
 
@@ -248,20 +401,20 @@ def _read_text(path: Path) -> str:
     Raises Refused when there is no such file, it may not be read, is no regular file, is larger than 4 MiB, is not
     UTF-8, or holds a character YAML does not allow (NUL, escape…).
     """
-    whole = Mark(str(path))
+    whole = SourcePlace(str(path))
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise Refused(whole, "is a folder", "name a YAML file")
+            raise BadValue(whole, "is a folder", "name a YAML file")
         if not stat.S_ISREG(status.st_mode):
-            raise Refused(whole, "is not a regular file", "name a YAML file")
+            raise BadValue(whole, "is not a regular file", "name a YAML file")
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Refused(whole, f"cannot be read: {reason.lower()}") from error
+        raise BadValue(whole, f"cannot be read: {reason.lower()}") from error
     if len(data) > MAX_FILE_BYTES:
-        raise Refused(whole, f"is larger than {MAX_FILE_BYTES // 1024**2} MiB, the limit of a configuration")
+        raise BadValue(whole, f"is larger than {MAX_FILE_BYTES // 1024**2} MiB, the limit of a configuration")
     return _checked(_decoded(data, str(path)), str(path))
 
 
@@ -271,8 +424,8 @@ def _decoded(data: bytes, file: str) -> str:
     except UnicodeDecodeError as error:
         before = data[: error.start]
         line_start = before.rfind(b"\n") + 1
-        mark = Mark(file, before.count(b"\n") + 1, len(before[line_start:].decode("utf-8", "replace")) + 1)
-        raise Refused(
+        mark = SourcePlace(file, before.count(b"\n") + 1, len(before[line_start:].decode("utf-8", "replace")) + 1)
+        raise BadValue(
             mark, f"is not UTF-8: the byte {data[error.start]:#04x} cannot stand here", "save the file as UTF-8"
         ) from error
 
@@ -282,5 +435,5 @@ def _checked(text: str, file: str) -> str:
     if bad is None:
         return text
     start = bad.start()
-    mark = Mark(file, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
-    raise Refused(mark, f"the character U+{ord(bad[0]):04X} is not allowed in YAML", "remove it")
+    mark = SourcePlace(file, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
+    raise BadValue(mark, f"the character U+{ord(bad[0]):04X} is not allowed in YAML", "remove it")

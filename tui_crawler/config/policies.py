@@ -1,4 +1,5 @@
-"""Policies, exclusions, rules and whitelist as a configuration writes them, read into the values of the domain."""
+"""Policies, exclusions, rules and whitelist as a configuration writes them, read into the values of the domain; and
+their matchers: `{path: {prefix: /admin/}}`, combined by all, any and not (U)."""
 
 from __future__ import annotations
 
@@ -6,16 +7,113 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never, get_args
 
-from tui_crawler.config.kinds import Flag, Nullable, Pairs, Plain, Regex, Text, text_of
-from tui_crawler.config.matcher import MatcherKind
-from tui_crawler.config.problem import Mark, Refused
-from tui_crawler.config.reader import Reader
-from tui_crawler.config.table import Key, ListOf, Table, key, table_of
-from tui_crawler.config.tree import Node, describe
+from tui_crawler.config.kinds import Flag, Nullable, Pairs, Plain, Regex, Text, ValueKind, expected, nearest, text_of
+from tui_crawler.config.problem import BadValue, SourcePlace, visible_key
+from tui_crawler.config.reader import ConfigReader
+from tui_crawler.config.table import ConfigKey, ListOf, Table, key, table_of
+from tui_crawler.config.tree import ListNode, MappingNode, Node, Scalar, describe, value_of
 from tui_crawler.config.web_kinds import HostName, UserAgent, plain_host
 from tui_crawler.domain.exclusion import Exclusion, ExclusionKind, parse_network
+from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, Not, Op, Test
 from tui_crawler.domain.pattern import BadPattern, Pattern, glob
 from tui_crawler.domain.policy import DoNotCrawl, QueryPolicy, Rule, Whitelist
+
+FIELDS: tuple[Field, ...] = get_args(Field)
+OPS: tuple[Op, ...] = get_args(Op)
+_COMBINERS = ("all", "any", "not")
+_LONGEST = 4096  # characters of a value that is compared with a URL
+
+
+class MatcherKind:
+    """A test of a URL: `{path: {prefix: /admin/}}`; several fields in one mapping must all match."""
+
+    accepts = "a matcher such as {path: {prefix: /admin/}}"
+
+    def read(self, node: Node, at: str, reader: ConfigReader) -> Matcher:
+        if not isinstance(node, MappingNode) or not node.entries:
+            hint = f"write {{url: {{regex: …}}}} or {{path: {{prefix: …}}}}; fields: {', '.join(FIELDS)}"
+            raise expected(self, node, hint)
+        parts: list[Matcher] = []
+        for name, value in node.entries:
+            path = f"{at}.{visible_key(name.text)}"
+            if name.text == "not":
+                parts.append(Not(self.read(value, path, reader)))
+            elif name.text in _COMBINERS:
+                inner = self._parts(value, path, reader)
+                parts.append(All(inner) if name.text == "all" else AnyOf(inner))
+            elif name.text in FIELDS:
+                if name.text == "fragment":
+                    reader.warn(name.mark, path, "pages have no fragment: it is cut off when a link is found")
+                parts += _tests(name.text, value, path, self)
+            else:
+                raise BadValue(name.mark, "unknown field", nearest(name.text, (*FIELDS, *_COMBINERS)), path)
+        return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+    def _parts(self, node: Node, at: str, reader: ConfigReader) -> tuple[Matcher, ...]:
+        if not isinstance(node, ListNode) or not node.items:
+            raise BadValue(node.mark, f"expected a list of matchers, found {describe(node)}", at=at)
+        return tuple(self.read(item, f"{at}[{index}]", reader) for index, item in enumerate(node.items))
+
+    def show(self, value: Matcher) -> Any:
+        match value:
+            case Test(name, op, text):
+                return {name: {op: text}}
+            case All(parts):
+                return {"all": [self.show(part) for part in parts]}
+            case AnyOf(parts):
+                return {"any": [self.show(part) for part in parts]}
+            case Not(part):
+                return {"not": self.show(part)}
+            case _:
+                assert_never(value)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"$ref": "#/$defs/matcher"}
+
+
+def matcher_schema() -> dict[str, Any]:
+    """The JSON Schema of a matcher, for `$defs`: matchers hold matchers."""
+    test = {"type": "object", "minProperties": 1, "additionalProperties": False}
+    text = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
+    field = {"anyOf": [text, {"type": "integer"}, test | {"properties": dict.fromkeys(OPS, text)}]}
+    parts = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/matcher"}}
+    combiners = {"all": parts, "any": parts, "not": {"$ref": "#/$defs/matcher"}}
+    return test | {"properties": dict.fromkeys(FIELDS, field) | combiners}
+
+
+def _tests(field: Field, node: Node, at: str, kind: ValueKind) -> list[Matcher]:
+    if not isinstance(node, MappingNode):
+        return [Test(field, "equals", _compared(field, node, at, kind))]
+    if not node.entries:
+        raise BadValue(node.mark, f"expected a comparison, one of {', '.join(OPS)}, found an empty mapping", at=at)
+    tests: list[Matcher] = []
+    for name, value in node.entries:
+        if name.text not in OPS:
+            raise BadValue(name.mark, "unknown comparison", nearest(name.text, OPS), f"{at}.{visible_key(name.text)}")
+        op = name.text
+        text = _compared(field, value, f"{at}.{op}", kind)
+        try:
+            if op in {"regex", "glob"}:
+                Pattern(text if op == "regex" else glob(text))
+        except BadPattern as error:
+            what = "linear-time regular expression" if op == "regex" else "glob"
+            raise BadValue(value.mark, f"not a {what}: {error.message}", at=f"{at}.{op}") from None
+        tests.append(Test(field, op, text))
+    return tests
+
+
+def _compared(field: Field, node: Node, at: str, kind: ValueKind) -> str:
+    """The text a field is compared with; a port may be written as a number."""
+    if field == "port" and isinstance(node, Scalar) and isinstance(value_of(node), int):
+        return node.text
+    try:
+        text = text_of(node, Text(f"a text to compare the {field} with"), may_quote=True)
+    except BadValue as refused:
+        raise BadValue(refused.mark, refused.message, refused.suggestion, at) from None
+    if not text or len(text) > _LONGEST:
+        raise BadValue(node.mark, f"expected a text of 1 to {_LONGEST} characters", at=at)
+    return text
+
 
 EXCLUSION_KINDS: tuple[ExclusionKind, ...] = get_args(ExclusionKind)
 _RULE_EFFECTS = ("accept", "skip", "ua", "custom_js")
@@ -26,7 +124,7 @@ class DoNotCrawlKind:
 
     accepts = MatcherKind().accepts
 
-    def read(self, node: Node, at: str, reader: Reader) -> DoNotCrawl:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> DoNotCrawl:
         return DoNotCrawl(MatcherKind().read(node, at, reader), node.mark.place)
 
     def show(self, value: DoNotCrawl) -> Any:
@@ -41,7 +139,7 @@ class Domain(Plain):
 
     accepts = "a domain such as example.net"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         return _exclusion("domain", node, self.accepts)
 
 
@@ -50,7 +148,7 @@ class Network(Plain):
 
     accepts = "an IP address or network such as 203.0.113.0/24"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         return _exclusion("cidr", node, self.accepts)
 
 
@@ -59,12 +157,12 @@ class HostGlob(Plain):
 
     accepts = "a host name or glob such as *.example.org"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self)
         try:
             Pattern(glob(plain_host(text)))
         except BadPattern:
-            raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
+            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
         return text
 
 
@@ -90,14 +188,14 @@ def _exclusion(kind: ExclusionKind, node: Node, accepts: str) -> str:
     try:
         return exclusion_value(kind, text_of(node, Text(accepts)))
     except BadPattern:
-        raise Refused(node.mark, f"expected {accepts}, found {describe(node)}") from None
+        raise BadValue(node.mark, f"expected {accepts}, found {describe(node)}") from None
 
 
-def _build_exclusion(values: Mapping[str, Any], mark: Mark) -> Exclusion:
+def _build_exclusion(values: Mapping[str, Any], mark: SourcePlace) -> Exclusion:
     given = [kind for kind in EXCLUSION_KINDS if values[kind] is not None]
     if len(given) != 1:
         found = " and ".join(given) if given else "none of them"
-        raise Refused(mark, f"expected one of {', '.join(EXCLUSION_KINDS)}, found {found}", "one entry for each")
+        raise BadValue(mark, f"expected one of {', '.join(EXCLUSION_KINDS)}, found {found}", "one entry for each")
     (kind,) = given
     return Exclusion(kind, values[kind], values["reason"], values["who"], mark.place)
 
@@ -107,9 +205,9 @@ def _show_exclusion(value: Exclusion) -> dict[str, Any]:
     return shown | {value.kind: value.value, "reason": value.reason, "who": value.who}
 
 
-def _build_query_policy(values: Mapping[str, Any], mark: Mark) -> QueryPolicy:
+def _build_query_policy(values: Mapping[str, Any], mark: SourcePlace) -> QueryPolicy:
     if not (values["allow"] or values["values"] or values["allow_any"]):
-        raise Refused(mark, "the policy allows nothing", "list parameter names under allow, or write allow_any: true")
+        raise BadValue(mark, "the policy allows nothing", "list parameter names under allow, or write allow_any: true")
     allow = frozenset(values["allow"])
     return QueryPolicy(values["match"], allow, values["values"], values["allow_any"], mark.place)
 
@@ -123,9 +221,9 @@ def _show_query_policy(value: QueryPolicy) -> dict[str, Any]:
     }
 
 
-def _build_rule(values: Mapping[str, Any], mark: Mark) -> Rule:
+def _build_rule(values: Mapping[str, Any], mark: SourcePlace) -> Rule:
     if all(values[effect] is None for effect in _RULE_EFFECTS):
-        raise Refused(mark, "the rule changes nothing", f"give one of {', '.join(_RULE_EFFECTS)}")
+        raise BadValue(mark, "the rule changes nothing", f"give one of {', '.join(_RULE_EFFECTS)}")
     return Rule(**values, source=mark.place)
 
 
@@ -136,40 +234,38 @@ def _show_rule(value: Rule) -> dict[str, Any]:
 _SAID_BEFORE = "what earlier rules said"
 EXCLUSION = Table(
     (
-        Key("domain", "domain", Nullable(Domain()), "The domain and all hosts below it."),
-        Key("host", "host", Nullable(HostName()), "Exactly this host name or address."),
-        Key("cidr", "cidr", Nullable(Network()), "Addresses, also those a name resolves to."),
-        Key("pattern", "pattern", Nullable(Regex()), "Searched in the URL."),
-        Key("reason", "reason", Text(longest=1000, shortest=0), "Why; shown wherever it refuses a URL.", ""),
-        Key("who", "who", Text(shortest=0), "Who asked for it.", ""),
+        ConfigKey("domain", Nullable(Domain()), "The domain and all hosts below it."),
+        ConfigKey("host", Nullable(HostName()), "Exactly this host name or address."),
+        ConfigKey("cidr", Nullable(Network()), "Addresses, also those a name resolves to."),
+        ConfigKey("pattern", Nullable(Regex()), "Searched in the URL."),
+        ConfigKey("reason", Text(longest=1000, shortest=0), "Why; shown wherever it refuses a URL.", ""),
+        ConfigKey("who", Text(shortest=0), "Who asked for it.", ""),
     ),
     _build_exclusion,
     _show_exclusion,
 )
 QUERY_POLICY = Table(
     (
-        Key("match", "match", Nullable(MatcherKind(), "every URL"), "The URLs the policy is for."),
-        Key("allow", "allow", ListOf(Text("a parameter name"), "parameter names"), "Parameters with any value.", ()),
-        Key(
-            "values",
+        ConfigKey("match", Nullable(MatcherKind(), "every URL"), "The URLs the policy is for."),
+        ConfigKey("allow", ListOf(Text("a parameter name"), "parameter names"), "Parameters with any value.", ()),
+        ConfigKey(
             "values",
             Pairs(Regex(), "a mapping of parameter names to regular expressions"),
             "Parameters whose decoded value the regular expression must be found in.",
             (),
         ),
-        Key("allow_any", "allow_any", Flag(), "Allows every parameter.", False),
+        ConfigKey("allow_any", Flag(), "Allows every parameter.", False),
     ),
     _build_query_policy,
     _show_query_policy,
 )
 RULE = Table(
     (
-        Key("match", "match", Regex(), "The URLs the rule is for: searched in the URL.", required=True),
-        Key("accept", "accept", Nullable(Flag(), _SAID_BEFORE), "false: links to such URLs are not queued."),
-        Key("skip", "skip", Nullable(Flag(), _SAID_BEFORE), "true: such pages are skipped when their turn comes."),
-        Key("ua", "ua", Nullable(UserAgent(), _SAID_BEFORE), "User-Agent header for such pages."),
-        Key(
-            "custom_js",
+        ConfigKey("match", Regex(), "The URLs the rule is for: searched in the URL.", required=True),
+        ConfigKey("accept", Nullable(Flag(), _SAID_BEFORE), "false: links to such URLs are not queued."),
+        ConfigKey("skip", Nullable(Flag(), _SAID_BEFORE), "true: such pages are skipped when their turn comes."),
+        ConfigKey("ua", Nullable(UserAgent(), _SAID_BEFORE), "User-Agent header for such pages."),
+        ConfigKey(
             "custom_js",
             Nullable(Text("a script", longest=100_000, lines=True), _SAID_BEFORE),
             "Script to run in the page. There is no browser extra yet: such pages fail (230).",
@@ -196,7 +292,7 @@ class PoliciesConfig:
     )
 
 
-def _build_whitelist(values: Mapping[str, Any], mark: Mark) -> Whitelist | None:
+def _build_whitelist(values: Mapping[str, Any], mark: SourcePlace) -> Whitelist | None:
     return Whitelist(**values) if any(values.values()) else None
 
 
@@ -206,15 +302,13 @@ def _show_whitelist(value: Whitelist | None) -> dict[str, Any]:
 
 WHITELIST = Table(
     (
-        Key(
-            "domains",
+        ConfigKey(
             "domains",
             ListOf(HostGlob(), "host names or globs"),
             "Hosts whose origins join the crawl when they are first linked.",
             (),
         ),
-        Key(
-            "patterns",
+        ConfigKey(
             "patterns",
             ListOf(Regex(), "regular expressions"),
             "If there are any, every URL must match one of them, also on the origins of the seeds.",

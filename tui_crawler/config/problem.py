@@ -15,7 +15,7 @@ BUILT_INTO = "built into "
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class SourcePlace:
     """A place in a source. `line` and `column` count from 1; line 0 means the source as a whole."""
 
     file: str
@@ -63,13 +63,13 @@ class ConfigErrors(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
-class Refused(Exception):
+class BadValue(Exception):
     """A value (or the whole source) is refused. The table or list around it reports the problem.
 
     `at` is the dotted key where it differs from the key the table was reading.
     """
 
-    def __init__(self, mark: Mark, message: str, suggestion: str = "", at: str = "") -> None:
+    def __init__(self, mark: SourcePlace, message: str, suggestion: str = "", at: str = "") -> None:
         super().__init__(message)
         self.mark = mark
         self.message = message
@@ -96,7 +96,7 @@ def visible_key(text: str) -> str:
     return visible(text, 60).encode("ascii", "backslashreplace").decode("ascii")
 
 
-def problem_at(mark: Mark, key: str, message: str, suggestion: str = "") -> ConfigProblem:
+def problem_at(mark: SourcePlace, key: str, message: str, suggestion: str = "") -> ConfigProblem:
     """A problem at `mark`, its texts made safe to print and cut to a readable length."""
     return ConfigProblem(
         visible(mark.file, LONGEST_PATH),

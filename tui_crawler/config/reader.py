@@ -9,17 +9,17 @@ from pathlib import Path
 
 from tui_crawler.config.problem import (
     MAX_PROBLEMS,
+    BadValue,
     ConfigErrors,
     ConfigProblem,
-    Mark,
-    Refused,
+    SourcePlace,
     TooManyProblems,
     problem_at,
 )
 from tui_crawler.config.tree import Node, Scalar
 
 
-class Reader:
+class ConfigReader:
     """Collects, for one configuration.
 
     `places` maps the name of each known key to the sections it may stand in. `overrides` maps dotted keys to
@@ -44,11 +44,11 @@ class Reader:
         self._kept_out: dict[tuple[int, int], str] = {}
         self.problems: list[ConfigProblem] = []
         self.warnings: list[ConfigProblem] = []
-        self.marks: dict[str, Mark] = {}
-        self.item_marks: dict[str, tuple[Mark, ...]] = {}
+        self.marks: dict[str, SourcePlace] = {}
+        self.item_marks: dict[str, tuple[SourcePlace, ...]] = {}
         self._overrides = overrides
 
-    def report(self, mark: Mark, key: str, message: str, suggestion: str = "") -> None:
+    def report(self, mark: SourcePlace, key: str, message: str, suggestion: str = "") -> None:
         """Keeps a problem. Raises TooManyProblems with the last one that is kept."""
         self.problems.append(problem_at(mark, key, message, suggestion))
         if len(self.problems) >= MAX_PROBLEMS:
@@ -69,11 +69,11 @@ class Reader:
             text = f"{text[:start]}{(anchor and anchor[1]) or ''}{quoted}{line_end}{text[end:]}"
         return text
 
-    def refuse(self, refused: Refused, key: str) -> None:
+    def refuse(self, refused: BadValue, key: str) -> None:
         """Keeps a refused value as a problem of `key`, or of the key inside it that was refused."""
         self.report(refused.mark, refused.at or key, refused.message, refused.suggestion)
 
-    def warn(self, mark: Mark, key: str, message: str, suggestion: str = "") -> None:
+    def warn(self, mark: SourcePlace, key: str, message: str, suggestion: str = "") -> None:
         """Keeps a warning; the configuration stays usable."""
         self.warnings.append(problem_at(mark, key, message, suggestion))
 
@@ -85,13 +85,13 @@ class Reader:
         """Whether the command line gives some key of a section."""
         return any(key.startswith(f"{section}.") for key in self._overrides)
 
-    def note(self, key: str, mark: Mark, items: Iterable[Mark] | None = None) -> None:
+    def note(self, key: str, mark: SourcePlace, items: Iterable[SourcePlace] | None = None) -> None:
         """Remembers where a key was given, and where each item of a list."""
         self.marks[key] = mark
         if items is not None:
             self.item_marks[key] = tuple(items)
 
-    def mark_of(self, key: str, otherwise: Mark) -> Mark:
+    def mark_of(self, key: str, otherwise: SourcePlace) -> SourcePlace:
         """Where a key was given; `otherwise` for a default."""
         return self.marks.get(key, otherwise)
 

@@ -1,16 +1,30 @@
-"""A whole configuration: the frozen value, and the table of all its keys."""
+"""A whole configuration: the frozen value, the table of all its keys, and those of its data rules (R)."""
 
 # ruff: noqa: RUF009 (key, need and section make dataclass fields, as dataclasses.field does)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, get_args
 
-from tui_crawler.config.data_rules import DATA_RULES
 from tui_crawler.config.database import Database, DatabaseName
-from tui_crawler.config.kinds import KEY_PRESETS, THEMES, Choice, Keymap, Pairs, Text
+from tui_crawler.config.kinds import (
+    KEY_PRESETS,
+    THEMES,
+    Keymap,
+    Nullable,
+    OneOf,
+    Pairs,
+    Plain,
+    Regex,
+    Text,
+    ValueKind,
+    text_of,
+)
 from tui_crawler.config.policies import EXCLUSIONS, POLICIES, RULES, WHITELIST, PoliciesConfig
-from tui_crawler.config.problem import ConfigProblem
+from tui_crawler.config.problem import BadValue, ConfigProblem, SourcePlace
+from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.sections import (
     SEEDS,
     CrawlConfig,
@@ -26,13 +40,83 @@ from tui_crawler.config.sections import (
     StorageConfig,
     WorkerConfig,
 )
-from tui_crawler.config.table import ListOf, key, need, places_of, section, table_of
-from tui_crawler.config.web_kinds import UserAgent
-from tui_crawler.domain.data_rule import DataRule
-from tui_crawler.domain.policy import Exclusion, PolicySet, Rule, Whitelist
-from tui_crawler.domain.user_agent import UNCONFIGURED_USER_AGENT
+from tui_crawler.config.table import ConfigKey, ListOf, Table, key, need, places_of, section, table_of
+from tui_crawler.config.tree import Node
+from tui_crawler.config.web_kinds import HostName, UserAgent
+from tui_crawler.domain.content_kind import DataRule, DataType
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.policy import PolicySet, Rule, Whitelist
+from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT
 
 DEFAULT = "default"
+_EXPRESSIONS = ("css", "xpath", "regex")
+_LONGEST = 2000  # characters of an expression
+
+
+class CssExpression(Plain):
+    """A CSS selector, with parsel's `::text` and `::attr(name)`."""
+
+    accepts = "a CSS selector such as img.photo::attr(src)"
+
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
+        from cssselect import SelectorError  # noqa: PLC0415  large, and few crawls take data out of pages
+        from parsel.csstranslator import HTMLTranslator  # noqa: PLC0415  the same
+
+        text = _expression(node, self)
+        try:
+            HTMLTranslator().css_to_xpath(text)
+        except (SelectorError, RecursionError) as error:
+            raise BadValue(node.mark, f"not a CSS selector: {error}") from None
+        return text
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1, "maxLength": _LONGEST}
+
+
+class XPathExpression(Plain):
+    """An XPath 1.0 expression."""
+
+    accepts = "an XPath expression such as //img/@src"
+
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
+        from lxml import etree  # noqa: PLC0415  large, and few crawls take data out of pages
+
+        text = _expression(node, self)
+        try:
+            etree.XPath(text)
+        except (etree.XPathError, ValueError) as error:
+            raise BadValue(node.mark, f"not an XPath expression: {error}") from None
+        return text
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1, "maxLength": _LONGEST}
+
+
+def _expression(node: Node, kind: ValueKind) -> str:
+    text = text_of(node, kind)
+    if not text or len(text) > _LONGEST:
+        raise BadValue(node.mark, f"expected {kind.accepts}, of 1 to {_LONGEST} characters")
+    return text
+
+
+def _build_data_rule(values: Mapping[str, Any], mark: SourcePlace) -> DataRule:
+    given = [name for name in _EXPRESSIONS if values[name] is not None]
+    if len(given) != 1:
+        found = " and ".join(given) or "none of them"
+        raise BadValue(mark, f"expected one of {', '.join(_EXPRESSIONS)}, found {found}", "one rule for each")
+    return DataRule(**values, source=mark.place)
+
+
+_DATA_RULE_KEYS = (
+    ConfigKey("host", HostName(), "The host whose pages are read.", required=True),
+    ConfigKey("name", Text("a name"), "Name of the data block.", required=True),
+    ConfigKey("type", OneOf(get_args(DataType)), "What the values are.", required=True),
+    ConfigKey("css", Nullable(CssExpression()), "CSS selector, with ::text or ::attr(name)."),
+    ConfigKey("xpath", Nullable(XPathExpression()), "XPath expression."),
+    ConfigKey("regex", Nullable(Regex()), "Regular expression; its first group, else the whole match."),
+)
+DATA_RULES = ListOf(Table(_DATA_RULE_KEYS, _build_data_rule), "data rules")
+"""What is taken out of the pages of a host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +161,11 @@ class Config:
         ListOf(table_of(JobConfig), "jobs", most=10_000), (), "More jobs than the one named after the crawl."
     )
     keymap: tuple[tuple[str, str], ...] = key(
-        Keymap(Pairs(Text("a key such as p or ctrl+s"), "a mapping of actions to keys"), Choice(KEY_PRESETS)),
+        Keymap(Pairs(Text("a key such as p or ctrl+s"), "a mapping of actions to keys"), OneOf(KEY_PRESETS)),
         (),
         "Keys of the console by action, such as `{preset: vim, origin.stop: ctrl+x}`; several with commas, or `none`.",
     )
-    theme: str = key(Choice(THEMES), "textual-dark", "Theme of the console; where none is given, the first.")
+    theme: str = key(OneOf(THEMES), "textual-dark", "Theme of the console; where none is given, the first.")
     file: str = ""
     text: str = field(default="", repr=False, compare=False)
     sources: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)

@@ -3,21 +3,30 @@
 Fields that end in `_ms` are milliseconds; their YAML key has no such ending.
 """
 
-# ruff: noqa: RUF009 (key, need and section make dataclass fields, as dataclasses.field does)
-
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
-from tui_crawler.config.access import COOKIES, HEADERS, PASSWORD, USER, CertificateFile, Secret
-from tui_crawler.config.kinds import AutoFlag, Choice, Flag, Nullable, Real, Size, Span, Text, Whole
+from tui_crawler.config.kinds import AutoFlag, Duration, Flag, Nullable, OneOf, Real, Size, Text, Whole
 from tui_crawler.config.policies import RULES
 from tui_crawler.config.table import ListOf, WordsOrAll, key, need, section, table_of
 from tui_crawler.config.units import DAY, HOUR, KIB, MIB, MINUTE, SECOND, WEEK, YEAR
-from tui_crawler.config.web_kinds import HostEntry, OriginName, ProxyAddress, Seed, StartPath
-from tui_crawler.domain.link_kind import OTHER, CanonicalRule, LinkKind
+from tui_crawler.config.web_kinds import (
+    COOKIES,
+    HEADERS,
+    PASSWORD,
+    USER,
+    CertificateFile,
+    HostEntry,
+    OriginName,
+    ProxyAddress,
+    Secret,
+    Seed,
+    StartPath,
+)
+from tui_crawler.domain.content_kind import OTHER, CanonicalRule, LinkKind
 from tui_crawler.domain.policy import Rule
+from tui_crawler.domain.record import dataclass
 
 Mode = Literal["online", "offline"]
 PolitenessKey = Literal["origin", "host", "registrable_domain", "ip"]
@@ -47,7 +56,7 @@ class CrawlConfig:
     """What is crawled, how often, how far. None means no limit."""
 
     mode: Mode = key(
-        Choice(get_args(Mode)), "online", "`online` queues the links it finds; `offline` stores pages only (M)."
+        OneOf(get_args(Mode)), "online", "`online` queues the links it finds; `offline` stores pages only (M)."
     )
     max_requests: int | None = key(
         Nullable(Whole(1), NO_LIMIT), None, "The run ends after so many turns that made a request."
@@ -56,12 +65,12 @@ class CrawlConfig:
         Whole(1, 1000), 8, "Turns at once, over different politeness keys; 1 is plain turn-taking."
     )
     politeness_key: PolitenessKey = key(
-        Choice(get_args(PolitenessKey)), "origin", "What never gets two requests at once, and keeps the delay."
+        OneOf(get_args(PolitenessKey)), "origin", "What never gets two requests at once, and keeps the delay."
     )
     tries: int = key(Whole(1, 1000), 3, "Attempts a page has before it is given up.")
     patience: int = key(Whole(1, 1000), 5, "Persistent failures after which an origin is given up for the run.")
     recrawl_interval_ms: int = key(
-        Span(0, 10 * YEAR), 4 * WEEK, "A page is due again after this time.", alias="shelf_life"
+        Duration(0, 10 * YEAR), 4 * WEEK, "A page is due again after this time.", alias="shelf_life"
     )
     force_recrawl: bool = key(Flag(), False, "Makes every page that is done due once per run.")
     respect_http_freshness: bool = key(Flag(), True, "A page is not due before its Cache-Control or Expires says so.")
@@ -75,12 +84,12 @@ class CrawlConfig:
     fluke_retry: bool = key(Flag(), True, "A failed connection is tried a second time at once.")
     sitemaps: bool = key(Flag(), True, "Reads the sitemaps that robots.txt names.")
     link_kinds_queued: tuple[str, ...] = key(
-        ListOf(Choice(tuple(kind.value for kind in LinkKind)), "link kinds", most=7),
+        ListOf(OneOf(tuple(kind.value for kind in LinkKind)), "link kinds", most=7),
         ("a",),
         "Kinds of link that become pages; the others are only recorded.",
     )
     canonical: CanonicalRule = key(
-        Choice(get_args(CanonicalRule)),
+        OneOf(get_args(CanonicalRule)),
         "obey",
         "A page that names another URL as canonical: `obey` drops it and queues that URL; `same_origin` does so only "
         "within its own origin (a mirror, a staging site), `ignore` never, and both record the others.",
@@ -99,8 +108,8 @@ class AverageConfig:
 
     window: int = key(Whole(1, 1000), 5, "Requests the mean is taken over.")
     factor: float = key(Real(0.0, 1000.0), 1.0, "The delay is the mean total time multiplied by this.")
-    initial_ms: int = key(Span(0, DAY), 60 * SECOND, "The delay after the first request to an origin.")
-    floor_ms: int = key(Span(0, DAY), 15 * SECOND, "The least delay of this model.")
+    initial_ms: int = key(Duration(0, DAY), 60 * SECOND, "The delay after the first request to an origin.")
+    floor_ms: int = key(Duration(0, DAY), 15 * SECOND, "The least delay of this model.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,20 +117,22 @@ class DelayConfig:
     """How long an origin is left alone after a request."""
 
     model: DelayModel = key(
-        Choice(get_args(DelayModel)),
+        OneOf(get_args(DelayModel)),
         "politeness",
         "`politeness`: response time × 2^politeness (U); `running_average` (M); `fixed`: the least delay.",
     )
-    default_ms: int = key(Span(0, WEEK), SECOND, "The least delay where robots.txt has no Crawl-delay.")
+    default_ms: int = key(Duration(0, WEEK), SECOND, "The least delay where robots.txt has no Crawl-delay.")
     floor_ms: int = key(
-        Span(0, WEEK), SECOND, "No delay is shorter. Below 1s only with allow_impolite, on loopback origins."
+        Duration(0, WEEK), SECOND, "No delay is shorter. Below 1s only with allow_impolite, on loopback origins."
     )
     crawl_delay_cap_ms: int | None = key(
-        Nullable(Span(0, YEAR), "obeying any"), 120 * SECOND, "The longest Crawl-delay that is obeyed in full."
+        Nullable(Duration(0, YEAR), "obeying any"), 120 * SECOND, "The longest Crawl-delay that is obeyed in full."
     )
-    max_ms: int = key(Span(0, YEAR), 180 * SECOND, "No delay is longer, unless Crawl-delay or default ask for more.")
+    max_ms: int = key(
+        Duration(0, YEAR), 180 * SECOND, "No delay is longer, unless Crawl-delay or default ask for more."
+    )
     retry_after_max_ms: int = key(
-        Span(0, YEAR), 180 * SECOND, "A longer Retry-After ends the run of its origin as rate_limited."
+        Duration(0, YEAR), 180 * SECOND, "A longer Retry-After ends the run of its origin as rate_limited."
     )
     start_politeness: int = key(Whole(0, 20), 2, "The politeness an origin begins with.")
     max_politeness: int = key(Whole(0, 20), 11, "The politeness that 429 answers can raise it to.")
@@ -135,7 +146,7 @@ class DelayConfig:
 class RobotsConfig:
     """How robots.txt is kept."""
 
-    expiry_ms: int = key(Span(SECOND, DAY), 30 * MINUTE, "robots.txt is fetched again after this time.")
+    expiry_ms: int = key(Duration(SECOND, DAY), 30 * MINUTE, "robots.txt is fetched again after this time.")
     max_bytes: int = key(Size(KIB, 16 * MIB), 512_000, "Bytes of robots.txt that are read (cut: body).")
 
 
@@ -143,9 +154,9 @@ class RobotsConfig:
 class NetworkConfig:
     """Limits of one request."""
 
-    connect_timeout_ms: int = key(Span(1, HOUR), 10 * SECOND, "Longest wait for a connection.")
-    read_timeout_ms: int = key(Span(1, HOUR), 30 * SECOND, "Longest silence of a server.")
-    total_timeout_ms: int = key(Span(1, DAY), 60 * SECOND, "Longest exchange from first to last byte.")
+    connect_timeout_ms: int = key(Duration(1, HOUR), 10 * SECOND, "Longest wait for a connection.")
+    read_timeout_ms: int = key(Duration(1, HOUR), 30 * SECOND, "Longest silence of a server.")
+    total_timeout_ms: int = key(Duration(1, DAY), 60 * SECOND, "Longest exchange from first to last byte.")
     max_body_bytes: int = key(
         Size(KIB, 1024 * MIB), 10 * MIB, "Longest body, on the wire and decoded; a longer one is not kept."
     )
@@ -185,9 +196,9 @@ class ReadingConfig:
     max_sitemap_urls: int = key(Whole(1, 10_000_000), 50_000, "URLs of one sitemap that are taken (cut: urls).")
     max_data_values: int = key(Whole(1, 10_000_000), 1_000, "Values of one data rule on a page (cut: data).")
     max_data_chars: int = key(Whole(1, 10_000_000), 10_000, "Characters of one; of a page 100 times that (cut: data).")
-    data_deadline_ms: int = key(Span(1, HOUR), 5 * SECOND, "Longest work of the data rules on a page (cut: data).")
+    data_deadline_ms: int = key(Duration(1, HOUR), 5 * SECOND, "Longest work of the data rules on a page (cut: data).")
     parse_deadline_ms: int = key(
-        Span(1, HOUR), MINUTE, "The last defence: a body that takes longer to read is left there (cut: deadline)."
+        Duration(1, HOUR), MINUTE, "The last defence: a body that takes longer to read is left there (cut: deadline)."
     )
 
 
@@ -202,22 +213,22 @@ class StorageConfig:
         "on the wire once their head has come.",
     )
     validate: tuple[BodyKind, ...] = key(
-        ListOf(Choice(get_args(BodyKind)), "kinds of document", most=4),
+        ListOf(OneOf(get_args(BodyKind)), "kinds of document", most=4),
         get_args(BodyKind),
         "Kinds of document that are checked for errors (G); none reads pages faster.",
     )
     durability: Durability = key(
-        Choice(get_args(Durability)), "normal", "`full` also keeps the last commits through a power loss; slower."
+        OneOf(get_args(Durability)), "normal", "`full` also keeps the last commits through a power loss; slower."
     )
-    lease_ms: int = key(Span(5 * SECOND, HOUR), 30 * SECOND, "A worker that is silent so long loses its origins.")
-    limbo_ms: int = key(Span(MINUTE, YEAR), DAY, "Pages claimed longer than this are listed for the operator.")
+    lease_ms: int = key(Duration(5 * SECOND, HOUR), 30 * SECOND, "A worker that is silent so long loses its origins.")
+    limbo_ms: int = key(Duration(MINUTE, YEAR), DAY, "Pages claimed longer than this are listed for the operator.")
 
 
 @dataclass(frozen=True, slots=True)
 class SeenIndexConfig:
     """How offline mode knows URLs it has seen (M)."""
 
-    kind: SeenIndexKind = key(Choice(get_args(SeenIndexKind)), "database", "`database` and `memory` are exact.")
+    kind: SeenIndexKind = key(OneOf(get_args(SeenIndexKind)), "database", "`database` and `memory` are exact.")
     capacity: int = key(Whole(1, 10_000_000_000), 10_000_000, "URLs the Bloom filter is made for.")
     error_rate: float = key(Real(1e-9, 0.5), 0.001, "Share of new URLs a full Bloom filter takes for known ones.")
 
@@ -229,7 +240,7 @@ class QueueConfig:
     segment_urls: int = key(Whole(1, 10_000_000), 50_000, "URLs in one segment.")
     min_origins: int = key(Whole(0, 1_000_000), 0, "With fewer unfinished origins than this, `on_few_origins` happens.")
     on_few_origins: OnFewOrigins = key(
-        Choice(get_args(OnFewOrigins)), "save_and_stop", "Save the rest as a segment and stop, or load the next one."
+        OneOf(get_args(OnFewOrigins)), "save_and_stop", "Save the rest as a segment and stop, or load the next one."
     )
 
 
@@ -247,7 +258,7 @@ class HostConfig:
 
     host: str = need(HostEntry(), "The host on every port, the host on one port, or an origin.")
     default_delay_ms: int | None = key(
-        Nullable(Span(0, WEEK), "delay.default"), None, "Takes the place of delay.default."
+        Nullable(Duration(0, WEEK), "delay.default"), None, "Takes the place of delay.default."
     )
     ca_file: str | None = key(
         Nullable(CertificateFile(), "network.ca_file"), None, "Takes the place of network.ca_file."

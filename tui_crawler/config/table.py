@@ -8,29 +8,33 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from tui_crawler.config.kinds import Choice, Kind, Nullable, expected
-from tui_crawler.config.problem import Incomplete, Mark, Refused, visible_key
-from tui_crawler.config.reader import Reader
+from tui_crawler.config.kinds import Nullable, OneOf, ValueKind, expected
+from tui_crawler.config.problem import BadValue, Incomplete, SourcePlace, visible_key
+from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import ListNode, MappingNode, Node, Scalar, describe, is_null
+from tui_crawler.domain.record import MISSING, dataclass, field, fields
 from tui_crawler.domain.url import without_userinfo
 
 _METADATA = "tui_crawler key"
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
-    """One key: its `name` in YAML, the `field` of the built value, what it may be, its default and meaning."""
+class ConfigKey:
+    """One key: its `name` in YAML, what it may be, its meaning and default; `attribute` of the value that is built."""
 
     name: str
-    field: str
-    kind: Kind
+    kind: ValueKind
     doc: str
     default: Any = None
     required: bool = False
     alias: str = ""
+    named: str = ""
+
+    @property
+    def attribute(self) -> str:
+        return self.named or self.name
 
     @property
     def shown_default(self) -> Any:
@@ -46,8 +50,8 @@ class Table:
     in its place is not quoted.
     """
 
-    keys: tuple[Key, ...]
-    build: Callable[[Mapping[str, Any], Mark], Any]
+    keys: tuple[ConfigKey, ...]
+    build: Callable[[Mapping[str, Any], SourcePlace], Any]
     unbuild: Callable[[Any], Mapping[str, Any]] | None = None
     quiet: bool = False
 
@@ -55,14 +59,14 @@ class Table:
     def accepts(self) -> str:
         return f"a mapping with the keys {', '.join(key.name for key in self.keys)}"
 
-    def read(self, node: Node, at: str, reader: Reader) -> Any:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> Any:
         given, sound = self._given(node, at, reader)
         values: dict[str, Any] = {}
         for entry in self.keys:
             path = _join(at, entry.name)
             try:
-                values[entry.field] = self._value(entry, given.get(entry.name), node.mark, path, reader)
-            except Refused as refused:
+                values[entry.attribute] = self._value(entry, given.get(entry.name), node.mark, path, reader)
+            except BadValue as refused:
                 reader.refuse(refused, path)
             except Incomplete:
                 continue
@@ -70,7 +74,9 @@ class Table:
             raise Incomplete
         return self.build(values, node.mark)
 
-    def _value(self, entry: Key, given: tuple[Scalar, Node] | None, around: Mark, path: str, reader: Reader) -> Any:
+    def _value(
+        self, entry: ConfigKey, given: tuple[Scalar, Node] | None, around: SourcePlace, path: str, reader: ConfigReader
+    ) -> Any:
         """The value of a key: from the command line, else as given, else its default."""
         node = reader.override(path)
         mark = node.mark if node is not None else around
@@ -80,13 +86,13 @@ class Table:
             node = MappingNode((), around)
         if node is None:
             if entry.required:
-                raise Refused(around, f"is missing: {entry.doc}", f"expected {entry.kind.accepts}")
+                raise BadValue(around, f"is missing: {entry.doc}", f"expected {entry.kind.accepts}")
             return entry.default
         items = [item.mark for item in node.items] if isinstance(node, ListNode) else None
         reader.note(path, node.mark if isinstance(node, Scalar) else mark, items)
         return entry.kind.read(node, path, reader)
 
-    def _given(self, node: Node, at: str, reader: Reader) -> tuple[dict[str, tuple[Scalar, Node]], bool]:
+    def _given(self, node: Node, at: str, reader: ConfigReader) -> tuple[dict[str, tuple[Scalar, Node]], bool]:
         """What the mapping gives, by canonical key, and whether all its keys are right."""
         if is_null(node):
             return {}, True
@@ -94,7 +100,7 @@ class Table:
             known = tuple(entry.name for entry in self.keys)
             hint = f"as in {at}: {{default: 1s}}; " if "default" in known else ""
             message = "expected a mapping of settings" + ("" if self.quiet else f", found {describe(node)}")
-            raise Refused(node.mark, message, f"{hint}keys: {', '.join(known)}")
+            raise BadValue(node.mark, message, f"{hint}keys: {', '.join(known)}")
         names = {entry.name: entry.name for entry in self.keys}
         names |= {entry.alias: entry.name for entry in self.keys if entry.alias}
         given: dict[str, tuple[Scalar, Node]] = {}
@@ -116,8 +122,8 @@ class Table:
     def show(self, value: Any) -> Any:
         if self.unbuild is not None:
             values = self.unbuild(value)
-            return {k.name: k.kind.show(values[k.field]) for k in self.keys if values[k.field] != k.default}
-        return {key.name: key.kind.show(getattr(value, key.field)) for key in self.keys}
+            return {k.name: k.kind.show(values[k.attribute]) for k in self.keys if values[k.attribute] != k.default}
+        return {key.name: key.kind.show(getattr(value, key.attribute)) for key in self.keys}
 
     def json_schema(self) -> dict[str, Any]:
         properties: dict[str, Any] = {}
@@ -138,7 +144,7 @@ class Table:
 class ListOf:
     """A list of values of one kind, kept as a tuple. `what` names them in the plural."""
 
-    kind: Kind
+    kind: ValueKind
     what: str
     least: int = 0
     most: int = 100_000
@@ -147,19 +153,19 @@ class ListOf:
     def accepts(self) -> str:
         return f"a list of {self.what}"
 
-    def read(self, node: Node, at: str, reader: Reader) -> tuple[Any, ...]:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> tuple[Any, ...]:
         if is_null(node) and self.least == 0:
             return ()
         if not isinstance(node, ListNode):
             raise expected(self, node, _as_list(node))
         if not self.least <= len(node.items) <= self.most:
             number = f"at least {self.least}" if len(node.items) < self.least else f"at most {self.most}"
-            raise Refused(node.mark, f"expected {number} of {self.what}, found {len(node.items)}")
+            raise BadValue(node.mark, f"expected {number} of {self.what}, found {len(node.items)}")
         values: list[Any] = []
         for index, item in enumerate(node.items):
             try:
                 values.append(self.kind.read(item, f"{at}[{index}]", reader))
-            except Refused as refused:
+            except BadValue as refused:
                 reader.refuse(refused, f"{at}[{index}]")
             except Incomplete:
                 continue
@@ -190,24 +196,24 @@ class WordsOrAll:
     def accepts(self) -> str:
         return f"a list of {self.what} ({', '.join(self.words)}), or all"
 
-    def read(self, node: Node, at: str, reader: Reader) -> tuple[str, ...]:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> tuple[str, ...]:
         if isinstance(node, Scalar) and node.text == "all":
             return self.words
-        return ListOf(Choice(self.words), self.what, most=len(self.words)).read(node, at, reader)
+        return ListOf(OneOf(self.words), self.what, most=len(self.words)).read(node, at, reader)
 
     def show(self, value: tuple[str, ...]) -> str | list[str]:
         return "all" if {*self.words} == {*value} else list(value)
 
     def json_schema(self) -> dict[str, Any]:
-        return {"anyOf": [{"const": "all"}, ListOf(Choice(self.words), self.what, most=len(self.words)).json_schema()]}
+        return {"anyOf": [{"const": "all"}, ListOf(OneOf(self.words), self.what, most=len(self.words)).json_schema()]}
 
 
-def key(kind: Kind, default: Any, doc: str, *, alias: str = "") -> Any:
+def key(kind: ValueKind, default: Any, doc: str, *, alias: str = "") -> Any:
     """A field of a section: a key that may be left out. Its YAML name is the field's, without a final `_ms`."""
     return field(default=default, metadata={_METADATA: (kind, doc, alias)})
 
 
-def need(kind: Kind, doc: str) -> Any:
+def need(kind: ValueKind, doc: str) -> Any:
     """A field of a section: a key that must be given."""
     return field(metadata={_METADATA: (kind, doc, "")})
 
@@ -223,27 +229,27 @@ def table_of(cls: type[Any], *, quiet: bool = False) -> Table:
     A field named `source` without a key takes the place (`file:line`) of the mapping.
     """
     keys = tuple(
-        Key(f.name.removesuffix("_ms"), f.name, kind, doc, f.default, f.default is MISSING, alias)
+        ConfigKey(f.name.removesuffix("_ms"), kind, doc, f.default, f.default is MISSING, alias, f.name)
         for f in fields(cls)
         if _METADATA in f.metadata
         for kind, doc, alias in (f.metadata[_METADATA],)
     )
     sourced = any(f.name == "source" for f in fields(cls))
 
-    def build(values: Mapping[str, Any], mark: Mark) -> Any:
+    def build(values: Mapping[str, Any], mark: SourcePlace) -> Any:
         return cls(**values, source=mark.place) if sourced else cls(**values)
 
     return Table(keys, build, quiet=quiet)
 
 
-def inner_table(kind: Kind) -> Table | None:
+def inner_table(kind: ValueKind) -> Table | None:
     """The table inside a section or a list of sections."""
     while isinstance(kind, ListOf | Nullable):
         kind = kind.kind
     return kind if isinstance(kind, Table) else None
 
 
-def walk_keys(table: Table, at: str = "") -> Iterator[tuple[str, Key]]:
+def walk_keys(table: Table, at: str = "") -> Iterator[tuple[str, ConfigKey]]:
     """Every key of a table and of the tables inside it, with the dotted name of the section it stands in."""
     for entry in table.keys:
         yield at, entry

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from tui_crawler.config.problem import Mark, Refused, visible, visible_key
+from tui_crawler.config.problem import BadValue, SourcePlace, visible, visible_key
+from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.url import MASK, without_userinfo
 
 MAX_DEPTH = 64  # levels of lists and mappings
@@ -43,7 +43,7 @@ class Scalar:
 
     text: str
     plain: bool
-    mark: Mark
+    mark: SourcePlace
     span: tuple[int, int] = (0, 0)
 
 
@@ -52,7 +52,7 @@ class ListNode:
     """A list of values."""
 
     items: tuple[Node, ...]
-    mark: Mark
+    mark: SourcePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class MappingNode:
     """Keys and their values in the order of the file; no key twice."""
 
     entries: tuple[tuple[Scalar, Node], ...]
-    mark: Mark
+    mark: SourcePlace
 
 
 Node = Scalar | ListNode | MappingNode
@@ -104,7 +104,7 @@ def describe(node: Node) -> str:
             return f'the text "{visible(without_userinfo(node.text))}"'
 
 
-def node_of(value: object, mark: Mark) -> Node:
+def node_of(value: object, mark: SourcePlace) -> Node:
     """A value of the program (command line option) as if it had been written at `mark`."""
     match value:
         case None:
@@ -121,11 +121,11 @@ def node_of(value: object, mark: Mark) -> Node:
         case _:
             text = str(value)
             if "\0" in text or not _is_unicode(text):
-                raise Refused(mark, f'the text "{visible(text)}" holds a character that is not text')
+                raise BadValue(mark, f'the text "{visible(text)}" holds a character that is not text')
             return Scalar(text, False, mark)
 
 
-Report = Callable[[Mark, str, str, str], None]
+Report = Callable[[SourcePlace, str, str, str], None]
 
 
 def compose(text: str, file: str, report: Report) -> Node:
@@ -146,13 +146,13 @@ def compose(text: str, file: str, report: Report) -> Node:
             composer.take(event)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = Mark(file, mark.line + 1, mark.column + 1) if mark else Mark(file, 1, 1)
+        place = SourcePlace(file, mark.line + 1, mark.column + 1) if mark else SourcePlace(file, 1, 1)
         context = f" {error.context}" if error.context else ""
         message = f"not valid YAML{context}: {error.problem or 'cannot be read'}"
-        raise Refused(place, message, at=composer.path()) from error
+        raise BadValue(place, message, at=composer.path()) from error
     except (YAMLError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
-        raise Refused(composer.last, f"not valid YAML: {visible(str(error))}", at=composer.path()) from error
-    return composer.root or Scalar("", True, Mark(file, 1, 1))
+        raise BadValue(composer.last, f"not valid YAML: {visible(str(error))}", at=composer.path()) from error
+    return composer.root or Scalar("", True, SourcePlace(file, 1, 1))
 
 
 def _compose_quickly(text: str, file: str) -> Node | None:
@@ -167,14 +167,14 @@ def _compose_quickly(text: str, file: str) -> Node | None:
         from yaml import CLoader, YAMLError, parse  # noqa: PLC0415  as above
     except ImportError:
         return None
-    problems: list[Mark] = []
+    problems: list[SourcePlace] = []
     composer = _Composer(file, lambda mark, *_: problems.append(mark))
     try:
         for event in parse(text, CLoader):
             if not getattr(event, "value", True) and event.implicit[0]:
                 return None
             composer.take(event)
-    except (YAMLError, Refused, ValueError, ArithmeticError, LookupError):
+    except (YAMLError, BadValue, ValueError, ArithmeticError, LookupError):
         return None
     return None if problems else composer.root
 
@@ -183,7 +183,7 @@ def _compose_quickly(text: str, file: str) -> Node | None:
 class _Open:
     """A list or mapping that is not closed yet."""
 
-    mark: Mark
+    mark: SourcePlace
     is_mapping: bool
     anchor: str | None
     nodes_before: int
@@ -216,11 +216,11 @@ class _Composer:
         self._aliases = 0
         self._aliased_nodes = 0
         self.root: Node | None = None
-        self.last = Mark(file, 1, 1)
+        self.last = SourcePlace(file, 1, 1)
 
     def take(self, event: Any) -> None:
         """Folds in one event of a parser (untyped: theirs have the same names, and no common class)."""
-        mark = Mark(self._file, event.start_mark.line + 1, event.start_mark.column + 1)
+        mark = SourcePlace(self._file, event.start_mark.line + 1, event.start_mark.column + 1)
         self.last = mark
         match type(event).__name__:
             case "ScalarEvent":
@@ -234,14 +234,14 @@ class _Composer:
             case "DocumentStartEvent":
                 self._document(event, mark)
 
-    def _document(self, event: Any, mark: Mark) -> None:
+    def _document(self, event: Any, mark: SourcePlace) -> None:
         self._documents += 1
         if self._documents > 1:
-            raise Refused(mark, "a second YAML document begins here", "keep one document in the file")
+            raise BadValue(mark, "a second YAML document begins here", "keep one document in the file")
         if event.version is not None and tuple(event.version) != (1, 2):
-            raise Refused(mark, "configurations are YAML 1.2", "remove the %YAML line")
+            raise BadValue(mark, "configurations are YAML 1.2", "remove the %YAML line")
 
-    def _scalar(self, event: Any, mark: Mark) -> None:
+    def _scalar(self, event: Any, mark: SourcePlace) -> None:
         text: str = event.value
         if "\0" in text or not _is_unicode(text):
             raise self._refused(mark, f'the text "{visible(text)}" holds a character that is not text')
@@ -259,7 +259,7 @@ class _Composer:
             self._anchors[event.anchor] = _Anchored(node, 1, 0)
         self._add(node, 0)
 
-    def _begin(self, event: Any, mark: Mark) -> None:
+    def _begin(self, event: Any, mark: SourcePlace) -> None:
         is_mapping = type(event).__name__ == "MappingStartEvent"
         if event.tag not in (None, "!", _CORE + ("map" if is_mapping else "seq")):
             raise self._bad_tag(event.tag, mark)
@@ -280,7 +280,7 @@ class _Composer:
             self._anchors[done.anchor] = _Anchored(node, self._nodes - done.nodes_before, done.height)
         self._add(node, done.height)
 
-    def _alias(self, name: str, mark: Mark) -> None:
+    def _alias(self, name: str, mark: SourcePlace) -> None:
         if name not in self._anchors:
             raise self._refused(mark, f"the alias *{self._told(name)} has no anchor before it")
         found = self._anchors[name]
@@ -334,22 +334,22 @@ class _Composer:
         """An alias or tag; among the hosts it may be a password that begins with * or ! and has lost its quotes."""
         return MASK if self.path().startswith("hosts") else visible(name)
 
-    def _refused(self, mark: Mark, message: str, suggestion: str = "") -> Refused:
-        return Refused(mark, message, suggestion, self.path())
+    def _refused(self, mark: SourcePlace, message: str, suggestion: str = "") -> BadValue:
+        return BadValue(mark, message, suggestion, self.path())
 
-    def _bad_tag(self, tag: str, mark: Mark) -> Refused:
+    def _bad_tag(self, tag: str, mark: SourcePlace) -> BadValue:
         return self._refused(mark, f"the tag {self._told(tag)} is not accepted", "remove the tag")
 
 
 def _checked_key(node: Node) -> Scalar:
     if not isinstance(node, Scalar):
-        raise Refused(node.mark, f"a key must be a text, found {describe(node)}")
+        raise BadValue(node.mark, f"a key must be a text, found {describe(node)}")
     at = visible_key(node.text)
     if node.plain and node.text == "<<":
-        raise Refused(node.mark, "merge keys are not part of YAML 1.2", "write the values out", at)
+        raise BadValue(node.mark, "merge keys are not part of YAML 1.2", "write the values out", at)
     if not isinstance(value_of(node), str):
         message = f"a key must be a text, found {describe(node)}"
-        raise Refused(node.mark, message, f'write it in quotes: "{at}"', at)
+        raise BadValue(node.mark, message, f'write it in quotes: "{at}"', at)
     return node
 
 

@@ -1,18 +1,24 @@
-"""The kinds of value that name something on the web: seeds, origins, hosts, the proxy, the user agent."""
+"""The kinds of value that name something on the web: seeds, origins, hosts, the proxy, the user agent; and how a host
+is asked: what is secret in that (header fields, cookies, a password; never shown) and certificates."""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
-from tui_crawler.config.kinds import Kind, Plain, text_of
-from tui_crawler.config.problem import Refused
-from tui_crawler.config.reader import Reader
-from tui_crawler.config.tree import Node, describe
+from tui_crawler.config.kinds import Plain, ValueKind, expected, text_of
+from tui_crawler.config.problem import BadValue, SourcePlace, visible
+from tui_crawler.config.reader import ConfigReader
+from tui_crawler.config.tree import MappingNode, Node, Scalar, describe, is_null
 from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.record import dataclass, field
+from tui_crawler.domain.url import CLIENT_MAX_LENGTH, MASK, CrawlUrl, InvalidUrl, normalise
 
 LONGEST_USER_AGENT = 512  # characters
 LONGEST_URL = CLIENT_MAX_LENGTH
@@ -23,19 +29,19 @@ _PORT = re.compile(r"[^:]:[0-9]+$|\]:[0-9]+$")
 _PRINTABLE_ASCII = re.compile(r"[\x20-\x7e]*")
 
 
-def read_url(node: Node, kind: Kind) -> tuple[str, CrawlUrl]:
+def read_url(node: Node, kind: ValueKind) -> tuple[str, CrawlUrl]:
     """A text and the http or https URL it is, stricter than WHATWG: no blanks, and `//` before the host.
 
     Raises Refused.
     """
     text = text_of(node, kind)
-    if any(c.isspace() or not c.isprintable() for c in text):
-        raise Refused(node.mark, f"{describe(node)} holds a blank or control character", "write %20 for a space")
+    if " " in text or not text.isprintable():
+        raise BadValue(node.mark, f"{describe(node)} holds a blank or control character", "write %20 for a space")
     if not _SCHEME_AND_HOST.match(text):
-        raise Refused(node.mark, f"expected {kind.accepts}, found {describe(node)}", _with_scheme(text))
+        raise BadValue(node.mark, f"expected {kind.accepts}, found {describe(node)}", _with_scheme(text))
     url = normalise(text, max_length=LONGEST_URL)
     if isinstance(url, InvalidUrl):
-        raise Refused(node.mark, f"expected {kind.accepts}; {describe(node)} {url.reason}")
+        raise BadValue(node.mark, f"expected {kind.accepts}; {describe(node)} {url.reason}")
     return text, url
 
 
@@ -60,7 +66,7 @@ class Seed(Plain):
 
     accepts = "an http or https URL with a host"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         return read_url(node, self)[0]
 
     def json_schema(self) -> dict[str, Any]:
@@ -72,10 +78,10 @@ class OriginName(Plain):
 
     accepts = "an origin such as https://example.org"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         _, url = read_url(node, self)
         if url.path != "/" or url.query or url.fragment:
-            raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}", f"did you mean {url.origin}?")
+            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", f"did you mean {url.origin}?")
         return url.origin
 
     def json_schema(self) -> dict[str, Any]:
@@ -87,11 +93,11 @@ class HostName(Plain):
 
     accepts = "a host name or address without scheme and port, such as example.org"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         try:
             return plain_host(text_of(node, self))
         except BadPattern:
-            raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
+            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
 
 
 class HostEntry(HostName):
@@ -99,7 +105,7 @@ class HostEntry(HostName):
 
     accepts = "a host (example.org), host and port (example.org:8080) or an origin (https://example.org)"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self)
         if "://" in text:
             return OriginName().read(node, at, reader)
@@ -108,7 +114,7 @@ class HostEntry(HostName):
         except BadPattern:
             url = normalise(f"https://{text}", max_length=LONGEST_URL)
             if not isinstance(url, CrawlUrl) or url.href != f"{url.origin}/" or not _PORT.search(text):
-                raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
+                raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
             return f"{url.host}:{url.port}"
 
 
@@ -117,11 +123,11 @@ class StartPath(Plain):
 
     accepts = "a path that begins with /"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self)
         url = normalise(f"http://host{text}", max_length=LONGEST_URL) if text.startswith("/") else None
         if not isinstance(url, CrawlUrl) or url.query or url.fragment or any(c.isspace() for c in text):
-            raise Refused(node.mark, f"expected {self.accepts}, without query and fragment, found {describe(node)}")
+            raise BadValue(node.mark, f"expected {self.accepts}, without query and fragment, found {describe(node)}")
         return url.path
 
     def json_schema(self) -> dict[str, Any]:
@@ -133,10 +139,10 @@ class ProxyAddress(Plain):
 
     accepts = "the http or https URL of a proxy, without user name and password"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         _, url = read_url(node, self)
         if url.path != "/" or url.query or url.fragment:
-            raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}", f"did you mean {url.origin}?")
+            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", f"did you mean {url.origin}?")
         return url.href
 
     def json_schema(self) -> dict[str, Any]:
@@ -148,13 +154,13 @@ class UserAgent(Plain):
 
     accepts = f"printable ASCII of at most {LONGEST_USER_AGENT} characters"
 
-    def read(self, node: Node, at: str, reader: Reader) -> str:
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self)
         if not _PRINTABLE_ASCII.fullmatch(text) or len(text) > LONGEST_USER_AGENT:
-            raise Refused(node.mark, f"expected {self.accepts}, found {describe(node)}")
+            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}")
         token = re.split("[ /]", text, maxsplit=1)[0]
         if token in {"", "*"}:
-            raise Refused(
+            raise BadValue(
                 node.mark,
                 f"the product token (up to the first space or slash) of {describe(node)} is "
                 + ("empty" if not token else "*, the group of every crawler"),
@@ -176,3 +182,170 @@ def _with_scheme(text: str) -> str:
         return ""
     url = normalise(f"https://{text}")
     return f"did you mean {url.href}?" if isinstance(url, CrawlUrl) else ""
+
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_ONLY_VARIABLE = re.compile(rf"(?:[A-Za-z]+ )?{_VARIABLE.pattern}")  # perhaps behind an authentication scheme
+_FILE = "file:"
+_LONGEST = 64 * 1024  # bytes of a file
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")  # RFC 9110, 5.6.2
+_FIELD_VALUE = re.compile(r"[\x21-\x7e\xa0-\xff]+(?:[ \t]+[\x21-\x7e\xa0-\xff]+)*")  # RFC 9110, 5.5
+_COOKIE_VALUE = re.compile(r"[\x21-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+")  # RFC 6265, 4.1.1
+_USER_NAME = re.compile(r"[^\x00-\x1f\x7f:]+")  # RFC 7617, 2
+_PASSWORD = re.compile(r"[^\x00-\x1f\x7f]+")
+_INSTEAD = {"user-agent": "user_agent, or `ua` of a rule, says who asks", "cookie": "write it under `cookies`"}
+_OUR_FIELDS = re.compile(
+    "host|connection|keep-alive|te|trailer|upgrade|expect|range|user-agent|cookie|content-(length|type)|"
+    "(accept|content|transfer)-encoding|if-.+|proxy-.+"
+)
+"""Fields that would make another request of it than was judged (in lower case)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A value that is sent and never shown: as it was written, and where (`mark`, dotted `key`)."""
+
+    written: str = field(repr=False)
+    fits: re.Pattern[str] = field(repr=False)
+    mark: SourcePlace
+    key: str
+    folder: Path
+
+    def reveal(self) -> str:
+        """The value itself. Raises Refused when variable or file is missing or holds what cannot be sent."""
+        if self.written == MASK:
+            raise BadValue(self.mark, "is not kept in the database", "start with the configuration file", self.key)
+        value = self._from_file() if self.written.startswith(_FILE) else _VARIABLE.sub(self._variable, self.written)
+        if "${" in self.written and not _VARIABLE.search(self.written):
+            raise BadValue(self.mark, "holds ${ without the name of a variable", "as in ${NAME}", self.key)
+        if not self.fits.fullmatch(value):
+            wrong = "holds a character that cannot be sent there" if value else "is empty"
+            raise BadValue(self.mark, wrong, "", self.key)
+        return value
+
+    @property
+    def stored(self) -> str:
+        """What stands for it in the database: where it comes from, or the mask."""
+        if self.written.startswith(_FILE):
+            return f"{_FILE}{self._file}"
+        return self.written if _ONLY_VARIABLE.fullmatch(self.written) else MASK
+
+    @property
+    def _file(self) -> Path:
+        return (self.folder / self.written.removeprefix(_FILE)).absolute()
+
+    def _variable(self, found: re.Match[str]) -> str:
+        value = os.environ.get(found[1])
+        if value is None:
+            raise BadValue(self.mark, f"the environment variable {found[1]} is not set", "", self.key)
+        return value
+
+    def _from_file(self) -> str:
+        shown = visible(str(self._file), 200)
+        try:
+            _require_plain(self._file)
+            with self._file.open("rb") as file:
+                return file.read(_LONGEST).decode("utf-8").rstrip("\r\n")
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else "it holds no plain text"
+            raise BadValue(self.mark, f"the file {shown} cannot be read: {why.lower()}", "", self.key) from None
+
+
+def _require_plain(path: Path) -> None:
+    """Raises OSError unless it is a regular file: a pipe could keep its reader for ever, and is read once only."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+
+
+@dataclass(frozen=True, slots=True)
+class SecretText:
+    """A secret in one value; no message quotes it."""
+
+    what: str
+    fits: re.Pattern[str]
+
+    @property
+    def accepts(self) -> str:
+        return f"{self.what}, best as ${{NAME}} (an environment variable) or file:PATH"
+
+    def read(self, node: Node, at: str, reader: ConfigReader) -> Secret:
+        if not isinstance(node, Scalar) or is_null(node):
+            raise expected(self, node)
+        secret = Secret(node.text, self.fits, node.mark, at, reader.folder)
+        reader.keep_out(node, secret.stored)
+        if reader.resolves:
+            secret.reveal()
+        return secret
+
+    def show(self, value: Secret) -> str:
+        return MASK
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": ["string", "number", "boolean"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """A mapping of names to secrets, kept as pairs; no message quotes a value. `refused` are names in lower case."""
+
+    what: str
+    fits: re.Pattern[str]
+    refused: re.Pattern[str] | None = None
+
+    @property
+    def accepts(self) -> str:
+        return f"a mapping of {self.what} to values, best ${{NAME}} (an environment variable) or file:PATH"
+
+    def read(self, node: Node, at: str, reader: ConfigReader) -> tuple[tuple[str, Secret], ...]:
+        if is_null(node):
+            return ()
+        if not isinstance(node, MappingNode):
+            raise BadValue(node.mark, f"expected {self.accepts}")
+        found: dict[str, tuple[str, Secret]] = {}
+        for key, value in node.entries:
+            name = key.text
+            if not _TOKEN.fullmatch(name):
+                raise BadValue(key.mark, f"one of the {self.what} is no name of that", "letters, digits and - only")
+            path, plain = f"{at}.{name}", name if self.refused is None else name.lower()
+            if self.refused is not None and self.refused.fullmatch(plain):
+                raise BadValue(key.mark, "is not to be set here", _INSTEAD.get(plain, "the crawler sets it"), path)
+            if plain in found:
+                raise BadValue(key.mark, "is given twice", "keep one of the two", path)
+            try:
+                found[plain] = name, SecretText("a value", self.fits).read(value, path, reader)
+            except BadValue as refused:
+                raise BadValue(refused.mark, refused.message, refused.suggestion, path) from None
+        return tuple(found.values())
+
+    def show(self, value: tuple[tuple[str, Secret], ...]) -> dict[str, str]:
+        return {name: MASK for name, _ in value}
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": ["object", "null"], "additionalProperties": {"type": ["string", "number", "boolean"]}}
+
+
+HEADERS = Secrets("header fields", _FIELD_VALUE, _OUR_FIELDS)
+COOKIES = Secrets("cookies", _COOKIE_VALUE)
+USER = SecretText("a user name", _USER_NAME)
+PASSWORD = SecretText("a password", _PASSWORD)
+
+
+class CertificateFile(Plain):
+    """A file with certificates in PEM, relative to the configuration; kept as its absolute path."""
+
+    accepts = "a file of certificates (PEM)"
+
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
+        path = (reader.folder / text_of(node, self)).absolute()
+        reader.keep_out(node, str(path))
+        if reader.resolves:
+            import ssl  # noqa: PLC0415  few configurations name certificates
+
+            try:
+                _require_plain(path)
+                ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
+            except (OSError, ValueError) as error:
+                told = error.strerror if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) else None
+                why = (told or "it holds no certificate in PEM").lower()
+                raise BadValue(node.mark, f"the file {visible(str(path), 200)} cannot be used: {why}") from None
+        return str(path)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from tui_crawler.console.action import OVERLAY, Action, Group, Need, Situation, Where, why_not
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from tui_crawler.console.action import OVERLAY, Action, Need, Situation, Topic, Where, why_not
 
 __all__ = [
     "ACTIONS",
     "BY_ID",
     "OVERLAY",
     "Action",
-    "Group",
     "Need",
     "Situation",
+    "Topic",
     "Where",
     "actions_at",
     "find_action",
@@ -45,362 +42,362 @@ _WRITE_ORIGIN = (Need.writer, Need.origin)
 
 ACTIONS: tuple[Action, ...] = (
     Action(
-        "nav.open", "enter", "open", "Open what the cursor is on", Group.look, footer=10,
+        "nav.open", "enter", "open", "Open what the cursor is on", Topic.look, footer=10,
     ),
     Action(
         "origin.toggle_pause", "p", "pause", "Pause or resume the marked origins, or the selected one",
-        Group.crawl, _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "tui-crawler pause|resume ORIGIN",
+        Topic.crawl, _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "tui-crawler pause|resume ORIGIN",
         "takes the pause off, or puts it back", "toggle", 20,
     ),
     Action(
-        "all.toggle_pause", "P", "pause all", "Pause or resume every origin", Group.crawl, _ORIGINS,
+        "all.toggle_pause", "P", "pause all", "Pause or resume every origin", Topic.crawl, _ORIGINS,
         (Need.writer, Need.pausable), "tui-crawler pause|resume --all", "takes the pause off, or puts it back",
         "toggleall", 65,
     ),
     Action(
-        "origin.add", "a", "add", "Add seeds: one URL per line, as many as you paste", Group.crawl,
+        "origin.add", "a", "add", "Add seeds: one URL per line, as many as you paste", Topic.crawl,
         needs=(Need.writer,), command="tui-crawler add URL…", word="add", footer=30,
     ),
     Action(
-        "url.retry", "r", "retry", "Give the marked URLs, or the selected one, their tries back", Group.crawl,
+        "url.retry", "r", "retry", "Give the marked URLs, or the selected one, their tries back", Topic.crawl,
         _URLS, (Need.writer, Need.url), "tui-crawler retry URL…", word="retry", footer=40,
     ),
     Action(
-        "origin.retry_failed", "R", "retry failed", "Retry all failed pages of the origin (asks)", Group.crawl,
+        "origin.retry_failed", "R", "retry failed", "Retry all failed pages of the origin (asks)", Topic.crawl,
         _ORIGINS, (*_WRITE_ORIGIN, Need.failed), "tui-crawler retry --origin ORIGIN", word="retryfailed",
         footer=41,
     ),
     Action(
-        "group.retry", "R", "retry group", "Retry all failed pages of the group (asks)", Group.crawl,
+        "group.retry", "R", "retry group", "Retry all failed pages of the group (asks)", Topic.crawl,
         _on(Where.failures), (Need.writer, Need.failed), "tui-crawler retry --exit-code NAME --origin ORIGIN",
         word="retrygroup", footer=41,
     ),
     Action(
-        "origin.top_up", "T", "top up", "Put patience back to full; an origin that gave up goes on", Group.crawl,
+        "origin.top_up", "T", "top up", "Put patience back to full; an origin that gave up goes on", Topic.crawl,
         _ORIGINS, (*_WRITE_ORIGIN, Need.lost_patience), "tui-crawler top-up ORIGIN", word="topup", footer=45,
     ),
     Action(
-        "delay.up", "d", "slower", "Raise the delay of the origin by a step", Group.crawl, _ORIGINS,
+        "delay.up", "d", "slower", "Raise the delay of the origin by a step", Topic.crawl, _ORIGINS,
         (*_WRITE_ORIGIN, Need.unfinished), "tui-crawler delay ORIGIN DURATION", "puts the delay back", "slower", 70,
     ),
     Action(
         "delay.down", "D", "faster", "Take back what was raised; never below robots.txt or configuration",
-        Group.crawl, _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.own_delay), "tui-crawler delay ORIGIN DURATION",
+        Topic.crawl, _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.own_delay), "tui-crawler delay ORIGIN DURATION",
         "puts the delay back", "faster", 71,
     ),
     Action(
-        "origin.stop", "x", "stop", "Finish the origin for this run; its pages stay queued (asks)", Group.crawl,
+        "origin.stop", "x", "stop", "Finish the origin for this run; its pages stay queued (asks)", Topic.crawl,
         _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "tui-crawler stop ORIGIN", word="stop", footer=75,
     ),
     Action(
-        "origin.exclude", "X", "exclude", "Put the host of the origin on the exclusion list (asks)", Group.crawl,
+        "origin.exclude", "X", "exclude", "Put the host of the origin on the exclusion list (asks)", Topic.crawl,
         _ORIGINS, _WRITE_ORIGIN, "tui-crawler exclude host HOST", "takes it off the list again", "excludehost", 76,
     ),
     Action(
-        "robots.refetch", "B", "refetch", "Fetch robots.txt again at once; the delay is kept", Group.crawl,
+        "robots.refetch", "B", "refetch", "Fetch robots.txt again at once; the delay is kept", Topic.crawl,
         _ORIGINS | _on(Where.robots), _WRITE_ORIGIN, "tui-crawler refetch ORIGIN", word="refetch", footer=72,
     ),
     Action(
         "robots.view", "b", "robots.txt", "robots.txt with the line that decides on the selected URL, and the contract",
-        Group.look, _ORIGINS | _on(Where.failures, Where.urls, Where.why), word="robots", footer=59,
+        Topic.look, _ORIGINS | _on(Where.failures, Where.urls, Where.why), word="robots", footer=59,
     ),
     Action(
-        "robots.test", "ctrl+t", "try URL", "What this robots.txt says of a URL or path", Group.look, _on(Where.robots),
+        "robots.test", "ctrl+t", "try URL", "What this robots.txt says of a URL or path", Topic.look, _on(Where.robots),
         word="try", footer=24,
     ),
     Action(
-        "journal.undo", "z", "undo", "Undo the last action that can be undone", Group.crawl,
+        "journal.undo", "z", "undo", "Undo the last action that can be undone", Topic.crawl,
         needs=(Need.writer, Need.undo), word="undo",
     ),
     Action(
-        "journal.redo", "Z", "redo", "Do again what was undone", Group.crawl, needs=(Need.writer, Need.redo),
+        "journal.redo", "Z", "redo", "Do again what was undone", Topic.crawl, needs=(Need.writer, Need.redo),
         word="redo",
     ),
     Action(
-        "origin.pause", "", "pause", "Pause the marked origins, or the selected one; a pause stays", Group.crawl,
+        "origin.pause", "", "pause", "Pause the marked origins, or the selected one; a pause stays", Topic.crawl,
         _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.unpaused), "tui-crawler pause ORIGIN", "takes the pause off",
         "pause",
     ),
     Action(
-        "origin.resume", "", "resume", "Take the pause off the marked origins, or the selected one", Group.crawl,
+        "origin.resume", "", "resume", "Take the pause off the marked origins, or the selected one", Topic.crawl,
         _ORIGINS, (*_WRITE_ORIGIN, Need.paused), "tui-crawler resume ORIGIN", "puts the pause back", "resume",
     ),
     Action(
-        "all.pause", "", "pause all", "Pause every origin; a pause stays", Group.crawl, _ORIGINS,
+        "all.pause", "", "pause all", "Pause every origin; a pause stays", Topic.crawl, _ORIGINS,
         (Need.writer, Need.pausable), "tui-crawler pause --all", "takes the pause off", "pauseall",
     ),
     Action(
-        "all.resume", "", "resume all", "Take the pause off every origin that is paused", Group.crawl, _ORIGINS,
+        "all.resume", "", "resume all", "Take the pause off every origin that is paused", Topic.crawl, _ORIGINS,
         (Need.writer,), "tui-crawler resume --all", "puts the pause back", "resumeall",
     ),
     Action(
-        "job.pause", "", "pause job", "Pause the marked jobs, or the selected one; a pause stays", Group.crawl, _JOBS,
+        "job.pause", "", "pause job", "Pause the marked jobs, or the selected one; a pause stays", Topic.crawl, _JOBS,
         _WRITE_JOB, "tui-crawler jobs pause JOB", "takes the pause off", "pausejob",
     ),
     Action(
-        "job.resume", "", "resume job", "Take the pause off the marked jobs, or the selected one", Group.crawl, _JOBS,
+        "job.resume", "", "resume job", "Take the pause off the marked jobs, or the selected one", Topic.crawl, _JOBS,
         _WRITE_JOB, "tui-crawler jobs resume JOB", "puts the pause back", "resumejob",
     ),
     Action(
         "run.end", "", "end run", "End the run, also a detached one: its origins stop, its pages stay queued (asks)",
-        Group.crawl, needs=(Need.writer, Need.live), command="tui-crawler stop --all", word="end",
+        Topic.crawl, needs=(Need.writer, Need.live), command="tui-crawler stop --all", word="end",
     ),
     Action(
         "filter.open", "/", "filter", "Keep the rows that fit, as you type: text ~fuzzy re:x exit: state: origin: !not",
-        Group.look, _FILTERED, word="filter", footer=42,
+        Topic.look, _FILTERED, word="filter", footer=42,
     ),
     Action(
-        "filter.clear", "ctrl+l", "clear filter", "Show all rows again", Group.look, _TABLES,
+        "filter.clear", "ctrl+l", "clear filter", "Show all rows again", Topic.look, _TABLES,
         (Need.filtered,), word="clear",
     ),
-    Action("filter.next", "n", "next match", "Go to the next row that fits the last filter", Group.look, _MATCHED),
-    Action("filter.previous", "N", "previous match", "Go to the row before that fits it", Group.look, _MATCHED),
+    Action("filter.next", "n", "next match", "Go to the next row that fits the last filter", Topic.look, _MATCHED),
+    Action("filter.previous", "N", "previous match", "Go to the row before that fits it", Topic.look, _MATCHED),
     Action(
-        "sort.pick", "s", "sort", "Choose the column to order by", Group.look, _TABLES, word="sort", footer=51,
+        "sort.pick", "s", "sort", "Choose the column to order by", Topic.look, _TABLES, word="sort", footer=51,
     ),
     Action(
-        "sort.reverse", "S", "reverse", "Turn the order round, or order by the current column", Group.look, _TABLES,
+        "sort.reverse", "S", "reverse", "Turn the order round, or order by the current column", Topic.look, _TABLES,
         word="reverse",
     ),
     Action(
         "table.pivot", "F", "pivot", "How often each value of the current column occurs; the chosen one keeps its rows",
-        Group.look, _TABLES, word="pivot", footer=68,
+        Topic.look, _TABLES, word="pivot", footer=68,
     ),
     Action(
-        "sql.open", ";", "SQL", "Ask the database in SQL; only reading is possible", Group.look, word="sql",
+        "sql.open", ";", "SQL", "Ask the database in SQL; only reading is possible", Topic.look, word="sql",
         needs=(Need.queries,),
     ),
     Action(
-        "view.problems", "!", "problems", "Show problems only, or everything again", Group.look, _PROBLEMS,
+        "view.problems", "!", "problems", "Show problems only, or everything again", Topic.look, _PROBLEMS,
         word="problems", footer=52,
     ),
     Action(
-        "view.freeze", "f", "freeze", "Hold the picture still while the crawl goes on", Group.look,
+        "view.freeze", "f", "freeze", "Hold the picture still while the crawl goes on", Topic.look,
         word="freeze", footer=53,
     ),
     Action(
-        "failures.group", "c", "group by", "Change what failures are grouped by", Group.look,
+        "failures.group", "c", "group by", "Change what failures are grouped by", Topic.look,
         _on(Where.failures), word="groupby", footer=50,
     ),
     Action(
-        "failures.pick", "C", "choose grouping", "Choose what failures are grouped by from a list", Group.look,
+        "failures.pick", "C", "choose grouping", "Choose what failures are grouped by from a list", Topic.look,
         _on(Where.failures), word="grouping",
     ),
     Action(
-        "failures.count", "u", "count", "Count the failed pages again, now", Group.look, _on(Where.failures),
+        "failures.count", "u", "count", "Count the failed pages again, now", Topic.look, _on(Where.failures),
         word="recount",
     ),
     Action(
         "log.next_error", "e", "next error", "Go to the next (older) problem in the events or attempts",
-        Group.look, _PROBLEMS, word="error", footer=60,
+        Topic.look, _PROBLEMS, word="error", footer=60,
     ),
     Action(
-        "log.previous_error", "E", "newer error", "Go to the newer problem in the events or attempts", Group.look,
+        "log.previous_error", "E", "newer error", "Go to the newer problem in the events or attempts", Topic.look,
         _PROBLEMS,
     ),
     Action(
-        "list.older", ">", "more", "The next window of the links", Group.look, _LISTS, (Need.older,),
+        "list.older", ">", "more", "The next window of the links", Topic.look, _LISTS, (Need.older,),
         word="more", footer=61,
     ),
-    Action("list.newer", "<", "back", "The window before", Group.look, _LISTS, (Need.newer,), footer=62),
+    Action("list.newer", "<", "back", "The window before", Topic.look, _LISTS, (Need.newer,), footer=62),
     Action(
-        "log.search", "/", "search", "Look for a text in the log, as you type", Group.look, _on(Where.logs),
+        "log.search", "/", "search", "Look for a text in the log, as you type", Topic.look, _on(Where.logs),
         word="search", footer=50,
     ),
     Action(
-        "log.next_hit", "n", "next hit", "Go to the next (older) place found", Group.look, _on(Where.logs), word="hit",
+        "log.next_hit", "n", "next hit", "Go to the next (older) place found", Topic.look, _on(Where.logs), word="hit",
     ),
-    Action("log.previous_hit", "N", "newer hit", "Go to the newer place found", Group.look, _on(Where.logs)),
+    Action("log.previous_hit", "N", "newer hit", "Go to the newer place found", Topic.look, _on(Where.logs)),
     Action(
         "log.filter", "&", "filter", "Keep the entries that fit, as you type: text ~fuzzy re:x exit: origin: !not",
-        Group.look, _on(Where.logs), word="filterlog", footer=53,
+        Topic.look, _on(Where.logs), word="filterlog", footer=53,
     ),
     Action(
-        "log.level", "L", "level", "Show everything, warnings and errors, or errors only", Group.look, _on(Where.logs),
+        "log.level", "L", "level", "Show everything, warnings and errors, or errors only", Topic.look, _on(Where.logs),
         word="level", footer=55,
     ),
     Action(
-        "log.next_warning", "w", "next warning", "Go to the next (older) warning", Group.look, _on(Where.logs),
+        "log.next_warning", "w", "next warning", "Go to the next (older) warning", Topic.look, _on(Where.logs),
         word="warning", footer=61,
     ),
-    Action("log.previous_warning", "W", "newer warning", "Go to the newer warning", Group.look, _on(Where.logs)),
+    Action("log.previous_warning", "W", "newer warning", "Go to the newer warning", Topic.look, _on(Where.logs)),
     Action(
-        "log.origin", "O", "this origin", "Only the origin of this entry, or all again", Group.look, _on(Where.logs),
+        "log.origin", "O", "this origin", "Only the origin of this entry, or all again", Topic.look, _on(Where.logs),
         word="only", footer=54,
     ),
     Action(
-        "log.time", "T", "time", "Show the time of day, or how long ago", Group.look, _on(Where.logs), word="time",
+        "log.time", "T", "time", "Show the time of day, or how long ago", Topic.look, _on(Where.logs), word="time",
         footer=56,
     ),
     Action(
-        "log.newest", ">", "newest", "Go to the newest entry and follow", Group.look, _on(Where.logs), (Need.newer,),
+        "log.newest", ">", "newest", "Go to the newest entry and follow", Topic.look, _on(Where.logs), (Need.newer,),
         word="newest", footer=50,
     ),
     Action(
-        "job.toggle_pause", "p", "pause job", "Pause or resume the marked jobs, or the selected one", Group.crawl,
+        "job.toggle_pause", "p", "pause job", "Pause or resume the marked jobs, or the selected one", Topic.crawl,
         _JOBS, _WRITE_JOB, "tui-crawler jobs pause|resume JOB", "takes the pause off, or puts it back", "togglejob", 20,
     ),
     Action(
-        "job.later", "d", "later", "Raise the niceness of the jobs by 10: others come first", Group.crawl, _JOBS,
+        "job.later", "d", "later", "Raise the niceness of the jobs by 10: others come first", Topic.crawl, _JOBS,
         _WRITE_JOB, "tui-crawler jobs set JOB --nice N", "puts the niceness back", "later", 21,
     ),
     Action(
-        "job.sooner", "D", "sooner", "Lower the niceness of the jobs by 10: they come first", Group.crawl, _JOBS,
+        "job.sooner", "D", "sooner", "Lower the niceness of the jobs by 10: they come first", Topic.crawl, _JOBS,
         _WRITE_JOB, "tui-crawler jobs set JOB --nice N", "puts the niceness back", "sooner", 22,
     ),
     Action(
-        "job.nice", "n", "nice", "Type the niceness of the jobs; lower is sooner", Group.crawl, _JOBS, _WRITE_JOB,
+        "job.nice", "n", "nice", "Type the niceness of the jobs; lower is sooner", Topic.crawl, _JOBS, _WRITE_JOB,
         "tui-crawler jobs set JOB --nice N", "puts the niceness back", "nice", 23,
     ),
     Action(
-        "job.depth", "L", "depth", "Type how many links away from a seed the jobs go, or none", Group.crawl, _JOBS,
+        "job.depth", "L", "depth", "Type how many links away from a seed the jobs go, or none", Topic.crawl, _JOBS,
         _WRITE_JOB, "tui-crawler jobs set JOB --depth N", "puts the depth back", "depth", 24,
     ),
     Action(
         "job.concurrency", "C", "concurrency", "Type how many pages of the jobs are in flight at most, or none",
-        Group.crawl, _JOBS, _WRITE_JOB, "tui-crawler jobs set JOB --concurrency N", "puts the limit back",
+        Topic.crawl, _JOBS, _WRITE_JOB, "tui-crawler jobs set JOB --concurrency N", "puts the limit back",
         "concurrency", 25,
     ),
     Action(
         "stats.ledger", "c", "show", "Show refused links, limbo, stashes, runs, workers, sessions, actions…",
-        Group.look, _JOBS, word="show", footer=50,
+        Topic.look, _JOBS, word="show", footer=50,
     ),
     Action(
-        "stats.exits", "O", "whose exits", "Exit codes of the origin under the cursor, or of the whole run", Group.look,
+        "stats.exits", "O", "whose exits", "Exit codes of the origin under the cursor, or of the whole run", Topic.look,
         _JOBS, word="exits", footer=51,
     ),
     Action(
-        "stats.count", "u", "count", "Count the pages in stashes, or what validators said, now", Group.look, _JOBS,
+        "stats.count", "u", "count", "Count the pages in stashes, or what validators said, now", Topic.look, _JOBS,
         word="count",
     ),
     Action(
-        "url.inspect_why", "i", "why?", "Why a URL is (not) crawled: asks for any URL, also one never seen", Group.look,
+        "url.inspect_why", "i", "why?", "Why a URL is (not) crawled: asks for any URL, also one never seen", Topic.look,
         command="tui-crawler why URL", word="why", footer=63,
     ),
-    Action("url.tab_why", "W", "why", "Why it is here, and the decision trace", Group.look, _TABS),
-    Action("url.tab_attempts", "A", "attempts", "Every attempt with its requests", Group.look, _TABS),
-    Action("url.tab_headers", "H", "headers", "Headers as sent and received", Group.look, _TABS),
-    Action("url.tab_links", "L", "links", "Links to it and from it, redirects", Group.look, _LINKS),
-    Action("url.tab_body", "B", "body", "Stored body, validation, data blocks", Group.look, _TABS),
-    Action("origin.tab_state", "W", "state", "Its state, and what led to it", Group.look, _on(Where.origin)),
-    Action("origin.tab_attempts", "A", "attempts", "Its attempts, the newest first", Group.look, _on(Where.origin)),
-    Action("origin.tab_todo", "L", "todo list", "Its pages in the order of their turns", Group.look, _on(Where.origin)),
-    Action("origin.tab_exits", "C", "exit codes", "How its attempts ended", Group.look, _on(Where.origin)),
-    Action("url.raw", "b", "raw bytes", "The stored body as bytes, or as text again", Group.look, _TABS, footer=26),
+    Action("url.tab_why", "W", "why", "Why it is here, and the decision trace", Topic.look, _TABS),
+    Action("url.tab_attempts", "A", "attempts", "Every attempt with its requests", Topic.look, _TABS),
+    Action("url.tab_headers", "H", "headers", "Headers as sent and received", Topic.look, _TABS),
+    Action("url.tab_links", "L", "links", "Links to it and from it, redirects", Topic.look, _LINKS),
+    Action("url.tab_body", "B", "body", "Stored body, validation, data blocks", Topic.look, _TABS),
+    Action("origin.tab_state", "W", "state", "Its state, and what led to it", Topic.look, _on(Where.origin)),
+    Action("origin.tab_attempts", "A", "attempts", "Its attempts, the newest first", Topic.look, _on(Where.origin)),
+    Action("origin.tab_todo", "L", "todo list", "Its pages in the order of their turns", Topic.look, _on(Where.origin)),
+    Action("origin.tab_exits", "C", "exit codes", "How its attempts ended", Topic.look, _on(Where.origin)),
+    Action("url.raw", "b", "raw bytes", "The stored body as bytes, or as text again", Topic.look, _TABS, footer=26),
     Action(
         "rule.add", "e", "new entry", "Write a new entry of the rules, as the configuration does; drafted, not applied",
-        Group.crawl, _RULES, (Need.writer, Need.rules), word="rule", footer=20,
+        Topic.crawl, _RULES, (Need.writer, Need.rules), word="rule", footer=20,
     ),
     Action(
-        "rule.edit", "E", "edit", "Edit the selected entry in its place; drafted, not applied", Group.crawl, _RULES,
+        "rule.edit", "E", "edit", "Edit the selected entry in its place; drafted, not applied", Topic.crawl, _RULES,
         (Need.writer, Need.rules, Need.entry), word="edit", footer=21,
     ),
     Action(
         "rule.delete", "D", "delete", "Take the selected entry out of the draft, or back into it; ✎: off the list",
-        Group.crawl, _RULES, (Need.writer, Need.rules, Need.entry), word="delete", footer=21,
+        Topic.crawl, _RULES, (Need.writer, Need.rules, Need.entry), word="delete", footer=21,
     ),
     Action(
         "rule.up", "K", "move up", "Move the entry up in its section; of rules that match the last one wins",
-        Group.crawl, _RULES, (Need.writer, Need.rules, Need.entry), word="up",
+        Topic.crawl, _RULES, (Need.writer, Need.rules, Need.entry), word="up",
     ),
     Action(
-        "rule.down", "J", "move down", "Move the entry down in its section", Group.crawl, _RULES,
+        "rule.down", "J", "move down", "Move the entry down in its section", Topic.crawl, _RULES,
         (Need.writer, Need.rules, Need.entry), word="down",
     ),
     Action(
         "rules.apply", "A", "apply", "Apply the draft as a new version (asks when it blocks much, or a seed)",
-        Group.crawl, _on(Where.rule_draft), (Need.writer, Need.rules, Need.draft), "tui-crawler rules apply FILE",
+        Topic.crawl, _on(Where.rule_draft), (Need.writer, Need.rules, Need.draft), "tui-crawler rules apply FILE",
         "brings back the version before", "apply", 15,
     ),
     Action(
         "rules.bring_back", "u", "undo version", "Draft what held before the version in force; or the selected old one",
-        Group.crawl, _on(Where.rules), (Need.writer, Need.rules), "tui-crawler rules undo", word="back", footer=23,
+        Topic.crawl, _on(Where.rules), (Need.writer, Need.rules), "tui-crawler rules undo", word="back", footer=23,
     ),
     Action(
         "rules.exclude", "X", "exclude", "Put a host, domain, network or pattern on the exclusion list, at once (asks)",
-        Group.crawl, _RULES, (Need.writer, Need.rules), "tui-crawler exclude KIND VALUE --reason TEXT",
+        Topic.crawl, _RULES, (Need.writer, Need.rules), "tui-crawler exclude KIND VALUE --reason TEXT",
         "takes it off the list again", "exclude", 25,
     ),
     Action(
-        "rules.test", "ctrl+t", "test URL", "What the rules, or the draft, say of a URL", Group.look, _RULES,
+        "rules.test", "ctrl+t", "test URL", "What the rules, or the draft, say of a URL", Topic.look, _RULES,
         command="tui-crawler rules test URL", word="test", footer=24,
     ),
     Action(
-        "rules.count", "c", "count fired", "Count again how often each entry refused a URL", Group.look,
+        "rules.count", "c", "count fired", "Count again how often each entry refused a URL", Topic.look,
         _on(Where.rules), word="fired",
     ),
-    Action("rules.job", "w", "next job", "Show the rules of another job", Group.look, _on(Where.rules), word="nextjob"),
+    Action("rules.job", "w", "next job", "Show the rules of another job", Topic.look, _on(Where.rules), word="nextjob"),
     Action(
         "rule.from_selection", "m", "make rule", "Draft a rule for the marked URLs, or the selected one, and all alike",
-        Group.crawl, _on(Where.origin, Where.failures, Where.url, Where.urls), (Need.writer, Need.url),
+        Topic.crawl, _on(Where.origin, Where.failures, Where.url, Where.urls), (Need.writer, Need.url),
         word="makerule", footer=46,
     ),
-    Action("view.overview", "1", "overview", "All origins, events and totals", Group.look, word="overview"),
-    Action("view.failures", "2", "failures", "Failed pages by exit code", Group.look, word="failures"),
-    Action("view.urls", "3", "URLs", "All known URLs, to be filtered", Group.look, word="urls"),
-    Action("view.rules", "4", "rules", "The rules in force, their versions, a draft", Group.look, word="rules"),
-    Action("view.logs", "5", "logs", "What happened, in one list by time", Group.look, word="logs"),
+    Action("view.overview", "1", "overview", "All origins, events and totals", Topic.look, word="overview"),
+    Action("view.failures", "2", "failures", "Failed pages by exit code", Topic.look, word="failures"),
+    Action("view.urls", "3", "URLs", "All known URLs, to be filtered", Topic.look, word="urls"),
+    Action("view.rules", "4", "rules", "The rules in force, their versions, a draft", Topic.look, word="rules"),
+    Action("view.logs", "5", "logs", "What happened, in one list by time", Topic.look, word="logs"),
     Action(
-        "view.stats", "6", "stats", "Exit codes, jobs, stashes, refused links, runs", Group.look, word="stats",
+        "view.stats", "6", "stats", "Exit codes, jobs, stashes, refused links, runs", Topic.look, word="stats",
     ),
-    Action("nav.last", "-", "last place", "Go to the place before, and again: back here", Group.look, word="last"),
-    Action("nav.earlier", "[", "earlier", "Go back in the history of places", Group.look, word="earlier"),
-    Action("nav.later", "]", "later place", "Go on in the history of places", Group.look),
+    Action("nav.last", "-", "last place", "Go to the place before, and again: back here", Topic.look, word="last"),
+    Action("nav.earlier", "[", "earlier", "Go back in the history of places", Topic.look, word="earlier"),
+    Action("nav.later", "]", "later place", "Go on in the history of places", Topic.look),
     Action(
-        "copy.pick", "y", "copy", "Copy the marked rows, or the selected one: u URL, c curl, j JSON, r row", Group.look,
+        "copy.pick", "y", "copy", "Copy the marked rows, or the selected one: u URL, c curl, j JSON, r row", Topic.look,
         word="copy", footer=66,
     ),
     Action(
         "view.export", "o", "export", "Write the rows of this table as CSV, JSON Lines or Markdown into exports/",
-        Group.look, word="export", footer=67,
+        Topic.look, word="export", footer=67,
     ),
     Action(
-        "nav.back", "escape", "back", "Go back; ends zoom and filter and takes marks off first", Group.look, footer=80,
+        "nav.back", "escape", "back", "Go back; ends zoom and filter and takes marks off first", Topic.look, footer=80,
     ),
-    Action("focus.next", "tab", "next pane", "Go to the next pane", Group.move),
-    Action("focus.previous", "shift+tab", "previous pane", "Go to the pane before", Group.move),
+    Action("focus.next", "tab", "next pane", "Go to the next pane", Topic.move),
+    Action("focus.previous", "shift+tab", "previous pane", "Go to the pane before", Topic.move),
     Action(
-        "focus.jump", "ctrl+o", "jump", "Letters over the panes, tabs and views: one key goes there", Group.move,
+        "focus.jump", "ctrl+o", "jump", "Letters over the panes, tabs and views: one key goes there", Topic.move,
         footer=57,
     ),
     Action(
-        "zoom.in", "+", "zoom", "Give the pane half of the screen, then all of it", Group.look, needs=(Need.smaller,),
+        "zoom.in", "+", "zoom", "Give the pane half of the screen, then all of it", Topic.look, needs=(Need.smaller,),
         word="zoom", footer=68,
     ),
     Action(
-        "zoom.out", "_", "unzoom", "Give the pane less room again; back: as it was", Group.look, needs=(Need.zoomed,),
+        "zoom.out", "_", "unzoom", "Give the pane less room again; back: as it was", Topic.look, needs=(Need.zoomed,),
         word="unzoom", footer=12,
     ),
     Action(
-        "cmd.prompt", ":", "command", "Type an action by its word", Group.console, footer=90,
+        "cmd.prompt", ":", "command", "Type an action by its word", Topic.console, footer=90,
     ),
     Action(
-        "cmd.palette", "ctrl+p", "palette", "Search all actions and origins", Group.console,
+        "cmd.palette", "ctrl+p", "palette", "Search all actions and origins", Topic.console,
     ),
-    Action("theme.next", "t", "theme", "The next colour theme; kept for the next time", Group.console, word="theme"),
+    Action("theme.next", "t", "theme", "The next colour theme; kept for the next time", Topic.console, word="theme"),
     Action(
-        "app.screenshot", "ctrl+s", "screenshot", "Write this screen as SVG into screenshots/", Group.console,
+        "app.screenshot", "ctrl+s", "screenshot", "Write this screen as SVG into screenshots/", Topic.console,
         word="screenshot",
     ),
-    Action("help.keys", "?", "help", "All keys, what they do, and why not", Group.console, word="help", footer=91),
-    Action("help.pane", "f1", "this pane", "What the pane shows, its columns, its keys", Group.console, word="pane"),
+    Action("help.keys", "?", "help", "All keys, what they do, and why not", Topic.console, word="help", footer=91),
+    Action("help.pane", "f1", "this pane", "What the pane shows, its columns, its keys", Topic.console, word="pane"),
     Action(
         "app.quit", "q,ctrl+q", "quit",
         "Finish what is in flight (at most 5 s) and quit; again: at once. A crawl elsewhere goes on (:end ends it)",
-        Group.console, word="quit", footer=92,
+        Topic.console, word="quit", footer=92,
     ),
     Action(
-        "run.start", "Y", "take over", "Crawl on in this console, when no engine is at work any more", Group.crawl,
+        "run.start", "Y", "take over", "Crawl on in this console, when no engine is at work any more", Topic.crawl,
         needs=(Need.writer, Need.startable), command="tui-crawler run CONFIG", word="start", footer=5,
     ),
     Action(
-        "app.detach", "Q", "detach", "Leave; the crawl goes on as a process of its own (:end ends it)", Group.console,
+        "app.detach", "Q", "detach", "Leave; the crawl goes on as a process of its own (:end ends it)", Topic.console,
         needs=(Need.detachable,), command="tui-crawler run CONFIG", word="detach", footer=93,
     ),
-    Action("app.ask_quit", "ctrl+c", "quit", "Ask whether to quit", Group.console),
+    Action("app.ask_quit", "ctrl+c", "quit", "Ask whether to quit", Topic.console),
     Action(
         "app.suspend", "ctrl+z", "suspend", "Put the console in the background of the shell (asks where it crawls)",
-        Group.console, word="suspend",
+        Topic.console, word="suspend",
     ),
 )  # fmt: skip
 

@@ -1,54 +1,102 @@
-"""The console: one Textual app that reads rows, writes wishes, and hosts the engine in a thread it never waits for."""
+"""The console: one Textual app that reads rows, writes wishes, and hosts the engine in a process it never waits for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 
+from tui_crawler.console.action import NOTHING_TO_UNDO, Console, nothing
 from tui_crawler.console.appearance import Appearance
-from tui_crawler.console.board import Board
-from tui_crawler.console.clock import ConsoleClock, SystemClock
+from tui_crawler.console.clock import ConsoleClock, MachineClock
 from tui_crawler.console.dispatcher import Dispatcher
-from tui_crawler.console.engine_room import EngineEnd, EngineRoom, host_engine
-from tui_crawler.console.inquiry import Inquiry
-from tui_crawler.console.keys import OPENS_ENTRY, everywhere
-from tui_crawler.console.looks import Looks
-from tui_crawler.console.pace import BEAT_MS
+from tui_crawler.console.keys import OPENS_ENTRY, everywhere, key_name
+from tui_crawler.console.operator.engine_host import EngineEnd, HostedEngine, host_engine
+from tui_crawler.console.operator.shutdown import WayOut
+from tui_crawler.console.operator.takeover import HostTakeover
+from tui_crawler.console.overview.screen import OverviewScreen
+from tui_crawler.console.panes.bars import HeaderBar
+from tui_crawler.console.panes.notice import (
+    ERROR_SHOWN_MS,
+    SHOWN_MS,
+    Notice,
+    ToldError,
+    add_notice,
+    add_trouble,
+    still_shown,
+)
+from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.typing import TakesText
-from tui_crawler.console.picture import Picture
-from tui_crawler.console.poller import Answer, ReadFailed
-from tui_crawler.console.query_desk import QueryDesk
-from tui_crawler.console.rounds import Rounds
-from tui_crawler.console.screens.base import ConsoleScreen
-from tui_crawler.console.screens.lifetime import stands
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.session import Memory
-from tui_crawler.console.standpoint import situation_of
-from tui_crawler.console.succession import Succession
+from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, ReadFailed
+from tui_crawler.console.reading.refresh import Lock, Part, lock_words
+from tui_crawler.console.reading.snapshot import LiveState
+from tui_crawler.console.screen.base import ConsoleScreen
+from tui_crawler.console.screen.lifetime import is_ready
+from tui_crawler.console.screen.typed_keys import KeyedApp
+from tui_crawler.console.session import SessionFile, session_of
+from tui_crawler.console.sql.queries import QuerySession
+from tui_crawler.console.table.layouts import ViewLayouts
 from tui_crawler.console.terminal import catch_signals
-from tui_crawler.console.typed_keys import KeyedApp
-from tui_crawler.console.way_out import WayOut
+from tui_crawler.domain.record import dataclass, field, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from tui_crawler.console.actions import Situation
-    from tui_crawler.console.departure import Detacher
-    from tui_crawler.console.exit_summary import ExitSummary
-    from tui_crawler.console.journal_desk import JournalDesk, News
-    from tui_crawler.console.notice import Notice, Trouble
-    from tui_crawler.console.panes.entry import EntryLine
-    from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RulesDesk
-    from tui_crawler.console.wishes import UndoStack, Wishes
+    from tui_crawler.console.operator.commands import CommandQueue
+    from tui_crawler.console.operator.detach import Detacher
+    from tui_crawler.console.operator.exit_summary import ExitSummary
+    from tui_crawler.console.operator.journal import JournalWriter, News
+    from tui_crawler.console.panes.notice import Notice, ToldError
+    from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RuleQueries
+    from tui_crawler.console.screen.base import ConsoleScreen
+    from tui_crawler.domain.explanation import Explanation
 
+
+TRACE_MS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class TraceOf(Part):
+    """Why a URL was (not) crawled, at the moment of the reading."""
+
+    url: str
+    answer: Callable[[Reports, str, int], Explanation] = field(compare=False, repr=False)
+    every_ms = TRACE_MS
+    """What it says of waiting need not be right to the second."""
+    by_time = True
+    """Due times come without a commit."""
+
+    def read(self, reports: Reports, now: int) -> Explanation:
+        """Asks."""
+        return self.answer(reports, self.url, now)
+
+
+class ExplanationQuery:
+    """Asks why, in the reading thread. `factory` None: nobody can be asked, and there is nothing to read."""
+
+    def __init__(self, factory: Callable[[Reports], Explainer] | None) -> None:
+        """Asks nobody yet."""
+        self._factory = factory
+        self._asked: tuple[Reports, Explainer] | None = None
+
+    def parts(self, url: str) -> tuple[TraceOf, ...]:
+        """What a screen wants that shows the trace of a URL."""
+        return () if self._factory is None or not url else (TraceOf(url, partial(self._answer, self._factory)),)
+
+    def _answer(self, factory: Callable[[Reports], Explainer], reports: Reports, url: str, now: int) -> Explanation:
+        """Asks the explainer of these reports, which is made once."""
+        if self._asked is None or self._asked[0] is not reports:
+            self._asked = reports, factory(reports)
+        return self._asked[1].explain(url, now)
+
+
+HEADER_MS = 250
 TICK_MS = 500
 _OTHER_VIEWS = Path(__file__).with_name("views.tcss")  # styles of what is not in the first paint
 
@@ -103,8 +151,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         theme: str = "",
         beating: bool = True,
         detacher: Detacher | None = None,
-        memory: Memory | None = None,
-        rules: RulesDesk | None = None,
+        memory: SessionFile | None = None,
+        rules: RuleQueries | None = None,
         explainer_factory: Callable[[Reports], Explainer] | None = None,
         queries_factory: Callable[[], Queries] | None = None,
         successor: Callable[[], EngineHost | None] | None = None,
@@ -120,54 +168,84 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         cannot be drafted. `queries_factory` None: nothing can be asked in SQL. `successor` makes the engine with which
         this console carries on a run that nobody is at work for.
         """
-        super().__init__()
-        self.clock = clock or SystemClock()
+        super().__init__(clock or MachineClock())
         self.who = who
         self.crawl_name = name
         self.readonly, self.watches = journal_factory is None, watches
         self.rules = rules
-        self.picture = Picture(self.clock)
-        self.room = EngineRoom(host)
-        self.inquiry = Inquiry(explainer_factory)
-        self.way_out = WayOut(self, detacher)
-        self.succession = Succession(self, successor)
-        self.memory = memory or Memory(None)
-        self.queries = None if queries_factory is None else QueryDesk(queries_factory, self.memory.folder)
+        self.live_state = LiveState(self.clock)
+        self.hosting = HostedEngine(host)
+        self.inquiry = ExplanationQuery(explainer_factory)
+        self.memory = memory or SessionFile(None)
+        self.queries = None if queries_factory is None else QuerySession(queries_factory, self.memory.folder)
         self._session = self.memory.recall()
         self.zooms = {view: (pane, level) for view, pane, level in self._session.zooms}
         """What is enlarged in each view: the id of the pane, and how much."""
-        self.looks = Looks(dict(self._session.looks))
-        self.board = Board(self)
-        self.appearance = Appearance(self, keymap or {}, theme, self._session)
+        self.looks = ViewLayouts(dict(self._session.looks))
+        self.notices: tuple[Notice, ...] = ()
+        """The messages that are shown."""
+        self.troubles: tuple[ToldError, ...] = ()
+        """What went wrong so far, as far as it is kept."""
+        self._dead: set[str] = set()  # keys that were told to do nothing
+        self.appearance = Appearance(self, self.tell, self.clock.wall_ms, keymap or {}, theme, self._session)
         self._beating, self._begun = beating, False
-        self._tick_at = self._input_at = 0
+        self._has_read = False
+        self._tick_at = self._header_at = 0
         self._restore_signals: Callable[[], None] = lambda: None
-        self.rounds = Rounds(self, reports_factory, lambda answer: self._post(self.Delivered(answer)))
-        self._desk = None if journal_factory is None else self._journal_desk(journal_factory)
-        self._wishes: Wishes | None = None
-        self.dispatcher = Dispatcher(self)
+        self.poll_timer = PollTimer(
+            self.clock,
+            reports_factory,
+            lambda answer: self._post(self.Delivered(answer)),
+            self.tell,
+            self.call_after_refresh,
+            self.terminal_waited_ms,
+        )
+        self.way_out = WayOut(self, self.hosting, self.live_state, self.poll_timer, self.clock, detacher)
+        self.host_takeover = HostTakeover(
+            self.hosting,
+            self.live_state,
+            None if self.readonly else successor,
+            self.appearance,
+            self.tell,
+            self.read_soon,
+        )
+        self._journal_writer = None if journal_factory is None else self._made_journal_writer(journal_factory)
+        self._state = Console(
+            writer=self._no_writer if self.readonly else nothing,
+            queries=lambda: "" if self.queries is not None else "there is no database to be asked",
+            undo=self._no_undo,
+            redo=self._no_redo,
+            pause=self.live_state.why_no_pause,
+            start=lambda: self.host_takeover.hindrance,
+            end=self._no_end,
+            detach=lambda: self.way_out.hindrance,
+        )
+        here = (self.appearance, self.way_out, self.host_takeover)
+        self.dispatcher = Dispatcher(
+            self,
+            here,
+            lambda: self.command_queue,
+            self.situation,
+            self.live_state,
+            self.appearance,
+            self.queries,
+            rules,
+        )
 
-    @property
-    def wishes(self) -> Wishes:
+    @cached_property
+    def command_queue(self) -> CommandQueue:
         """What the operator wants done; made when it is first needed, which is not before the first paint."""
-        if self._wishes is None:
-            from tui_crawler.console.wishes import Wishes  # noqa: PLC0415  see above
+        from tui_crawler.console.operator.commands import CommandQueue  # noqa: PLC0415  see above
 
-            self._wishes = Wishes(self, self._desk)
-        return self._wishes
+        keys = self.appearance.key_names
+        return CommandQueue(self, self.hosting, self.live_state, self.clock, keys, self.read_soon, self._journal_writer)
 
-    def _journal_desk(self, journal_factory: Callable[[], Journal]) -> JournalDesk:
-        from tui_crawler.console.journal_desk import JournalDesk  # noqa: PLC0415  not for a console that only watches
+    def _made_journal_writer(self, journal_factory: Callable[[], Journal]) -> JournalWriter:
+        from tui_crawler.console.operator.journal import JournalWriter  # noqa: PLC0415  not for a console that only watches
 
-        return JournalDesk(journal_factory, self.who, self.room.wake, self._hear)
-
-    def _hear(self, news: News) -> None:
-        self._post(self.JournalNews(news))
-
-    @property
-    def undo_stack(self) -> UndoStack | None:
-        """What can be undone; None before anything was asked for."""
-        return None if self._wishes is None else self._wishes.undo_stack
+        return JournalWriter(
+            journal_factory, self.who, self.hosting.wake, lambda news: self._post(self.JournalNews(news))
+        )
 
     # start
 
@@ -176,7 +254,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         summary = self.run()
         if summary is None:
             summary = replace(self.way_out.summary(), crashed=True)
-        unwritten = () if self._desk is None else self._desk.left_over()
+        unwritten = () if self._journal_writer is None else self._journal_writer.left_over()
         return replace(summary, terminal_lost=self.terminal_lost, unwritten=unwritten)
 
     def get_default_screen(self) -> Screen[None]:
@@ -191,9 +269,9 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def _begin(self) -> None:
         self.stylesheet.read(_OTHER_VIEWS)
-        self.run_worker(self.rounds.poller.run, name="reader", group="reader", thread=True, exit_on_error=False)
-        if self._desk is not None:
-            self.run_worker(self._desk.run, name="journal", group="journal", thread=True, exit_on_error=False)
+        self.run_worker(self.poll_timer.poller.run, name="reader", group="reader", thread=True, exit_on_error=False)
+        if self._journal_writer is not None:
+            self.run_worker(self._journal_writer.run, name="journal", group="journal", thread=True, exit_on_error=False)
         if self._beating:
             self.set_interval(BEAT_MS / 1_000, self.beat)
         self.beat()
@@ -201,12 +279,12 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def _start_engine(self) -> None:
         """Starts the hosted engine, once; after the first reading, so that it does not hold up the first picture."""
-        host = self.room.host
-        if host is None or self.room.at_work or self.room.end != EngineEnd() or self.room.quitting:
+        host = self.hosting.host
+        if host is None or self.hosting.at_work or self.hosting.end != EngineEnd() or self.hosting.quitting:
             return
-        self.room.started()
+        self.hosting.started()
         if self.console_screen is not None:
-            self.board.show_header(self.console_screen, self.clock.mono_ms())
+            self.show_header(self.console_screen)
 
         def run() -> None:
             self._post(self.EngineEnded(host_engine(host)))
@@ -234,33 +312,34 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         now = self.clock.mono_ms()
         self.way_out.beat(now)
         screen = self.console_screen
-        if screen is None or not stands(screen):
+        if screen is None or not is_ready(screen):
             return
-        self.rounds.ask_if_due(screen, now)
+        self.poll_timer.ask_if_due(screen, now)
         if now - self._tick_at >= TICK_MS:
             self._tick_at = now
             if self.terminal_lost:
                 self.way_out.terminal_went_away()
             screen.move_on()
-            self.board.show_notices(screen)
-        self.board.beat(screen, now)
+            self._show_notices(screen)
+        if now - self._header_at >= HEADER_MS:
+            self.show_header(screen)
 
     def on_crawler_app_delivered(self, message: Delivered) -> None:
         """Takes what was read."""
         answer = message.answer
         read_ms, taken = 0, False
-        self.rounds.begin(answer)
+        self.poll_timer.begin(answer)
         if not isinstance(answer, ReadFailed):
-            self.picture.feed(answer)
+            self.live_state.feed(answer)
             screen = self.console_screen
-            if screen is not None and stands(screen):
+            if screen is not None and is_ready(screen):
                 if answer is not None and screen.accepts(answer.wants):
                     read_ms, taken = answer.took_ms, True
                     screen.take_in(answer)
                     screen.tell_footer()
-                if answer is not None or self.rounds.stale:
-                    self.board.was_read(screen, self.clock.mono_ms())
-        self.rounds.end(read_ms, painted=taken)
+                if answer is not None or self.poll_timer.stale:
+                    self._was_read(screen)
+        self.poll_timer.end(read_ms, painted=taken)
         self._start_engine()
         if self.way_out.leaving:
             self.way_out.was_read()
@@ -275,40 +354,34 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
                 return screen
         return None
 
-    @property
-    def own_keys(self) -> Mapping[str, str]:
-        """The keys of every action that has others than the table of actions says: action id -> keys."""
-        return self.appearance.own_keys
-
-    @property
-    def back_keys(self) -> tuple[str, ...]:
-        """The keys that go back, esc or others."""
-        return tuple(key for key in self.own_keys.get("nav.back", "escape").split(",") if key)
-
-    @property
-    def reading(self) -> bool:
-        """Whether a reading is under way or was not yet taken in."""
-        return self.rounds.under_way
-
     def read_soon(self) -> None:
         """Reads with the next beat, not later."""
-        self.rounds.soon()
+        self.poll_timer.soon()
 
-    def read_now(self) -> bool:
-        """Asks for a reading; False when that cannot be."""
-        return self.rounds.ask(self.console_screen, at_once=True)
+    def read_instead(self) -> None:
+        """Reads for what the operator wants now, as soon as the answer to the key is painted, which the reading would
+        hold up; what is being read for anything else is given up."""
+        self.poll_timer.soon()
+        self.call_after_refresh(self._ask_instead)
+
+    def _ask_instead(self) -> None:
+        screen = self.console_screen
+        if self._beating and screen is not None and is_ready(screen):
+            self.poll_timer.ask(screen, instead=True)
+
+    def leave(self, summary: ExitSummary) -> None:
+        """Ends the screens and the threads; how it looked is remembered."""
+        self.memory.keep(session_of(self.screen_stack, self.appearance, self.zooms, self.looks))
+        self.close_threads()
+        self.exit(summary)
 
     def close_threads(self) -> None:
         """Ends the threads that read and write."""
-        self.rounds.poller.close()
-        if self._desk is not None:
-            self._desk.close()
+        self.poll_timer.poller.close()
+        if self._journal_writer is not None:
+            self._journal_writer.close()
         if self.queries is not None:
             self.queries.cancel()
-
-    def idle_ms(self) -> int:
-        """How long ago the last key was, or the mouse moved, in ms."""
-        return self.clock.mono_ms() - self._input_at
 
     def pop_screen(self) -> AwaitComplete:
         """Closes the screen on top; how it looked is there again when it is opened anew."""
@@ -327,38 +400,94 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
                 self.screen.left()
 
     def screen_came_up(self, screen: ConsoleScreen) -> None:
-        """A screen is on top now: it is read for at once. The first is painted first, by Textual's own answer."""
+        """A screen is on top now: it is painted as it was, then read for at once."""
         if not self._begun:
             self._begun = screen.call_later(self._begin)
-        self.rounds.for_new_screen()
+        self.poll_timer.for_new_screen()
+        self.read_instead()
         self.dispatcher.history.came_up(screen)
-        self.board.show_header(screen, self.clock.mono_ms())
-        self.board.show_notices(screen)
+        self.show_header(screen)
+        self._show_notices(screen)
         screen.tell_footer()
 
-    def situation(self, screen: ConsoleScreen) -> Situation:
-        """What actions depend on."""
-        return situation_of(self, screen)
+    def situation(self, screen: ConsoleScreen, origin: str = "") -> Situation:
+        """What actions depend on: on the screen as what was asked for makes it, and on the console. `origin` is what
+        they are about, whatever is selected, where one is named."""
+        found = screen.situation()
+        if origin:
+            view = self.live_state.origins[origin]
+            found = replace(found, origins=(view,), urls=(), failed=view.failed)
+        origins = self.command_queue.asked.shown(found.origins) if "command_queue" in vars(self) else found.origins
+        return replace(found, origins=origins, frame=screen.frame, console=self._state)
+
+    def _no_writer(self) -> str:
+        return f"this console only watches ({self.watches})" if self.watches else "this console only watches"
+
+    def _no_undo(self) -> str:
+        return self.command_queue.undo_stack.why_none if "command_queue" in vars(self) else NOTHING_TO_UNDO
+
+    def _no_redo(self) -> str:
+        return "" if "command_queue" in vars(self) and self.command_queue.undo_stack.undone else "nothing to redo"
+
+    def _no_end(self) -> str:
+        if self.hosting.quitting:
+            return "this console is being left"
+        run = self.live_state.run
+        return "" if run is not None and self.hosting.is_crawling(run) else "no run is at work"
+
+    # header and messages
+
+    def _was_read(self, screen: ConsoleScreen) -> None:
+        """A reading was taken in: the header shows the first, and the end of a delay, at once; others with its beat."""
+        first, self._has_read = not self._has_read, True
+        if first and self.watches:
+            self.tell("watches", f"watching only: {self.watches}", "warning")
+        if first or self.poll_timer.stale or self.clock.mono_ms() - self._header_at >= HEADER_MS:
+            self.show_header(screen)
+
+    def show_header(self, screen: ConsoleScreen) -> None:
+        """Brings the header up to date."""
+        if not is_ready(screen):
+            return
+        self._header_at, run = self.clock.mono_ms(), self.live_state.run
+        standing = self.hosting.standing(run, self.poll_timer.failure, self._lock_words())
+        state = self.live_state.header(
+            self.crawl_name or (run.config_name if run else ""),
+            replace(standing, hint=self.host_takeover.hint),
+            hz=self.poll_timer.pace.hz,
+            stale_ms=self.poll_timer.look_at_age(self.live_state.age_ms()),
+            readonly=self.readonly,
+        )
+        screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
+
+    def _lock_words(self) -> str:
+        """That another program keeps the database locked, whoever has noticed; empty while none does."""
+        lock, known = self.live_state.lock, (self.hosting.locked_since, self.poll_timer.locked_since)
+        if lock is None and any(known):
+            lock = Lock(0, min(filter(None, known)))
+        return lock_words(lock, self.clock.zone, crawling=self.hosting.is_crawling(self.live_state.run)) if lock else ""
 
     def tell(self, kind: str, text: str, role: str = "accent") -> None:
         """Shows a short message (raw text)."""
-        self.board.tell(kind, text, role)
+        shown = SHOWN_MS
+        if role == "error":
+            shown, self.troubles = ERROR_SHOWN_MS, add_trouble(self.troubles, self.clock.wall_ms(), text)
+        self.notices = add_notice(self.notices, Notice(kind, text, role, self.clock.mono_ms() + shown))
+        if (screen := self.console_screen) is not None:
+            self._show_notices(screen)
 
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        """The messages that are shown."""
-        return self.board.notices
+    def _show_notices(self, screen: ConsoleScreen) -> None:
+        """Shows the messages whose time has not passed."""
+        self.notices = still_shown(self.notices, self.clock.mono_ms())
+        for box in screen.query(NoticeBox):  # none before its widgets came, or after they went
+            box.tell(self.notices)
 
-    @property
-    def troubles(self) -> tuple[Trouble, ...]:
-        """What went wrong so far, as far as it is kept."""
-        return self.board.troubles
-
-    async def on_event(self, event: events.Event) -> None:
-        """Notes when the operator did something last."""
-        if isinstance(event, events.Key | events.MouseEvent) and not event.is_forwarded:  # else it was counted before
-            self._input_at = self.clock.mono_ms()
-        await super().on_event(event)
+    def nobodys_key(self, key: str) -> None:
+        """A key did nothing where it was pressed: said once of each."""
+        if key not in self._dead:
+            self._dead.add(key)
+            help_key = self.appearance.key_names("help.keys")
+            self.tell("no", f"{key_name(key)} does nothing here; {help_key} lists the keys", "muted")
 
     def on_crawler_app_signal_caught(self, message: SignalCaught) -> None:
         """Takes the way out, as `q` does."""
@@ -366,18 +495,22 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def on_crawler_app_journal_news(self, message: JournalNews) -> None:
         """Something became of an intent. New work for a run that had ended starts the engine again."""
-        from tui_crawler.console.journal_desk import Fate  # noqa: PLC0415  not for a console that only watches
+        from tui_crawler.console.operator.journal import IntentOutcome  # noqa: PLC0415  not for a console that only watches
 
-        self.wishes.heard(message.news)
+        self.command_queue.heard(message.news)
         news = message.news
-        if news.fate is Fate.done and news.intent.starts and self.room.go_on_for(news.intent.commands, news.results):
+        if (
+            news.outcome is IntentOutcome.done
+            and news.intent.starts
+            and self.hosting.go_on_for(news.intent.commands, news.results)
+        ):
             self._start_engine()
 
     def on_crawler_app_engine_ended(self, message: EngineEnded) -> None:
         """Notes how it ended; a failure is a state, shown on top."""
-        self.room.ended(message.end)
+        self.hosting.ended(message.end)
         self.read_soon()
-        if self.room.quitting:
+        if self.hosting.quitting:
             self.way_out.engine_over()
         elif message.end.failure:
             self.tell("engine", *message.end.news)
@@ -394,14 +527,9 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         """Does an action by its id (bindings)."""
         self.dispatcher.do(action_id)
 
-    def on_entry_line_entered(self, event: EntryLine.Entered) -> None:
-        """Does what was typed after `:`."""
-        if event.purpose == "command":
-            self.dispatcher.do_typed(event.text)
-
     def on_unmount(self) -> None:
         """Whatever ended the screen, its threads end too."""
         self._restore_signals()
         self.close_threads()
-        if self.room.at_work and not self.room.quitting:
-            self.room.drain(self.clock.mono_ms())
+        if self.hosting.at_work and not self.hosting.quitting:
+            self.hosting.drain(self.clock.mono_ms())

@@ -3,8 +3,10 @@ that is shown on a terminal of few colours, or without UTF-8."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.color import Color as RichColor
@@ -14,18 +16,17 @@ from textual.app import App
 from textual.color import Color, Lab, rgb_to_lab
 from textual.filter import LineFilter, NoColor
 
-from tui_crawler.console.glyphs import in_ascii
+from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.theme import DARK, LIGHT, ROLES, THEME_NAMES, THEMES, Colours, in_sixteen
+from tui_crawler.text.glyphs import in_ascii
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from textual.theme import Theme
 
-    from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.key_presets import KeyMap
-    from tui_crawler.console.session import Session
+    from tui_crawler.console.screen.stack import Tells
+    from tui_crawler.console.session import ConsoleSession
     from tui_crawler.console.terminal_app import TerminalApp
 
 _NO_COLOUR = NoColor()
@@ -150,12 +151,21 @@ def dress(app: TerminalApp[Any], wanted: str) -> None:
     app.set_class(not dark, "-light-mode", update=False)
 
 
-class Appearance:
+class Appearance(Handles):
     """The theme and the keys of one console."""
 
-    def __init__(self, app: CrawlerApp, written: Mapping[str, str], theme: str, session: Session) -> None:
-        """`written` and `theme` are what the configuration says (empty: nothing), `session` what is remembered."""
-        self._app = app
+    def __init__(
+        self,
+        app: TerminalApp[Any],
+        tell: Tells,
+        now_ms: Callable[[], int],
+        written: Mapping[str, str],
+        theme: str,
+        session: ConsoleSession,
+    ) -> None:
+        """`app` is what is dressed, `written` and `theme` what the configuration says (empty: nothing), `session` what
+        is remembered."""
+        self._app, self._tell, self._now_ms = app, tell, now_ms
         self._written = written
         self._configured = theme
         kept = session.theme if session.theme_over == theme or not theme else ""
@@ -169,17 +179,31 @@ class Appearance:
         """Takes the keys; tells what could not be taken."""
         app = self._app
         if self._wanted and self._wanted not in app.available_themes:
-            app.tell("theme", f"There is no theme {self._wanted}.", "warning")
+            self._tell("theme", f"There is no theme {self._wanted}.", "warning")
         if self._written:
             self._take_keys()
 
+    @handles("theme.next")
     def next_theme(self) -> None:
         """The next theme of those that `t` goes through."""
         app = self._app
         names = THEME_NAMES if app.colours is not Colours.sixteen else (DARK.name, LIGHT.name)
         here = names.index(app.theme) if app.theme in names else -1
         app.theme = names[(here + 1) % len(names)]
-        app.tell("theme", f"theme {app.theme}")
+        self._tell("theme", f"theme {app.theme}")
+
+    @handles("app.screenshot")
+    def save_picture(self) -> None:
+        """Writes what the terminal shows into a file."""
+        folder = Path("screenshots")
+        try:
+            folder.mkdir(exist_ok=True)
+            path = folder / f"tui-crawler-{self._now_ms()}.svg"
+            path.write_text(self._app.export_screenshot(), encoding="utf-8")
+        except OSError as error:
+            self._tell("picture", f"The picture could not be written: {error}", "error")
+        else:
+            self._tell("picture", f"written: {path}", "ok")
 
     @property
     def chosen_theme(self) -> str:
@@ -197,6 +221,7 @@ class Appearance:
         self.keymap = read_keymap(self._written)
         self.own_keys = self.keymap.keys
         self.key_names = KeyNames(self.own_keys)
+        self._app.back_keys = tuple(filter(None, self.own_keys.get("nav.back", "escape").split(",")))
         self._app.set_keymap(self.keymap.for_textual())
         for name, words in self.keymap.problems:
-            self._app.tell(f"keymap {name} {words}", f"keymap: {words}", "warning")
+            self._tell(f"keymap {name} {words}", f"keymap: {words}", "warning")

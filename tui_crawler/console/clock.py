@@ -13,22 +13,18 @@ class ConsoleClock(Protocol):
     @property
     def zone(self) -> tzinfo:
         """The time zone in which times of day are shown."""
-        ...
 
     def wall_ms(self) -> int:
         """Epoch milliseconds."""
-        ...
 
     def mono_ms(self) -> int:
         """Monotonic milliseconds."""
-        ...
 
     def busy_ms(self) -> int:
         """How long the thread that asks has been at work since it began, in ms."""
-        ...
 
 
-class SystemClock:
+class MachineClock:
     """The clocks of this machine, times of day in its local zone."""
 
     def __init__(self) -> None:

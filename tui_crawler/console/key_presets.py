@@ -6,66 +6,61 @@ on a key, on some screen, does not have that key any more.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from textual.keys import Keys
 
 from tui_crawler.console.actions import ACTIONS, Where
 from tui_crawler.console.keys import canonical, character_of, key_name, table_keys
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 PRESET = "preset"
 """The key of `keymap` that names a preset; all others are ids of actions."""
 NO_KEY = "none"
 """Written in place of a key: the action has none."""
 
-PRESETS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "default": {},
-        "vim": {
-            "move.page_down": "ctrl+f,pagedown",
-            "move.page_up": "ctrl+b,pageup",
-            "mark.range": "v,V",
-            "journal.undo": "u",
-            "journal.redo": "ctrl+r",
-            "failures.count": "U",
-            "stats.count": "U",
-            "rules.bring_back": "U",
-            "nav.earlier": "ctrl+o,[",
-            "nav.last": "ctrl+circumflex_accent,-",
-            "focus.next": "ctrl+w,tab",
-            "focus.jump": "apostrophe",
-            "zoom.in": "z,+",
-            "zoom.out": "Z,_",
-        },
-        "emacs": {
-            "move.down": "ctrl+n,down",
-            "move.up": "ctrl+p,up",
-            "move.right": "ctrl+f,right",
-            "move.left": "ctrl+b,left",
-            "move.page_down": "ctrl+v,pagedown",
-            "move.page_up": "alt+v,pageup",
-            # without the Kitty protocol a terminal's alt+< arrives as <
-            "move.first": "home,alt+less_than_sign,less_than_sign",
-            "move.last": "end,alt+greater_than_sign,greater_than_sign",
-            "mark.toggle": "ctrl+@,space",
-            "list.older": "alt+n",
-            "list.newer": "alt+p",
-            "log.newest": "alt+n",
-            "filter.open": "ctrl+s,/",
-            "log.search": "ctrl+s,/",
-            "app.screenshot": "alt+s",
-            "copy.pick": "alt+w,y",
-            "journal.undo": "ctrl+underscore,z",
-            "nav.back": "ctrl+g,escape",
-            "cmd.palette": "alt+x",
-        },
-    }
-)
+PRESETS: Mapping[str, Mapping[str, str]] = {
+    "default": {},
+    "vim": {
+        "move.page_down": "ctrl+f,pagedown",
+        "move.page_up": "ctrl+b,pageup",
+        "mark.range": "v,V",
+        "journal.undo": "u",
+        "journal.redo": "ctrl+r",
+        "failures.count": "U",
+        "stats.count": "U",
+        "rules.bring_back": "U",
+        "nav.earlier": "ctrl+o,[",
+        "nav.last": "ctrl+circumflex_accent,-",
+        "focus.next": "ctrl+w,tab",
+        "focus.jump": "apostrophe",
+        "zoom.in": "z,+",
+        "zoom.out": "Z,_",
+    },
+    "emacs": {
+        "move.down": "ctrl+n,down",
+        "move.up": "ctrl+p,up",
+        "move.right": "ctrl+f,right",
+        "move.left": "ctrl+b,left",
+        "move.page_down": "ctrl+v,pagedown",
+        "move.page_up": "alt+v,pageup",
+        # without the Kitty protocol a terminal's alt+< arrives as <
+        "move.first": "home,alt+less_than_sign,less_than_sign",
+        "move.last": "end,alt+greater_than_sign,greater_than_sign",
+        "mark.toggle": "ctrl+@,space",
+        "list.older": "alt+n",
+        "list.newer": "alt+p",
+        "log.newest": "alt+n",
+        "filter.open": "ctrl+s,/",
+        "log.search": "ctrl+s,/",
+        "app.screenshot": "alt+s",
+        "copy.pick": "alt+w,y",
+        "journal.undo": "ctrl+underscore,z",
+        "nav.back": "ctrl+g,escape",
+        "cmd.palette": "alt+x",
+    },
+}
 """Preset -> action id -> keys."""
 
 _SAME_BYTES = MappingProxyType({"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter"})

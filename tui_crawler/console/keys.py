@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from textual.binding import Binding
 from textual.keys import REPLACED_KEYS, key_to_character
 
-from tui_crawler.console.actions import ACTIONS, BY_ID, Action, Group, Where, actions_at
-from tui_crawler.console.crawl_table import CrawlTable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from tui_crawler.console.actions import ACTIONS, BY_ID, OVERLAY, Action, Topic, Where, actions_at
+from tui_crawler.console.table.crawl_table import CrawlTable
 
 OPENS_ENTRY = frozenset({"filter.open", "cmd.prompt", "log.search", "job.nice", "job.depth", "job.concurrency"}) | {
     "rule.add",
@@ -137,7 +134,7 @@ _IN_WORDS = re.compile(r"\{([a-z]+\.[a-z_]+)\}")
 def keys_markdown() -> str:
     """docs/keys.md, made from the table of actions."""
     from tui_crawler.console.key_presets import presets_markdown  # noqa: PLC0415  it needs this module
-    from tui_crawler.console.welcome_actions import WELCOME  # noqa: PLC0415  not before the first paint
+    from tui_crawler.console.welcome.actions import WELCOME  # noqa: PLC0415  not before the first paint
 
     lines = [
         "# Keys",
@@ -145,7 +142,7 @@ def keys_markdown() -> str:
         "Made from `tui_crawler/console/actions.py`; a test keeps this page equal to it. Every key can be changed by",
         "its id in the section `keymap` of the configuration.",
     ]
-    for group in Group:
+    for group in Topic:
         lines += ["", f"## {group.value}", "", "| key | id | what it does | where | command line | undo |"]
         lines.append("|---|---|---|---|---|---|")
         for action in (*ACTIONS, *WELCOME):
@@ -155,8 +152,49 @@ def keys_markdown() -> str:
                 where = ", ".join(w.value for w in Where if w in action.where) or "everywhere"
                 command = f"`{action.command}`".replace("|", "\\|") if action.command else ""
                 lines.append(f"| {keys} | {action.id} | {action.help} | {where} | {command} | {action.undo} |")
-        if group is Group.move:
+        if group is Topic.move:
             for binding in table_keys():
                 keys = " ".join(f"`{key_name(key)}`" for key in binding.key.split(","))
                 lines.append(f"| {keys} | {binding.id} | {binding.description} | lists | | |")
     return "\n".join([*lines, *presets_markdown()]) + "\n"
+
+
+FIRST: Mapping[Where, tuple[str, ...]] = {
+    Where.origin: (
+        "origin.toggle_pause",
+        "origin.stop",
+        "delay.up",
+        "robots.view",
+        "url.retry",
+        "origin.retry_failed",
+    ),
+    Where.url: ("url.retry", "rule.from_selection", "copy.pick"),
+}
+"""What a screen is for: these actions come before those that other screens name first."""
+
+_FIRST_AT = 20
+"""Where they stand in the order of the table of actions: after what opens, and what ends a zoom."""
+
+VIEWS = frozenset(action.id for action in ACTIONS if action.id.startswith("view.") and action.keys.isdigit())
+"""The numbered views. One place of the footer stands for all of them."""
+
+
+def footer_at(where: Where) -> tuple[Action, ...]:
+    """The actions the footer of one screen names, in its order."""
+    first = FIRST.get(where, ())
+
+    def place(action: Action) -> tuple[int, int]:
+        return (_FIRST_AT, first.index(action.id)) if action.id in first else (action.footer, len(first))
+
+    return tuple(sorted((one for one in actions_at(where) if one.footer or one.id in first), key=place))
+
+
+def named_key(action: Action, keymap: Mapping[str, str]) -> str:
+    """The key the footer names for an action, empty when it has none; for the overlay those of the views, `1-6`.
+
+    `keymap` is action id -> keys of the actions whose keys are not those of the table.
+    """
+    keys = [next(iter(keys_of(one.id, one.keys, keymap)), "") for one in ACTIONS if one.id in VIEWS]
+    if action.id == OVERLAY and all(key == str(number) for number, key in enumerate(keys, 1)):
+        return f"1-{len(keys)}"
+    return next(iter(keys_of(action.id, action.keys, keymap)), "")

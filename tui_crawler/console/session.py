@@ -11,21 +11,21 @@ import hashlib
 import json
 import os
 import tempfile
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.actions import BY_ID, Where
-from tui_crawler.console.looks import LONGEST, MOST, VIEWS, Look, TableLook
-from tui_crawler.console.present.order import SORT_COLUMNS, Arrangement
-from tui_crawler.console.screens.base import ConsoleScreen
-from tui_crawler.console.screens.overview import OverviewScreen
-from tui_crawler.console.zoom import WORDS
+from tui_crawler.console.overview.order import SORT_COLUMNS, Arrangement
+from tui_crawler.console.overview.screen import OverviewScreen
+from tui_crawler.console.panes.zoom import WORDS
+from tui_crawler.console.screen.base import ConsoleScreen
+from tui_crawler.console.table.layouts import LONGEST, MOST, VIEWS, TableLayout, ViewLayout
+from tui_crawler.domain.record import asdict, dataclass, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.appearance import Appearance
+    from tui_crawler.console.table.layouts import ViewLayouts
 
 MOST_BYTES = 16_384
 """A longer file is not ours."""
@@ -35,7 +35,7 @@ _LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ConsoleSession:
     """What is remembered. `view` is the id of the action that shows it; empty strings: nothing is.
 
     `theme` was chosen with `t` while the configuration asked for `theme_over`; it ends when that asks for another one.
@@ -50,7 +50,7 @@ class Session:
     theme: str = ""
     theme_over: str = ""
     zooms: tuple[tuple[str, str, int], ...] = ()
-    looks: tuple[tuple[str, Look], ...] = ()
+    looks: tuple[tuple[str, ViewLayout], ...] = ()
 
     @property
     def arrangement(self) -> Arrangement:
@@ -59,33 +59,35 @@ class Session:
             return Arrangement(needle=self.needle, problems=self.problems)
         return Arrangement(self.sort, self.descending, self.needle, self.problems)
 
-    def arranged(self, wanted: Arrangement) -> Session:
+    def arranged(self, wanted: Arrangement) -> ConsoleSession:
         """The same with this order and filter of the overview."""
         return replace(
             self, sort=wanted.sort, descending=wanted.descending, needle=wanted.needle, problems=wanted.problems
         )
 
 
-def session_of(app: CrawlerApp) -> Session:
-    """What is to be remembered of a console as it is now."""
-    stack = [screen for screen in app.screen_stack if isinstance(screen, ConsoleScreen)]
+def session_of(
+    screens: Sequence[object], appearance: Appearance, opened: Mapping[str, tuple[str, int]], looks: ViewLayouts
+) -> ConsoleSession:
+    """What is to be remembered of a console as it is now: its screens, the lowest first, and the panes enlarged."""
+    stack = [screen for screen in screens if isinstance(screen, ConsoleScreen)]
     view = f"view.{stack[1].WHERE.name}" if len(stack) > 1 else ""
-    theme, over = app.appearance.chosen_theme, app.appearance.configured_theme
-    zooms = tuple((name, pane, level) for name, (pane, level) in sorted(app.zooms.items()))
+    theme, over = appearance.chosen_theme, appearance.configured_theme
+    zooms = tuple((name, pane, level) for name, (pane, level) in sorted(opened.items()))
     for screen in stack:
-        app.looks.keep(screen)
-    session = Session(
+        looks.keep(screen)
+    session = ConsoleSession(
         view=view if view in BY_ID else "",
         theme=theme,
         theme_over=over if theme else "",
         zooms=zooms,
-        looks=tuple(sorted(app.looks.kept.items(), key=lambda item: item[0])),
+        looks=tuple(sorted(looks.kept.items(), key=lambda item: item[0])),
     )
     overview = next((screen for screen in stack if isinstance(screen, OverviewScreen)), None)
     return session if overview is None else session.arranged(overview.arrangement)
 
 
-class Memory:
+class SessionFile:
     """The file of one database in a folder; `folder` None: nothing is remembered. Nothing here raises."""
 
     def __init__(self, folder: Path | None, database: str = "") -> None:
@@ -94,18 +96,18 @@ class Memory:
         digest = hashlib.sha256(database.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._file = None if folder is None else folder / "sessions" / f"{digest}.json"
 
-    def recall(self) -> Session:
+    def recall(self) -> ConsoleSession:
         """What was kept last; what cannot be read is left out."""
         if self._file is None:
-            return Session()
+            return ConsoleSession()
         try:
             with self._file.open("rb") as file:
                 document = json.loads(file.read(MOST_BYTES))
         except (OSError, ValueError, RecursionError):
-            return Session()
-        return _session(document) if isinstance(document, dict) else Session()
+            return ConsoleSession()
+        return _session(document) if isinstance(document, dict) else ConsoleSession()
 
-    def keep(self, session: Session) -> bool:
+    def keep(self, session: ConsoleSession) -> bool:
         """Keeps it for the next time; answers whether that was possible."""
         if self._file is None:
             return False
@@ -151,7 +153,7 @@ def write_privately(path: Path, text: str) -> bool:
     return True
 
 
-def _session(document: Mapping[str, object]) -> Session:
+def _session(document: Mapping[str, object]) -> ConsoleSession:
     words = {
         name: value[:_LONGEST]
         for name in ("view", "sort", "needle", "theme", "theme_over")
@@ -159,7 +161,7 @@ def _session(document: Mapping[str, object]) -> Session:
     }
     switches = {name: value for name in ("descending", "problems") if isinstance(value := document.get(name), bool)}
     zooms, looks = _zooms(document.get("zooms")), _looks(document.get("looks"))
-    return Session(**words, **switches, zooms=zooms, looks=looks)  # type: ignore[arg-type]  # names and types were looked at above
+    return ConsoleSession(**words, **switches, zooms=zooms, looks=looks)  # type: ignore[arg-type]  # names and types were looked at above
 
 
 def _zooms(listed: object) -> tuple[tuple[str, str, int], ...]:
@@ -171,17 +173,17 @@ def _zooms(listed: object) -> tuple[tuple[str, str, int], ...]:
     return tuple(found[: len(Where)])
 
 
-def _looks(listed: object) -> tuple[tuple[str, Look], ...]:
+def _looks(listed: object) -> tuple[tuple[str, ViewLayout], ...]:
     names = {where.name for where in VIEWS}
-    found: dict[str, Look] = {}
+    found: dict[str, ViewLayout] = {}
     for one in listed if isinstance(listed, list) else ():
         match one:
             case [str(view), {"tables": list(tables), "words": list(words)}] if view in names:
-                found[view] = Look(_tables(tables), _words(words))
+                found[view] = ViewLayout(_tables(tables), _words(words))
     return tuple(found.items())
 
 
-def _tables(listed: list[object]) -> tuple[TableLook, ...]:
+def _tables(listed: list[object]) -> tuple[TableLayout, ...]:
     found = []
     for one in listed[:MOST]:
         match one:
@@ -191,7 +193,7 @@ def _tables(listed: list[object]) -> tuple[TableLook, ...]:
                 "column": str(column),
                 "descending": bool(descending),
             } if len(needle) <= LONGEST:
-                found.append(TableLook(table, needle, column, descending))
+                found.append(TableLayout(table, needle, column, descending))
     return tuple(found)
 
 

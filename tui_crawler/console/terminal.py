@@ -12,6 +12,7 @@ import select
 import signal
 import time
 from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
@@ -21,7 +22,6 @@ from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from types import FrameType
 
     from textual.app import App
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 LOOK_S = 0.25
 LOOKS_WHEN_LEAVING = 12
 LOOK_KEYS_S, READ_BYTES = 0.1, 4_096
-ESC_S = 0.025
-"""How long an ESC may be the beginning of a sequence (editors and multiplexers wait 10 to 50 ms)."""
+ESC_S = 0.01
+"""How long an ESC may be the beginning of a sequence (as long as tmux waits)."""
 SIGNAL_STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Exit status after a signal (RELIABILITY.md, Signals)."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment, Segments
@@ -12,13 +13,11 @@ from textual.driver import Driver
 from textual.filter import ANSIToTruecolor, Monochrome
 
 from tui_crawler.console.appearance import filters_for, fitted, has_utf8
-from tui_crawler.console.safe_text import safe
 from tui_crawler.console.terminal import Outlet, PatientDriver, patient_driver
 from tui_crawler.console.theme import Colours, role_variables
+from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rich.console import Console, RenderableType
     from textual.filter import LineFilter
     from textual.theme import Theme
@@ -55,11 +54,8 @@ class TerminalApp(App[ReturnType]):
         self.no_color = self.colours is Colours.none
         self.ascii_only = not has_utf8(os.environ)
         self._shown_by = filters_for(self.colours, self.ascii_only)
-
-    @property
-    def back_keys(self) -> tuple[str, ...]:
+        self.back_keys: tuple[str, ...] = ("escape",)
         """The keys that go back, by Textual's names."""
-        return ("escape",)
 
     @property
     def is_leaving(self) -> bool:
@@ -81,6 +77,10 @@ class TerminalApp(App[ReturnType]):
     def outlet(self) -> Outlet | None:
         """What is written to the terminal through; None where there is none."""
         return self._driver.outlet if isinstance(self._driver, PatientDriver) else None
+
+    def terminal_waited_ms(self) -> int:
+        """How long the terminal has let its writer wait so far."""
+        return 0 if self.outlet is None else self.outlet.waited_ms
 
     @property
     def terminal_lost(self) -> bool:

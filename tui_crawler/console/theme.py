@@ -10,15 +10,13 @@ terminal's own colours by their names: of what they look like nothing is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from textual.theme import Theme
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from tui_crawler.domain.record import dataclass, replace
 
 
 class Colours(Enum):

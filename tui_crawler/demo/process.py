@@ -1,15 +1,23 @@
 """The demo web in a process of its own, which ends when its parent does."""
 
+from __future__ import annotations
+
 import json
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 from threading import Thread
 from types import TracebackType
 from typing import IO, Self
+
+FIXED_BASE_PORT = 18081
+"""Where the sites are when they are to be found again."""
 
 _GRACE_SECONDS = 2.0
 _MESSAGE_CHARACTERS = 2000
@@ -187,3 +195,50 @@ def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
     if stream is None:
         raise RuntimeError("the child was started without pipes")
     return stream
+
+
+USER_AGENT = "tui-crawler-demo-crawler (for http://127.0.0.1/)"
+HEADLESS_PACE = 0.1
+
+_POLITE_DELAY = """\
+delay:
+  default: 1s
+  floor: 1s
+  crawl_delay_cap: 30s
+  retry_after_max: 30s
+  start_politeness: 2"""
+_QUICK_DELAY = """\
+delay:
+  default: 20ms
+  floor: 20ms
+  crawl_delay_cap: 1s
+  max: 5s
+  retry_after_max: 5s
+  start_politeness: 2
+  allow_impolite: true    # every seed is a loopback address"""
+
+
+def demo_config(seeds: Sequence[str], database: str, *, headless: bool = False) -> str:
+    """Return a YAML configuration that crawls `seeds` into `database` (a path).
+
+    The console's variant keeps the usual second between requests and ends after about two minutes on a demo
+    web of pace 1. `headless` has delays of 20 ms: on a demo web of HEADLESS_PACE it ends within half a minute.
+    """
+    template = Template((files("tui_crawler.demo") / "crawl.yaml").read_text("utf-8"))
+    return template.substitute(
+        user_agent=_quote(USER_AGENT),
+        database=_quote(database),
+        seeds="\n".join(f"  - {_quote(seed)}" for seed in seeds),
+        delay=_QUICK_DELAY if headless else _POLITE_DELAY,
+    )
+
+
+def _quote(text: str) -> str:
+    """Return `text` as a double-quoted YAML scalar; what is not printable is escaped by its code point."""
+    return '"' + "".join(map(_escape, text)) + '"'
+
+
+def _escape(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    return character if character.isprintable() else f"\\U{ord(character):08x}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from math import ceil
+from math import inf
 from types import MappingProxyType
 
 HTML = "text/html; charset=utf-8"
@@ -18,11 +18,12 @@ class Faithful:
 
 @dataclass(frozen=True, slots=True)
 class FailsFirst:
-    """The first `visits` answers have the error `status`, the later ones are the page."""
+    """The first `visits` answers have the error `status`, with a Retry-After of `retry_after_s` if it is given; the
+    later ones are the page."""
 
-    visits: int
     status: int
-    headers: tuple[Header, ...] = ()
+    visits: float = inf
+    retry_after_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,11 @@ class BrokenChunk:
 
 
 Fault = Faithful | FailsFirst | Truncated | BrokenChunk
+FAULTS = {fault.__name__: fault for fault in (Faithful, FailsFirst, Truncated, BrokenChunk)}
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class DemoPage:
     """One resource: what a faithful GET answers.
 
     `target` is the path with its query as a client sends it. An `etag` (with its quotes) or a
@@ -97,6 +99,7 @@ class Dying:
 
 
 Manner = Steady | SlowHeads | RateLimited | Resetting | Dying
+MANNERS = {manner.__name__: manner for manner in (Steady, SlowHeads, RateLimited, Resetting, Dying)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +109,12 @@ class Site:
     name: str
     title: str
     shows: str
-    pages: Mapping[str, Page]
+    pages: Mapping[str, DemoPage]
     manner: Manner = field(default_factory=Steady)
-    wild: Callable[[str], Page | None] | None = None
+    wild: Callable[[str], DemoPage | None] | None = None
     server: str = "demo"
 
-    def find_page(self, target: str) -> Page | None:
+    def find_page(self, target: str) -> DemoPage | None:
         """Return the page of `target` (path with query), or None: the server then answers 404."""
         page = self.pages.get(target)
         if page is None and self.wild is not None:
@@ -119,28 +122,7 @@ class Site:
         return page
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What content must know of its neighbours: the origin of each site by name, and the pace."""
-
-    origins: Mapping[str, str]
-    pace: float
-
-    def url(self, site: str, target: str = "/") -> str:
-        """Return the absolute URL of `target` on the demo site named `site`."""
-        return self.origins[site] + target
-
-    def retry_after(self, seconds: float) -> Header:
-        """Return a Retry-After header of `seconds` at this pace: whole seconds, at least 1."""
-        return ("Retry-After", str(scale_seconds(seconds, self.pace)))
-
-
-def scale_seconds(seconds: float, pace: float) -> int:
-    """Return `seconds` times `pace` as whole seconds, at least 1 (Retry-After knows no fractions)."""
-    return max(1, ceil(seconds * pace))
-
-
-def freeze_pages(pages: tuple[Page, ...]) -> Mapping[str, Page]:
+def freeze_pages(pages: tuple[DemoPage, ...]) -> Mapping[str, DemoPage]:
     """Return the pages by target, read-only. A target that is given twice raises ValueError."""
     by_target = {page.target: page for page in pages}
     if len(by_target) != len(pages):

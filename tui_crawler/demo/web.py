@@ -1,20 +1,234 @@
-"""The demo web: ten small sites on loopback, each with its own manners."""
+"""The demo web: ten small sites on loopback, each with its own manners, served on raw streams, which unlike a library
+can misbehave on purpose; and its access log, so that politeness can be proved from outside."""
 
+import asyncio
+import contextlib
 import ipaddress
+import json
 import socket
+import struct
+import time
+from collections import deque
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, ExitStack
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tui_crawler.demo.access import AccessLog, ServedRequest
-from tui_crawler.demo.content.catalogue import SITE_NAMES, build_sites
-from tui_crawler.demo.server import SiteServer
-from tui_crawler.demo.site import Site, Surroundings
+from tui_crawler.demo.pages import SITE_NAMES, build_sites
+from tui_crawler.demo.responses import (
+    HEAD_LIMIT_BYTES,
+    DemoRequest,
+    Ending,
+    MalformedRequest,
+    Reset,
+    Responder,
+    Response,
+    malformed_response,
+    parse_request,
+    render_response,
+)
+from tui_crawler.demo.site import Site
 
-FIXED_BASE_PORT = 18081
 _PORTS = 65536
+_KEPT_ENTRIES = 100_000
+_IDLE_SECONDS = 75
+_WRITE_BYTES = 64 * 1024
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRequest:
+    """One request as the server saw it.
+
+    Times are epoch milliseconds with fractions, taken from a steady clock. `started_ms` is when the head
+    had arrived, `ended_ms` just before the last byte was handed over: a client cannot have had the whole
+    answer earlier, so a gap measured here is never shorter than the one the client kept.
+    `status` is 0 if no answer was sent (reset).
+    """
+
+    started_ms: float
+    ended_ms: float
+    site: str
+    origin: str
+    method: str
+    target: str
+    status: int
+    user_agent: str
+    ending: Ending
+
+
+class AccessLog:
+    """Keeps the last 100,000 requests in memory and, if a path is given, appends each as one JSON line."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Open `path` for appending; raises OSError if that is not possible."""
+        self._entries: deque[ServedRequest] = deque(maxlen=_KEPT_ENTRIES)
+        self._file = path.open("a", encoding="utf-8", buffering=1) if path is not None else None
+        self._epoch_ms = time.time() * 1000 - time.monotonic() * 1000
+
+    @property
+    def entries(self) -> Sequence[ServedRequest]:
+        """The requests in the order in which they ended."""
+        return tuple(self._entries)
+
+    def now_ms(self) -> float:
+        """Return the time in epoch milliseconds; steps of the wall clock do not show."""
+        return round(self._epoch_ms + time.monotonic() * 1000, 3)
+
+    def add(self, entry: ServedRequest) -> None:
+        """Record one request; the line is in the file when this returns."""
+        self._entries.append(entry)
+        if self._file is not None:
+            self._file.write(json.dumps(asdict(entry)) + "\n")
+
+    def close(self) -> None:
+        """Close the file; the entries in memory stay readable."""
+        if self._file is not None:
+            self._file.close()
+
+
+class SiteServer:
+    """Serves one site on a listening socket, which it owns from then on."""
+
+    def __init__(self, site: Site, origin: str, listener: socket.socket, log: AccessLog, pace: float) -> None:
+        """`origin` is what the log names; `pace` stretches the site's waits (1 is real time)."""
+        self._site = site
+        self._origin = origin
+        self._listener = listener
+        self._log = log
+        self._responder = Responder(site, pace)
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+        self._grave: socket.socket | None = None
+
+    @property
+    def is_dead(self) -> bool:
+        """True after the site died: its port refuses connections."""
+        return self._grave is not None
+
+    async def start(self) -> None:
+        """Begin to response."""
+        self._server = await asyncio.start_server(self._serve, sock=self._listener, limit=HEAD_LIMIT_BYTES)
+
+    async def close(self) -> None:
+        """Stop listening, cut all connections, free the port."""
+        self._stop_listening()
+        tasks = [task for task in self._connections if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._grave is not None:
+            self._grave.close()
+
+    def _stop_listening(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        self._listener.close()
+
+    def _die(self) -> None:
+        """Refuse connections from now on, but hold the port, so that no stranger can answer in this place."""
+        if self._grave is not None:
+            return
+        address = self._listener.getsockname()
+        self._grave = socket.socket(self._listener.family, socket.SOCK_STREAM)
+        self._grave.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._stop_listening()
+        with contextlib.suppress(OSError):
+            self._grave.bind(address)
+        mine = asyncio.current_task()
+        for task in self._connections:
+            if task is not mine:
+                task.cancel()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a connection is served outside of a task")
+        self._connections.add(task)
+        try:
+            while await self._serve_one(reader, writer):
+                pass
+        except (ConnectionError, TimeoutError, asyncio.IncompleteReadError):
+            pass  # the client left, or said nothing for too long
+        except asyncio.CancelledError:
+            writer.transport.abort()  # the server closes or dies; the task ends here by intent
+        finally:
+            self._connections.remove(task)
+            writer.close()
+
+    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Serve one request; return True if the connection may carry another one."""
+        try:
+            async with asyncio.timeout(_IDLE_SECONDS):
+                head = await reader.readuntil(b"\r\n\r\n")
+            request = parse_request(head)
+        except MalformedRequest:
+            return await self._write(malformed_response(400), writer)
+        except asyncio.LimitOverrunError:
+            return await self._write(malformed_response(431), writer)
+        started_ms = self._log.now_ms()
+        if request.has_body:
+            return await self._write(malformed_response(413), writer, request, started_ms)
+        response = self._responder.respond(request)
+        match response:
+            case Reset():
+                self._record(request, started_ms, 0, Ending.RESET)
+                _reset(writer)
+                return False
+            case Response():
+                return await self._write(response, writer, request, started_ms)
+
+    async def _write(
+        self,
+        response: Response,
+        writer: asyncio.StreamWriter,
+        request: DemoRequest | None = None,
+        started_ms: float = 0,
+    ) -> bool:
+        ending = Ending.CLIENT_LEFT
+        try:
+            if response.wait_ms:
+                await asyncio.sleep(response.wait_ms / 1000)
+            head, body = render_response(response, self._site.server, datetime.now(UTC))
+            message = head + body
+            last = (len(message) - 1) // _WRITE_BYTES * _WRITE_BYTES
+            for start in range(0, last, _WRITE_BYTES):
+                writer.write(message[start : start + _WRITE_BYTES])
+                await writer.drain()
+            ending = response.ending
+        finally:
+            if request is not None:
+                self._record(request, started_ms, response.status, ending)
+        if response.dies:
+            self._die()
+        writer.write(message[last:])
+        await writer.drain()
+        return response.keep_alive
+
+    def _record(self, request: DemoRequest, started_ms: float, status: int, ending: Ending) -> None:
+        self._log.add(
+            ServedRequest(
+                started_ms=started_ms,
+                ended_ms=self._log.now_ms(),
+                site=self._site.name,
+                origin=self._origin,
+                method=request.method,
+                target=request.target,
+                status=status,
+                user_agent=request.header("user-agent") or "",
+                ending=ending,
+            )
+        )
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """Close with a reset instead of an orderly end: nothing that was written is waited for (SO_LINGER 0)."""
+    connection = writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+    writer.transport.abort()
 
 
 class DemoPortTaken(OSError):
@@ -75,7 +289,7 @@ class DemoWeb:
             stack.callback(self._log.close)
             listeners = open_listeners(self._host, self._ports, len(SITE_NAMES))
             self._origins = {name: _origin_of(listener) for name, listener in zip(SITE_NAMES, listeners, strict=True)}
-            self.sites = build_sites(Surroundings(self._origins, self._pace))
+            self.sites = build_sites(self._origins, self._pace)
             for site, listener in zip(self.sites, listeners, strict=True):
                 server = SiteServer(site, self._origins[site.name], listener, self._log, self._pace)
                 stack.push_async_callback(server.close)

@@ -7,7 +7,8 @@ walks all of them with the same code, for the people who ask why.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,11 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.matcher import describe
 from tui_crawler.domain.pattern import BadPattern, Pattern
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet, Rule, RuleSettings
+from tui_crawler.domain.record import dataclass, field, replace
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 from tui_crawler.domain.verdict import Admitted, Cleared, Denied, Refusal, Refused, Step, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
     from tui_crawler.domain.robots import RobotsRules
 
@@ -48,7 +48,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Discovered:
     """A link as it was found: `redirect_hops` of the new page, the pattern of the parent item, and how many
     pages its origin has already. A `sitemap` need not lie under the start path of its site."""
 
@@ -80,13 +80,18 @@ _ROBOTS_UNKNOWN = Step("robots", "unknown", "robots.txt of its origin has not be
 _ROBOTS_SILENT = Step("robots", "pass", "no line of robots.txt speaks of it", "robots.txt")
 
 
+@lru_cache(maxsize=64)
+def _few_hops(hops: int, limit: int) -> Step:
+    return Step(Refusal.redirect_hops, "pass", f"{hops} of {limit} redirects in a row")
+
+
 class Admission:
     """All that decides about URLs, compiled once. Immutable: a change gives another Admission.
 
     Raises BadPattern when a policy, exclusion, whitelist or rule holds a value that cannot be compiled.
     """
 
-    __slots__ = ("_compiled", "_verdicts", "limits", "names_agents", "scope")
+    __slots__ = ("_cleared", "_compiled", "_verdicts", "limits", "names_agents", "scope")
 
     def __init__(
         self, policies: PolicySet, scope: Scope, limits: Limits, compiled: CompiledPolicies | None = None
@@ -95,6 +100,7 @@ class Admission:
         self.scope = scope
         self.limits = limits
         self._verdicts: dict[str, Admitted | Refused] = {}
+        self._cleared: dict[str, tuple[RobotsRules | None, Cleared]] = {}  # until they are asked for again
         # whether a rule gives some pages a user agent of their own, whose robots.txt group then counts
         self.names_agents = any(rule.ua is not None for rule in self.policies.rules)
 
@@ -103,7 +109,7 @@ class Admission:
         """The policies in force, with the exclusions that came while crawling."""
         return self._compiled.policies
 
-    def admit(self, found: Found) -> Admitted | Refused:
+    def admit(self, found: Discovered) -> Admitted | Refused:
         """Whether a link becomes a page: the first filter that refuses decides."""
         url = found.url
         if isinstance(url, InvalidUrl):
@@ -124,10 +130,10 @@ class Admission:
         if known is None:
             if len(self._verdicts) >= _REMEMBERED:
                 self._verdicts.clear()
-            known = self._verdicts[url.href] = self._admit(url, Found(url))
+            known = self._verdicts[url.href] = self._admit(url, Discovered(url))
         return known
 
-    def _admit(self, url: CrawlUrl, found: Found) -> Admitted | Refused:
+    def _admit(self, url: CrawlUrl, found: Discovered) -> Admitted | Refused:
         for step in self._filters(url, found):
             if step.verdict == "refuse":
                 return Refused(Refusal(step.stage), step.reason, step.source)
@@ -135,7 +141,7 @@ class Admission:
 
     def refuses_check(self, url: CrawlUrl, origin_pages: int) -> Refused | None:
         """Why a link that leaves the crawl is not even checked: excluded, or too like a trap; None: it is."""
-        for step in (self._exclusion(url), *self._trap(url, Found(url, origin_pages=origin_pages))):
+        for step in (self._exclusion(url), *self._trap(url, Discovered(url, origin_pages=origin_pages))):
             if step.verdict == "refuse":
                 return Refused(Refusal(step.stage), step.reason, step.source)
         return None
@@ -147,19 +153,26 @@ class Admission:
 
         `robots` None leaves robots.txt out, for the moment it is not known; `is_seed` is for the message only,
         since a seed is judged like any page. What is `external` is not crawled: the policies that say which pages are
-        (whitelist, queries) do not hold for it.
+        (whitelist, queries) do not hold for it. A page is judged as it is put on a todo list and as it is asked for;
+        that it was cleared is remembered from the one to the other.
         """
         prefix = "this seed: " if is_seed else ""
         if isinstance(url, InvalidUrl):
             return Denied(ExitCode.invalid_url, f"{prefix}the URL {url.reason}")
+        known = self._cleared.pop(url.href, None)
+        if known is not None and known[0] is robots and not external:
+            return known[1]
         settings = self._compiled.settings(url)
         for code, step in self._judgements(url, robots, settings):
             if step.verdict == "refuse" and not (external and step.stage in _OF_THE_CRAWL):
                 return Denied(code, prefix + step.reason, step.source)
-        return Cleared(settings.ua, settings.custom_js)
+        cleared = Cleared(settings.ua, settings.custom_js)
+        if not external and len(self._cleared) < _REMEMBERED:
+            self._cleared[url.href] = robots, cleared
+        return cleared
 
     def explain(
-        self, url: CrawlUrl | InvalidUrl, robots: RobotsRules | None, found: Found | None = None
+        self, url: CrawlUrl | InvalidUrl, robots: RobotsRules | None, found: Discovered | None = None
     ) -> tuple[Step, ...]:
         """Every stage in order, whatever the earlier ones said: the filters, then the judgements.
 
@@ -167,7 +180,7 @@ class Admission:
         """
         if isinstance(url, InvalidUrl):
             return (Step(Refusal.invalid_url, "refuse", f"the URL {url.reason}"),)
-        filters = list(self._filters(url, found or Found(url)))
+        filters = list(self._filters(url, found or Discovered(url)))
         if found is None:
             filters = [_forget(step) if step.stage in _OF_THE_LINK else step for step in filters]
         seen = {step.stage for step in filters}
@@ -203,7 +216,7 @@ class Admission:
     def _with(self, compiled: CompiledPolicies) -> Admission:
         return Admission(compiled.policies, self.scope, self.limits, compiled)
 
-    def _filters(self, url: CrawlUrl, found: Found) -> Iterator[Step]:
+    def _filters(self, url: CrawlUrl, found: Discovered) -> Iterator[Step]:
         yield self._length(url)
         yield self._in_scope(url)
         yield self._whitelist(url)
@@ -263,13 +276,13 @@ class Admission:
             return _NOT_EXCLUDED
         return Step(Refusal.exclusion, "refuse", entry.describe(), entry.source)
 
-    def _trap(self, url: CrawlUrl, found: Found) -> Iterator[Step]:
+    def _trap(self, url: CrawlUrl, found: Discovered) -> Iterator[Step]:
         segments = url.path.split("/")[1:]
         if segments[-1] == "":
             segments.pop()
         limits = self.limits
         name, times = "", 0
-        if len(segments) > limits.max_segment_repeats:
+        if len(segments) - len(set(segments)) >= limits.max_segment_repeats:
             name, times = Counter(segments).most_common(1)[0]
         if times > limits.max_segment_repeats:
             reason = f"path segment {name[:60]!r} comes {times} times, more than {limits.max_segment_repeats}"
@@ -296,12 +309,12 @@ class Admission:
         verdict: Verdict = "pass" if settings.accept else "refuse"
         return Step(Refusal.rule_accept, verdict, _rule_text(rule, "accept", settings.accept), rule.source)
 
-    def _redirect_hops(self, found: Found) -> Step:
+    def _redirect_hops(self, found: Discovered) -> Step:
         limit = self.limits.max_redirect_hops
         if found.redirect_hops > limit:
             reason = f"{found.redirect_hops} redirects in a row, more than {limit}"
             return Step(Refusal.redirect_hops, "refuse", reason, "crawl.max_redirect_hops")
-        return Step(Refusal.redirect_hops, "pass", f"{found.redirect_hops} of {limit} redirects in a row")
+        return _few_hops(found.redirect_hops, limit)
 
     def _do_not_crawl(self, url: CrawlUrl) -> Step:
         policy = self._compiled.do_not_crawl(url)
@@ -325,7 +338,7 @@ def _forget(step: Step) -> Step:
     return Step(step.stage, "unknown", "depends on the page that links to it")
 
 
-def _item_pattern(url: CrawlUrl, found: Found) -> Step:
+def _item_pattern(url: CrawlUrl, found: Discovered) -> Step:
     text = found.item_pattern
     if text is None:
         return _NO_ITEM_PATTERN

@@ -2,56 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from tui_crawler.domain.link_kind import OTHER, CanonicalRule, LinkKind
+from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.exit_code import AttemptKind
+from tui_crawler.domain.record import dataclass, field
 
 if TYPE_CHECKING:
     from tui_crawler.domain.exit_code import ExitCode
-    from tui_crawler.domain.page import NewPage, PageStatus
+    from tui_crawler.domain.page import NewPage
+    from tui_crawler.domain.status import PageStatus
     from tui_crawler.domain.url import CrawlUrl
 
-__all__ = [
-    "OTHER",
-    "AttemptKind",
-    "AttemptRecord",
-    "AttemptResult",
-    "CanonicalRule",
-    "DataValue",
-    "DocumentRecord",
-    "Exchange",
-    "FetchRequest",
-    "FillRecord",
-    "FoundFragment",
-    "FoundLink",
-    "Headers",
-    "LinkKind",
-    "OriginRecord",
-    "PageOutcome",
-    "Reading",
-    "RedirectRecord",
-    "RedirectSource",
-    "RefusedCount",
-    "RequestRecord",
-    "RobotsRecord",
-    "Settle",
-    "SitemapEntry",
-    "Validation",
-    "ValidationError",
-]
 
 Headers = tuple[tuple[str, str], ...]
 
 
-class AttemptKind(Enum):
-    """What an attempt was for; the value is the name in `v_attempt.kind`."""
-
-    page = "page"
-    robots = "robots"
-    sitemap = "sitemap"
-    check = "check"
+def first_values(headers: Headers) -> dict[str, str]:
+    """The first value of each field, by its name in lower case."""
+    return {name.lower(): value for name, value in reversed(headers)}
 
 
 class RedirectSource(Enum):
@@ -103,6 +73,8 @@ class RequestRecord:
     connect_ms: int | None = None
     tls_ms: int | None = None
     connection_reused: bool | None = None
+    request_id: int = 0  # as it is stored, of the attempt `attempt_id`
+    attempt_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,10 @@ clock, each rounded on its own, so a gap may read `TOLERANCE_MS` short; a clock 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from tui_crawler.domain.record import dataclass
 
 TOLERANCE_MS = 1
 """Rounding of stored times: this much under the promise, or of overlap, is none."""
@@ -60,20 +58,18 @@ class Finding:
     earlier_url: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OriginAudit:
-    """The proof for one origin. `min_gap_ms` is its shortest gap and `promised_ms` what was promised for that one.
-
-    Both are None when there was no gap to measure; `promised_ms` is None too when nothing was promised for it.
-    `findings` are the first `LISTED`; `violations` and `overlaps` count all.
-    """
+    """The proof for one origin, while it is counted and after that. `min_gap_ms` is its shortest gap and `promised_ms`
+    what was promised for that one: None when there was no gap to measure, or nothing was promised for it. `findings`
+    are the first `LISTED`; `violations` and `overlaps` count all."""
 
     origin: str
     requests: int
-    min_gap_ms: int | None
-    promised_ms: int | None
-    violations: int
-    overlaps: int
+    min_gap_ms: int | None = None
+    promised_ms: int | None = None
+    violations: int = 0
+    overlaps: int = 0
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -87,13 +83,8 @@ class _Trail:
     """What is remembered of one origin while the log is read. `before` is the request that ended last."""
 
     before: SentRequest
-    requests: int = 1
-    min_gap_ms: int | None = None
-    promised_ms: int | None = None
+    audit: OriginAudit
     recorded_ms: int | None = None  # the delay of the origin's last own attempt that is over
-    violations: int = 0
-    overlaps: int = 0
-    findings: list[Finding] = field(default_factory=list)
 
     def promised(self, request: SentRequest) -> int | None:
         """The delay promised between `before` and this request (ms); None when none is on record.
@@ -110,29 +101,25 @@ class _Trail:
 
     def add(self, request: SentRequest) -> None:
         """Takes the next request of this origin."""
-        self.requests += 1
+        audit = self.audit
+        audit.requests += 1
         gap = request.sent_at - self.before.ended_at
         promised = self.promised(request)
         if gap < -TOLERANCE_MS:
-            self.overlaps += 1
+            audit.overlaps += 1
             self._note(Fault.overlap, request, gap, promised or 0)
         elif not request.fluke_retry and promised is not None and gap < promised - TOLERANCE_MS:
-            self.violations += 1
+            audit.violations += 1
             self._note(Fault.gap, request, gap, promised)
-        if not request.fluke_retry:
-            self._measure(gap, promised)
+        if not request.fluke_retry and (audit.min_gap_ms is None or gap < audit.min_gap_ms):
+            audit.min_gap_ms, audit.promised_ms = gap, promised
         if request.ended_at >= self.before.ended_at:
             self.before = request
 
-    def _measure(self, gap: int, promised: int | None) -> None:
-        if self.min_gap_ms is None or gap < self.min_gap_ms:
-            self.min_gap_ms, self.promised_ms = gap, promised
-
     def _note(self, fault: Fault, request: SentRequest, gap: int, promised: int) -> None:
-        if len(self.findings) < LISTED:
-            self.findings.append(
-                Finding(fault, request.url, request.sent_at, gap, promised, self.before.url),
-            )
+        if len(self.audit.findings) < LISTED:
+            found = Finding(fault, request.url, request.sent_at, gap, promised, self.before.url)
+            self.audit.findings = (*self.audit.findings, found)
 
 
 def audit(requests: Iterable[SentRequest]) -> tuple[OriginAudit, ...]:
@@ -144,18 +131,7 @@ def audit(requests: Iterable[SentRequest]) -> tuple[OriginAudit, ...]:
     for request in requests:
         trail = trails.get(request.origin)
         if trail is None:
-            trails[request.origin] = _Trail(request)
+            trails[request.origin] = _Trail(request, OriginAudit(request.origin, 1))
         else:
             trail.add(request)
-    return tuple(
-        OriginAudit(
-            origin,
-            trail.requests,
-            trail.min_gap_ms,
-            trail.promised_ms,
-            trail.violations,
-            trail.overlaps,
-            tuple(trail.findings),
-        )
-        for origin, trail in sorted(trails.items())
-    )
+    return tuple(trail.audit for _, trail in sorted(trails.items()))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
 from typing import Any, assert_never
+
+from tui_crawler.domain.record import dataclass, fields, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,21 @@ class StopOrigins:
 @dataclass(frozen=True, slots=True)
 class AddSeeds:
     """New seeds. `pattern` and `force` are the item pattern and force of design G; `not_before` (epoch ms, 0: at once)
-    is the time before which they may not be requested (R)."""
+    is the time before which they may not be requested (R). `left_out`: so many more URLs than stand here were added."""
 
     urls: tuple[str, ...]
     job: str = ""
     pattern: str = ""
     force: bool = False
     not_before: int = 0
+    left_out: int = 0
+
+    def shortened(self) -> AddSeeds:
+        """What is kept of a long list when it was added: a URL of each origin; the pages have the others."""
+        first: dict[str, str] = {}
+        for url in self.urls:
+            first.setdefault("/".join(url.split("/", 3)[:3]), url)
+        return replace(self, urls=tuple(first.values()), left_out=self.left_out + len(self.urls) - len(first))
 
 
 RETRIED_NEXT = 500
@@ -139,7 +148,7 @@ class UnstashPages:
 
 
 @dataclass(frozen=True, slots=True)
-class Dripfeed:
+class SetDripfeed:
     """Keeps at most `ready` pages of a stash READY, oldest first (B); 0 ends it."""
 
     name: str
@@ -185,7 +194,7 @@ Command = (
     | ApplyRules
     | StashPages
     | UnstashPages
-    | Dripfeed
+    | SetDripfeed
     | ReclaimPages
     | ProbeUrls
     | LoadSegment
@@ -206,7 +215,7 @@ _NAMES: dict[str, type[Any]] = {
     "rules": ApplyRules,
     "stash": StashPages,
     "unstash": UnstashPages,
-    "dripfeed": Dripfeed,
+    "dripfeed": SetDripfeed,
     "reclaim": ReclaimPages,
     "probe": ProbeUrls,
     "load": LoadSegment,
@@ -254,7 +263,7 @@ def target_of(command: Command) -> str:
             names = urls + exits + origins
         case SetDelay(origin=name) | SetJob(job=name) | LoadSegment(path=name) | ApplyRules(job=name):
             names = (name,) if name else ()
-        case StashPages(name=name) | UnstashPages(name=name) | Dripfeed(name=name):
+        case StashPages(name=name) | UnstashPages(name=name) | SetDripfeed(name=name):
             names = (name,)
         case ReclaimPages(reason=reason, urls=urls):
             names = urls or (reason,)
@@ -272,7 +281,7 @@ def target_of(command: Command) -> str:
 
 def to_json(command: Command) -> str:
     """A command as the text stored in the operator journal."""
-    return json.dumps(asdict(command), ensure_ascii=True)
+    return json.dumps({one.name: getattr(command, one.name) for one in fields(command)}, ensure_ascii=True)
 
 
 def from_json(name: str, text: str) -> Command:

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-CUTS: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "links": ("links over the bound", ("reading.max_links",)),
-        "input": ("what follows the bytes that were read", ("reading.max_input_bytes",)),
-        "tags": ("what follows the tags that were read", ("reading.max_tags",)),
-        "tag": ("attributes of too long a tag", ("reading.max_tag_bytes", "reading.max_tag_attributes")),
-        "title": ("the end of the title", ("reading.max_title_bytes",)),
-        "sitemap": ("what follows the bytes that were read", ("reading.max_sitemap_bytes",)),
-        "urls": ("URLs over the bound", ("reading.max_sitemap_urls",)),
-        "broken": ("what follows a place that cannot be read", ()),
-        "entities": ("everything: it declares entities", ()),
-        "depth": ("what is nested more than 2,046 deep", ()),
-        "deadline": ("what was not read in time", ("reading.parse_deadline",)),
-        "data": ("data values", ("reading.max_data_values", "reading.max_data_chars", "reading.data_deadline")),
-        "headers": ("header fields", ("network.max_header_bytes",)),
-        "body": ("what follows the bytes that were read", ("robots.max_bytes",)),
-    }
-)
+CUTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "links": ("links over the bound", ("reading.max_links",)),
+    "input": ("what follows the bytes that were read", ("reading.max_input_bytes",)),
+    "tags": ("what follows the tags that were read", ("reading.max_tags",)),
+    "tag": ("attributes of too long a tag", ("reading.max_tag_bytes", "reading.max_tag_attributes")),
+    "title": ("the end of the title", ("reading.max_title_bytes",)),
+    "sitemap": ("what follows the bytes that were read", ("reading.max_sitemap_bytes",)),
+    "urls": ("URLs over the bound", ("reading.max_sitemap_urls",)),
+    "broken": ("what follows a place that cannot be read", ()),
+    "entities": ("everything: it declares entities", ()),
+    "depth": ("what is nested more than 2,046 deep", ()),
+    "deadline": ("what was not read in time", ("reading.parse_deadline",)),
+    "data": ("data values", ("reading.max_data_values", "reading.max_data_chars", "reading.data_deadline")),
+    "headers": ("header fields", ("network.max_header_bytes",)),
+    "body": ("what follows the bytes that were read", ("robots.max_bytes",)),
+}
 """The names in `v_attempt.cut` and `v_page.incomplete`: what is missing, and the keys that raise the bound."""
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal, assert_never
 
-from tui_crawler.domain.delay_reason import DelayReason
+from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.status import DelayReason
 
 MAX_DOUBLINGS = 7  # each 429 of a run doubles the minimum, at most so often
 
@@ -53,7 +53,7 @@ class Delay:
     reason: DelayReason
 
 
-class Answer(Enum):
+class AnswerKind(Enum):
     """What kind of answer the delay follows."""
 
     good = "good"  # 2xx or 3xx
@@ -78,7 +78,7 @@ def minimum(settings: DelaySettings, pace: Pace) -> Delay:
 
 
 def after_request(
-    settings: DelaySettings, pace: Pace, response_ms: int, answer: Answer, retry_after_ms: int | None = None
+    settings: DelaySettings, pace: Pace, response_ms: int, answer: AnswerKind, retry_after_ms: int | None = None
 ) -> tuple[Delay, Pace]:
     """The delay after a request that took `response_ms` in all, and the pace that follows.
 
@@ -87,7 +87,7 @@ def after_request(
     first = not pace.window
     window = (*pace.window, max(0, response_ms))[-max(1, settings.average_window) :]
     pace = replace(pace, window=window)
-    if answer is Answer.rate_limited:
+    if answer is AnswerKind.rate_limited:
         pace = replace(
             pace,
             politeness=min(pace.politeness + 1, settings.max_politeness),
@@ -97,8 +97,8 @@ def after_request(
     delay = _by_model(settings, pace, response_ms, first)
     if retry_after_ms is not None and min(retry_after_ms, settings.retry_after_max_ms) > delay.ms:
         delay = Delay(min(retry_after_ms, settings.retry_after_max_ms), DelayReason.retry_after)
-    if answer is Answer.good and pace.may_fall:
-        pace = replace(pace, politeness=max(0, pace.politeness - 1))
+    if answer is AnswerKind.good and pace.may_fall and pace.politeness > 0:
+        pace = replace(pace, politeness=pace.politeness - 1)
     return delay, pace
 
 
@@ -108,6 +108,7 @@ def delay_in_force(settings: DelaySettings, pace: Pace, response_ms: int) -> Del
 
 
 def _by_model(settings: DelaySettings, pace: Pace, response_ms: int, first: bool) -> Delay:
+    """At least the minimum and the floor, at most `max_ms` (or the minimum, where that is more)."""
     least = minimum(settings, pace)
     match settings.model:
         case "politeness":
@@ -118,7 +119,11 @@ def _by_model(settings: DelaySettings, pace: Pace, response_ms: int, first: bool
             wanted = least
         case _:
             assert_never(settings.model)
-    return _bounded(settings, least, wanted)
+    delay = wanted if wanted.ms > least.ms else least
+    if delay.ms < settings.floor_ms:
+        delay = Delay(settings.floor_ms, DelayReason.floor)
+    top = max(settings.max_ms, least.ms)
+    return Delay(top, DelayReason.cap) if delay.ms > top else delay
 
 
 def _average(settings: DelaySettings, pace: Pace, first: bool) -> Delay:
@@ -126,16 +131,4 @@ def _average(settings: DelaySettings, pace: Pace, first: bool) -> Delay:
     if first:
         return Delay(settings.average_initial_ms, DelayReason.first_request)
     mean = sum(pace.window) / len(pace.window)
-    return Delay(
-        max(settings.average_floor_ms, round(mean * settings.average_factor)),
-        DelayReason.average,
-    )
-
-
-def _bounded(settings: DelaySettings, least: Delay, wanted: Delay) -> Delay:
-    """At least the minimum and the floor, at most `max_ms` (or the minimum, where that is more)."""
-    delay = wanted if wanted.ms > least.ms else least
-    if delay.ms < settings.floor_ms:
-        delay = Delay(settings.floor_ms, DelayReason.floor)
-    top = max(settings.max_ms, least.ms)
-    return Delay(top, DelayReason.cap) if delay.ms > top else delay
+    return Delay(max(settings.average_floor_ms, round(mean * settings.average_factor)), DelayReason.average)

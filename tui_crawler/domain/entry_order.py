@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Literal
 
 Kind = Literal["removed", "edited", "moved", "added"]
 Numbered = tuple["Hashable", int]
@@ -22,7 +20,7 @@ _ORDER: tuple[Kind, ...] = ("removed", "edited", "moved", "added")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EntryMove:
     """One change: `before` and `after` are the places of the entry in the two lists, from 0 (-1: it is not there).
     `crosses`: an entry that was edited stands elsewhere now among those that stayed."""
 
@@ -68,7 +66,7 @@ def steps_between(
     names: tuple[Sequence[str], Sequence[str]],
     loose: Collection[Numbered] = (),
     edits: Collection[tuple[Numbered, Numbered]] | None = None,
-) -> list[Step]:
+) -> list[EntryMove]:
     """What makes the second list of the first one. `names` are what each entry of both is known by.
 
     `edits` are the entries that were edited, and what was made of them. None: nobody knows; then those of one name
@@ -86,14 +84,14 @@ def steps_between(
     straight = set(_straight(kept, pairs))
     edited = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
     steps = [
-        *(Step("removed", place) for place in gone if place not in edited[0]),
-        *(Step("edited", *pair, pair not in straight) for pair in pairs),
+        *(EntryMove("removed", place) for place in gone if place not in edited[0]),
+        *(EntryMove("edited", *pair, pair not in straight) for pair in pairs),
         *(
-            Step("moved", place, places[entry])
+            EntryMove("moved", place, places[entry])
             for place, entry in enumerate(former)
             if entry in places and place not in stays
         ),
-        *(Step("added", after=place) for place in new if place not in edited[1]),
+        *(EntryMove("added", after=place) for place in new if place not in edited[1]),
     ]
     return sorted(steps, key=lambda one: (_gap_of(one, kept), _ORDER.index(one.kind), one.after))
 
@@ -186,7 +184,7 @@ def _straight(kept: Sequence[tuple[int, int]], pairs: Sequence[tuple[int, int]])
     return _rising(sorted(pair for pair in pairs if _gap(kept, 0, pair[0]) == _gap(kept, 1, pair[1])))
 
 
-def _gap_of(step: Step, kept: Sequence[tuple[int, int]]) -> int:
+def _gap_of(step: EntryMove, kept: Sequence[tuple[int, int]]) -> int:
     return _gap(kept, 0, step.before) if step.after < 0 else _gap(kept, 1, step.after)
 
 

@@ -6,16 +6,16 @@ still be found, at the rate of this run; when every page brings another one, the
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.idle_reason import RESTING
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.status import OriginPhase
+from tui_crawler.domain.status_words import FinishReason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tui_crawler.domain.view import OriginView
 
 MOST_GROWTH = 0.95
@@ -64,11 +64,11 @@ def estimate(origin: OriginView, now: int) -> Eta:
 
     `patience` is the limit when, at the rate of failures so far, the origin gives up before its last page.
     """
-    if origin.pending <= 0 or origin.finish_reason == "exhausted":
+    if origin.pending <= 0 or origin.finish_reason == FinishReason.exhausted:
         return Eta(0, 0, Limit.none)
-    if origin.state == "FINISHED":
+    if origin.ended:
         return Eta(None, None, Limit.ended)
-    if origin.state == RESTING:
+    if origin.state == OriginPhase.resting:
         return Eta(None, None, Limit.resting)
     if origin.paused or origin.asleep_until == HELD:
         return Eta(None, None, Limit.paused)

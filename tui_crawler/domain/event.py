@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event. `at` is epoch ms; `event` one of EVENT_NAMES; `extra` further fields of its JSON object, in order."""
+    """One event. `at` is epoch ms; `event` is its name (INTERFACE.md); `extra` more fields of its JSON object."""
 
     at: int
     event: str
@@ -27,21 +27,3 @@ class Event:
             document["exit_code"] = self.exit_code
         document.update(self.extra)
         return document
-
-
-EVENT_NAMES = (
-    "run_started",
-    "origin_started",
-    "robots_fetched",
-    "todo_filled",
-    "attempt_finished",
-    "origin_waiting",
-    "origin_paused",
-    "origin_resumed",
-    "origin_finished",
-    "database_failed",
-    "database_restored",
-    "worker_ended",
-    "output_left_out",
-    "run_finished",
-)

@@ -5,15 +5,13 @@ It overrides everything, also for redirects, robots.txt hops and the address a c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import Literal, assert_never
 
 from tui_crawler.domain.pattern import BadPattern, PatternSet
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ExclusionKind = Literal["domain", "host", "cidr", "pattern"]
 
@@ -111,7 +109,7 @@ class ExclusionIndex:
         return found
 
     def _address_places(self, text: str) -> list[int]:
-        address = _address(text) if self._hosts or self._networks else None
+        address = address_of(text) if self._hosts or self._networks else None
         if address is None:
             return []
         name = f"[{address}]" if address.version == 6 else str(address)
@@ -151,7 +149,7 @@ def parse_network(value: str) -> IPv4Network | IPv6Network:
         raise BadPattern(value, "is not an IP address or network") from None
 
 
-def _address(text: str) -> IPv4Address | IPv6Address | None:
+def address_of(text: str) -> IPv4Address | IPv6Address | None:
     """The address, an IPv4 one that is mapped into IPv6 as IPv4; None for a name."""
     try:
         address = ip_address(text)

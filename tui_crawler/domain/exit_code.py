@@ -5,13 +5,9 @@ Everything else is made from it: the settle step, colours, filters and docs/exit
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum, IntEnum
-from types import MappingProxyType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from enum import Enum, IntEnum, StrEnum
 
 
 class ExitCode(IntEnum):
@@ -44,6 +40,15 @@ class ExitCode(IntEnum):
     invalid_url = 221
     blocked_address = 222
     local_processing_error = 230
+
+
+class AttemptKind(StrEnum):
+    """What an attempt was for; the value is the name in `v_attempt.kind`."""
+
+    page = "page"
+    robots = "robots"
+    sitemap = "sitemap"
+    check = "check"
 
 
 class Group(Enum):
@@ -105,100 +110,98 @@ class Disposition:
         return self.severity > Severity.info
 
 
-def _row(when: str, group: Group, **changes: object) -> Disposition:
-    return Disposition(when, group, **changes)  # type: ignore[arg-type]  # keyword names are checked by the tests
-
-
 _LOSE = PatienceChange.lose_one
 _WARNING, _ERROR = Severity.warning, Severity.error
 
-DISPOSITIONS: Mapping[ExitCode, Disposition] = MappingProxyType(
-    {
-        ExitCode.database_error: _row(
-            "the database failed", Group.local, patience=PatienceChange.exhaust, left=Left.keep, severity=_ERROR
-        ),
-        ExitCode.cancelled: _row("operator or shutdown", Group.local, retry=True, left=Left.given_back),
-        ExitCode.someone_stole_my_work: _row("another worker finished or holds it", Group.local, left=Left.untouched),
-        ExitCode.file_ingested: _row("2xx of a usable type", Group.ok, contentful=True),
-        ExitCode.file_of_unknown_type: _row(
-            "2xx of another type, 204 or 205, 300 without Location", Group.ok, contentful=True
-        ),
-        ExitCode.permanent_redirect: _row("301, 308", Group.redirect, contentful=True),
-        ExitCode.redirect: _row("302, 303, 307, 300 with Location", Group.redirect, contentful=True),
-        ExitCode.file_did_not_change: _row("304 to a conditional request, or 200 with an equal ETag", Group.unchanged),
-        ExitCode.server_blamed_client: _row(
-            "other 4xx; 401, 403, 405 and 451 leave no attempt", Group.client, left=Left.keep, severity=_WARNING
-        ),
-        ExitCode.file_gone: _row("410", Group.client, severity=_WARNING),
-        ExitCode.did_not_understand_answer: _row(
-            "bad status line, header, chunk or compression; 304 or 206 not asked for; 3xx with no or bad "
-            "Location; other 3xx; status below 200 or above 599",
-            Group.server,
-            patience=_LOSE,
-            left=Left.keep,
-            severity=_ERROR,
-        ),
-        ExitCode.file_not_found: _row("404", Group.client, severity=_WARNING),
-        ExitCode.rate_limited: _row(
-            "429",
-            Group.server,
-            retry=True,
-            patience=PatienceChange.lose_one_at_full_politeness,
-            slow=True,
-            left=Left.keep,
-            severity=_ERROR,
-        ),
-        ExitCode.server_internal_error: _row(
-            "5xx; only 502, 503 and 504 are retried in the run",
-            Group.server,
-            patience=_LOSE,
-            left=Left.keep,
-            severity=_ERROR,
-        ),
-        ExitCode.connection_failed: _row(
-            "refused, DNS, TLS, closed before any byte (after one fluke retry)",
-            Group.network,
-            retry=True,
-            patience=_LOSE,
-            left=Left.keep,
-            severity=_WARNING,
-        ),
-        ExitCode.request_timeout: _row(
-            "no response head in time; 408",
-            Group.network,
-            retry=True,
-            patience=_LOSE,
-            left=Left.keep,
-            severity=_WARNING,
-        ),
-        ExitCode.error_reading_response: _row(
-            "stall, reset or short body after the head",
-            Group.network,
-            retry=True,
-            patience=_LOSE,
-            left=Left.keep,
-            severity=_WARNING,
-        ),
-        ExitCode.blocked_by_robots_txt: _row("robots.txt denies", Group.blocked),
-        ExitCode.blocked_url_by_local_policy: _row("do_not_crawl, query policy, whitelist", Group.blocked),
-        ExitCode.blocked_by_exclusion_list: _row("exclusion list", Group.blocked),
-        ExitCode.skipped_by_rule: _row("rule `skip`; the page becomes SKIPPED", Group.blocked, left=Left.untouched),
-        ExitCode.not_canonical: _row(
-            "page names another canonical URL: result dropped, canonical queued",
-            Group.dropped,
-            contentful=True,
-        ),
-        ExitCode.noindex: _row("meta robots or X-Robots-Tag: result dropped", Group.dropped, contentful=True),
-        ExitCode.file_too_large: _row(
-            "more than `max_body_bytes`; reading stopped, connection closed", Group.dropped, severity=_WARNING
-        ),
-        ExitCode.invalid_url: _row("cannot be requested", Group.local, severity=_WARNING),
-        ExitCode.blocked_address: _row(
-            "the host resolves to an address that `network` does not allow", Group.blocked, severity=_WARNING
-        ),
-        ExitCode.local_processing_error: _row("parser or hook raised", Group.local, left=Left.keep, severity=_ERROR),
-    }
-)
+DISPOSITIONS: Mapping[ExitCode, Disposition] = {
+    ExitCode.database_error: Disposition(
+        "the database failed", Group.local, patience=PatienceChange.exhaust, left=Left.keep, severity=_ERROR
+    ),
+    ExitCode.cancelled: Disposition("operator or shutdown", Group.local, retry=True, left=Left.given_back),
+    ExitCode.someone_stole_my_work: Disposition(
+        "another worker finished or holds it", Group.local, left=Left.untouched
+    ),
+    ExitCode.file_ingested: Disposition("2xx of a usable type", Group.ok, contentful=True),
+    ExitCode.file_of_unknown_type: Disposition(
+        "2xx of another type, 204 or 205, 300 without Location", Group.ok, contentful=True
+    ),
+    ExitCode.permanent_redirect: Disposition("301, 308", Group.redirect, contentful=True),
+    ExitCode.redirect: Disposition("302, 303, 307, 300 with Location", Group.redirect, contentful=True),
+    ExitCode.file_did_not_change: Disposition(
+        "304 to a conditional request, or 200 with an equal ETag", Group.unchanged
+    ),
+    ExitCode.server_blamed_client: Disposition(
+        "other 4xx; 401, 403, 405 and 451 leave no attempt", Group.client, left=Left.keep, severity=_WARNING
+    ),
+    ExitCode.file_gone: Disposition("410", Group.client, severity=_WARNING),
+    ExitCode.did_not_understand_answer: Disposition(
+        "bad status line, header, chunk or compression; 304 or 206 not asked for; 3xx with no or bad "
+        "Location; other 3xx; status below 200 or above 599",
+        Group.server,
+        patience=_LOSE,
+        left=Left.keep,
+        severity=_ERROR,
+    ),
+    ExitCode.file_not_found: Disposition("404", Group.client, severity=_WARNING),
+    ExitCode.rate_limited: Disposition(
+        "429",
+        Group.server,
+        retry=True,
+        patience=PatienceChange.lose_one_at_full_politeness,
+        slow=True,
+        left=Left.keep,
+        severity=_ERROR,
+    ),
+    ExitCode.server_internal_error: Disposition(
+        "5xx; only 502, 503 and 504 are retried in the run",
+        Group.server,
+        patience=_LOSE,
+        left=Left.keep,
+        severity=_ERROR,
+    ),
+    ExitCode.connection_failed: Disposition(
+        "refused, DNS, TLS, closed before any byte (after one fluke retry)",
+        Group.network,
+        retry=True,
+        patience=_LOSE,
+        left=Left.keep,
+        severity=_WARNING,
+    ),
+    ExitCode.request_timeout: Disposition(
+        "no response head in time; 408",
+        Group.network,
+        retry=True,
+        patience=_LOSE,
+        left=Left.keep,
+        severity=_WARNING,
+    ),
+    ExitCode.error_reading_response: Disposition(
+        "stall, reset or short body after the head",
+        Group.network,
+        retry=True,
+        patience=_LOSE,
+        left=Left.keep,
+        severity=_WARNING,
+    ),
+    ExitCode.blocked_by_robots_txt: Disposition("robots.txt denies", Group.blocked),
+    ExitCode.blocked_url_by_local_policy: Disposition("do_not_crawl, query policy, whitelist", Group.blocked),
+    ExitCode.blocked_by_exclusion_list: Disposition("exclusion list", Group.blocked),
+    ExitCode.skipped_by_rule: Disposition("rule `skip`; the page becomes SKIPPED", Group.blocked, left=Left.untouched),
+    ExitCode.not_canonical: Disposition(
+        "page names another canonical URL: result dropped, canonical queued",
+        Group.dropped,
+        contentful=True,
+    ),
+    ExitCode.noindex: Disposition("meta robots or X-Robots-Tag: result dropped", Group.dropped, contentful=True),
+    ExitCode.file_too_large: Disposition(
+        "more than `max_body_bytes`; reading stopped, connection closed", Group.dropped, severity=_WARNING
+    ),
+    ExitCode.invalid_url: Disposition("cannot be requested", Group.local, severity=_WARNING),
+    ExitCode.blocked_address: Disposition(
+        "the host resolves to an address that `network` does not allow", Group.blocked, severity=_WARNING
+    ),
+    ExitCode.local_processing_error: Disposition("parser or hook raised", Group.local, left=Left.keep, severity=_ERROR),
+}
 
 STATUS_WITHOUT_RETRY = frozenset({401, 403, 405, 451})
 STATUS_RETRIED_IN_RUN = frozenset({502, 503, 504})
@@ -244,7 +247,7 @@ BLOCKED: frozenset[ExitCode] = REFUSED_BY_RULES | {ExitCode.blocked_by_robots_tx
 def severity(code: ExitCode | None, kind: str) -> Severity:
     """How much an attempt of this kind (`AttemptKind`) matters in logs and events. A robots.txt that does not exist is
     no failure. None: a code of a newer program."""
-    if code is None or (kind == "robots" and code in _NO_ROBOTS):
+    if code is None or (kind == AttemptKind.robots and code in _NO_ROBOTS):
         return Severity.info
     return DISPOSITIONS[code].severity
 
@@ -252,31 +255,3 @@ def severity(code: ExitCode | None, kind: str) -> Severity:
 def is_problem(code: ExitCode | None, kind: str) -> bool:
     """Whether it is one of the problems that logs and events count (`attempt.problem` of the database)."""
     return severity(code, kind) > Severity.info
-
-
-def table_markdown() -> str:
-    """docs/exit-codes.md, made from the table."""
-    lines = [
-        "# Exit codes",
-        "",
-        "Made from `tui_crawler/domain/exit_code.py`; a test keeps this page equal to it. The name is the",
-        "interface, the number is storage. *left* says what becomes of `attempts_remaining`: `keep` means that",
-        "the claim has lowered it already; `zero` is final: a failed page that ended so is not recoverable, and only",
-        "`retry`, or its recrawl when that is due, asks for it again. Any other failed page is recoverable: with",
-        "tries left it is asked again in this run (*retry*) or the next, without when `retry` puts it back.",
-        "",
-        "| id | name | when | group | contentful | retry | patience | slow | left | counts as failed | severity |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for code, row in DISPOSITIONS.items():
-        retry = "502, 503, 504 only" if code is ExitCode.server_internal_error else _yes(row.retry)
-        lines.append(
-            f"| {code.value} | {code.name} | {row.when} | {row.group.value} | {_yes(row.contentful)} | {retry} "
-            f"| {row.patience.value.replace('_', ' ')} | {_yes(row.slow)} | {row.left.value.replace('_', ' ')} "
-            f"| {_yes(row.failure)} | {row.severity.name} |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"

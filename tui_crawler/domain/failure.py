@@ -19,8 +19,16 @@ class DatabaseDamaged(StorageFailure):
     """The file is no whole database any more: nothing that is asked of it can be trusted."""
 
 
+class ReadingStopped(Exception):
+    """What is being read is not wanted any more: something else is."""
+
+
 class RunHeld(Exception):
     """Another live run holds the database; the message says which process on which host."""
+
+
+class EngineFailed(Exception):
+    """The process that crawls for a console is gone, or could not begin; the message says why, for a person."""
 
 
 class OutOfDescriptors(Exception):
@@ -41,3 +49,7 @@ class BadSegment(ValueError):
 
 class NotOurDatabase(StorageFailure):
     """The file is not a database of this program, or one of a newer version; it was not touched."""
+
+
+class QueryProblem(Exception):
+    """Why a question in SQL has no answer, in one line."""

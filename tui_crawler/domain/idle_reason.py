@@ -6,20 +6,25 @@ Times come in as epoch milliseconds. A time of day is shown in `zone`, a wait as
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.delay_reason import DelayReason
-from tui_crawler.domain.endings import ends_words, finish_words, next_run_words, refused_words, run_end
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.robots_words import unreachable_words
+from tui_crawler.domain.status import DelayReason, OriginPhase, RobotsStatus
+from tui_crawler.domain.status_words import (
+    FinishReason,
+    ends_words,
+    finish_words,
+    next_run_words,
+    refused_words,
+    run_end,
+    unreachable_words,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from tui_crawler.domain.view import OriginView, RunView
 
 SOON_MS = 5_000
@@ -28,28 +33,22 @@ SOON_MS = 5_000
 SILENT_MS = 15_000
 """A live owner that has not been heard of for so long is named as silent."""
 
-RESTING = "RESTING"
-"""The state of an origin that has not finished while no engine is at work. The database does not hold it: nobody is
-left to write it there when an engine dies."""
-
-_DELAYS: Mapping[str, str] = MappingProxyType(
-    {
-        DelayReason.none.value: "",
-        DelayReason.default.value: "",
-        DelayReason.floor.value: "",
-        DelayReason.crawl_delay.value: "Crawl-delay of robots.txt",
-        DelayReason.response_time.value: "slow answers",
-        DelayReason.rate_limit.value: "slowed by 429",
-        DelayReason.retry_after.value: "Retry-After",
-        DelayReason.cap.value: "the longest delay allowed",
-        DelayReason.average.value: "mean of the last answers",
-        DelayReason.first_request.value: "after the first request",
-        DelayReason.operator.value: "set by the operator",
-        DelayReason.lowered.value: "lowered by the operator, this wait stays",
-        DelayReason.restart.value: "one full delay after a restart",
-        DelayReason.robots_unreachable.value: "robots.txt back-off",
-    }
-)
+_DELAYS: Mapping[str, str] = {
+    DelayReason.none.value: "",
+    DelayReason.default.value: "",
+    DelayReason.floor.value: "",
+    DelayReason.crawl_delay.value: "Crawl-delay of robots.txt",
+    DelayReason.response_time.value: "slow answers",
+    DelayReason.rate_limit.value: "slowed by 429",
+    DelayReason.retry_after.value: "Retry-After",
+    DelayReason.cap.value: "the longest delay allowed",
+    DelayReason.average.value: "mean of the last answers",
+    DelayReason.first_request.value: "after the first request",
+    DelayReason.operator.value: "set by the operator",
+    DelayReason.lowered.value: "lowered by the operator, this wait stays",
+    DelayReason.restart.value: "one full delay after a restart",
+    DelayReason.robots_unreachable.value: "robots.txt back-off",
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -69,9 +68,9 @@ def delay_why(origin: OriginView) -> str:
 def at_rest(origin: OriginView, run: RunView | None) -> OriginView:
     """The origin as it stands: without an engine at work for `run` nothing is in flight and nobody waits for a delay,
     whatever an engine that died has left in its row."""
-    if run is None or run.live or origin.state == "FINISHED":
+    if run is None or run.live or origin.ended:
         return origin
-    return replace(origin, state=RESTING, in_flight_url="", in_flight_since=0, worker="")
+    return replace(origin, state=OriginPhase.resting, in_flight_url="", in_flight_since=0, worker="")
 
 
 def end_of_run(run: RunView, now: int) -> int:
@@ -86,7 +85,7 @@ def worked_ms(run: RunView, now: int) -> int:
     return run.worked_ms + min(max(0, since), SILENT_MS)
 
 
-def idle_reason(
+def idle_reason(  # noqa: C901  one line per reason, in their order
     origin: OriginView,
     now: int,
     run: RunView | None,
@@ -94,13 +93,15 @@ def idle_reason(
     zone: tzinfo = UTC,
     you: str = "",
     in_flight: int | None = None,
+    brief: bool = False,
 ) -> str:
     """Why this origin makes no request at `now` (epoch ms); empty while one is in flight.
 
     `run` is the newest run, None when there is none. `you` is the name under which this operator pauses. `in_flight`
-    says of how many origins of the same worker a request is in flight (`flying`); None: that is not known.
+    says of how many origins of the same worker a request is in flight (`flying`); None: that is not known. `brief`: of
+    a wait for the delay what decided that, where something did; its numbers stand elsewhere.
     """
-    if origin.state == "FINISHED":
+    if origin.ended:
         return _finished(origin, now, zone)
     if run is not None and run.live and not origin.paused and (held_up := held_up_words(run, now)):
         return held_up
@@ -118,10 +119,10 @@ def idle_reason(
         return f"nothing due {_until(origin.asleep_until, now, zone)}"
     wait = origin.next_request_at - now
     if wait > 0:
-        return _waiting(origin, wait)
+        return _waiting(origin, wait, brief)
     if origin.robots_expires_at <= now:
         return "robots.txt comes first: it is asked for, or waits for its turn"
-    if origin.todo == 0 and origin.pending == 0 and origin.state == "READY" and origin.robots_fetched_at:
+    if origin.todo == 0 and origin.pending == 0 and origin.state == OriginPhase.ready and origin.robots_fetched_at:
         return "nothing queued"
     slots = run.max_in_flight
     if in_flight is not None and 0 < slots <= in_flight:
@@ -140,7 +141,7 @@ def held_up_words(run: RunView, now: int) -> str:
 
 def lost_to_robots(origin: OriginView) -> bool:
     """Whether it gave up because its robots.txt could not be had: nothing else of it was asked for since."""
-    return origin.finish_reason == "patience" and origin.robots_status == "unreachable"
+    return origin.finish_reason == FinishReason.patience and origin.robots_status == RobotsStatus.unreachable
 
 
 def flying(origins: Iterable[OriginView]) -> Counter[str]:
@@ -148,7 +149,7 @@ def flying(origins: Iterable[OriginView]) -> Counter[str]:
     return Counter(view.worker for view in origins if view.in_flight_url)
 
 
-def idle_reason_of_run(
+def idle_reason_of_run(  # noqa: C901  the same
     origins: Iterable[OriginView], now: int, run: RunView | None, hint: str = "", *, zone: tzinfo = UTC
 ) -> str:
     """Why nothing moves at all at `now` (epoch ms); empty while something does, or is about to within SOON_MS. `hint`:
@@ -171,12 +172,12 @@ def idle_reason_of_run(
         return "there are no origins yet"
     if any(view.in_flight_url for view in every):
         return ""
-    unfinished = tuple(view for view in every if view.state != "FINISHED")
-    reasons = {view.finish_reason for view in every if view.state == "FINISHED"}
-    ended = ends_words(view.finish_reason for view in every if view.state == "FINISHED")
+    unfinished = tuple(view for view in every if not view.ended)
+    reasons = {view.finish_reason for view in every if view.ended}
+    ended = ends_words(view.finish_reason for view in every if view.ended)
     if not unfinished:
         left = next_run_words(sum(view.pending for view in every))
-        words = "every origin has finished" if reasons == {"exhausted"} else f"no origin is left: {ended}"
+        words = "every origin has finished" if reasons == {FinishReason.exhausted} else f"no origin is left: {ended}"
         return f"{words}{left and '; '}{left}"
     awake = tuple(view for view in unfinished if not view.paused)
     if not awake:
@@ -195,13 +196,13 @@ def _finished(origin: OriginView, now: int, zone: tzinfo) -> str:
     words = finish_words(origin.finish_reason)
     if lost_to_robots(origin):
         return unreachable_words(origin.robots_http_status, origin.robots_message)
-    if origin.finish_reason == "patience":
+    if origin.finish_reason == FinishReason.patience:
         return f"{words}: {origin.patience_max} persistent failures"
-    if origin.finish_reason == "exhausted" and origin.pending:
+    if origin.finish_reason == FinishReason.exhausted and origin.pending:
         return f"{words}; {next_run_words(origin.pending)}"
-    if origin.finish_reason == "exhausted":
+    if origin.finish_reason == FinishReason.exhausted:
         return refused_words(origin.refused_as) if origin.refused_as else "nothing left to crawl"
-    if origin.finish_reason == "rate_limited" and origin.next_request_at > now:
+    if origin.finish_reason == FinishReason.rate_limited and origin.next_request_at > now:
         return f"told by Retry-After to wait {_until(origin.next_request_at, now, zone)}"
     return words
 
@@ -213,12 +214,12 @@ def _paused(origin: OriginView, you: str, zone: tzinfo) -> str:
     return f"paused{who}" + (f" {_clock(origin.paused_at, zone)}" if origin.paused_at else "")
 
 
-def _waiting(origin: OriginView, wait: int) -> str:
+def _waiting(origin: OriginView, wait: int, brief: bool) -> str:
     why = delay_why(origin)
     whole = max(origin.delay_ms, wait)
     if origin.delay_reason == DelayReason.robots_unreachable.value:
         return f"robots.txt back-off, {_span(wait)} of {_span(whole)} left"
-    return f"delay {_span(wait)} of {_span(whole)}" + (f", {why}" if why else "")
+    return why if brief and why else f"delay {_span(wait)} of {_span(whole)}" + (f", {why}" if why else "")
 
 
 def _some(number: int, whole: int, one: str, many: str) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from tui_crawler.domain.admission import Admission, Found
-from tui_crawler.domain.attempt import LinkKind, Reading, RefusedCount
-from tui_crawler.domain.page import NewPage, Standing, TodoPage
+from tui_crawler.domain.admission import Admission, Discovered
+from tui_crawler.domain.attempt import Reading, RefusedCount
+from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.page import KnownPage, NewPage, TodoPage
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.domain.verdict import Admitted, Refusal, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from tui_crawler.domain.robots import RobotsRules
 
 _MOST_SITEMAPS = 500  # of those that one robots.txt names
@@ -33,7 +33,7 @@ class Intake:
     pages_known: Mapping[str, int]
     queues: bool = True
     check_external: bool = False
-    known: Mapping[int, Standing] = field(default_factory=dict)
+    known: Mapping[int, KnownPage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
             verdict = admission.admit_plain(url)
         else:
             known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
-            verdict = admission.admit(Found(url, find.hops, page.item_pattern or None, known, find.sitemap))
+            verdict = admission.admit(Discovered(url, find.hops, page.item_pattern or None, known, find.sitemap))
         leaves = isinstance(verdict, Refused) and verdict.reason is Refusal.scope
         external = intake.check_external and find.leads and leaves
         if find.nofollow and not external:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from tui_crawler.domain.record import dataclass, field
 
 if TYPE_CHECKING:
     from tui_crawler.domain.page import NewPage
     from tui_crawler.domain.policy import Rule
 
 
-class JobStatus(Enum):
+class JobStatus(StrEnum):
     """Where a job stands; the value is the name in `v_job.status`."""
 
     ACTIVE = "ACTIVE"
@@ -78,12 +79,3 @@ class JobChange:
     before: dict[str, dict[str, object]]
     after: dict[str, dict[str, object]]
     queue: QueueChange = field(default_factory=QueueChange)
-
-
-def status_of(aborted: bool, pending: int, claimed: int) -> JobStatus:
-    """The state machine of a job (B). `pending` counts pages with tries left in scope, those claimed among them."""
-    if aborted:
-        return JobStatus.ABORTED
-    if not pending and not claimed:
-        return JobStatus.FINISHED
-    return JobStatus.DRAINING if pending <= claimed else JobStatus.ACTIVE

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, assert_never
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Literal, assert_never, get_args
 
 from tui_crawler.domain.pattern import PatternSet, escape, glob
+from tui_crawler.domain.record import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tui_crawler.domain.url import CrawlUrl
 
 Field = Literal["scheme", "host", "port", "origin", "path", "query", "fragment", "url"]
 Op = Literal["equals", "prefix", "suffix", "contains", "glob", "regex"]
 
+_READ = {field: attrgetter("href" if field == "url" else field) for field in get_args(Field)}
 _LOWER_CASE: tuple[Field, ...] = ("scheme", "host", "origin")  # normalised URLs have these in lower case
 _WORDS: dict[Op, str] = {
     "equals": "is",
@@ -108,7 +109,7 @@ class MatcherSet:
         hits: set[Test] = set()
         candidates = set(self._always)
         for field, patterns in self._sets.items():
-            for leaf in patterns.all(_text(url, field)):
+            for leaf in patterns.all(str(_READ[field](url))):
                 test, owners = self._leaves[field][leaf]
                 hits.add(test)
                 candidates.update(owners)
@@ -159,25 +160,3 @@ def _pattern(test: Test) -> str:
             return glob(value)
         case _:
             assert_never(test.op)
-
-
-def _text(url: CrawlUrl, field: Field) -> str:
-    match field:
-        case "scheme":
-            return url.scheme
-        case "host":
-            return url.host
-        case "port":
-            return str(url.port)
-        case "origin":
-            return url.origin
-        case "path":
-            return url.path
-        case "query":
-            return url.query
-        case "fragment":
-            return url.fragment
-        case "url":
-            return url.href
-        case _:
-            assert_never(field)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import NamedTuple
 
 HELD = 2**62
 """`asleep_until` of an origin that has nothing but pages of paused jobs: until somebody says so."""
@@ -16,8 +13,7 @@ _CLOSE_NS = _MS // 2
 _LOOKS = 5
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Moment:
+class Moment(NamedTuple):
     """`mono_ms` (monotonic milliseconds) measures gaps; `wall_ms` (epoch milliseconds, UTC) dates records."""
 
     mono_ms: int

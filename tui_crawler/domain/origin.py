@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.attempt import OriginRecord, RequestRecord, RobotsRecord
 from tui_crawler.domain.delay import DelaySettings, Pace, minimum
-from tui_crawler.domain.delay_reason import DelayReason
-from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.moment import HELD, Moment
+from tui_crawler.domain.record import dataclass, field, replace
+from tui_crawler.domain.status import DelayReason, RobotsStatus
+from tui_crawler.domain.status_words import FinishReason
 
 if TYPE_CHECKING:
     from tui_crawler.domain.exit_code import ExitCode
@@ -19,15 +18,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl
 
 DAY_MS = 86_400_000
-
-
-class RobotsStatus(Enum):
-    """What is known of robots.txt."""
-
-    none = "none"  # never asked in any run
-    parsed = "parsed"
-    unavailable = "unavailable"  # 4xx, too many hops: everything allowed (RFC 9309, 2.3.1.3)
-    unreachable = "unreachable"  # nothing of the origin is crawled without older rules (RFC 9309, 2.3.1.4)
 
 
 @dataclass(frozen=True, slots=True)

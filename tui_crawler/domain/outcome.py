@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.attempt import (
-    AttemptKind,
     AttemptRecord,
     AttemptResult,
-    CanonicalRule,
     DocumentRecord,
     Exchange,
     FoundLink,
-    LinkKind,
     PageOutcome,
     Reading,
     RedirectRecord,
     RedirectSource,
     RefusedCount,
     Settle,
+    first_values,
 )
-from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, attempts_left, retries_in_run
+from tui_crawler.domain.content_kind import CanonicalRule, LinkKind
+from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, attempts_left, retries_in_run
 from tui_crawler.domain.intake import Find, Intake, Queue, admit, linked, listed
 from tui_crawler.domain.origin import Check, OriginState, record_of
-from tui_crawler.domain.page import PageStatus, TodoPage
+from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.recrawl import fresh_until
+from tui_crawler.domain.status import PageStatus
 
 if TYPE_CHECKING:
     from tui_crawler.domain.moment import Moment
@@ -165,7 +165,7 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
     left = attempts_left(code, status, page.attempts_remaining)
     asked_again = page.external and check_method(page) == "HEAD" and status in _HEAD_REFUSED
     if asked_again:
-        left = max(0, page.attempts_remaining - 1)
+        left = max(1, page.attempts_remaining - 1)  # also of one try: it was for an answer, and HEAD got none
     return PageOutcome(
         page_id=page.page_id,
         status=PageStatus.READY,
@@ -305,10 +305,9 @@ def _results_of(crawled: Crawled, code: ExitCode) -> tuple[AttemptResult, ...]:
     sent = redirect_of(crawled, code)
     results.append(AttemptResult("final_url", sent[0].href if sent else crawled.url.href))
     if reading is not None and code in {*_READ, ExitCode.noindex}:
-        outlinks = sum(link.kind is LinkKind.a for link in reading.links) + len(reading.entries)
-        results.append(AttemptResult("outlinks", str(outlinks)))
-        requisites = sum(link.kind is not LinkKind.a for link in reading.links)
-        results.append(AttemptResult("requisites", str(requisites)))
+        anchors = [link[0] for link in reading.links].count(LinkKind.a)
+        results.append(AttemptResult("outlinks", str(anchors + len(reading.entries))))
+        results.append(AttemptResult("requisites", str(len(reading.links) - anchors)))
     return tuple(results)
 
 
@@ -338,6 +337,7 @@ def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentR
     exchange, reading = crawled.exchange, crawled.reading
     if reading is None:
         raise ValueError("a document needs a reading")
+    fields = first_values(exchange.headers)
     return DocumentRecord(
         page_id=crawled.page.page_id,
         kind=reading.kind,
@@ -346,12 +346,12 @@ def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentR
         title=reading.title,
         sha256=crawled.sha256,
         size=len(exchange.body) if exchange.left_size is None else exchange.left_size,
-        etag=exchange.header("etag"),
-        last_modified=exchange.header("last-modified"),
-        cache_control=exchange.header("cache-control"),
-        expires=exchange.header("expires"),
-        age=exchange.header("age"),
-        content_location=exchange.header("content-location"),
+        etag=fields.get("etag", ""),
+        last_modified=fields.get("last-modified", ""),
+        cache_control=fields.get("cache-control", ""),
+        expires=fields.get("expires", ""),
+        age=fields.get("age", ""),
+        content_location=fields.get("content-location", ""),
         canonical=reading.canonical.href if reading.canonical else "",
         noindex=reading.noindex,
         nofollow=reading.nofollow,

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
-from tui_crawler.domain.page_status import PageStatus
-
-__all__ = [
-    "RETRIED_AT_ONCE",
-    "Candidates",
-    "NewPage",
-    "PageStatus",
-    "PutBack",
-    "Standing",
-    "Tally",
-    "TodoPage",
-    "tally",
-]
+from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.status import PageStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +86,7 @@ class NewPage:
     external: bool = False
 
 
-class Standing(NamedTuple):
+class KnownPage(NamedTuple):
     """How far a page is known: only a find that is lower, or newer, brings news of it (B)."""
 
     nice: int

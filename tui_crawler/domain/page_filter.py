@@ -8,18 +8,17 @@ characters in this order, `!` in front of a word means "not". A page is kept whe
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from enum import StrEnum
-from types import MappingProxyType
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.exit_code import BLOCKED, DISPOSITIONS, FAILURES, ExitCode
-from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.pattern import BadPattern, Pattern
+from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.status import PageStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from tui_crawler.domain.page_view import PageView
 
 _MOST_TERMS = 20
@@ -27,7 +26,7 @@ _LARGEST = 2**31
 _NONE = frozenset({"-", "none", "never"})
 
 
-class PageState(StrEnum):
+class PageListState(StrEnum):
     """Where a page stands, in one word."""
 
     queued = "queued"  # has tries, and did not fail last time
@@ -77,7 +76,7 @@ class ExitTerm:
 class StateTerm:
     """The page is in one of `states`."""
 
-    states: frozenset[PageState]
+    states: frozenset[PageListState]
     inverted: bool = False
 
 
@@ -148,6 +147,19 @@ class PageTally:
     ended: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class PageCounts:
+    """How often each value of a field occurs, most frequent first, among the first `looked_at` of `known` pages.
+
+    `values` is how many different ones there are; of very many the rare ones are left out of `counts`.
+    """
+
+    counts: tuple[tuple[str, int], ...]
+    values: int
+    looked_at: int
+    known: int
+
+
 def read_page_filter(text: str) -> PageFilter | FilterProblem:
     """The filter that a line of text means, or what is wrong with it."""
     words = text.split()
@@ -167,22 +179,22 @@ def read_page_filter(text: str) -> PageFilter | FilterProblem:
     return PageFilter(tuple(terms))
 
 
-def state_of(page: PageView) -> PageState:
+def state_of(page: PageView) -> PageListState:
     """Where a page stands."""
     match page.status:
         case PageStatus.STASHED.name:
-            return PageState.stashed
+            return PageListState.stashed
         case PageStatus.SKIPPED.name:
-            return PageState.skipped
+            return PageListState.skipped
         case PageStatus.CLAIMED.name:
-            return PageState.claimed
+            return PageListState.claimed
         case _:
             code = ExitCode.__members__.get(page.last_exit_code)
             if page.attempts_remaining > 0:
-                return PageState.retry if code in FAILURES else PageState.queued
+                return PageListState.retry if code in FAILURES else PageListState.queued
             if code in FAILURES:
-                return PageState.failed
-            return PageState.blocked if code in BLOCKED else PageState.done
+                return PageListState.failed
+            return PageListState.blocked if code in BLOCKED else PageListState.done
 
 
 def _term(word: str, inverted: bool) -> Term | FilterProblem | None:
@@ -227,21 +239,13 @@ def _codes_named(word: str) -> frozenset[ExitCode]:
 
 
 def _state_term(value: str, inverted: bool) -> StateTerm | FilterProblem:
-    states: set[PageState] = set()
+    states: set[PageListState] = set()
     for word in filter(None, value.lower().split(",")):
-        found = [state for state in PageState if state.value.startswith(word)]
+        found = [state for state in PageListState if state.value.startswith(word)]
         if not found:
-            return FilterProblem(f"no state {word}: {', '.join(PageState)}")
+            return FilterProblem(f"no state {word}: {', '.join(PageListState)}")
         states.update(found)
     return StateTerm(frozenset(states), inverted)
-
-
-def _status_term(value: str, inverted: bool) -> NumberTerm | FilterProblem:
-    return _number_term(Measure.status, value, inverted)
-
-
-def _depth_term(value: str, inverted: bool) -> NumberTerm | FilterProblem:
-    return _number_term(Measure.depth, value, inverted)
 
 
 def _number_term(measure: Measure, value: str, inverted: bool) -> NumberTerm | FilterProblem:
@@ -292,16 +296,12 @@ def _pattern_term(value: str, inverted: bool) -> PatternTerm | FilterProblem:
     return PatternTerm(value, inverted)
 
 
-_EXAMPLES: Mapping[Measure, str] = MappingProxyType(
-    {Measure.status: "404, 4xx, 400-499 or none", Measure.depth: "3, >3 or 2-5"}
-)
-_FIELDS: Mapping[str, Callable[[str, bool], Term | FilterProblem]] = MappingProxyType(
-    {
-        "exit": _exit_term,
-        "status": _status_term,
-        "depth": _depth_term,
-        "origin": _origin_term,
-        "state": _state_term,
-        "re": _pattern_term,
-    }
-)
+_EXAMPLES: Mapping[Measure, str] = {Measure.status: "404, 4xx, 400-499 or none", Measure.depth: "3, >3 or 2-5"}
+_FIELDS: Mapping[str, Callable[[str, bool], Term | FilterProblem]] = {
+    "exit": _exit_term,
+    "status": partial(_number_term, Measure.status),
+    "depth": partial(_number_term, Measure.depth),
+    "origin": _origin_term,
+    "state": _state_term,
+    "re": _pattern_term,
+}

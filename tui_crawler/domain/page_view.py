@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.record import dataclass, field
+
 if TYPE_CHECKING:
-    from tui_crawler.domain.attempt import DataValue, Validation
+    from tui_crawler.domain.attempt import DataValue, RequestRecord, Validation
     from tui_crawler.domain.view import AttemptView
-
-
-@dataclass(frozen=True, slots=True)
-class RequestView:
-    """A row of `v_request` with its headers, as sent and received.
-
-    `connection_reused` is None where it was not noted: the request was cancelled, or an older program made it.
-    """
-
-    request_id: int
-    attempt_id: int
-    url: str
-    method: str
-    sent_at: int
-    head_at: int | None
-    ended_at: int
-    http_status: int | None
-    conditional: bool
-    fluke_retry: bool
-    error: str
-    remote_address: str = ""
-    request_headers: tuple[tuple[str, str], ...] = ()
-    response_headers: tuple[tuple[str, str], ...] = ()
-    dns_ms: int | None = None
-    connect_ms: int | None = None
-    tls_ms: int | None = None
-    connection_reused: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +135,7 @@ class PageDetail:
 
     page: PageView
     attempts: tuple[AttemptView, ...]
-    requests: tuple[RequestView, ...]
+    requests: tuple[RequestRecord, ...]
     inlinks: tuple[LinkView, ...]
     outlinks: tuple[LinkView, ...]
     redirects: tuple[RedirectView, ...]
@@ -235,3 +209,26 @@ class OriginHistory:
     patience: tuple[AttemptView, ...]  # attempts that cost patience
     delays: tuple[AttemptView, ...]  # attempts after which the delay was another one
     refused: tuple[RefusedView, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalCount:
+    """Attempts that rules refused with the same words: the newest of them, how many, and by which versions."""
+
+    exit_code: str
+    decided_by: str
+    message: str
+    count: int
+    last_at: int
+    sample_url: str
+    first_ruleset: int
+    last_ruleset: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalCounts:
+    """What rules refused among the newest `looked_at` attempts of the log, which has `known` of them."""
+
+    rows: tuple[RefusalCount, ...]
+    looked_at: int
+    known: int

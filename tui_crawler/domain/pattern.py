@@ -5,12 +5,9 @@ RE2 has no back-references and no look-around; a pattern that needs them is a `B
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import re2
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _PATTERN_MEMORY = 2 << 20  # bytes for the program and automaton of one pattern; beyond it RE2 refuses it
 SET_MEMORY = 64 << 20  # upper bound in bytes for a set; memory is only taken as it is needed

@@ -5,42 +5,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex, ExclusionKind, host_name
-from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, MatcherSet, Not, Op, Test, describe, matches
-from tui_crawler.domain.pattern import BadPattern, Pattern, PatternSet, escape, glob
+from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex, host_name
+from tui_crawler.domain.matcher import All, Matcher, MatcherSet
+from tui_crawler.domain.pattern import Pattern, PatternSet, escape, glob
+from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tui_crawler.domain.url import CrawlUrl
-
-__all__ = [
-    "EMPTY",
-    "All",
-    "AnyOf",
-    "BadPattern",
-    "CompiledPolicies",
-    "DoNotCrawl",
-    "Exclusion",
-    "ExclusionKind",
-    "Field",
-    "Matcher",
-    "Not",
-    "Op",
-    "PolicySet",
-    "QueryPolicy",
-    "QueryRefusal",
-    "Rule",
-    "RuleSettings",
-    "Test",
-    "Whitelist",
-    "describe",
-    "matches",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +92,9 @@ class RuleSettings:
     skip_rule: Rule | None = None
     ua_rule: Rule | None = None
     custom_js_rule: Rule | None = None
+
+
+_NOTHING_SAID = RuleSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +191,7 @@ class CompiledPolicies:
 
     def settings(self, url: CrawlUrl) -> RuleSettings:
         """What the rules say of the URL: in order, the last value that is given wins (B)."""
-        settings = RuleSettings()
+        settings = _NOTHING_SAID
         for index in self._rules.all(url.href):
             rule = self.policies.rules[index]
             if rule.accept is not None:

@@ -1,28 +1,29 @@
-"""What a change of the rules would block and revive among the URLs that are known, before it is applied. Pure.
+"""What a change of the rules would block and revive among the URLs that are known, before it is applied, and which
+refusals it overturns: only pages whose verdict is another one are for a run to judge again. Pure.
 
 A URL counts as blocked when one of the stages that rules can change refuses it: exclusion list, do_not_crawl,
-whitelist, query policy, rule `skip`, rule `accept`. Scope, traps and robots.txt stay what they are.
+whitelist, query policy, rule `skip`, rule `accept`. Scope, traps and robots.txt stay what they are. Of the exit
+codes of pages that were not crawled (CRAWL.md section 3), 201, 202 and 203 depend on policies, exclusions and rules,
+221 on `max_url_length`. Depth, scope and start paths refuse no page: they keep it out of the queue, or keep a link from
+becoming a page.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import TypeVar
 
 from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES
+from tui_crawler.domain.exclusion import ExclusionIndex, address_of
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.matcher import All, MatcherSet
 from tui_crawler.domain.pattern import PatternSet
-from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.ruleset import change_between
+from tui_crawler.domain.policy import CompiledPolicies, PolicySet, Whitelist
+from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.ruleset import RulesetEntry, bare_entry, change_between
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import JUDGEMENT_CODES, Refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from tui_crawler.domain.exit_code import ExitCode
 
 ALLOWED = "allowed"
 """The verdict on a URL that no rule refuses; the others are names of stages."""
@@ -30,7 +31,7 @@ ALLOWED = "allowed"
 SAMPLES = 20
 _NO_LIMITS = Limits(max_url_length=CLIENT_MAX_LENGTH)
 
-Entry = TypeVar("Entry")
+Entry = TypeVar("Entry", bound=RulesetEntry)
 """An entry of a section of the rules, or a pattern of the whitelist."""
 
 KnownUrl = tuple[int, str, int, str, int | None]
@@ -47,9 +48,9 @@ class Sample:
     decided_by: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OriginImpact:
-    """What the change does to the known URLs of one origin."""
+    """What the change does to the known URLs of one origin, as far as they are counted."""
 
     origin: str
     newly_blocked: int = 0
@@ -139,16 +140,6 @@ class StoredUrls:
         return CrawlUrl(href, root.origin, root.scheme, root.host, root.port, path, query)
 
 
-@dataclass(slots=True)
-class _Origin:
-    """What was counted of the URLs of an origin."""
-
-    name: str
-    blocked: int = 0
-    allowed: int = 0
-    unchanged: int = 0
-
-
 class Comparison:
     """Rules before and after a change, compiled. Raises BadPattern when one of them holds a bad value."""
 
@@ -227,19 +218,12 @@ def _concerns(before: PolicySet, after: PolicySet) -> Iterator[Callable[[CrawlUr
 def _edited(before: Sequence[Entry], after: Sequence[Entry]) -> tuple[Entry, ...]:
     """The entries of both without those at the beginning and at the end that are the same in both, wherever they were
     written."""
-    former, latter = ([_bare(each) for each in entries] for entries in (before, after))
+    former, latter = ([bare_entry(each) for each in entries] for entries in (before, after))
     most = min(len(former), len(latter))
     first = next((n for n in range(most) if former[n] != latter[n]), most)
     most -= first
     last = next((n for n in range(most) if former[-1 - n] != latter[-1 - n]), most)
     return (*before[first : len(before) - last], *after[first : len(after) - last])
-
-
-def _bare(entry: object) -> object:
-    """The entry without the place where it was written."""
-    if isinstance(entry, DoNotCrawl | QueryPolicy | Exclusion | Rule):
-        return replace(entry, source="")
-    return entry
 
 
 class Impact:
@@ -251,7 +235,7 @@ class Impact:
     def __init__(self, comparisons: Mapping[str, Comparison], samples: int = SAMPLES) -> None:
         self._comparisons = comparisons
         self._samples_wanted = samples
-        self._origins: dict[str, _Origin] = {}
+        self._origins: dict[str, OriginImpact] = {}
         self._states: dict[str, int] = {}
         self._seeds_hit: list[str] = []
         self._samples: dict[bool, list[Sample]] = {True: [], False: []}
@@ -267,7 +251,7 @@ class Impact:
                 raise TypeError(f"not a stored URL: {href[:200]!r}")
             origin = self._origins.get(url.origin)
             if origin is None:
-                origin = self._origins[url.origin] = _Origin(url.origin)
+                origin = self._origins[url.origin] = OriginImpact(url.origin)
             comparison = self._comparisons.get(job)
             found = comparison.changes(url) if comparison is not None else None
             if found is None or comparison is None:
@@ -279,17 +263,17 @@ class Impact:
         """What was counted so far."""
         every = self._origins.values()
         changed = sorted(
-            (one for one in every if one.blocked or one.allowed),
-            key=lambda one: (-one.blocked - one.allowed, one.name),
+            (one for one in every if one.newly_blocked or one.newly_allowed),
+            key=lambda one: (-one.newly_blocked - one.newly_allowed, one.origin),
         )
         blocked, allowed, wanted = self._samples[True], self._samples[False], self._samples_wanted
         shown = blocked[: max(wanted // 2, wanted - len(allowed))]
         return Preview(
             self.known,
-            sum(one.blocked for one in every),
-            sum(one.allowed for one in every),
+            sum(one.newly_blocked for one in every),
+            sum(one.newly_allowed for one in every),
             sum(one.unchanged for one in every),
-            tuple(OriginImpact(one.name, one.blocked, one.allowed, one.unchanged) for one in changed),
+            tuple(changed),
             tuple(dict.fromkeys(self._seeds_hit)),
             (*shown, *allowed[: wanted - len(shown)]),
             tuple(sorted(self._states.items())),
@@ -302,18 +286,18 @@ class Impact:
         comparison: Comparison,
         seed: bool,
         code: int | None,
-        origin: _Origin,
+        origin: OriginImpact,
     ) -> None:
         """Counts a URL over which the change decides otherwise."""
         blocks = found[1] != ALLOWED
         if blocks:
-            origin.blocked += 1
+            origin.newly_blocked += 1
             state = _state(code)
             self._states[state] = self._states.get(state, 0) + 1
             if seed:
                 self._seeds_hit.append(url.href)
         else:
-            origin.allowed += 1
+            origin.newly_allowed += 1
         samples = self._samples[blocks]
         if len(samples) < self._samples_wanted:
             samples.append(Sample(url.href, *found, comparison.decided_by(url)))
@@ -326,3 +310,62 @@ def _state(code: int | None) -> str:
     if code in BLOCKED:
         return "blocked"
     return "failed" if code in FAILURES else "done"
+
+
+_EXCLUDED = ExitCode.blocked_by_exclusion_list
+
+
+class Effect(Enum):
+    """What a change does to a page that was refused."""
+
+    none = "none"  # it says nothing of it: the page stays what it is, refused or waiting to be judged
+    upheld = "upheld"  # it is refused with the same exit code
+    overturned = "overturned"  # it is allowed, or refused with another exit code
+
+
+class Rejudgement:
+    """Refusals of one job's pages, looked at by its rules before and after a change. Raises BadPattern.
+
+    robots.txt is not asked: it is judged last, by a page that nothing else refuses.
+    """
+
+    __slots__ = ("_comparison", "_every_url", "_freed", "_longest", "_urls")
+
+    def __init__(self, before: PolicySet, after: PolicySet, longest: int | None = None) -> None:
+        """`longest` None: the rules alone have changed, and of a URL of which no edited entry speaks nothing is said.
+        Otherwise the whole configuration may be another one, whose `max_url_length` (characters) this is: then every
+        URL is judged."""
+        self._comparison = Comparison(before, after)
+        self._freed = bool(_addresses(before) - _addresses(after))
+        self._every_url = longest is not None
+        self._longest = longest
+        self._urls = StoredUrls()
+
+    def effect(self, href: str, code: ExitCode) -> Effect:
+        """What the change does to a page with this URL that was refused with this code.
+
+        A refusal by the address that a host name led to stands until an entry for addresses is taken away: what the
+        name leads to now is not known.
+        """
+        url = self._urls.cut(href)
+        if isinstance(url, InvalidUrl) or (self._longest is not None and len(href) > self._longest):
+            return _effect(ExitCode.invalid_url, code)
+        may_be_free = self._freed and code is _EXCLUDED
+        if not (self._every_url or may_be_free or self._comparison.concerns(url)):
+            return Effect.none
+        now = self._comparison.exit_code(url)
+        by_address = now is None and code is _EXCLUDED and self._comparison.exit_code(url, before=True) is not code
+        return Effect.none if by_address and not self._freed else _effect(now, code)
+
+
+def _effect(now: ExitCode | None, code: ExitCode) -> Effect:
+    return Effect.upheld if now is code else Effect.overturned
+
+
+def _addresses(policies: PolicySet) -> frozenset[tuple[str, str]]:
+    """The exclusions that hold for addresses, also for those that names lead to."""
+    return frozenset(
+        (each.kind, each.value)
+        for each in policies.exclusions
+        if each.kind == "cidr" or (each.kind == "host" and address_of(each.value.strip().strip("[]")))
+    )

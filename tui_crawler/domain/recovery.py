@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.exit_code import ExitCode, is_final
-from tui_crawler.domain.page import PageStatus
+from tui_crawler.domain.status import PageStatus
 
 if TYPE_CHECKING:
     from tui_crawler.domain.page_view import PageView

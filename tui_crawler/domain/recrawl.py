@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.attempt import first_values
+
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import Headers
     from tui_crawler.domain.page import TodoPage
@@ -16,21 +18,21 @@ MAX_FRESHNESS_MS = 365 * 86_400_000  # a server cannot put a page off for longer
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class RequestCondition:
     """The conditional headers of a recrawl, verbatim; empty strings where none is sent."""
 
     etag: str = ""
     since: str = ""
 
 
-def condition_of(page: TodoPage, forced: bool) -> Condition:
+def condition_of(page: TodoPage, forced: bool) -> RequestCondition:
     """If-None-Match and If-Modified-Since for a page (RFC 9110, section 13).
 
     None when the crawl is forced or the stored body is gone: an answer of 304 could not be used.
     """
     if forced or page.force or not page.body_kept or not page.last_contentful_at:
-        return Condition()
-    return Condition(page.etag, page.last_modified or http_date(page.last_contentful_at))
+        return RequestCondition()
+    return RequestCondition(page.etag, page.last_modified or http_date(page.last_contentful_at))
 
 
 def http_date(at_ms: int) -> str:
@@ -54,7 +56,7 @@ def fresh_until(headers: Headers, now: int) -> int:
 
     `Cache-Control: max-age` wins over `Expires`; `Age` is taken off; `no-cache` and `no-store` mean not at all.
     """
-    values = {name.lower(): value for name, value in reversed(headers)}
+    values = first_values(headers)
     directives = _directives(values.get("cache-control", ""))
     if "no-cache" in directives or "no-store" in directives:
         return 0

@@ -10,11 +10,11 @@ sequences) never apply. Its matcher looks for the parts of a pattern from left t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from protego import Protego
 
+from tui_crawler.domain.record import dataclass, field, replace
 from tui_crawler.domain.robots_text import InForce, PathRule, cut, directives, in_force, index_page, upper_escapes
 
 if TYPE_CHECKING:

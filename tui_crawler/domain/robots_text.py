@@ -8,12 +8,10 @@ itself but the text that `protego_text` writes.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from tui_crawler.domain.record import dataclass
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SHOWN = 300  # characters of a line that are kept for the eye
@@ -30,7 +28,7 @@ _MAX_DELAY_MS = 366 * 86_400_000  # what a file can ask for at most; more is non
 _INDEX_PAGE = "/index.htm"
 
 
-class Key(Enum):
+class RobotsField(Enum):
     """What a line says."""
 
     user_agent = "User-agent"
@@ -42,34 +40,26 @@ class Key(Enum):
 
 
 # A key is known by how it begins; the misspellings are those that Google's parser accepts, and Crawl-delay's.
-_KEYS: tuple[tuple[str, Key], ...] = (
-    ("user-agent", Key.user_agent),
-    ("useragent", Key.user_agent),
-    ("user agent", Key.user_agent),
-    ("allow", Key.allow),
-    ("disallow", Key.disallow),
-    ("dissallow", Key.disallow),
-    ("dissalow", Key.disallow),
-    ("disalow", Key.disallow),
-    ("diasllow", Key.disallow),
-    ("disallaw", Key.disallow),
-    ("sitemap", Key.sitemap),
-    ("site-map", Key.sitemap),
-    ("crawl-delay", Key.crawl_delay),
-    ("crawl delay", Key.crawl_delay),
-    ("crawldelay", Key.crawl_delay),
-    ("request-rate", Key.request_rate),
-    ("request rate", Key.request_rate),
-    ("requestrate", Key.request_rate),
-)
-_PREFIXES = tuple(prefix for prefix, _ in _KEYS)
+_KEYS = {
+    prefix: field
+    for field, prefixes in {
+        RobotsField.user_agent: ("user-agent", "useragent", "user agent"),
+        RobotsField.allow: ("allow",),
+        RobotsField.disallow: ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"),
+        RobotsField.sitemap: ("sitemap", "site-map"),
+        RobotsField.crawl_delay: ("crawl-delay", "crawl delay", "crawldelay"),
+        RobotsField.request_rate: ("request-rate", "request rate", "requestrate"),
+    }.items()
+    for prefix in prefixes
+}
+_PREFIXES = tuple(_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
 class Directive:
     """One line that says something. `value` is Latin-1 text: one character per byte of the file."""
 
-    key: Key
+    key: RobotsField
     value: str
     line_number: int
     line: str
@@ -130,7 +120,7 @@ def directives(body: bytes) -> Iterator[Directive]:
             yield Directive(key, value.strip().decode("latin-1"), number, text)
 
 
-def in_force(lines: Iterable[Directive], token: str) -> InForce:
+def in_force(lines: Iterable[Directive], token: str) -> InForce:  # noqa: C901  one line per kind of line
     """The group for `token` (all groups that name it, else those for `*`), and the sitemaps of the file.
 
     A group is the lines after User-agent lines; a further User-agent line begins a new one only after an
@@ -147,7 +137,7 @@ def in_force(lines: Iterable[Directive], token: str) -> InForce:
     delayed: set[str] = set()
     closed = delay_closed = False
     for line in lines:
-        if line.key is Key.user_agent:
+        if line.key is RobotsField.user_agent:
             agents = set() if closed else agents
             delayed = set() if closed or delay_closed else delayed
             closed = delay_closed = False
@@ -159,10 +149,10 @@ def in_force(lines: Iterable[Directive], token: str) -> InForce:
             if "token" in named:
                 group = group or line.value
             star = star or "*" in named
-        elif line.key is Key.sitemap:
+        elif line.key is RobotsField.sitemap:
             if line.value:
                 sitemaps[_utf8(line.value)] = None
-        elif line.key in (Key.crawl_delay, Key.request_rate):
+        elif line.key in (RobotsField.crawl_delay, RobotsField.request_rate):
             delay_closed = True
             milliseconds = _delay(line)
             if milliseconds is not None:
@@ -175,7 +165,7 @@ def in_force(lines: Iterable[Directive], token: str) -> InForce:
             numbers[whose].add(line.line_number)
             pattern = escape_octets(line.value)
             if pattern:
-                rules[whose].append(PathRule(line.key is Key.allow, pattern, line.line_number, line.line))
+                rules[whose].append(PathRule(line.key is RobotsField.allow, pattern, line.line_number, line.line))
     ours = "token" if group else "*"
     name = _utf8(group) if group else "*" * star
     delay = max(delays[ours], default=None)
@@ -209,10 +199,10 @@ def _without_mark(body: bytes) -> bytes:
     return body
 
 
-def _key(name: str) -> Key | None:
+def _key(name: str) -> RobotsField | None:
     if not name.startswith(_PREFIXES):
         return None
-    return next(key for prefix, key in _KEYS if name.startswith(prefix))
+    return next(key for prefix, key in _KEYS.items() if name.startswith(prefix))
 
 
 def _named(value: str, wanted: str) -> set[str]:
@@ -230,7 +220,7 @@ def _named(value: str, wanted: str) -> set[str]:
 
 def _delay(line: Directive) -> int | None:
     """Milliseconds between two requests; None for a value that is no number (nonsense is ignored)."""
-    if line.key is Key.crawl_delay:
+    if line.key is RobotsField.crawl_delay:
         if not _NUMBER.fullmatch(line.value):
             return None
         return min(_whole(float(line.value) * 1000), _MAX_DELAY_MS)

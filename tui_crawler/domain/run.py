@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.failure import (
-    BadSegment,
-    DatabaseDamaged,
-    DatabaseLocked,
-    NoSuchJob,
-    NotOurDatabase,
-    NotTakenUp,
-    RunHeld,
-    StorageFailure,
-    StorageHeldUp,
-)
+from tui_crawler.domain.record import dataclass, field
 
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import OriginRecord
@@ -25,39 +13,11 @@ if TYPE_CHECKING:
     from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.ruleset import Ruleset
 
-__all__ = [
-    "BadSegment",
-    "DatabaseDamaged",
-    "DatabaseLocked",
-    "NoSuchJob",
-    "NotOurDatabase",
-    "NotTakenUp",
-    "RunHeld",
-    "RunPlan",
-    "RunReason",
-    "RunStart",
-    "Settled",
-    "StorageFailure",
-    "StorageHeldUp",
-    "StoredOrigin",
-]
-
 
 def _no_rules() -> PolicySet:
     from tui_crawler.domain.policy import EMPTY  # noqa: PLC0415  the failures below are needed sooner than rules
 
     return EMPTY
-
-
-class RunReason(Enum):
-    """Why a run ended; the value is the name in `v_run.finish_reason` and in the events."""
-
-    exhausted = "exhausted"
-    max_requests = "max_requests"
-    operator = "operator"
-    few_origins = "few_origins"
-    interrupted = "interrupted"
-    error = "error"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The scheduler: origins wait in the penalty box, released ones take turns (M).
+"""The scheduler: origins wait in the penalty box under their politeness key, released ones take turns (M).
 
 Nothing here measures time: the present (monotonic ms) is a parameter. Each politeness key has a box of its own, so
 that everything costs O(log n) however many origins share a key (the two-level order is BUbiNG's workbench).
@@ -7,7 +7,11 @@ that everything costs O(log n) however many origins share a key (the two-level o
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal, assert_never
+
+from tui_crawler.domain.exclusion import address_of
 
 _AT_ONCE = 100
 """So many keys that come in together begin at once."""
@@ -175,3 +179,39 @@ class PenaltyBox:
             heapq.heappush(state.ready, (self._served.get(origin, 0), ready_ms, ticket, origin))
         self._drop_void(state)
         return heapq.heappop(state.ready)[-1] if state.ready else None
+
+
+PolitenessMode = Literal["origin", "host", "registrable_domain", "ip"]
+
+
+def politeness_key(
+    mode: PolitenessMode,
+    url_origin: str,
+    host: str,
+    registrable: Callable[[str], str | None],
+    address: str | None,
+) -> str:
+    """The key of an origin, one request at a time and one delay for all origins that share it.
+
+    `registrable` gives the registrable domain of a host name ("a.example.co.uk" -> "example.co.uk"), None if
+    it has none; `address` is what the host resolves to, None while that is not known. Where the mode has no
+    answer (an address literal has no domain, a host is not resolved) the host is the key.
+    """
+    name = host.removesuffix(".").lower()
+    match mode:
+        case "origin":
+            return url_origin
+        case "host":
+            return name
+        case "registrable_domain":
+            return name if _literal(name) else registrable(name) or name
+        case "ip":
+            return _literal(address or name) or name
+        case _:
+            assert_never(mode)
+
+
+def _literal(text: str) -> str | None:
+    """An address in its one spelling, None for a name."""
+    address = address_of(text.strip("[]"))
+    return None if address is None else str(address)

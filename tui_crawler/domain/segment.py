@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from tui_crawler.domain.failure import BadSegment
 from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.run import BadSegment
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FORMAT = 1
 SUFFIX = ".segment"

@@ -6,14 +6,14 @@ JSON) is made of the same sections, in the order of `SECTIONS`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, StrEnum
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+from tui_crawler.domain.record import dataclass
 
+if TYPE_CHECKING:
     from tui_crawler.domain.audit import OriginAudit, SentRequest
 
 LISTED = 200  # rows of a section; all are counted
@@ -25,7 +25,7 @@ Cell = Any  # what it holds is told by the kind of its column; None: unknown
 Found = tuple[str, "Sequence[Sequence[Cell]]", int]  # key, rows and total of a section
 
 
-class Kind(Enum):
+class ReportCell(Enum):
     """What the cells of a column hold, and which columns these are. Times are epoch ms; text is everything else."""
 
     url = "url sample_url canonical origin earlier_url"
@@ -41,7 +41,7 @@ class Kind(Enum):
     text = ""
 
 
-class Severity(StrEnum):
+class FindingSeverity(StrEnum):
     """How bad it is to be found by a check: something is broken; something should be mended; something to know."""
 
     fault = "fault"
@@ -50,16 +50,16 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ReportColumn:
     """`name` is its key in JSON; `bar`: its counts are compared with each other by a picture, too."""
 
     name: str
     bar: bool = False
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ReportCell:
         """What its cells hold."""
-        return next((kind for kind in Kind if self.name in kind.value.split()), Kind.text)
+        return next((kind for kind in ReportCell if self.name in kind.value.split()), ReportCell.text)
 
     @property
     def title(self) -> str:
@@ -75,13 +75,13 @@ class Section:
     key: str
     title: str
     says: str
-    severity: Severity | None
-    columns: Sequence[Column]
+    severity: FindingSeverity | None
+    columns: Sequence[ReportColumn]
     rows: Sequence[Sequence[Cell]] = ()
     total: int = 0
 
     @property
-    def cells(self) -> Iterator[list[tuple[Column, Cell]]]:
+    def cells(self) -> Iterator[list[tuple[ReportColumn, Cell]]]:
         """The rows, each cell with its column."""
         return (list(zip(self.columns, row, strict=True)) for row in self.rows)
 
@@ -98,7 +98,7 @@ class SiteAudit:
     crawl: str
     run: int | None
     at: int
-    summary: Sequence[tuple[Column, Cell]]
+    summary: Sequence[tuple[ReportColumn, Cell]]
     sections: Sequence[Section]
 
     @property
@@ -109,7 +109,7 @@ class SiteAudit:
     @property
     def verdict(self) -> str:
         """How many findings of each severity there are, in a sentence."""
-        sums = [(sum(one.total for one in self.sections if one.severity is each), each) for each in Severity]
+        sums = [(sum(one.total for one in self.sections if one.severity is each), each) for each in FindingSeverity]
         return ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in sums) + "."
 
 
@@ -162,11 +162,11 @@ The newest first, with the attempts that made a request.
 
 def _plan(head: str, says: str) -> Section:
     key, title, severity, columns = head.split("|")
-    found = tuple(Column(name.rstrip("*"), name.endswith("*")) for name in columns.split())
-    return Section(key, title, says, Severity(severity) if severity else None, found)
+    found = tuple(ReportColumn(name.rstrip("*"), name.endswith("*")) for name in columns.split())
+    return Section(key, title, says, FindingSeverity(severity) if severity else None, found)
 
 
-SUMMARY = tuple(map(Column, _SUMMARY.split()))
+SUMMARY = tuple(map(ReportColumn, _SUMMARY.split()))
 SECTIONS: Mapping[str, Section] = {
     section.key: section for section in starmap(_plan, zip(_TABLE[::2], _TABLE[1::2], strict=True))
 }

@@ -5,18 +5,17 @@ Times are epoch ms, 0 or None: none. A moment is shown in a time zone that is pa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, assert_never
 
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import PageStatus
+from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.recovery import NextTry, is_recoverable, next_try
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.verdict import Step, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tui_crawler.domain.view import AttemptView
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from tui_crawler.domain.exit_code import AttemptKind
 
+if TYPE_CHECKING:
     from tui_crawler.domain.page_view import RefusedView
     from tui_crawler.domain.view import AttemptView
 
@@ -72,7 +73,7 @@ def shape_of(target: str) -> str:
 
 
 def _endless_shape(origin: str, attempts: Sequence[AttemptView]) -> TrapSuspicion | None:
-    pages = [one for one in attempts if one.kind == "page" and one.origin == origin and one.requests > 0]
+    pages = [one for one in attempts if one.kind == AttemptKind.page and one.origin == origin and one.requests > 0]
     shapes = Counter(shape_of(_target(one)) for one in pages)
     shape, number = max(shapes.items(), key=lambda item: item[1], default=("", 0))
     if number < LEAST_PAGES or number < _SHARE * len(pages) or "{n}" not in shape:

@@ -6,21 +6,20 @@ state. The same input gives the same turn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Container
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.delay import Answer, Delay, after_request, delay_in_force, minimum
-from tui_crawler.domain.delay_reason import DelayReason
-from tui_crawler.domain.endings import FinishReason
+from tui_crawler.domain.delay import AnswerKind, Delay, after_request, delay_in_force, minimum
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, PatienceChange
 from tui_crawler.domain.moment import HELD, Moment
-from tui_crawler.domain.origin import Check, CrawlSettings, OriginState, RobotsHop, RobotsState, RobotsStatus
+from tui_crawler.domain.origin import Check, CrawlSettings, OriginState, RobotsHop, RobotsState
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules
+from tui_crawler.domain.status import DelayReason, RobotsStatus
+from tui_crawler.domain.status_words import FinishReason
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from tui_crawler.domain.page import TodoPage
 
 
@@ -37,7 +36,7 @@ class FillTodo:
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlUrl:
+class CrawlNext:
     """Crawl the first page of the todo list whose job may have one more in flight."""
 
     page: TodoPage
@@ -60,7 +59,7 @@ class RestReason(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class Sleep:
     """Nothing to do before `until_ms` (monotonic); None: until somebody says so."""
 
     until_ms: int | None
@@ -74,7 +73,7 @@ class Finish:
     reason: FinishReason
 
 
-Turn = FetchRobots | FillTodo | CrawlUrl | CheckUrl | Rest | Finish
+Turn = FetchRobots | FillTodo | CrawlNext | CheckUrl | Sleep | Finish
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ class CrawlAnswer:
     retry_after_ms: int | None = None
 
 
-def next_turn(state: OriginState, now: Moment, full: Container[int] = frozenset(), crawls: bool = True) -> Turn:
+def next_turn(state: OriginState, now: Moment, full: Container[int] = frozenset(), crawls: bool = True) -> Turn:  # noqa: C901  a turn machine is clearest in one piece
     """What the origin crawler does now. Robots first, then fill, then crawl; a fill does not wait for the delay.
 
     `full` are the ids of jobs of which no more page may be in flight (B). Probes come before pages, also to an
@@ -111,9 +110,9 @@ def next_turn(state: OriginState, now: Moment, full: Container[int] = frozenset(
         if state.finished is not None:
             return Finish(state.finished)
         if not crawls:
-            return Rest(None, RestReason.held)
+            return Sleep(None, RestReason.held)
     if state.paused:
-        return Rest(None, RestReason.paused)
+        return Sleep(None, RestReason.paused)
     wants_robots = not state.lost and (state.hop is not None or state.robots.expires_at <= now.wall_ms)
     page: TodoPage | None = None
     if not state.checks:
@@ -123,18 +122,18 @@ def next_turn(state: OriginState, now: Moment, full: Container[int] = frozenset(
             return FillTodo()
         page = next((one for one in state.todo if one.job_id not in full), None)
         if page is None and not wants_robots:
-            return Rest(None, RestReason.held)
+            return Sleep(None, RestReason.held)
     if state.release_ms > now.mono_ms:
-        return Rest(state.release_ms, RestReason.delay)
+        return Sleep(state.release_ms, RestReason.delay)
     if wants_robots:
         return FetchRobots(state.hop)
-    return CheckUrl(state.checks[0]) if page is None else CrawlUrl(page)
+    return CheckUrl(state.checks[0]) if page is None else CrawlNext(page)
 
 
-def _asleep(state: OriginState, now: Moment) -> Rest:
+def _asleep(state: OriginState, now: Moment) -> Sleep:
     if state.asleep_until == HELD:
-        return Rest(None, RestReason.held)
-    return Rest(now.mono_ms + state.asleep_until - now.wall_ms, RestReason.asleep)
+        return Sleep(None, RestReason.held)
+    return Sleep(now.mono_ms + state.asleep_until - now.wall_ms, RestReason.asleep)
 
 
 def after_robots(state: OriginState, answer: RobotsAnswer, now: Moment, settings: CrawlSettings) -> OriginState:
@@ -178,7 +177,9 @@ def after_fill(
 def after_crawl(state: OriginState, answer: CrawlAnswer, now: Moment, settings: CrawlSettings) -> OriginState:
     """Folds the outcome of a crawl turn: the page leaves the todo list (unless cancelled), patience, delay."""
     if answer.exit_code is not ExitCode.cancelled:
-        state = replace(state, todo=tuple(page for page in state.todo if page.page_id != answer.page_id))
+        first = bool(state.todo) and state.todo[0].page_id == answer.page_id
+        rest = state.todo[1:] if first else tuple(page for page in state.todo if page.page_id != answer.page_id)
+        state = replace(state, todo=rest)
     state = _patience_after(state, answer.exit_code, settings)
     if answer.response_ms is None:
         return state
@@ -255,8 +256,9 @@ def _patience_after(state: OriginState, code: ExitCode, settings: CrawlSettings)
         case PatienceChange.none:
             if settings.patience_reset_on_success and DISPOSITIONS[code].contentful:
                 patience = max(patience, settings.patience)
-    setback = code if patience < state.patience else state.setback
-    state = replace(state, patience=max(0, patience), setback=setback)
+    if patience != state.patience:
+        setback = code if patience < state.patience else state.setback
+        state = replace(state, patience=max(0, patience), setback=setback)
     if state.patience > 0 or state.external:
         return state
     ended = FinishReason.database_error if code is ExitCode.database_error else FinishReason.patience
@@ -278,11 +280,11 @@ def _delayed(
     return _wait(state, delay, now)
 
 
-def _answer_of(answer: RobotsAnswer | CrawlAnswer) -> Answer:
+def _answer_of(answer: RobotsAnswer | CrawlAnswer) -> AnswerKind:
     if answer.exit_code is ExitCode.rate_limited:
-        return Answer.rate_limited
+        return AnswerKind.rate_limited
     good = answer.http_status is not None and 200 <= answer.http_status < 400
-    return Answer.good if good and answer.exit_code is not ExitCode.cancelled else Answer.other
+    return AnswerKind.good if good and answer.exit_code is not ExitCode.cancelled else AnswerKind.other
 
 
 def _wait(state: OriginState, delay: Delay, now: Moment) -> OriginState:

@@ -100,6 +100,12 @@ def normalise(raw: str, base: str | None = None, max_length: int = DEFAULT_MAX_L
     return _split(raw, scheme, rest, max_length)
 
 
+def without_fragment(raw: str) -> str:
+    """A reference to the same resource without its fragment, where that is easily told; else the reference as it is."""
+    before, _, fragment = raw.partition("#")
+    return before if fragment.isprintable() and not "" < before[-1:] <= " " else raw
+
+
 def _split(raw: str, scheme: str, rest: str, max_length: int) -> CrawlUrl | InvalidUrl:
     """Cuts what the WHATWG parser serialised ("//authority/path?query#fragment") into its parts."""
     whole, _, fragment = rest.partition("#")
@@ -194,9 +200,11 @@ class LinkResolver:
         What of its base a link depends on (WHATWG URL, basic URL parser) is nothing, the origin, the folder, or all.
         """
         first = raw[:1]
-        if not self._origin or first <= " " or first in "?#":
+        place = self._origin
+        if not place or first <= " " or first in "?#":
             return self._resolve_here(raw)
-        place = "" if raw.startswith(("https://", "http://")) else self._origin if first == "/" else self._folder
+        if first != "/":
+            place = "" if raw.startswith(("https://", "http://")) else self._folder
         known = self._site.known.get((place, raw))
         if known is None:
             known = normalise(raw, self._base, self._max_length)

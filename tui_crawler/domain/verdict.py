@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.record import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tui_crawler.domain.url import CrawlUrl
 
 
@@ -31,17 +29,15 @@ class Refusal(StrEnum):
     redirect_hops = "redirect_hops"
 
 
-JUDGEMENT_CODES: Mapping[str, ExitCode] = MappingProxyType(
-    {
-        Refusal.invalid_url: ExitCode.invalid_url,
-        Refusal.exclusion: ExitCode.blocked_by_exclusion_list,
-        "do_not_crawl": ExitCode.blocked_url_by_local_policy,
-        Refusal.whitelist: ExitCode.blocked_url_by_local_policy,
-        "query_policy": ExitCode.blocked_url_by_local_policy,
-        "rule_skip": ExitCode.skipped_by_rule,
-        "robots": ExitCode.blocked_by_robots_txt,
-    }
-)
+JUDGEMENT_CODES: Mapping[str, ExitCode] = {
+    Refusal.invalid_url: ExitCode.invalid_url,
+    Refusal.exclusion: ExitCode.blocked_by_exclusion_list,
+    "do_not_crawl": ExitCode.blocked_url_by_local_policy,
+    Refusal.whitelist: ExitCode.blocked_url_by_local_policy,
+    "query_policy": ExitCode.blocked_url_by_local_policy,
+    "rule_skip": ExitCode.skipped_by_rule,
+    "robots": ExitCode.blocked_by_robots_txt,
+}
 """The judgements in their order (CRAWL.md section 2), with the exit code of each."""
 
 
@@ -60,11 +56,6 @@ class Refused:
     reason: Refusal
     detail: str
     source: str = ""
-
-    @property
-    def message(self) -> str:
-        """Detail and source in one line."""
-        return _message(self.detail, self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +77,7 @@ class Denied:
     @property
     def message(self) -> str:
         """Detail and source in one line."""
-        return _message(self.detail, self.source)
+        return f"{self.detail} ({self.source})" if self.source else self.detail
 
 
 Verdict = Literal["pass", "refuse", "unknown"]
@@ -100,7 +91,3 @@ class Step:
     verdict: Verdict
     reason: str
     source: str = ""
-
-
-def _message(detail: str, source: str) -> str:
-    return f"{detail} ({source})" if source else detail

@@ -7,9 +7,9 @@ Strings are raw as stored (hostile); whoever draws them passes them through `saf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from tui_crawler.domain.endings import UNVERIFIED, elsewhere_words
+from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.status import OriginPhase
+from tui_crawler.domain.status_words import UNVERIFIED, elsewhere_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class OriginView:
 
     origin: str
     change: int
-    state: str  # IDLE, READY, WAITING, BUSY, FINISHED; RESTING when made by `idle_reason.at_rest`
-    finish_reason: str
+    state: str  # an `OriginPhase`
+    finish_reason: str  # a `FinishReason`, or empty
     paused: bool
     patience: int
     patience_max: int
@@ -92,9 +92,14 @@ class OriginView:
     not_canonical: int = 0  # pages that ended so in the newest run
 
     @property
+    def ended(self) -> bool:
+        """Whether its run is over."""
+        return self.state == OriginPhase.finished
+
+    @property
     def warning(self) -> str:
         """What is said of an origin most of whose pages are dropped as not canonical; else empty."""
-        return elsewhere_words(self.not_canonical, self.done + self.failed)
+        return elsewhere_words(self.not_canonical, self.done + self.failed, self.pending)
 
 
 @dataclass(frozen=True, slots=True)

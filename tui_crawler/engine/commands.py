@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from tui_crawler.domain.admission import Found
+from tui_crawler.domain.admission import Discovered
 from tui_crawler.domain.attempt import FillRecord, OriginRecord
 from tui_crawler.domain.command import (
     ActionResult,
     AddSeeds,
     ApplyRules,
     Command,
-    Dripfeed,
     Exclude,
     LoadSegment,
     PauseOrigins,
@@ -25,6 +24,7 @@ from tui_crawler.domain.command import (
     ResumeOrigins,
     RetryPages,
     SetDelay,
+    SetDripfeed,
     SetJob,
     StashPages,
     SteerJobs,
@@ -32,27 +32,32 @@ from tui_crawler.domain.command import (
     TopUpPatience,
     UnstashPages,
 )
-from tui_crawler.domain.endings import FinishReason
-from tui_crawler.domain.exclusion import ExclusionIndex
+from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex
 from tui_crawler.domain.job import JobState, QueueChange
 from tui_crawler.domain.origin import OriginState, record_of
-from tui_crawler.domain.page import NewPage, TodoPage
+from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import Exclusion
 from tui_crawler.domain.ruleset import Ruleset
+from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.turn import finish, refetch_robots, reopen, slow_down, top_up
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise, url_hash
 from tui_crawler.domain.verdict import Refused
-from tui_crawler.engine.pieces import fold_origins, pieces
+from tui_crawler.engine.origin_table import OriginTable
+from tui_crawler.engine.pieces import TOGETHER, fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.probes import Probes
-from tui_crawler.engine.queue_desk import Performed, QueueCommand, QueueDesk, as_json
-from tui_crawler.engine.roster import Roster
+from tui_crawler.engine.queue_commands import Performed, QueueCommand, QueueCommands, as_json
 
 _OfOrigins = PauseOrigins | ResumeOrigins | StopOrigins | TopUpPatience | SetDelay | RefetchRobots
 Steered = _OfOrigins | AddSeeds | RetryPages | Exclude | QueueCommand
 _FRONT = 1_000  # so many added seeds of an origin go to the front of its todo list; more wait for the next fill
-_SEEDS = 128  # so many are added at once
+_SEEDS = (
+    1_000  # so many are added at once; while nobody crawls, so that each page of an index is written once for many:
+)
+_SEEDS_AT_REST = 20_000
+_READ = 128  # so many URLs are looked at before turns go on
+_FEW_SEEDS = 128  # no more than so many come next however long the todo lists are
+_NEXT_AT_REST = 5_000  # of more, while nobody crawls, as many as fit into todo lists of so many pages over all
 _IDLE = frozenset({FinishReason.exhausted})
 
 
@@ -72,19 +77,19 @@ class Carried:
     touched: tuple[str, ...] = ()
 
 
-class CommandDesk:
+class CommandExecutor:
     """Carries out actions on the roster and the store. The engine tells the origins' new places afterwards."""
 
-    def __init__(self, roster: Roster, store: Store, clock: Clock, elsewhere: Elsewhere = _nowhere) -> None:
+    def __init__(self, table: OriginTable, store: Store, clock: Clock, elsewhere: Elsewhere = _nowhere) -> None:
         """`elsewhere` answers which of the origins named another worker of the run holds."""
-        self._roster = roster
+        self._table = table
         self._store = store
         self._clock = clock
         self._elsewhere = elsewhere
         self.crawls = True
         """Whether there are turns to come: else pages that are put back wait for the todo lists of the next run."""
-        self._queue = QueueDesk(roster, store, clock)
-        self.probes = Probes(roster, clock)
+        self._queue = QueueCommands(table, store, clock)
+        self.probes = Probes(table, clock)
 
     async def carry_out(self, action: PendingAction) -> Carried:
         """Carries out one action; a command that cannot be is answered with its error, nothing is changed."""
@@ -104,12 +109,12 @@ class CommandDesk:
 
     async def follow_exclusion(self, command: Exclude, who: str) -> tuple[str, ...]:
         """The same for the exclusion list, which the leading worker has written already."""
-        exclusion, names = _exclusion_of(command, who), tuple(self._roster.states)
+        exclusion, names = _exclusion_of(command, who), tuple(self._table.states)
         if command.remove:
-            self._roster.judges.readmit(exclusion.kind, exclusion.value)
+            self._table.job_filters.readmit(exclusion.kind, exclusion.value)
             await self._queue.readmit(names)
         else:
-            self._roster.judges.exclude((exclusion,))
+            self._table.job_filters.exclude((exclusion,))
             await self._queue.exclude(names)
         return await self._queue.follow(QueueChange(), names)  # pages whose verdict is another one have come back
 
@@ -130,7 +135,7 @@ class CommandDesk:
         change = await self._queue.load(path)
         return await self._queue.follow(change, [name for name, _ in change.origins])
 
-    async def _perform(self, command: Steered, who: str) -> Performed:
+    async def _perform(self, command: Steered, who: str) -> Performed:  # noqa: C901  one line per command
         match command:
             case PauseOrigins(origins=origins):
                 return await self._each(origins, _paused, lambda s: replace(s, paused=True))
@@ -147,7 +152,7 @@ class CommandDesk:
                     (origin,), lambda s: s.pace.operator_ms, lambda s: self._slower(s, ms)
                 )
                 if origin in before:
-                    after["in_force"] = self._roster.states[origin].delay_ms
+                    after["in_force"] = self._table.states[origin].delay_ms
                 return before, after, touched
             case RetryPages():
                 return await self._retry(command)
@@ -161,7 +166,7 @@ class CommandDesk:
                 | ApplyRules()
                 | StashPages()
                 | UnstashPages()
-                | Dripfeed()
+                | SetDripfeed()
                 | ReclaimPages()
                 | LoadSegment()
             ):
@@ -176,15 +181,15 @@ class CommandDesk:
         fold: Callable[[OriginState], OriginState],
     ) -> tuple[dict[str, object], dict[str, object], tuple[str, ...]]:
         """Folds the states of the origins named (or all); answers the shown value before and after."""
-        foreign = [name for name in origins if name not in self._roster.states]
+        foreign = [name for name in origins if name not in self._table.states]
         held = await self._elsewhere(foreign) if foreign else frozenset()
         unknown = [name for name in foreign if name not in held]
         if unknown:
             raise ValueError(f"not an origin of this crawl: {', '.join(unknown[:5])}")
-        names = self._roster.named(origins) if origins else list(self._roster.states)
+        names = self._table.named(origins) if origins else list(self._table.states)
         before: dict[str, object] = {}
         after: dict[str, object] = dict.fromkeys(sorted(held), "passed on to the worker that holds it")
-        for old, new in await fold_origins(self._roster, self._store, names, fold):
+        for old, new in await fold_origins(self._table, self._store, names, fold):
             before[old.origin], after[new.origin] = shown(old), shown(new)
         return before, after, tuple(names)
 
@@ -193,23 +198,23 @@ class CommandDesk:
         for them alone another run may begin."""
         before, after, touched = await self._each(origins, _paused, _resumed)
         if not self.crawls:
-            free = [name for name in before if self._roster.states[name].finished is None]
+            free = [name for name in before if self._table.states[name].finished is None]
             going = await self._store.awake(free, self._clock.now().wall_ms)
             after |= {"let_go": len(going)} if going else {}
         return before, after, touched
 
     def _topped_up(self, state: OriginState) -> OriginState:
-        return top_up(state, self._roster.settings.settings_of(state.origin))
+        return top_up(state, self._table.settings.settings_of(state.origin))
 
     def _slower(self, state: OriginState, ms: int) -> OriginState:
-        return slow_down(state, ms, self._clock.now(), self._roster.settings.settings_of(state.origin))
+        return slow_down(state, ms, self._clock.now(), self._table.settings.settings_of(state.origin))
 
     async def _retry(self, command: RetryPages) -> Performed:
         counted = await self._store.retry(command)
-        touched = tuple(name for name, _ in counted if name in self._roster.states)
+        touched = tuple(name for name, _ in counted if name in self._table.states)
         moved = frozenset(await self.bring_forward(command) if self.crawls else ())
         asleep = [name for name in touched if name not in moved]
-        await fold_origins(self._roster, self._store, asleep, lambda state: reopen(state, _IDLE))
+        await fold_origins(self._table, self._store, asleep, lambda state: reopen(state, _IDLE))
         return {}, {"retried": dict(counted)}, touched
 
     async def bring_forward(self, command: RetryPages) -> tuple[str, ...]:
@@ -218,19 +223,19 @@ class CommandDesk:
         found = await self._store.put_back(command)
         moved: dict[str, frozenset[int]] = {}
         for name, back in found.origins:  # at once: what is awaited lets turns go on
-            if name not in self._roster.states:
+            if name not in self._table.states:
                 continue  # another worker holds it
-            state = reopen(self._roster.states[name], _IDLE)
+            state = reopen(self._table.states[name], _IDLE)
             named = {page.page_id for page in back}
             held = named.intersection(page.page_id for page in state.todo)
             front = [page for page in back if page.page_id in held or page.page_id not in found.listed]
             moved[name] = frozenset(page.page_id for page in front)
             rest = [page for page in state.todo if page.page_id not in held] if held else state.todo
-            self._roster.update(replace(state, todo=(*front, *rest)))
+            self._table.update(replace(state, todo=(*front, *rest)))
 
         for some in pieces(tuple(moved)):
             placed = []
-            for state in map(self._roster.states.__getitem__, some):  # what turns have taken meanwhile is left out
+            for state in map(self._table.states.__getitem__, some):  # what turns have taken meanwhile is left out
                 first = tuple(page.page_id for page in state.todo if page.page_id in moved[state.origin])
                 placed.append((record_of(state), first))
             await self._store.put_first(placed)
@@ -240,24 +245,28 @@ class CommandDesk:
         pages, refused = await self._read_seeds(command)
         if not pages and refused:
             raise ValueError("; ".join(refused[:5]))
-        put_off = frozenset(pages) if command.not_before > self._clock.now().wall_ms else frozenset()
-        front: dict[str, list[TodoPage]] = {page.origin: [] for page in pages.values()}
-        number = 0
-        for some in list(pieces(tuple(pages.values()), _SEEDS)) or [()]:  # without any, too, an unknown job is told
-            added = await self._store.add_pages(some, command.job)
-            number += len(added)
-            self._roster.take_seeds(page.url for page in some)
-            await self._to_front(some, added, front, put_off)
-        return {}, {"added": number, "known": len(pages) - number, "refused": refused[:20]}, tuple(front)
+        origins = {page.url_hash: page.origin for page in pages.values()}
+        added: dict[str, list[int]] = {origin: [] for origin in origins.values()}
+        size = _SEEDS if self.crawls else _SEEDS_AT_REST
+        for some in list(pieces(tuple(pages.values()), size)) or [()]:  # without any, too, an unknown job is told
+            for key in await self._store.add_pages(some, command.job):
+                added[origins[key]].append(key)
+        self._table.take_seeds(added)
+        if command.not_before > self._clock.now().wall_ms:
+            await self._put_off(tuple(added), frozenset(pages))
+        else:
+            await self._to_front(added, command.job, few=len(pages) <= _FEW_SEEDS)
+        number = sum(map(len, added.values()))
+        return {}, {"added": number, "known": len(pages) - number, "refused": refused[:20]}, tuple(added)
 
     async def _read_seeds(self, command: AddSeeds) -> tuple[dict[str, NewPage], list[str]]:
         """The pages that are asked for, by URL, and why others are none. Their origins join the run."""
         urls: list[CrawlUrl] = []
         origins: dict[str, None] = {}
         refused: list[str] = []
-        for some in pieces(command.urls, _SEEDS):
+        for some in pieces(command.urls, _READ):
             for raw in some:
-                url = normalise(raw, None, self._roster.judges.main.limits.max_url_length)
+                url = normalise(raw, None, self._table.job_filters.main.limits.max_url_length)
                 if isinstance(url, InvalidUrl):
                     refused.append(f"{url.raw[:200]}: {url.reason}")
                 else:
@@ -266,11 +275,13 @@ class CommandDesk:
             await asyncio.sleep(0)  # of many URLs, what turns have brought goes in between
         await self.join(origins)
         pages: dict[str, NewPage] = {}
-        admission, job = self._roster.judges.named(command.job), self._roster.judges.job_named(command.job)
-        for found in pieces(urls, _SEEDS):
+        admission, job = self._table.job_filters.named(command.job), self._table.job_filters.job_named(command.job)
+        for found in pieces(urls, _READ):
             for url in found:
-                known = self._roster.pages_known.get(url.origin, 0)
-                verdict = admission.admit(Found(url, 0, None, known))
+                if admission.bounds_origins:
+                    verdict = admission.admit(Discovered(url, 0, None, self._table.pages_known.get(url.origin, 0)))
+                else:
+                    verdict = admission.admit_plain(url)
                 if isinstance(verdict, Refused):
                     refused.append(f"{url.href}: {verdict.reason.value}: {verdict.detail}")
                     continue
@@ -292,56 +303,63 @@ class CommandDesk:
         """Takes origins into the run that were not in it; `external` ones are not crawled, only checked."""
         await self._queue.join(origins, external)
 
-    async def _to_front(
-        self,
-        seeds: Sequence[NewPage],
-        added: Sequence[TodoPage],
-        front: Mapping[str, list[TodoPage]],
-        put_off: frozenset[str],
-    ) -> None:
-        """Added seeds come before what is on the todo lists of their origins, after those that are in `front` already
-        (a page in flight keeps its place by its id); URLs that are put off leave them. Origins that another worker
+    async def _to_front(self, added: Mapping[str, Sequence[int]], job: str, *, few: bool) -> None:
+        """Added seeds (hashes by origin) come before what is on the todo lists of their origins; of many, as many as
+        there is room for, so that a list of seeds, however long, makes none of any length. Origins that another worker
         holds are left out: it finds them."""
-        origins, new = {page.url: page.origin for page in seeds}, {page.origin: list[TodoPage]() for page in seeds}
-        for page in added:
-            if page.url in origins:
-                new[origins[page.url]].append(page)
-        for some in pieces([origin for origin in new if origin in self._roster.states]):
+        taken = 0 if few or self.crawls else sum(len(state.todo) for state in self._table.states.values())
+        share = max(0, _NEXT_AT_REST - taken) // max(1, len(added)) + 1
+        for some in _portions(
+            {origin: keys[: self._free_places(origin, few, share)] for origin, keys in added.items()}
+        ):
+            found = await self._store.added_pages([key for _, keys in some for key in keys], job)
+            pages = {url_hash(page.url): page for page in found}
+            placed: list[tuple[OriginRecord, tuple[int, ...]]] = []
+            for origin, keys in some:
+                if origin not in self._table.states:
+                    continue
+                state = reopen(self._table.states[origin], _IDLE)
+                listed = {page.page_id for page in state.todo}  # a fill was faster
+                first = tuple(pages[key] for key in keys if key in pages and pages[key].page_id not in listed)
+                self._table.update(replace(state, todo=first + state.todo) if first else state)
+                placed.append((record_of(state), tuple(page.page_id for page in first)))
+            await self._store.put_first(placed)
+
+    def _free_places(self, origin: str, few: bool, share: int) -> int:
+        state = self._table.states.get(origin)
+        most = _FRONT if few or self.crawls else min(share, _FRONT)
+        return most if few or state is None else max(0, most - len(state.todo))
+
+    async def _put_off(self, origins: Sequence[str], urls: Set[str]) -> None:
+        """Added seeds that are to wait leave the todo lists of their origins."""
+        for some in pieces([origin for origin in origins if origin in self._table.states]):
             placed: list[tuple[OriginRecord, tuple[int, ...]]] = []
             fills: list[FillRecord] = []
             for origin in some:
-                state = reopen(self._roster.states[origin], _IDLE)
-                leaves = bool(put_off) and any(page.url in put_off for page in state.todo)
-                taken = new[origin] if leaves else new[origin][: max(0, _FRONT - len(front[origin]))]
-                first: tuple[TodoPage, ...] = ()
-                if taken or leaves:
-                    listed = {page.page_id for page in state.todo}
-                    first = (*(page for page in front[origin] if page.page_id in listed), *taken)
-                    state = replace(state, todo=_in_front(first, state.todo, put_off))
-                    front[origin].extend(taken)
-                self._roster.update(state)
-                ids = tuple(page.page_id for page in first)
-                if leaves:
-                    fills.append(FillRecord(record_of(state), ids, tuple(page.page_id for page in state.todo)))
+                before = self._table.states[origin]
+                state = reopen(replace(before, todo=tuple(one for one in before.todo if one.url not in urls)), _IDLE)
+                self._table.update(state)
+                if len(state.todo) < len(before.todo):
+                    fills.append(FillRecord(record_of(state), (), tuple(page.page_id for page in state.todo)))
                 else:
-                    placed.append((record_of(state), ids))
+                    placed.append((record_of(state), ()))
             await self._store.put_first(placed)
             await asyncio.gather(*map(self._store.fill, fills))
 
     async def _exclude(self, command: Exclude, who: str) -> Performed:
         exclusion = _exclusion_of(command, who)
-        names, judges = tuple(self._roster.states), self._roster.judges
+        names, job_filters = tuple(self._table.states), self._table.job_filters
         if not command.remove:
             ExclusionIndex((exclusion,))  # a value that is none of its kind changes nothing
         change = await self._store.change_exclusion(exclusion, command.remove)
         if command.remove:
             if change is None:
                 self._refuse_removal(exclusion)
-            judges.readmit(exclusion.kind, exclusion.value)
+            job_filters.readmit(exclusion.kind, exclusion.value)
             concerned = await self._queue.readmit(names)
         else:
             if change is not None:
-                judges.exclude((exclusion,))
+                job_filters.exclude((exclusion,))
             concerned = await self._queue.exclude(names)
         back = change or QueueChange()
         awake = await self._queue.follow(back, [name for name, _ in back.origins])
@@ -350,7 +368,7 @@ class CommandDesk:
 
     def _refuse_removal(self, exclusion: Exclusion) -> None:
         """Raises ValueError for an entry of the rules: those are changed as rules."""
-        for entry in self._roster.judges.main.policies.exclusions:
+        for entry in self._table.job_filters.main.policies.exclusions:
             if (entry.kind, entry.value) == (exclusion.kind, exclusion.value):
                 where = f" ({entry.source})" if entry.source else ""
                 raise ValueError(f"{entry.kind} {entry.value} stands in the rules{where}: change it there")
@@ -377,7 +395,13 @@ def _finish_reason(state: OriginState) -> object:
     return state.finished.value if state.finished else None
 
 
-def _in_front(pages: tuple[TodoPage, ...], todo: Iterable[TodoPage], put_off: frozenset[str]) -> tuple[TodoPage, ...]:
-    """A todo list that begins with these pages, without those that are put off."""
-    new = {page.page_id for page in pages}
-    return pages + tuple(page for page in todo if page.page_id not in new and page.url not in put_off)
+def _portions(added: Mapping[str, Sequence[int]]) -> Iterator[list[tuple[str, Sequence[int]]]]:
+    """Origins with their seeds, TOGETHER at most at once, and about _SEEDS seeds."""
+    some: list[tuple[str, Sequence[int]]] = []
+    for origin, keys in added.items():
+        some.append((origin, keys))
+        if len(some) == TOGETHER or sum(len(one) for _, one in some) >= _SEEDS:
+            yield some
+            some = []
+    if some:
+        yield some

@@ -8,19 +8,20 @@ from collections.abc import Container, Iterable, Sequence
 
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.command import PauseOrigins, PendingAction, ResumeOrigins
-from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.event import Event
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.origin import OriginState, Takeover, record_of, says_all
-from tui_crawler.domain.run import RunReason, RunStart, StorageFailure, StoredOrigin
+from tui_crawler.domain.run import RunStart, StoredOrigin
+from tui_crawler.domain.status_words import FinishReason, RunReason
 from tui_crawler.domain.turn import finish, reopen
 from tui_crawler.engine import events
-from tui_crawler.engine.commands import Carried, CommandDesk
-from tui_crawler.engine.crew import CrewMember, CrewStore
+from tui_crawler.engine.commands import Carried, CommandExecutor
 from tui_crawler.engine.few_origins import FewOrigins
 from tui_crawler.engine.job_places import JobPlaces
+from tui_crawler.engine.origin_table import Counts, EngineSettings, OriginTable
+from tui_crawler.engine.peers import PeerStore, PeerWorker
 from tui_crawler.engine.pieces import fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
-from tui_crawler.engine.roster import Counts, EngineSettings, Roster
 from tui_crawler.engine.slots import Slots
 from tui_crawler.engine.turns import Callbacks, TurnRunner
 from tui_crawler.engine.waiting import Waiting
@@ -47,26 +48,26 @@ class Engine:
         fetcher: Fetcher,
         clock: Clock,
         listener: Listener,
-        crew: CrewStore | None = None,
+        peers: PeerStore | None = None,
     ) -> None:
-        """`crew`: what several workers of one run share; None: this engine crawls the run alone."""
+        """`peers`: what several workers of one run share; None: this engine crawls the run alone."""
         self._settings = settings
         self._store = store
         self._fetcher = fetcher
         self._clock = clock
         self._listener = listener
-        self._roster = Roster(settings, admission, store.known_pages)
+        self._table = OriginTable(settings, admission, store.known_pages)
         callbacks = Callbacks(self._join, self._awaken, self._is_elsewhere)
-        self._runner = TurnRunner(self._roster, store, fetcher, clock, listener, callbacks)
-        self._desk = CommandDesk(self._roster, store, clock, *([crew.held_elsewhere] if crew else []))
-        self._crew = CrewMember(self._roster, self._desk, crew) if crew else None
-        self._roster.shared = crew is not None
-        self._few = FewOrigins(self._roster, store, self._desk)
-        self._places = JobPlaces(self._roster)
-        self._waiting = Waiting(self._roster, self._places, self._runner.counts, clock, listener)
-        probes = self._desk.probes
-        self._slots = Slots(self._roster, self._runner, self._waiting, self._places, probes, fetcher, clock, listener)
-        self._slots.crew = self._crew
+        self._runner = TurnRunner(self._table, store, fetcher, clock, listener, callbacks)
+        self._executor = CommandExecutor(self._table, store, clock, *([peers.held_elsewhere] if peers else []))
+        self._peers = PeerWorker(self._table, self._executor, peers) if peers else None
+        self._table.shared = peers is not None
+        self._few = FewOrigins(self._table, store, self._executor)
+        self._places = JobPlaces(self._table)
+        self._waiting = Waiting(self._table, self._places, self._runner.counts, clock, listener)
+        probes = self._executor.probes
+        self._slots = Slots(self._table, self._runner, self._waiting, self._places, probes, fetcher, clock, listener)
+        self._slots.peers = self._peers
         self._slots.is_stopping = lambda: self._reason is not None
         self._actions: deque[PendingAction] = deque()
         self._reason: RunReason | None = None
@@ -95,17 +96,17 @@ class Engine:
     @property
     def states(self) -> dict[str, OriginState]:
         """The states of the origins, as they stand now."""
-        return dict(self._roster.states)
+        return dict(self._table.states)
 
     @property
     def admission(self) -> Admission:
         """The filters in force now for the job of the run."""
-        return self._roster.judges.main
+        return self._table.job_filters.main
 
     @property
     def seed_hosts(self) -> Container[str]:
         """The hosts that seeds of the run name, also those that operators have added, as `CrawlUrl.host` has them."""
-        return self._roster.seed_hosts
+        return self._table.seed_hosts
 
     def wake(self) -> None:
         """Looks at the operator's journal at once. Call it on the engine's loop."""
@@ -127,7 +128,7 @@ class Engine:
         start = await self._store.begin_run(self._settings.plan)
         self._begun = True
         self._store.watch(self._on_held_up)
-        self._slots.requests = 0 if self._crew else start.requests
+        self._slots.requests = 0 if self._peers else start.requests
         self._continued = start.continued
         await self._take_rules(start)
         now = self._clock.now()
@@ -146,28 +147,34 @@ class Engine:
         now, entered, as_stored = self._clock.now(), [], set[str]()
         for stored in origins:
             takeover = Takeover(continued or stored.handed_on, unclean or stored.unclean)
-            entered.append(self._roster.enter(stored, takeover, now))
+            entered.append(self._table.enter(stored, takeover, now))
             if says_all(stored.record, entered[-1]):
                 as_stored.add(stored.record.origin)
             self._runner.counts[stored.record.origin] = Counts(0 if stored.external else stored.done, stored.failed)
-        await self._open(entered, as_stored)
+        await self._find_keys(entered)
+        for some in pieces(entered, _OPENED):
+            await self._open(some, as_stored)
+            if self._peers is None and some[-1] is not entered[-1]:  # the first of many do not wait for the last
+                await self._tend()
+                self._start_turns()
+                await asyncio.sleep(0)
 
     async def rest(self) -> None:
         """Carries out what waits in the journal on a database that nobody crawls; no request is made but probes.
 
         Raises RunHeld or StorageFailure when it cannot begin.
         """
-        self._waiting.crawls = self._desk.crawls = False
+        self._waiting.crawls = self._executor.crawls = False
         start = await self._store.begin_rest()
         try:
             await self._take_rules(start)
             takeover = Takeover(continued=True, unclean=start.unclean)
             for stored in start.origins:
-                self._roster.enter(stored, takeover, self._clock.now())
-            idle = [state for state in self._roster.states.values() if state.finished is FinishReason.exhausted]
+                self._table.enter(stored, takeover, self._clock.now())
+            idle = [state for state in self._table.states.values() if state.finished is FinishReason.exhausted]
             await self._take_actions()
             await self._let_rest(idle)
-            while self._desk.probes.open and self._reason is None:
+            while self._executor.probes.open and self._reason is None:
                 self._start_turns()
                 self._slots.wake.clear()
                 now = self._clock.now().mono_ms
@@ -181,30 +188,30 @@ class Engine:
     async def _let_rest(self, idle: Sequence[OriginState]) -> None:
         """Of origins that had nothing left those that were to look for work stay as they were where there is none; the
         robots.txt that an operator wants fetched is some."""
-        now = {one.origin: self._roster.states[one.origin] for one in idle}
+        now = {one.origin: self._table.states[one.origin] for one in idle}
         same = [one.origin for one in idle if now[one.origin].robots == one.robots]
         looking = [name for name in same if now[name].finished is None]
         found = await self._store.awake(looking, self._clock.now().wall_ms)
         vain = [name for name in looking if name not in set(found)]
-        await fold_origins(self._roster, self._store, vain, lambda state: finish(state, FinishReason.exhausted))
+        await fold_origins(self._table, self._store, vain, lambda state: finish(state, FinishReason.exhausted))
 
     async def _take_rules(self, start: RunStart) -> None:
         """The rules in force, as the database has them, and the exclusions that operators added."""
-        judges = self._roster.judges
-        judges.adopt(start.rulesets, start.jobs, self._settings.plan.job)
-        judges.exclude(await self._store.exclusions())
+        job_filters = self._table.job_filters
+        job_filters.adopt(start.rulesets, start.jobs, self._settings.plan.job)
+        job_filters.exclude(await self._store.exclusions())
 
     async def _open(self, opening: Sequence[OriginState], as_stored: Container[str] = ()) -> None:
         """The first places of origins in the box; the gap of each holds for everyone under its key. The database need
         not be told of those that stand `as_stored`."""
         now = self._clock.now()
+        await self._find_keys([state for state in opening if state.origin not in self._table.keys])
         for some in pieces(opening, _OPENED):
-            await asyncio.gather(*(self._waiting.find_key(state.origin, self._fetcher) for state in some))
             for state in some:
                 self._tell(events.origin_started(now.wall_ms, state, self._runner.counts.get(state.origin, Counts())))
                 if self._waiting.crawls and self._runner.is_excluded(state.origin):
                     await self._runner.refuse_all(state.origin)
-            now_in_force = [self._roster.states[state.origin] for state in some]
+            now_in_force = [self._table.states[state.origin] for state in some]
             changed = [
                 one
                 for one, was in zip(now_in_force, some, strict=True)
@@ -215,27 +222,36 @@ class Engine:
             for state in some:
                 self._slots.place(state.origin)
 
+    async def _find_keys(self, entered: Sequence[OriginState]) -> None:
+        """The politeness keys of origins, and the gaps of all before one of them is asked."""
+        if not self._settings.by_address:  # nothing is waited for
+            for state in entered:
+                await self._waiting.find_key(state.origin, self._fetcher)
+            return
+        for some in pieces(entered, _OPENED):
+            await asyncio.gather(*(self._waiting.find_key(state.origin, self._fetcher) for state in some))
+
     async def _join(self, origin: str, external: bool = False) -> None:
         """An origin that was first linked or added while the run is live."""
-        known = self._roster.states.get(origin)
+        known = self._table.states.get(origin)
         if known is not None and (external or not known.external):
             return
-        await self._desk.join((origin,), external)
-        if origin in self._roster.states:
-            await self._open([self._roster.states[origin]])
+        await self._executor.join((origin,), external)
+        if origin in self._table.states:
+            await self._open([self._table.states[origin]])
 
     async def _is_elsewhere(self, origin: str) -> bool:
         """Whether another worker holds an origin: then no request may be made to it from here."""
-        if self._crew is None or origin in self._roster.states:
+        if self._peers is None or origin in self._table.states:
             return False
-        return bool(await self._crew.store.held_elsewhere((origin,)))
+        return bool(await self._peers.store.held_elsewhere((origin,)))
 
     async def _awaken(self, origins: Iterable[str]) -> None:
         """Origins that got pages: those that had nothing left to do, or slept, go on."""
-        for some in pieces([origin for origin in origins if origin in self._roster.states]):
-            known = map(self._roster.states.__getitem__, some)
+        for some in pieces([origin for origin in origins if origin in self._table.states]):
+            known = map(self._table.states.__getitem__, some)
             idle = [one for one in known if one.finished is FinishReason.exhausted or one.asleep_until]
-            awake = [self._roster.update(reopen(one, frozenset({FinishReason.exhausted}))) for one in idle]
+            awake = [self._table.update(reopen(one, frozenset({FinishReason.exhausted}))) for one in idle]
             if awake:
                 await self._store.save_origins([record_of(state) for state in awake])
             for state in awake:
@@ -257,14 +273,14 @@ class Engine:
         """Before a run ends as exhausted: whether an operator has asked for something, or pages came out of a stash or
         back, unnoticed by their origins."""
         try:
-            if self._crew is None or await self._crew.store.is_leading():
+            if self._peers is None or await self._peers.store.is_leading():
                 await self._take_actions()
-            if not self._roster.all_finished():
+            if not self._table.all_finished():
                 return True
-            found = await self._store.awake(tuple(self._roster.states), self._clock.now().wall_ms)
+            found = await self._store.awake(tuple(self._table.states), self._clock.now().wall_ms)
         except StorageFailure:
             return False
-        idle = [name for name in found if self._roster.states[name].finished is FinishReason.exhausted]
+        idle = [name for name in found if self._table.states[name].finished is FinishReason.exhausted]
         await self._awaken(idle)
         return bool(idle)
 
@@ -272,12 +288,12 @@ class Engine:
         """Why the run ends now, None while there is more to do."""
         if self._reason is not None:
             return self._reason
-        if self._at_limit(0) and (self._crew is None or self._crew.is_spent):
+        if self._at_limit(0) and (self._peers is None or self._peers.is_spent):
             return RunReason.max_requests
-        others = self._crew is not None and self._crew.others_at_work
-        if self._roster.all_finished() and not self._slots and not others:
-            return RunReason.operator if self._roster.all_stopped() else RunReason.exhausted
-        if others or not self._roster.all_stopped():
+        others = self._peers is not None and self._peers.others_at_work
+        if self._table.all_finished() and not self._slots and not others:
+            return RunReason.operator if self._table.all_stopped() else RunReason.exhausted
+        if others or not self._table.all_stopped():
             self._cancel_at = None
         elif self._cancel_at is None:
             self._cancel_at = self._clock.now().mono_ms + _STOPPED_DRAIN_MS
@@ -304,7 +320,7 @@ class Engine:
         self._slots.wake.set()
 
     def _at_limit(self, under_way: int) -> bool:
-        limit = self._settings.plan.max_requests if self._crew is None else self._crew.granted
+        limit = self._settings.plan.max_requests if self._peers is None else self._peers.granted
         return limit is not None and self._slots.requests + under_way >= limit
 
     async def _tend(self) -> None:
@@ -320,39 +336,40 @@ class Engine:
                 await self._beat()
             if now >= self._next_poll:
                 self._next_poll = now + self._settings.poll_ms
-                if self._crew is not None:
-                    await self._mind_crew(self._crew)
-                if self._crew is None or await self._crew.store.is_leading():
+                if self._peers is not None:
+                    await self._watch_peers(self._peers)
+                if self._peers is None or await self._peers.store.is_leading():
                     await self._take_actions()
-            if self._roster.are_few() and self._reason is None:
+            if self._table.are_few() and self._reason is None:
                 await self._mind_few_origins()
         except StorageFailure as failure:
             self._slots.hinder(str(failure))
             self._next_heartbeat = self._next_poll = self._clock.now().mono_ms + self._settings.heartbeat_ms
 
-    async def _mind_crew(self, crew: CrewMember) -> None:
+    async def _watch_peers(self, peers: PeerWorker) -> None:
         """Among several workers: leases origins, repeats what the leading one did, wakes what others found work for."""
-        for action in await crew.store.followed_actions():
-            command, touched = await crew.mirror(action)
+        for action in await peers.store.followed_actions():
+            command, touched = await peers.mirror(action)
             await self._follow(Carried(None, command, touched))
-        await crew.provide(self._slots.requests, len(self._slots))
+        await peers.provide(self._slots.requests, len(self._slots))
         if self._reason is None:
-            await self._enter(await crew.store.take_origins(), self._continued, unclean=False)
+            found = await peers.store.take_origins(idle=self._table.all_finished())
+            await self._enter(found, self._continued, unclean=False)
         for origin in self._places.reconsider():
             self._slots.place(origin)
-        idle = crew.idle()
+        idle = peers.idle()
         if idle:
             await self._awaken(await self._store.awake(idle, self._clock.now().wall_ms))
-        crew.others_at_work = await crew.store.others_at_work()
+        peers.others_at_work = await peers.store.others_at_work()
 
     async def _mind_few_origins(self) -> None:
         if not self._settings.load_next:
-            if not self._roster.all_finished():
+            if not self._table.all_finished():
                 self.stop(RunReason.few_origins, FEW_ORIGINS_DRAIN_MS)
             return
         for origin in await self._few.load_next():
-            if origin not in self._roster.keys:
-                await self._open([self._roster.states[origin]])
+            if origin not in self._table.keys:
+                await self._open([self._table.states[origin]])
             self._slots.place(origin)
 
     async def _beat(self) -> None:
@@ -363,7 +380,7 @@ class Engine:
             self._runner.cancel_requests()
             return
         for origin in tuple(self._slots.unsaved):
-            await self._store.save_origin(record_of(self._roster.states[origin]))
+            await self._store.save_origin(record_of(self._table.states[origin]))
             self._slots.unsaved.discard(origin)
         self._slots.hinder("")
 
@@ -371,7 +388,7 @@ class Engine:
         """Carries out what waits in the journal; what a full disk interrupts is done when there is room again."""
         self._actions.extend(await self._store.take_actions())
         while self._actions:
-            carried = await self._desk.carry_out(self._actions[0])
+            carried = await self._executor.carry_out(self._actions[0])
             await self._follow(carried)
             if carried.result is not None:
                 await self._store.finish_actions([carried.result])
@@ -379,15 +396,15 @@ class Engine:
         await self._finish_probes()
 
     async def _finish_probes(self) -> None:
-        results = self._desk.probes.finished()
+        results = self._executor.probes.finished()
         if results:
             await self._store.finish_actions(results)
 
     async def _follow(self, carried: Carried) -> None:
         """Gives the origins that an action concerned their new places, and tells of pauses."""
-        now, states = self._clock.now(), self._roster.states
+        now, states = self._clock.now(), self._table.states
         mine = [origin for origin in carried.touched if origin in states]  # the others are another worker's
-        await self._open([states[origin] for origin in mine if origin not in self._roster.keys])
+        await self._open([states[origin] for origin in mine if origin not in self._table.keys])
         for origin in mine:
             self._slots.place(origin)
             match carried.command:
@@ -424,9 +441,9 @@ class Engine:
             self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
 
     async def _finish_rest(self) -> None:
-        now, names = self._clock.now(), tuple(self._roster.states)
+        now, names = self._clock.now(), tuple(self._table.states)
         ended = await fold_origins(
-            self._roster,
+            self._table,
             self._store,
             names,
             lambda one: one if one.finished else finish(one, FinishReason.max_requests),

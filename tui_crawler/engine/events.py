@@ -5,8 +5,8 @@ from __future__ import annotations
 from tui_crawler.domain.attempt import AttemptRecord
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.origin import OriginState
-from tui_crawler.domain.run import RunReason
-from tui_crawler.engine.roster import Counts
+from tui_crawler.domain.status_words import RunReason
+from tui_crawler.engine.origin_table import Counts
 
 
 def run_started(at: int, run_id: int, continued: bool, origins: int, requests: int, note: str = "") -> Event:

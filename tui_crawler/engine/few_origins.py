@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.run import BadSegment, StorageFailure
-from tui_crawler.engine.commands import CommandDesk
+from tui_crawler.domain.failure import BadSegment, StorageFailure
+from tui_crawler.engine.commands import CommandExecutor
+from tui_crawler.engine.origin_table import OriginTable
 from tui_crawler.engine.ports import Store
-from tui_crawler.engine.roster import Roster
 
 
 class FewOrigins:
     """Saves the rest of a run, or loads the next one."""
 
-    def __init__(self, roster: Roster, store: Store, desk: CommandDesk) -> None:
-        self._roster = roster
+    def __init__(self, table: OriginTable, store: Store, executor: CommandExecutor) -> None:
+        self._table = table
         self._store = store
-        self._desk = desk
+        self._executor = executor
         self._exhausted = False
         self.complaint = ""
 
@@ -34,7 +34,7 @@ class FewOrigins:
         if not path:
             return ()
         try:
-            return await self._desk.load_segment(path)
+            return await self._executor.load_segment(path)
         except BadSegment as error:
             self._exhausted, self.complaint = True, str(error)
             return ()

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.origin import OriginState, record_of
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.engine.origin_table import OriginTable
 from tui_crawler.engine.ports import Store
-from tui_crawler.engine.roster import Roster
 
 T = TypeVar("T")
 TOGETHER = 64
@@ -24,7 +24,7 @@ def pieces(items: Sequence[T], size: int | None = None) -> Iterator[Sequence[T]]
 
 
 async def fold_origins(
-    roster: Roster, store: Store, names: Sequence[str], fold: Callable[[OriginState], OriginState]
+    table: OriginTable, store: Store, names: Sequence[str], fold: Callable[[OriginState], OriginState]
 ) -> list[tuple[OriginState, OriginState]]:
     """Changes the states of origins and stores them; answers those that are another one now, before and after.
 
@@ -33,10 +33,10 @@ async def fold_origins(
     """
     changed: list[tuple[OriginState, OriginState]] = []
     for some in pieces(names):
-        folded = [(old, fold(old)) for old in map(roster.states.__getitem__, some)]
+        folded = [(old, fold(old)) for old in map(table.states.__getitem__, some)]
         folded = [(old, new) for old, new in folded if new != old]
         for _, new in folded:
-            roster.update(new)
+            table.update(new)
         if not folded:
             await asyncio.sleep(0)  # among many origins others have their turn
             continue
@@ -44,8 +44,8 @@ async def fold_origins(
             await store.save_origins([record_of(new) for _, new in folded])
         except StorageFailure:
             for old, new in folded:
-                if roster.states[new.origin] is new:
-                    roster.update(old)
+                if table.states[new.origin] is new:
+                    table.update(old)
             raise
         changed += folded
     return changed

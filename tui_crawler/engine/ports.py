@@ -10,20 +10,20 @@ from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, Origi
 from tui_crawler.domain.command import (
     ActionResult,
     ApplyRules,
-    Dripfeed,
     PendingAction,
     ReclaimPages,
     RetryPages,
+    SetDripfeed,
     SetJob,
     StashPages,
     SteerJobs,
     UnstashPages,
 )
 from tui_crawler.domain.event import Event
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.job import JobChange, QueueChange
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.page import Candidates, NewPage, PutBack, Standing, TodoPage
-from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.page import Candidates, KnownPage, NewPage, PutBack, TodoPage
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.domain.url import CrawlUrl
@@ -34,11 +34,9 @@ class Clock(Protocol):
 
     def now(self) -> Moment:
         """The present moment."""
-        ...
 
     async def wait(self, event: asyncio.Event, timeout_ms: int | None) -> bool:
         """Waits until the event is set (True) or the time is over (False)."""
-        ...
 
 
 class Store(Protocol):
@@ -51,140 +49,112 @@ class Store(Protocol):
     def watch(self, told: Callable[[str], None]) -> None:
         """Has `told` called on the running loop with what keeps the database from taking anything and passes by itself,
         and with an empty text when that has passed."""
-        ...
 
     def give_up(self, after_ms: int) -> None:
         """What passes by itself is waited for so long at most from now on; then StorageHeldUp is raised."""
-        ...
 
     async def begin_run(self, plan: RunPlan) -> RunStart:
         """Claims the database and starts a run, or continues the last one. Raises RunHeld, StorageFailure."""
-        ...
 
     async def begin_rest(self) -> RunStart:
         """Claims the database while nobody runs, to carry out what operators ask for. Raises RunHeld, StorageFailure.
 
         The answer describes the last run; nothing of it is continued.
         """
-        ...
 
     async def end_rest(self) -> None:
         """Gives the database back after `begin_rest`."""
-        ...
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         """Pages that may go on the todo list at `now` (epoch ms); seeds come first in the first fill of a run."""
-        ...
 
     async def fill(self, record: FillRecord) -> None:
         """Stores the outcome of a fill."""
-        ...
 
     async def settle(self, settle: Settle) -> Settled:
         """Stores one attempt, whole; answers where the counters of its origin stand now."""
-        ...
 
-    def known_pages(self, job_id: int) -> Mapping[int, Standing]:
+    def known_pages(self, job_id: int) -> Mapping[int, KnownPage]:
         """Pages of a job that are known to be stored, by the hash of their URL; few or many, as it happens."""
-        ...
 
     def mark_in_flight(self, page_id: int, origin: str, url: str) -> None:
         """For the eyes: rides in the next commit, is never waited for."""
-        ...
 
     async def save_origin(self, record: OriginRecord) -> None:
         """Stores the state of an origin crawler without an attempt."""
-        ...
 
     async def save_origins(self, records: Sequence[OriginRecord]) -> None:
         """The same for several, in one transaction."""
-        ...
 
-    async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[TodoPage, ...]:
-        """Seeds that came while the run is live; answers the pages that were not known or are to be crawled again.
+    async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[int, ...]:
+        """Seeds that came while the run is live; answers which (hashes) were not known or are to be crawled again.
 
         Raises NoSuchJob.
         """
-        ...
+
+    async def added_pages(self, keys: Sequence[int], job: str) -> tuple[TodoPage, ...]:
+        """Those of added seeds (hashes) that are still to be crawled and on no todo list, in their order."""
 
     async def add_origins(self, names: Sequence[str], external: bool = False) -> tuple[StoredOrigin, ...]:
         """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back. `external`:
         only links that lead there are checked, unless they take part already."""
-        ...
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
         """Gives failed pages their tries back; answers how many pages of which origin. Many are put back in several
         transactions, so that others are stored in between."""
-        ...
 
     async def put_back(self, selection: RetryPages) -> PutBack:
         """Those of the pages named that wait to be crawled: RETRIED_NEXT of each origin and RETRIED_AT_ONCE over all
         at most, the first of every origin before the second of any."""
-        ...
 
     async def put_first(self, placed: Sequence[tuple[OriginRecord, Sequence[int]]]) -> None:
         """Puts pages (ids) before all else on the todo lists of their origins, in this order, and stores their states,
         in one transaction."""
-        ...
 
     async def exclusions(self) -> tuple[Exclusion, ...]:
         """The exclusion list as operators have extended it."""
-        ...
 
     async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> QueueChange | None:
         """Adds or removes an entry of the exclusion list; None when that changes nothing. Refused pages whose verdict
         is another one now go back into the queue."""
-        ...
 
     async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
         """Changes jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob."""
-        ...
 
     async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
         """Writes a new version; answers the current rulesets of all jobs. Refused pages whose verdict is another one
         now go back into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob; then nothing was
         written."""
-        ...
 
-    async def stash(self, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
+    async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
         """Moves pages between READY and STASHED. Raises NoSuchJob, ValueError for a name or pattern that is none."""
-        ...
 
     async def reclaim(self, command: ReclaimPages) -> QueueChange:
         """Takes pages back that were claimed for too long; what is in flight in this session is left alone."""
-        ...
 
     async def load_segment(self, path: str) -> QueueChange:
         """Takes a segment into the queue, exactly once, in one transaction. Raises BadSegment."""
-        ...
 
     async def save_rest(self) -> str:
         """Saves the pages that are still pending as a segment (M); answers its path, empty when there were none."""
-        ...
 
     async def next_segment(self) -> str:
         """The path of the oldest segment that was not consumed, empty when there is none."""
-        ...
 
     async def awake(self, origins: Sequence[str], now: int) -> tuple[str, ...]:
         """Those of the origins named that have a page a fill would find at `now` (epoch ms)."""
-        ...
 
     async def take_actions(self) -> tuple[PendingAction, ...]:
         """What operators have asked for since the last call, oldest first."""
-        ...
 
     async def finish_actions(self, results: Sequence[ActionResult]) -> None:
         """Writes into the journal what became of actions."""
-        ...
 
     async def heartbeat(self) -> bool:
         """Renews the lease of this session; False when another owner has taken the database."""
-        ...
 
     async def end_run(self, reason: str, clean: bool) -> None:
         """Closes the run (`interrupted` and unclean ones are continued by the next start) and the session."""
-        ...
 
 
 class Fetcher(Protocol):
@@ -195,19 +165,15 @@ class Fetcher(Protocol):
 
         Raises OutOfDescriptors when this process can open no connection: then nothing was sent.
         """
-        ...
 
     async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:
         """Extracts what a 2xx body says; large bodies are read off the event loop. `sitemap`: as a sitemap."""
-        ...
 
     async def address(self, host: str) -> str | None:
         """The address a host resolves to, for politeness keys by ip; None when it does not resolve."""
-        ...
 
     async def forget(self, origin: str) -> None:
         """Closes the connections kept for an origin."""
-        ...
 
 
 class Listener(Protocol):
@@ -215,4 +181,3 @@ class Listener(Protocol):
 
     def on_event(self, event: Event) -> None:
         """Takes one event."""
-        ...

@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass, field, replace
 
 from tui_crawler.domain.command import ActionResult, ProbeUrls
-from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.origin import Check
+from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.engine.origin_table import OriginTable
 from tui_crawler.engine.ports import Clock
-from tui_crawler.engine.roster import Roster
 from tui_crawler.engine.turns import CheckResult
 
 MOST_URLS = 1_000  # of one action
@@ -18,7 +18,7 @@ LONGEST_WAIT_MS = 600_000  # an origin that may not be asked for longer is not p
 
 
 @dataclass(slots=True)
-class _Asked:
+class _ProbeState:
     """One action: the URLs as they were given, and the answers by URL."""
 
     order: list[str]
@@ -29,10 +29,10 @@ class _Asked:
 class Probes:
     """Which probes are open. An action is finished when all its URLs are answered, be it with a refusal."""
 
-    def __init__(self, roster: Roster, clock: Clock) -> None:
-        self._roster = roster
+    def __init__(self, table: OriginTable, clock: Clock) -> None:
+        self._table = table
         self._clock = clock
-        self._asked: dict[int, _Asked] = {}
+        self._asked: dict[int, _ProbeState] = {}
 
     @property
     def open(self) -> bool:
@@ -43,10 +43,10 @@ class Probes:
         """Puts the probes into the states of their origins; answers which origins. Raises ValueError."""
         if len(command.urls) > MOST_URLS:
             raise ValueError(f"at most {MOST_URLS} URLs at once")
-        asked = _Asked([])
+        asked = _ProbeState([])
         touched: dict[str, None] = {}
         for raw in command.urls:
-            url = normalise(raw, None, self._roster.judges.main.limits.max_url_length)
+            url = normalise(raw, None, self._table.job_filters.main.limits.max_url_length)
             reason = f"invalid URL: {url.reason}" if isinstance(url, InvalidUrl) else self._refusal(url)
             name = url.raw if isinstance(url, InvalidUrl) else url.href
             if name in asked.answers or name in asked.open:
@@ -55,8 +55,8 @@ class Probes:
             if reason or isinstance(url, InvalidUrl):
                 asked.answers[name] = _answer(name, "", None, None, reason)
                 continue
-            state = self._roster.states[url.origin]
-            self._roster.update(replace(state, checks=(*state.checks, Check(action_id, url))))
+            state = self._table.states[url.origin]
+            self._table.update(replace(state, checks=(*state.checks, Check(action_id, url))))
             asked.open.add(name)
             touched[url.origin] = None
         self._asked[action_id] = asked
@@ -74,13 +74,13 @@ class Probes:
 
     def give_up(self, origin: str, message: str) -> None:
         """What is open at an origin cannot be asked: its robots.txt could not be had."""
-        state = self._roster.states[origin]
+        state = self._table.states[origin]
         for check in state.checks:
             asked = self._asked.get(check.action_id)
             if asked is not None:
                 asked.open.discard(check.url.href)
                 asked.answers[check.url.href] = _answer(check.url.href, "", None, None, message)
-        self._roster.update(replace(state, checks=()))
+        self._table.update(replace(state, checks=()))
 
     def finished(self) -> list[ActionResult]:
         """The actions whose answers are all there; they are no longer kept."""
@@ -94,7 +94,7 @@ class Probes:
 
     def _refusal(self, url: CrawlUrl) -> str:
         """Why an origin cannot be probed now; empty when it can."""
-        state = self._roster.states.get(url.origin)
+        state = self._table.states.get(url.origin)
         if state is None:
             return f"{url.origin} is not an origin of this crawl; add it first"
         if state.paused:

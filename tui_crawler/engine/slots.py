@@ -13,19 +13,19 @@ from tui_crawler.domain.scheduler import Released
 from tui_crawler.domain.turn import (
     CheckUrl,
     CrawlAnswer,
-    CrawlUrl,
+    CrawlNext,
     FetchRobots,
     FillTodo,
     Finish,
-    Rest,
+    Sleep,
     after_crawl,
 )
 from tui_crawler.engine import events
-from tui_crawler.engine.crew import CrewMember
 from tui_crawler.engine.job_places import JobPlaces
+from tui_crawler.engine.origin_table import OriginTable
+from tui_crawler.engine.peers import PeerWorker
 from tui_crawler.engine.ports import Clock, Fetcher, Listener
 from tui_crawler.engine.probes import Probes
-from tui_crawler.engine.roster import Roster
 from tui_crawler.engine.turns import TurnRunner
 from tui_crawler.engine.waiting import Waiting
 
@@ -42,7 +42,7 @@ class Slots:
 
     def __init__(
         self,
-        roster: Roster,
+        table: OriginTable,
         runner: TurnRunner,
         waiting: Waiting,
         places: JobPlaces,
@@ -51,7 +51,7 @@ class Slots:
         clock: Clock,
         listener: Listener,
     ) -> None:
-        self._roster = roster
+        self._table = table
         self._runner = runner
         self._waiting = waiting
         self._places = places
@@ -61,7 +61,7 @@ class Slots:
         self._listener = listener
         self._turns: dict[str, asyncio.Task[None]] = {}
         self.wake = asyncio.Event()
-        self.crew: CrewMember | None = None
+        self.peers: PeerWorker | None = None
         self.is_stopping: Callable[[], bool] = lambda: False
         self.requests = 0
         self.trouble = ""
@@ -95,7 +95,7 @@ class Slots:
         origin = released.origin
         try:
             await self._perform(origin)
-            if self._roster.states[origin].finished is not None:
+            if self._table.states[origin].finished is not None:
                 await self._fetcher.forget(origin)
         except OutOfDescriptors:  # what is in flight gives some back
             await self._clock.wait(asyncio.Event(), _DESCRIPTORS_MS)
@@ -121,7 +121,7 @@ class Slots:
             match turn:
                 case FillTodo():
                     await self._runner.fill(origin)
-                case FetchRobots() | CrawlUrl() | CheckUrl() if requested or self.trouble or self.is_stopping():
+                case FetchRobots() | CrawlNext() | CheckUrl() if requested or self.trouble or self.is_stopping():
                     return
                 case FetchRobots():
                     counts = await self._runner.robots(origin, turn)
@@ -133,39 +133,39 @@ class Slots:
                     self._probes.take(result)
                     requested = result.response_ms is not None
                     self.requests += requested
-                case CrawlUrl(page=page):
+                case CrawlNext(page=page):
                     self._places.pick_up(origin, page)
                     if not await self._may_take(origin, page):
                         return
                     requested = await self._runner.crawl(origin, page)
                     self.requests += requested
-                case Rest() | Finish():
+                case Sleep() | Finish():
                     return
                 case _:
                     assert_never(turn)
 
     async def _may_take(self, origin: str, page: TodoPage) -> bool:
         """Among several workers, whether the job of a page has room over all of them (B)."""
-        job = self._roster.judges.jobs.get(page.job_id)
-        if self.crew is None or job is None or job.concurrency is None:
+        job = self._table.job_filters.jobs.get(page.job_id)
+        if self.peers is None or job is None or job.concurrency is None:
             return True
-        if await self.crew.store.claim_page(page.page_id, origin, page.url):
+        if await self.peers.store.claim_page(page.page_id, origin, page.url):
             return True
-        self._roster.deny(page.job_id)
+        self._table.deny(page.job_id)
         return False
 
     def _drop_hopeless_probes(self, origin: str) -> None:
         """Without robots.txt nothing may be asked: the probes of an origin are answered so."""
-        state = self._roster.states[origin]
+        state = self._table.states[origin]
         if state.checks and state.hop is None and state.robots.rules is None:
             self._probes.give_up(origin, "robots.txt could not be fetched, so nothing else was asked")
 
     def _lose_database(self, origin: str, failure: StorageFailure) -> None:
         """The database did not take an attempt: exit code -3. Nothing more is asked until it takes rows again."""
         answer = CrawlAnswer(0, ExitCode.database_error)
-        state = self._roster.states[origin]
-        settings = self._roster.settings.settings_of(origin)
-        self._roster.update(after_crawl(state, answer, self._clock.now(), settings))
+        state = self._table.states[origin]
+        settings = self._table.settings.settings_of(origin)
+        self._table.update(after_crawl(state, answer, self._clock.now(), settings))
         self.unsaved.add(origin)
         self.hinder(str(failure))
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 
-from tui_crawler.domain.attempt import OTHER, Exchange, FetchRequest, FillRecord, RequestRecord, Settle
-from tui_crawler.domain.endings import FinishReason
+from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
+from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.intake import Intake, Queue, sitemaps_of
@@ -25,9 +26,11 @@ from tui_crawler.domain.outcome import (
     settle_robots,
 )
 from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.recrawl import condition_of
 from tui_crawler.domain.robots import RobotsRules, parse_robots
 from tui_crawler.domain.run import Settled
+from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.turn import (
     CrawlAnswer,
     FetchRobots,
@@ -42,8 +45,8 @@ from tui_crawler.domain.turn import (
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Cleared, Denied
 from tui_crawler.engine import events
+from tui_crawler.engine.origin_table import Counts, OriginTable
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
-from tui_crawler.engine.roster import Counts, Roster
 
 _REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
@@ -79,19 +82,19 @@ class TurnRunner:
 
     def __init__(
         self,
-        roster: Roster,
+        table: OriginTable,
         store: Store,
         fetcher: Fetcher,
         clock: Clock,
         listener: Listener,
         callbacks: Callbacks,
     ) -> None:
-        self._roster = roster
+        self._table = table
         self._store = store
         self._fetcher = fetcher
         self._clock = clock
         self._listener = listener
-        self._under_way: set[asyncio.Task[Exchange]] = set()
+        self._under_way: set[asyncio.Timeout] = set()
         self._cancelling = False
         self._callbacks = callbacks
         self.counts: dict[str, Counts] = {}
@@ -99,8 +102,9 @@ class TurnRunner:
     def cancel_requests(self) -> None:
         """Ends the requests under way and all later ones: their attempts are recorded as cancelled (-2)."""
         self._cancelling = True
-        for task in tuple(self._under_way):
-            task.cancel()
+        for request in self._under_way:
+            if not request.expired():
+                request.reschedule(0)
 
     def _is_cancelling(self) -> bool:
         return self._cancelling
@@ -111,23 +115,23 @@ class TurnRunner:
 
     async def fill(self, origin: str) -> None:
         """A fill: candidates go on the ignore list, each is judged, what passes becomes the todo list."""
-        roster, now = self._roster, self._clock.now()
-        settings = roster.settings
-        first = not roster.states[origin].filled
+        table, now = self._table, self._clock.now()
+        settings = table.settings
+        first = not table.states[origin].filled
         found = await self._store.candidates(origin, now.wall_ms, settings.fill_limit, first)
-        now, state = self._clock.now(), roster.states[origin]
+        now, state = self._clock.now(), table.states[origin]
         todo = list(state.todo)  # empty, unless seeds were added while the candidates were read
         listed = {page.page_id for page in todo}
         denied: list[tuple[TodoPage, Denied]] = []
         for page in found.pages:
             if page.page_id in listed or (state.external and not page.external):
                 continue
-            verdict = self._judge(origin, page, normalise(page.url, None, CLIENT_MAX_LENGTH))
+            verdict = self._judge(origin, page, _url_of(page.url))
             if isinstance(verdict, Denied):
                 denied.append((page, verdict))
             else:
                 todo.append(page)
-        state = roster.update(after_fill(state, tuple(todo), len(found.pages), found.next_due_at, now, found.held))
+        state = table.update(after_fill(state, tuple(todo), len(found.pages), found.next_due_at, now, found.held))
         refusals = tuple(settle_refusal(page, self._why(page, no), state, now) for page, no in denied)
         ignored = tuple(page.page_id for page in found.pages)
         await self._store.fill(FillRecord(record_of(state), ignored, tuple(p.page_id for p in todo), refusals))
@@ -138,35 +142,35 @@ class TurnRunner:
 
     def is_excluded(self, origin: str) -> bool:
         """Whether the exclusion list holds for a whole origin."""
-        found = self._roster.judges.main.excludes(robots_url(origin))
+        found = self._table.job_filters.main.excludes(robots_url(origin))
         return found is not None and found.kind != "pattern"
 
     async def refuse_all(self, origin: str) -> None:
         """An excluded origin: what it has to crawl is logged as refused (202), nothing is asked, its run is over. What
         stands on its todo list, as after a run that was broken off, is refused first."""
-        for page in self._roster.states[origin].todo:
-            verdict = self._judge(origin, page, normalise(page.url, None, CLIENT_MAX_LENGTH))
+        for page in self._table.states[origin].todo:
+            verdict = self._judge(origin, page, _url_of(page.url))
             no = verdict if isinstance(verdict, Denied) else Denied(ExitCode.blocked_by_exclusion_list, "excluded")
             await self._refuse(origin, page, no)
-        state = self._roster.states[origin]
+        state = self._table.states[origin]
         while state.finished is None and not state.asleep_until:
             await self.fill(origin)
-            state = self._roster.states[origin]
-        self._roster.update(replace(state, finished=FinishReason.excluded))
+            state = self._table.states[origin]
+        self._table.update(replace(state, finished=FinishReason.excluded))
 
     async def robots(self, origin: str, turn: FetchRobots) -> bool:
         """Asks for robots.txt, or follows the hop it led to; answers whether it counts as a request of the run."""
-        roster, started = self._roster, self._clock.now()
-        settings = roster.settings.settings_of(origin)
+        table, started = self._table, self._clock.now()
+        settings = table.settings.settings_of(origin)
         hop = turn.hop
         url = hop.url if hop else robots_url(origin)
-        excluded = roster.judges.main.excludes(url)
+        excluded = table.job_filters.main.excludes(url)
         if excluded is not None:
             message = f"excluded: {excluded.kind} {excluded.value} ({excluded.reason})"
             exchange = Exchange((), ExitCode.blocked_by_exclusion_list, None, 0, message=message)
         else:
-            limit = roster.settings.robots_max_bytes
-            request = FetchRequest(url, roster.settings.plan.user_agent, max_body_bytes=limit, truncate=True)
+            limit = table.settings.robots_max_bytes
+            request = FetchRequest(url, table.settings.plan.user_agent, max_body_bytes=limit, truncate=True)
             exchange = await self._exchange(request)
         made = bool(exchange.requests)
         earlier = hop.requests if hop else ()
@@ -178,7 +182,7 @@ class TurnRunner:
             onward, exchange = None, replace(exchange, exit_code=ExitCode.someone_stole_my_work, message=message)
         rules = await self._parse(exchange) if exchange.exit_code in _READ else None
         code = ExitCode.file_ingested if rules is not None else exchange.exit_code
-        now, before = self._clock.now(), roster.states[origin]
+        now, before = self._clock.now(), table.states[origin]
         answer = RobotsAnswer(
             code,
             exchange.http_status,
@@ -188,35 +192,35 @@ class TurnRunner:
             onward,
             exchange.retry_after_ms,
         )
-        after = roster.update(after_robots(before, answer, now, settings))
+        after = table.update(after_robots(before, answer, now, settings))
         if made and url.origin != origin:
             await self._touch(url.origin, after.delay_ms)
+            after = table.states[origin]  # as after a pause meanwhile
         if onward is not None:
             await self._store.save_origin(record_of(after))
             return hop is None
         asked = robots_url(origin)
-        wanted = roster.settings.sitemaps and not after.external
-        named = sitemaps_of(rules, asked, roster.intake(MAIN_JOB)) if rules and wanted else Queue()
+        wanted = table.settings.sitemaps and not after.external
+        named = sitemaps_of(rules, asked, table.intake(MAIN_JOB)) if rules and wanted else Queue()
         settle = settle_robots(asked.href, code, exchange, before, after, began, now, named)
-        await self._join_new(settle)
-        await self._take_in(origin, settle, await self._store.settle(settle))
+        await self._store_finds(origin, settle)
         self.tell(events.robots_fetched(now.wall_ms, after, settle.attempt))
         return made and hop is None
 
     async def check(self, origin: str, check: Check) -> CheckResult:
         """Probes a URL with HEAD, after robots.txt and all policies, as any request; changes no page (U)."""
-        roster, started = self._roster, self._clock.now()
+        table, started = self._table, self._clock.now()
         page = TodoPage(0, MAIN_JOB, check.url.href)
         verdict = self._judge(origin, page, check.url)
         if isinstance(verdict, Denied):
             exchange = Exchange((), verdict.exit_code, None, 0, message=verdict.message)
         else:
-            agent = verdict.user_agent or roster.settings.plan.user_agent
+            agent = verdict.user_agent or table.settings.plan.user_agent
             exchange = await self._exchange(FetchRequest(check.url, agent, method="HEAD"))
-        now, before = self._clock.now(), roster.states[origin]
+        now, before = self._clock.now(), table.states[origin]
         taken = exchange.response_ms if exchange.requests else None
         answer = CrawlAnswer(0, exchange.exit_code, exchange.http_status, taken, exchange.retry_after_ms)
-        after = roster.update(after_check(before, check, answer, now, roster.settings.settings_of(origin)))
+        after = table.update(after_check(before, check, answer, now, table.settings.settings_of(origin)))
         settle = settle_check(check, exchange, before, after, started, now)
         await self._store.settle(settle)
         self._tell_attempt(after, settle, Settled())
@@ -224,10 +228,10 @@ class TurnRunner:
 
     async def crawl(self, origin: str, page: TodoPage) -> bool:
         """Crawls a page of the todo list; answers whether a request was made."""
-        roster, started = self._roster, self._clock.now()
-        url = normalise(page.url, None, CLIENT_MAX_LENGTH)
+        table, started = self._table, self._clock.now()
+        url = _url_of(page.url)
         verdict = self._judge(origin, page, url)
-        ruleset_id = roster.judges.ruleset_id(page.job_id)
+        ruleset_id = table.job_filters.ruleset_id(page.job_id)
         if isinstance(verdict, Cleared) and verdict.custom_js is not None:
             verdict = Denied(ExitCode.local_processing_error, _NO_BROWSER)
         if isinstance(url, InvalidUrl) or isinstance(verdict, Denied):
@@ -235,14 +239,14 @@ class TurnRunner:
             await self._refuse(origin, page, no)
             return False
         self._store.mark_in_flight(page.page_id, origin, page.url)
-        condition = condition_of(page, roster.settings.plan.force_recrawl)
-        agent = verdict.user_agent or roster.settings.plan.user_agent
+        condition = condition_of(page, table.settings.plan.force_recrawl)
+        agent = verdict.user_agent or table.settings.plan.user_agent
         request = FetchRequest(
             url,
             agent,
             conditional_etag=condition.etag,
             conditional_since=condition.since,
-            any_kind=page.sitemap or OTHER in roster.storing.kinds,
+            any_kind=page.sitemap or OTHER in table.storing.kinds,
         )
         if page.external:
             request = FetchRequest(url, agent, check_method(page), max_body_bytes=1, truncate=True)
@@ -255,27 +259,26 @@ class TurnRunner:
             reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
         was_read = reading is not None and exchange.left_size is None
         digest = hashlib.sha256(exchange.body).hexdigest() if was_read else ""
-        crawled = Crawled(page, url, exchange, reading, digest, started, ended, ruleset_id, roster.settings.canonical)
+        crawled = Crawled(page, url, exchange, reading, digest, started, ended, ruleset_id, table.settings.canonical)
         await self._settle(origin, crawled)
         return bool(exchange.requests)
 
     async def give_up(self, origin: str, page: TodoPage | None, error: Exception) -> None:
         """A turn raised: that is a bug of ours or of a parser. The origin ends with exit code 230, the run goes on."""
-        now, before = self._clock.now(), self._roster.states[origin]
+        now, before = self._clock.now(), self._table.states[origin]
         todo = tuple(one for one in before.todo if page is None or one.page_id != page.page_id)
         after = finish(replace(before, patience=0, todo=todo), FinishReason.patience)
-        self._roster.update(after)
+        self._table.update(after)
         message = f"{type(error).__name__}: {error}"[:500]
         if page is None:
             await self._store.save_origin(record_of(after))
             return
         settle = settle_refusal(page, Refusing(ExitCode.local_processing_error, message), after, now)
-        await self._store.settle(settle)
-        self._tell_attempt(after, settle, Settled())
+        self._tell_attempt(after, settle, await self._store.settle(settle))
 
     async def _settle(self, origin: str, crawled: Crawled) -> None:
-        roster = self._roster
-        settings = roster.settings.settings_of(origin)
+        table = self._table
+        settings = table.settings.settings_of(origin)
         code, exchange = final_code(crawled), crawled.exchange
         answer = CrawlAnswer(
             crawled.page.page_id,
@@ -284,17 +287,15 @@ class TurnRunner:
             exchange.response_ms if exchange.requests else None,
             exchange.retry_after_ms,
         )
-        intake = roster.intake(crawled.page.job_id)
+        intake = table.intake(crawled.page.job_id)
         queue = await self._queue(crawled, code, intake)
-        before = roster.states[origin]
-        after = roster.update(after_crawl(before, answer, crawled.ended, settings))
-        settle = settle_crawl(crawled, code, before, after, intake, roster.storing, queue)
-        await self._join_new(settle)
-        settled = await self._store.settle(settle)
-        await self._take_in(origin, settle, settled)
+        before = table.states[origin]
+        after = table.update(after_crawl(before, answer, crawled.ended, settings))
+        settle = settle_crawl(crawled, code, before, after, intake, table.storing, queue)
+        settled = await self._store_finds(origin, settle)
         if settled.stolen:
             settle = replace(settle, attempt=replace(settle.attempt, exit_code=ExitCode.someone_stole_my_work))
-        self._tell_attempt(roster.states[origin], settle, settled)
+        self._tell_attempt(table.states[origin], settle, settled)
 
     async def _queue(self, crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
         """What becomes a page; of a long list that is judged off the event loop."""
@@ -303,62 +304,65 @@ class TurnRunner:
             return queue_of(crawled, code, intake)
         return await asyncio.to_thread(queue_of, crawled, code, intake)
 
-    async def _join_new(self, settle: Settle) -> None:
-        """Origins that the whitelist lets join with the pages of an attempt."""
+    async def _store_finds(self, origin: str, settle: Settle) -> Settled:
+        """Stores an attempt. Origins that the whitelist lets join with its pages have joined before; what has happened
+        to its own meanwhile, as a pause, stays. New pages are counted; other origins that got some and had nothing left
+        to do go on, those outside the crawl join to be checked."""
         joining = {page.origin for page in settle.new_pages if not page.external}
-        checked = {name for name in joining & self._roster.states.keys() if self._roster.states[name].external}
-        for name in {name for name in joining if name not in self._roster.states} | checked:
+        checked = {name for name in joining & self._table.states.keys() if self._table.states[name].external}
+        joining = {name for name in joining if name not in self._table.states} | checked
+        for name in joining:
             await self._callbacks.join(name, False)
-
-    async def _take_in(self, origin: str, settle: Settle, settled: Settled) -> None:
-        """New pages are counted; other origins that got some and had nothing left to do go on, those outside the crawl
-        join to be checked."""
+        if joining:
+            settle = replace(settle, origin=record_of(self._table.states[origin]))
+        settled = await self._store.settle(settle)
         external = {page.origin for page in settle.new_pages if page.external}
         for name, count in settled.new_pages:
-            if name in external and name not in self._roster.states:
+            if name in external and name not in self._table.states:
                 await self._callbacks.join(name, True)
                 continue
-            self._roster.pages_known[name] = self._roster.pages_known.get(name, 0) + count
+            self._table.pages_known[name] = self._table.pages_known.get(name, 0) + count
         others = [name for name, _ in settled.new_pages if name != origin]
         if others:
             await self._callbacks.awaken(others)
+        return settled
 
     async def _refuse(self, origin: str, page: TodoPage, no: Denied) -> None:
-        roster, now = self._roster, self._clock.now()
+        table, now = self._table, self._clock.now()
         answer = CrawlAnswer(page.page_id, no.exit_code)
-        settings = roster.settings.settings_of(origin)
-        state = roster.update(after_crawl(roster.states[origin], answer, now, settings))
+        settings = table.settings.settings_of(origin)
+        state = table.update(after_crawl(table.states[origin], answer, now, settings))
         settle = settle_refusal(page, self._why(page, no), state, now)
         settled = await self._store.settle(settle)
         self._tell_attempt(state, settle, settled)
 
     def _judge(self, origin: str, page: TodoPage, url: CrawlUrl | InvalidUrl) -> Cleared | Denied:
         """All judgements over a page. A rule that gives it a user agent chooses the group of robots.txt, too."""
-        roster = self._roster
-        admission, state = roster.judges.of(page.job_id), roster.states[origin]
+        table = self._table
+        admission, state = table.job_filters.of(page.job_id), table.states[origin]
         if state.lost:
             code = state.setback or ExitCode.connection_failed
             return Denied(
                 code, f"not asked: its origin gave no answer that could be used, the last one was {code.name}"
             )
         agent = admission.settings(url).ua if admission.names_agents and isinstance(url, CrawlUrl) else None
-        return admission.judge(url, roster.rules_for(origin, agent), page.seed, page.external)
+        return admission.judge(url, table.rules_for(origin, agent), page.seed, page.external)
 
     def _why(self, page: TodoPage, no: Denied) -> Refusing:
-        return Refusing(no.exit_code, no.detail, no.source, self._roster.judges.ruleset_id(page.job_id))
+        return Refusing(no.exit_code, no.detail, no.source, self._table.job_filters.ruleset_id(page.job_id))
 
     async def _exchange(self, request: FetchRequest) -> Exchange:
         """One exchange that `cancel_requests` can end."""
         sent = self._clock.now()
         if self._is_cancelling():
             return Exchange((), ExitCode.cancelled, None, 0, message="cancelled before it was sent")
-        task = asyncio.ensure_future(self._fetcher.exchange(request))
-        self._under_way.add(task)
+        under_way = asyncio.timeout(None)  # until `cancel_requests`; no task of its own
         try:
-            return await task
-        except asyncio.CancelledError:
-            if not (task.cancelled() and self._is_cancelling()):
-                task.cancel()
+            async with under_way:
+                self._under_way.add(under_way)
+                return await self._fetcher.exchange(request)
+        except TimeoutError:
+            if not under_way.expired():
                 raise
             now = self._clock.now()
             record = RequestRecord(
@@ -375,13 +379,13 @@ class TurnRunner:
                 (record,), ExitCode.cancelled, None, now.mono_ms - sent.mono_ms, message="cancelled at the stop"
             )
         finally:
-            self._under_way.discard(task)
+            self._under_way.discard(under_way)
 
     async def _parse(self, exchange: Exchange) -> RobotsRules:
-        limit = self._roster.settings.robots_max_bytes
+        limit = self._table.settings.robots_max_bytes
         if len(exchange.body) > _LARGE_ROBOTS:
-            return await asyncio.to_thread(parse_robots, exchange.body, self._roster.token, limit)
-        return parse_robots(exchange.body, self._roster.token, limit)
+            return await asyncio.to_thread(parse_robots, exchange.body, self._table.token, limit)
+        return parse_robots(exchange.body, self._table.token, limit)
 
     def _onward(self, exchange: Exchange, hop: RobotsHop | None, began: int, most: int) -> RobotsHop | None:
         """The next hop of a redirected robots.txt, None when there is none or there were too many (RFC 9309)."""
@@ -392,11 +396,11 @@ class TurnRunner:
 
     async def _touch(self, origin: str, delay_ms: int) -> None:
         """A hop to another origin counts as a request to that origin: its own clock starts again."""
-        state = self._roster.states.get(origin)
+        state = self._table.states.get(origin)
         if state is None:
             return
         least = max(delay_ms, state.delay_ms)
-        touched = self._roster.update(touch(state, least, self._clock.now()))
+        touched = self._table.update(touch(state, least, self._clock.now()))
         await self._store.save_origin(record_of(touched))
 
     def _tell_attempt(self, state: OriginState, settle: Settle, settled: Settled) -> None:
@@ -405,6 +409,11 @@ class TurnRunner:
             counts.done, counts.failed = 0 if state.external else settled.done, settled.failed
         new = sum(count for _, count in settled.new_pages)
         self.tell(events.attempt_finished(settle.attempt.ended_at, state, settle.attempt, new, counts))
+
+
+@lru_cache(4096)  # a page is judged as it is filled in and as it is crawled
+def _url_of(text: str) -> CrawlUrl | InvalidUrl:
+    return normalise(text, None, CLIENT_MAX_LENGTH)
 
 
 def robots_url(origin: str) -> CrawlUrl:

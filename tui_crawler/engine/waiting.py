@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.endings import FinishReason
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import OriginState
 from tui_crawler.domain.scheduler import PenaltyBox, Released
-from tui_crawler.domain.turn import FillTodo, Finish, Rest, RestReason, Turn, next_turn
+from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.turn import FillTodo, Finish, RestReason, Sleep, Turn, next_turn
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.engine import events
 from tui_crawler.engine.job_places import JobPlaces
+from tui_crawler.engine.origin_table import Counts, OriginTable
 from tui_crawler.engine.ports import Clock, Fetcher, Listener
-from tui_crawler.engine.roster import Counts, Roster
 
 
 class Waiting:
     """Places origins after whatever has happened to them, and tells who waits and who has finished."""
 
     def __init__(
-        self, roster: Roster, places: JobPlaces, counts: dict[str, Counts], clock: Clock, listener: Listener
+        self, table: OriginTable, places: JobPlaces, counts: dict[str, Counts], clock: Clock, listener: Listener
     ) -> None:
-        self._roster = roster
+        self._table = table
         self._places = places
         self._counts = counts
         self._clock = clock
         self._listener = listener
-        self._box = PenaltyBox(roster.settings.plan.max_in_flight)
+        self._box = PenaltyBox(table.settings.plan.max_in_flight)
         self._told: dict[str, FinishReason] = {}
         self.crawls = True
 
     def next_turn(self, origin: str) -> Turn:
         """What an origin does now. One that had nothing left and looks for work has not gone on yet."""
-        turn = next_turn(self._roster.states[origin], self._clock.now(), self._roster.full, self.crawls)
+        turn = next_turn(self._table.states[origin], self._clock.now(), self._table.full, self.crawls)
         match turn:
             case Finish():
                 pass
@@ -43,30 +43,30 @@ class Waiting:
 
     async def find_key(self, origin: str, fetcher: Fetcher) -> None:
         """Finds the politeness key of an origin; its gap holds for everyone under the key."""
-        settings = self._roster.settings
+        settings = self._table.settings
         address = None
         if settings.by_address:
             url = normalise(origin)
             address = None if isinstance(url, InvalidUrl) else await fetcher.address(url.host)
-        key = self._roster.keys[origin] = settings.key_of(origin, address)
+        key = self._table.keys[origin] = settings.key_of(origin, address)
         self._box.begin(key, self._clock.now().mono_ms)
-        self._box.hold(key, self._roster.states[origin].release_ms)
+        self._box.hold(key, self._table.states[origin].release_ms)
 
     def place(self, origin: str) -> None:
         """Where an origin waits from now on; nowhere while it is paused, held or finished."""
         now = self._clock.now()
-        state = self._roster.states[origin]
+        state = self._table.states[origin]
         turn = self.next_turn(origin)
-        self._places.starve(origin, isinstance(turn, Rest) and turn.reason is RestReason.held)
+        self._places.starve(origin, isinstance(turn, Sleep) and turn.reason is RestReason.held)
         match turn:
             case Finish():
                 self._box.remove(origin)
                 self.tell_finished(state, now)
                 return
-            case Rest(until_ms=None):
+            case Sleep(until_ms=None):
                 self._box.remove(origin)
                 return
-            case Rest(until_ms=int(until), reason=reason):
+            case Sleep(until_ms=int(until), reason=reason):
                 ready = until
                 self._tell_waiting(state, until, reason, now)
             case _:
@@ -79,7 +79,7 @@ class Waiting:
 
     def hand_back(self, released: Released) -> None:
         """The turn is over: the key is free again after the delay of the origin."""
-        self._box.hand_back(released.key, self._roster.states[released.origin].release_ms)
+        self._box.hand_back(released.key, self._table.states[released.origin].release_ms)
 
     def next_release(self, now_ms: int) -> int | None:
         """When `take` will next have something to give (monotonic ms); None: not before something else happens."""
@@ -96,9 +96,9 @@ class Waiting:
     def _key_of(self, state: OriginState) -> str:
         """The politeness key of the next turn: that of the hop while a redirect of robots.txt is followed."""
         if state.hop is None:
-            return self._roster.keys[state.origin]
+            return self._table.keys[state.origin]
         target = state.hop.url.origin
-        return self._roster.keys.get(target) or self._roster.settings.key_of(target, None)
+        return self._table.keys.get(target) or self._table.settings.key_of(target, None)
 
     def _tell_waiting(self, state: OriginState, until_ms: int, reason: RestReason, now: Moment) -> None:
         until = now.wall_ms + until_ms - now.mono_ms

@@ -12,14 +12,14 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # the same
 
 from tui_crawler.export.output import Output
-from tui_crawler.export.sheet import Column, Kind, Row, without_surrogates
+from tui_crawler.export.text_rows import CellKind, Row, SheetColumn, without_surrogates
 
 GROUP_ROWS = 50_000
 _GROUP_BYTES = 32 << 20
-_TYPES = {Kind.text: pa.string(), Kind.integer: pa.int64(), Kind.flag: pa.bool_()}
+_TYPES = {CellKind.text: pa.string(), CellKind.integer: pa.int64(), CellKind.flag: pa.bool_()}
 
 
-def write_parquet(windows: Iterable[Sequence[Row]], columns: Sequence[Column], output: Output) -> int:
+def write_parquet(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColumn], output: Output) -> int:
     """Writes all rows; answers how many. Raises CannotWrite, ReaderGone."""
     schema = pa.schema([pa.field(column.name, _TYPES[column.kind]) for column in columns])
     writer = pq.ParquetWriter(output, schema, compression="zstd")
@@ -32,7 +32,7 @@ def write_parquet(windows: Iterable[Sequence[Row]], columns: Sequence[Column], o
     return count
 
 
-def _write_groups(windows: Iterable[Sequence[Row]], columns: Sequence[Column], schema: Any, writer: Any) -> int:
+def _write_groups(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColumn], schema: Any, writer: Any) -> int:
     count = waiting = 0
     group: list[Any] = []
     for window in windows:
@@ -46,19 +46,19 @@ def _write_groups(windows: Iterable[Sequence[Row]], columns: Sequence[Column], s
     return count + waiting
 
 
-def _batch(window: Sequence[Row], columns: Sequence[Column], schema: Any) -> Any:
+def _batch(window: Sequence[Row], columns: Sequence[SheetColumn], schema: Any) -> Any:
     cells = zip(*window, strict=True)
     arrays = [_array(values, column.kind) for values, column in zip(cells, columns, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _array(values: Sequence[Any], kind: Kind) -> Any:
+def _array(values: Sequence[Any], kind: CellKind) -> Any:
     match kind:
-        case Kind.integer:
+        case CellKind.integer:
             return pa.array(values, pa.int64())
-        case Kind.flag:
+        case CellKind.flag:
             return pa.array([None if value is None else bool(value) for value in values], pa.bool_())
-        case Kind.text:
+        case CellKind.text:
             try:
                 return pa.array(values, pa.string())
             except (UnicodeEncodeError, pa.ArrowTypeError):

@@ -1,4 +1,4 @@
-"""The report of a site audit as JSON, Markdown and JUnit XML.
+"""The report of a site audit as HTML, JSON, Markdown and JUnit XML.
 
 Whatever came from the web is text here: `Show` spells out what a reader's program might obey or hide, and what would be
 markup in the form at hand is escaped. JSON holds values as they are, in ASCII.
@@ -6,16 +6,21 @@ markup in the form at hand is escaped. JSON holds values as they are, in ASCII.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from html import escape
+from pathlib import Path
 from urllib.parse import quote
 
-from tui_crawler.domain.site_audit import Cell, Kind, Section, Severity, SiteAudit
+from tui_crawler import __version__
+from tui_crawler.domain.exit_code import FAILURES
+from tui_crawler.domain.site_audit import Cell, FindingSeverity, ReportCell, Section, SiteAudit
 
-Show = Callable[[Kind, Cell], str]
+Show = Callable[[ReportCell, Cell], str]
 """A value of a kind that names no URLs, or one URL, as plain characters; nothing for a text that is unknown."""
 
 _MARKUP = re.compile(r"[!#$&()*+\-.:<>@\[\\\]^_`{|}~]")
@@ -27,12 +32,12 @@ def link_of(url: str | None) -> str:
     return url if url and plain and url.startswith(("http://", "https://")) else ""
 
 
-def named(kind: Kind, cell: Cell) -> Sequence[tuple[str | None, str, str]] | None:
+def named(kind: ReportCell, cell: Cell) -> Sequence[tuple[str | None, str, str]] | None:
     """The URLs that a cell names, each with how and with what text; None: it is of another kind."""
-    if kind is Kind.referrers:
+    if kind is ReportCell.referrers:
         return [(one.url, one.kind, one.text) for one in cell]
-    urls = [cell] if kind is Kind.url else cell
-    return [(url, "", "") for url in urls] if kind in {Kind.url, Kind.urls} else None
+    urls = [cell] if kind is ReportCell.url else cell
+    return [(url, "", "") for url in urls] if kind in {ReportCell.url, ReportCell.urls} else None
 
 
 def report_json(audit: SiteAudit, _: Show) -> Iterator[str]:
@@ -48,15 +53,15 @@ def report_json(audit: SiteAudit, _: Show) -> Iterator[str]:
 def report_markdown(audit: SiteAudit, show: Show) -> Iterator[str]:
     """Tables as GitHub and GitLab know them."""
 
-    def text(kind: Kind, value: Cell) -> str:
+    def text(kind: ReportCell, value: Cell) -> str:
         return _MARKUP.sub(r"\\\g<0>", show(kind, value))
 
     def line(url: str | None, how: str, said: str) -> str:
         target = quote(link_of(url), safe="/:?&=@%+,;~#$!'")
-        link = f"[{text(Kind.url, url)}](<{target}>)" if target else text(Kind.url, url)
-        return " ".join(filter(None, (link, text(Kind.text, how), text(Kind.text, said))))
+        link = f"[{text(ReportCell.url, url)}](<{target}>)" if target else text(ReportCell.url, url)
+        return " ".join(filter(None, (link, text(ReportCell.text, how), text(ReportCell.text, said))))
 
-    def cell(kind: Kind, value: Cell) -> str:
+    def cell(kind: ReportCell, value: Cell) -> str:
         lines = named(kind, value)
         return text(kind, value) if lines is None else "<br>".join(line(*one) for one in lines)
 
@@ -65,8 +70,8 @@ def report_markdown(audit: SiteAudit, show: Show) -> Iterator[str]:
         lines = [titles, ["---"] * len(titles), *([shown for _, shown in row] for row in rows)]
         return "".join(f"| {' | '.join(each)} |\n" for each in lines) + "\n"
 
-    yield f"# Site audit: {text(Kind.text, audit.crawl)}\n\n{audit.verdict} {audit.scope}\n\n"
-    yield f"Made {show(Kind.moment, audit.at)}. All times are UTC.\n\n"
+    yield f"# Site audit: {text(ReportCell.text, audit.crawl)}\n\n{audit.verdict} {audit.scope}\n\n"
+    yield f"Made {show(ReportCell.moment, audit.at)}. All times are UTC.\n\n"
     yield table([[(column.title, cell(column.kind, value)) for column, value in audit.summary if value is not None]])
     for section in audit.sections:
         found = f": {section.total or 'none'}" if section.severity else ""
@@ -82,10 +87,10 @@ def report_junit(audit: SiteAudit, show: Show) -> Iterator[str]:
     """A test suite for each check. What it found fails, or is skipped if it is only to be known; one test passes where
     there is none."""
     suites = [(section, [*_cases(section, show)]) for section in audit.sections if section.severity]
-    name = escape(show(Kind.text, f"site audit: {audit.crawl}"))
+    name = escape(show(ReportCell.text, f"site audit: {audit.crawl}"))
     sums = _sums([case for _, cases in suites for case in cases])
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="{name}" {sums} time="0">\n'
-    times = f'time="0" timestamp="{show(Kind.moment, audit.at).replace(" ", "T")}"'
+    times = f'time="0" timestamp="{show(ReportCell.moment, audit.at).replace(" ", "T")}"'
     for section, cases in suites:
         yield f' <testsuite name="{section.title}" {_sums(cases)} {times}>\n'
         for outcome, first, *others in cases:
@@ -100,12 +105,14 @@ def report_junit(audit: SiteAudit, show: Show) -> Iterator[str]:
 def _cases(section: Section, show: Show) -> Iterator[tuple[str, ...]]:
     """`failure`, `skipped` or nothing, then name and further words of each test case of a check."""
 
-    def words(kind: Kind, cell: Cell, between: str = ", ") -> str:
-        lines = [(show(Kind.url, url), show(Kind.text, how), said) for url, how, said in named(kind, cell) or ()]
-        told = [f"{url} ({how}: {show(Kind.text, said)})" if how else url for url, how, said in lines]
+    def words(kind: ReportCell, cell: Cell, between: str = ", ") -> str:
+        lines = [
+            (show(ReportCell.url, url), show(ReportCell.text, how), said) for url, how, said in named(kind, cell) or ()
+        ]
+        told = [f"{url} ({how}: {show(ReportCell.text, said)})" if how else url for url, how, said in lines]
         return between.join(told) or show(kind, cell)
 
-    outcome = "skipped" if section.severity is Severity.notice else "failure"
+    outcome = "skipped" if section.severity is FindingSeverity.notice else "failure"
     if not section.rows:
         yield "", "none"
     for row in section.cells:
@@ -119,3 +126,112 @@ def _cases(section: Section, show: Show) -> Iterator[tuple[str, ...]]:
 def _sums(cases: Sequence[tuple[str, ...]]) -> str:
     count = [case[0] for case in cases].count
     return f'tests="{len(cases)}" failures="{count("failure")}" errors="0" skipped="{count("skipped")}"'
+
+
+_SIGNS = {FindingSeverity.fault: "✗", FindingSeverity.warning: "!", FindingSeverity.notice: "i", None: "✓"}
+_NUMBERS = {ReportCell.count, ReportCell.bytes, ReportCell.ms}
+_FAILURES = {code.name for code in FAILURES}
+_BAR = """<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" class="{outcome}">\
+<rect width="{width:.2f}" height="10"/></svg>"""
+_HEAD = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark">
+<title>Site audit: {crawl}</title>
+<style>{style}</style>
+</head><body>
+<header><h1>Site audit: <bdi>{crawl}</bdi></h1>
+<p><b>{verdict}</b> {scope}</p></header>
+<main>
+"""
+_CHECKS = """</dl>
+<table class="checks"><caption>What was checked</caption>
+<thead><tr><th scope="col">check</th><th scope="col" class="n">found</th><th scope="col">as</th></tr></thead>
+"""
+
+
+def report_html(audit: SiteAudit, show: Show) -> Iterator[str]:
+    """The file, piece by piece."""
+    style = Path(__file__).with_name("report.css").read_text(encoding="ascii")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    crawl = escape(show(ReportCell.text, audit.crawl))
+    yield _HEAD.format(digest=digest, style=style, crawl=crawl, verdict=audit.verdict, scope=audit.scope)
+    yield from _summary(audit, show)
+    for section in audit.sections:
+        if section.rows:
+            yield from _section(section, show)
+    made = f"Made {show(ReportCell.moment, audit.at)} by tui-crawler {__version__}. All times are UTC."
+    yield f"</main>\n<footer><p>{made}</p></footer>\n</body>\n</html>\n"
+
+
+def _summary(audit: SiteAudit, show: Show) -> Iterator[str]:
+    yield '<section aria-labelledby="summary"><h2 id="summary">Summary</h2>\n<dl>\n'
+    for column, cell in audit.summary:
+        if cell is not None:
+            yield f"<div><dt>{column.title}</dt><dd>{show(column.kind, cell)}</dd></div>\n"
+    yield _CHECKS
+    for section in audit.sections:
+        if section.severity:
+            severity = section.severity if section.total else None
+            word = severity or "none"
+            title = f'<a href="#{section.key}">{section.title}</a>' if section.rows else section.title
+            yield f'<tr><th scope="row">{title}</th><td class="n">{show(ReportCell.count, section.total)}</td>'
+            yield f'<td class="{word}"><span aria-hidden="true">{_SIGNS[severity]}</span> {word}</td></tr>\n'
+    yield "</table></section>\n"
+
+
+def _section(section: Section, show: Show) -> Iterator[str]:
+    level = section.severity
+    sign = f'<span class="{level}" aria-hidden="true">{_SIGNS[level]}</span> ' if level else ""
+    yield f'<section aria-labelledby="{section.key}"><h2 id="{section.key}">{sign}{section.title}</h2>\n'
+    total = show(ReportCell.count, section.total)
+    listed = f"The first {len(section.rows)} of {total}." if section.left_out else f"All {total}." if level else ""
+    yield f'<table role="table"><caption>{escape(section.says)} <b>{listed}</b></caption>\n'
+    classes = ["bar" if one.bar else "n" if one.kind in _NUMBERS else "" for one in section.columns]
+    yield '<thead role="rowgroup"><tr role="row">'
+    for one, column in zip(classes, section.columns, strict=True):
+        yield f'<th role="columnheader" scope="col" class="{one}">{column.title}</th>'
+    yield '</tr></thead>\n<tbody role="rowgroup">\n'
+    most = max((cell for row in section.cells for column, cell in row if column.bar), default=0) or 1
+    for row in section.cells:
+        yield '<tr role="row">'
+        for place, (column, cell) in enumerate(row):
+            inner = _cell(column.kind, cell, show)
+            if column.bar:
+                inner += _BAR.format(width=100 * cell / most, outcome="fault" if row[0][1] in _FAILURES else "")
+            tag, role = ("td", "cell") if place else ("th", "rowheader")
+            yield f'<{tag} role="{role}" data-label="{column.title}" class="{classes[place]}">{inner}</{tag}>'
+        yield "</tr>\n"
+    yield "</tbody></table></section>\n"
+
+
+def _cell(kind: ReportCell, cell: Cell, show: Show) -> str:
+    lines = named(kind, cell)
+    if lines is not None:
+        links = [_link(*line, show) for line in lines]
+        tag = "ol" if kind is ReportCell.urls else "ul"
+        return links[0] if kind is ReportCell.url else f"<{tag}>{''.join(f'<li>{link}</li>' for link in links)}</{tag}>"
+    if kind is ReportCell.series:
+        return _line(cell)
+    shown = escape(show(kind, cell))
+    tag = "code" if kind is ReportCell.exit_code else "span" if kind in _NUMBERS else "bdi"
+    mark = ' class="fault"' if kind is ReportCell.exit_code and cell in _FAILURES else ""
+    return f"<{tag}{mark}>{shown}</{tag}>" if shown else ""
+
+
+def _link(url: str | None, how: str, said: str, show: Show) -> str:
+    shown, href = escape(show(ReportCell.url, url)), escape(link_of(url))
+    link = f'<a href="{href}" rel="noreferrer noopener nofollow">{shown}</a>' if href else f"<bdi>{shown}</bdi>"
+    kind = f' <span class="kind">{escape(show(ReportCell.text, how))}</span>' if how else ""
+    return f"{link}{kind} <q><bdi>{escape(show(ReportCell.text, said))}</bdi></q>" if said else link + kind
+
+
+def _line(counts: Sequence[int]) -> str:
+    most = max(counts, default=0)
+    points = "".join(f"V{20 - 20 * count / (most or 1):.1f}H{place}" for place, count in enumerate(counts, 1))
+    return (
+        f'<svg class="line" viewBox="0 0 {len(counts)} 20" preserveAspectRatio="none" role="img" '
+        f'aria-label="requests over time, {most} at most in one of {len(counts)} spans">'
+        f'<path d="M0 20{points}V20Z"/></svg>'
+    )

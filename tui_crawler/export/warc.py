@@ -29,10 +29,10 @@ from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]  # the 
 from tui_crawler import __version__
 from tui_crawler.domain.url import MASK
 from tui_crawler.export.output import Output
-from tui_crawler.export.sheet import without_surrogates
+from tui_crawler.export.text_rows import without_surrogates
 
 if TYPE_CHECKING:
-    from tui_crawler.storage.export_reports import StoredBody
+    from tui_crawler.storage.reports.export import StoredBody
 
 _FORMAT = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 _DESCRIPTION = "bodies are stored decoded; what the server said of their coding and length is in X-Crawler- fields"

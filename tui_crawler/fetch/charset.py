@@ -46,6 +46,7 @@ FALLBACK = "windows-1252"
 _PRESCAN_BYTES = 64 * 1024  # WHATWG asks for 1024; later ones make browsers begin again
 _SAMPLE_BYTES = 8192
 _SLICE_BYTES = 256 * 1024
+_NO_ESCAPE = re.compile(rb"\x1b(?!\([BJ]|\$[@B])")
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 _SPACE = rb"\t\n\x0c\r "
@@ -222,9 +223,16 @@ def _without_bom(data: bytes, name: str) -> bytes:
 
 def _slices(data: bytes, name: str) -> Iterator[bytes]:
     """Decoded in slices, because one call over some MiB of illegal bytes holds the interpreter for half a second."""
-    decoder = codecs.getincrementaldecoder(_CODECS.get(name, name))("replace")
+    codec = _CODECS.get(name, name)
+    decoder = codecs.getincrementaldecoder(codec)("replace")
     for at in range(0, len(data), _SLICE_BYTES):
-        yield decoder.decode(data[at : at + _SLICE_BYTES]).encode("utf-8", "replace")
+        part = data[at : at + _SLICE_BYTES]
+        try:
+            text = decoder.decode(part)
+        except UnicodeError:  # what it holds back of ISO-2022-JP has no end, and for that it knows no replacement
+            decoder.reset()
+            text = _NO_ESCAPE.sub(b"", part).decode(codec, "replace")
+        yield text.encode("utf-8", "replace")
     yield decoder.decode(b"", True).encode("utf-8", "replace")
 
 

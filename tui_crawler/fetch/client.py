@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from tui_crawler.domain.attempt import Exchange, FetchRequest, Reading
-from tui_crawler.domain.data_rule import DataRule
+from tui_crawler.domain.content_kind import DataRule
 from tui_crawler.domain.moment import Moment, read_moment
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.address_guard import AddressGuard, bare_host, is_address

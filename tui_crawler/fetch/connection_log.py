@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import httpcore
 
 
-class Step(Enum):
+class ConnectionStep(Enum):
     """A step of making a connection."""
 
     dns = "dns"
@@ -57,7 +57,7 @@ class ConnectionLog:
     the newest of its answer came to the socket; `waited_ms` is of exchanges before it (with a proxy).
     """
 
-    took: dict[Step, int] = field(default_factory=dict)
+    took: dict[ConnectionStep, int] = field(default_factory=dict)
     reused: bool | None = None
     remote_address: str = ""
     asked: Moment | None = None
@@ -69,7 +69,7 @@ class ConnectionLog:
         look-up of the name; None without an answer."""
         if self.asked is None or self.heard is None:
             return None
-        made = self.took.get(Step.connect, 0) + self.took.get(Step.tls, 0)
+        made = self.took.get(ConnectionStep.connect, 0) + self.took.get(ConnectionStep.tls, 0)
         return made + self.waited_ms + self.heard.mono_ms - self.asked.mono_ms
 
 
@@ -98,7 +98,7 @@ class ConnectionLogs:
             del self._of_tasks[task]
 
     @contextmanager
-    def timing(self, step: Step) -> Iterator[Lap]:
+    def timing(self, step: ConnectionStep) -> Iterator[Lap]:
         """Adds how long this takes, however it ends. Behind a proxy there may be two TLS handshakes: their sum."""
         began = self._now().mono_ms
         lap = Lap()

@@ -15,7 +15,7 @@ import re2
 from lxml import etree
 
 from tui_crawler.domain.attempt import DataValue
-from tui_crawler.domain.data_rule import DataRule
+from tui_crawler.domain.content_kind import DataRule
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.headers import clean_message
 from tui_crawler.fetch.limits import FetchLimits
@@ -58,13 +58,17 @@ class DataBlocks:
         for rule in rules:
             self._by_host.setdefault(rule.host, []).append(_Query(rule))
 
-    def harvest(self, host: str, study: Study, out_of_time: Callable[[], bool]) -> Harvest | None:
+    def has_rules(self, host: str) -> bool:
+        """Whether any rule holds for a host."""
+        return host in self._by_host
+
+    def harvest(self, host: str, study: Study, out_of_time: Callable[[], bool]) -> DataReader | None:
         """The work that the rules of a host have with a page, still to be done; None when there is none."""
         queries = [query for query in self._by_host.get(host, ()) if query.fits(study)]
-        return Harvest(queries, study, self._limits, out_of_time) if queries else None
+        return DataReader(queries, study, self._limits, out_of_time) if queries else None
 
 
-class Harvest:
+class DataReader:
     """The rules of one page at work. What is found may be read at any time, by another thread too."""
 
     def __init__(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from tui_crawler.fetch.directives import RobotsDirectives, robots_content
 from tui_crawler.fetch.links import clean_text
+from tui_crawler.fetch.plain_html import PlainTag
 
-Element = Any  # an lxml element; lxml ships no types
+Element = Any  # an lxml element (lxml ships no types), or the attributes of a `PlainTag`
 
 _TITLE_PARENTS = frozenset({"head", "body", "html"})  # not svg, where a title is a tooltip
 _ATOM = "{http://www.w3.org/2005/Atom"
@@ -29,11 +31,19 @@ class Statements:
 
 def html_statements(root: Element, product_token: str) -> Statements:
     """The statements of an HTML document; the first of each counts, robots directives add up."""
+    return _said_by(((element.tag, element) for element in root.iter("title", "base", "link", "meta")), product_token)
+
+
+def plain_statements(tags: Iterable[PlainTag], product_token: str) -> Statements:
+    """The same of one that was read without a tree."""
+    return _said_by(((name, source) for name, _, source in tags if name != "a"), product_token)
+
+
+def _said_by(elements: Iterable[tuple[str, Element]], product_token: str) -> Statements:
     title = base = canonical = refresh = ""
     robots = RobotsDirectives()
     names = ("robots", product_token.lower())
-    for element in root.iter("title", "base", "link", "meta"):
-        tag = element.tag
+    for tag, element in elements:
         if tag == "meta":
             content = element.get("content") or ""
             if (element.get("name") or "").strip().lower() in names:
@@ -45,8 +55,8 @@ def html_statements(root: Element, product_token: str) -> Statements:
                 canonical = element.get("href") or ""
         elif tag == "base":
             base = base or element.get("href") or ""
-        elif not title and _parent_name(element) in _TITLE_PARENTS:
-            title = clean_text((element.text or ""), _LONGEST_TITLE)
+        elif tag == "title" and not title:
+            title = clean_text(_title_text(element), _LONGEST_TITLE)
     return Statements(title, base, canonical, refresh, robots)
 
 
@@ -68,9 +78,15 @@ def feed_statements(root: Element) -> Statements:
     return Statements()
 
 
+def _title_text(element: Element) -> str:
+    if isinstance(element, dict):
+        return str(element[""])
+    return (element.text or "") if _parent_name(element) in _TITLE_PARENTS else ""
+
+
 def _is_for_scriptless(element: Element) -> bool:
     """Whether an element stands in `noscript`: such refreshes lead away from the page that is meant."""
-    return next(element.iterancestors("noscript"), None) is not None
+    return not isinstance(element, dict) and next(element.iterancestors("noscript"), None) is not None
 
 
 def _parent_name(element: Element) -> str:

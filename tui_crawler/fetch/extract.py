@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from tui_crawler.domain.attempt import OTHER, Exchange, Reading, Validation
-from tui_crawler.domain.data_rule import DataRule
+from tui_crawler.domain.attempt import Exchange, Reading, Validation
+from tui_crawler.domain.content_kind import OTHER, DataRule
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.url import CrawlUrl, LinkResolver, SiteLinks
 from tui_crawler.fetch.data_blocks import DataBlocks
 from tui_crawler.fetch.headers import clean_message, content_type
@@ -39,7 +40,8 @@ class PageReader:
     """Reads bodies; those over `parse_inline_bytes` one at a time in a thread. `timer` counts seconds.
 
     `data_rules` hold for the pages of their hosts, `validate_kinds` of html, xml, rss, css are validated:
-    both `later` for the kinds named there, whose bodies are stored. Raises BadDataRule.
+    both `later` for the kinds named there, whose bodies are stored. Of pages that are known already (`is_known`)
+    nothing else is wanted. Raises BadDataRule.
     """
 
     def __init__(
@@ -51,9 +53,11 @@ class PageReader:
         data_rules: Sequence[DataRule] = (),
         validate_kinds: frozenset[str] = VALIDATED_KINDS,
         later: frozenset[str] = frozenset(),
+        is_known: bool = False,
     ) -> None:
         self.setup = ReaderSetup(limits, product_token, {"data_rules": data_rules, "validate_kinds": validate_kinds})
         self._later = later
+        self._is_known = is_known
         self._limits = limits
         self._product_token = product_token
         self._timer = timer
@@ -65,13 +69,16 @@ class PageReader:
     async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:
         """What a body says. Never raises for what it holds: then the code is local_processing_error."""
         body = exchange.body
-        is_small = len(body) <= self._limits.parse_inline_bytes and body.count(b"<") <= self._limits.parse_inline_tags
+        tags = body.count(b"<")
+        is_small = len(body) <= self._limits.parse_inline_bytes and tags <= self._limits.parse_inline_tags
         if sitemap:
             return await self._sitemap(url, exchange, is_small and not is_gzip(exchange.body))
         if is_small:
-            study = self._read(url, exchange)
+            study = self._read(url, exchange, tags)
         else:
-            read = await self._in_thread(lambda: self._read(url, exchange), self._limits.parse_deadline_ms * GRACE)
+            read = await self._in_thread(
+                lambda: self._read(url, exchange, tags), self._limits.parse_deadline_ms * GRACE
+            )
             if read is None:
                 return _given_up(exchange)
             study = read
@@ -94,10 +101,13 @@ class PageReader:
         except Exception as error:  # whatever the bytes did to a parser, the crawl goes on
             return _failed(error)
 
-    def _read(self, url: CrawlUrl, exchange: Exchange) -> Study:
+    def _read(self, url: CrawlUrl, exchange: Exchange, tags: int) -> Study:
         out_of_time = self._until(self._limits.parse_deadline_ms)
+        tree = self._data_blocks.has_rules(url.host)
+        markup_only = self._is_known and not tree and tags <= self._limits.max_tags
         try:
-            return PageReading(url, exchange, self._limits, self._product_token, self._site, out_of_time).read()
+            reading = PageReading(url, exchange, self._limits, self._product_token, self._site, out_of_time, tags, tree)
+            return reading.read(markup_only=markup_only)
         except Exception as error:  # as above
             return Study(_failed(error), LinkResolver(url.href))
 
@@ -123,7 +133,7 @@ class PageReader:
             return None
         if is_small and is_quick(study):
             validation = validate(study, self._until(limits.validate_inline_ms))
-            if validation is not None:
+            if validation is not None or limits.validate_inline_ms >= limits.validate_deadline_ms:
                 return validation
         out_of_time = self._until(limits.validate_deadline_ms)
         return await self._in_thread(lambda: validate(study, out_of_time), limits.validate_deadline_ms * GRACE)

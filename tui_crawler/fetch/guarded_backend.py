@@ -11,7 +11,7 @@ from typing import Any
 import httpcore
 
 from tui_crawler.fetch.address_guard import AddressGuard, bare_host, is_address
-from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, Step
+from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, ConnectionStep
 from tui_crawler.fetch.resolve import Resolver, is_out_of_descriptors
 
 SocketOption = (
@@ -72,7 +72,7 @@ class WatchedStream(httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109 (httpcore's signature)
     ) -> httpcore.AsyncNetworkStream:
         """The same connection under TLS; the name that is verified stays the host's, not the address."""
-        with self._logs.timing(Step.tls) as lap:
+        with self._logs.timing(ConnectionStep.tls) as lap:
             inner = await self._inner.start_tls(ssl_context, server_hostname, timeout)
             lap.stream = inner
         return WatchedStream(inner, self.address, self._logs)
@@ -122,7 +122,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         for position, address in enumerate(addresses):
             share = None if deadline is None else (deadline - loop.time()) / (len(addresses) - position)
             try:
-                with self._logs.timing(Step.connect) as lap:
+                with self._logs.timing(ConnectionStep.connect) as lap:
                     inner = await self._inner.connect_tcp(
                         address,
                         port,
@@ -158,7 +158,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
             found: tuple[str, ...] = (bare,)
         else:
             try:
-                with self._logs.timing(Step.dns):
+                with self._logs.timing(ConnectionStep.dns):
                     async with asyncio.timeout(seconds):
                         found = await self._resolve(bare, port)
             except TimeoutError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from tui_crawler.domain.attempt import Headers
 from tui_crawler.domain.url import without_userinfo
@@ -74,6 +75,7 @@ def location_text(value: str) -> str:
         return value
 
 
+@lru_cache(256)  # a server says the same of all its pages
 def content_type(value: str) -> tuple[str, str]:
     """The media type in lower case and the charset label of a Content-Type value; "" for what is not there."""
     mime = _MIME.match(value.strip().lower())

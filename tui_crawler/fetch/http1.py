@@ -16,17 +16,19 @@ import ssl
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
 from enum import Enum
+from functools import lru_cache
 from typing import cast
 
 import httptools
 
+from tui_crawler.domain.attempt import Headers
 from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, bare_host, is_address
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
-from tui_crawler.fetch.connection_log import ConnectionLog, Step
+from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
 from tui_crawler.fetch.headers import RawHeaders, encode_headers
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.resolve import Resolver, is_out_of_descriptors
@@ -413,7 +415,7 @@ class Http1Wire:
             connection.abort()
             return
         self._kept[origin] = connection
-        while len(self._kept) + len(self._in_use.keys() - self._kept.keys()) > self._limits.max_open_origins:
+        while len(self._kept) + sum(one not in self._kept for one in self._in_use) > self._limits.max_open_origins:
             _, oldest = self._kept.popitem(last=False)
             oldest.abort()
 
@@ -475,7 +477,7 @@ class Http1Wire:
             message = f"no address for {host}: {_told(error)}"
             raise TransferFailed(Phase.connect, Trouble.network, message, closed_unanswered=True) from error
         finally:
-            log.took[Step.dns] = self._now().mono_ms - began
+            log.took[ConnectionStep.dns] = self._now().mono_ms - began
         return self._guard.allowed(url.host, found)
 
     async def _connect_to(self, address: str, url: CrawlUrl, log: ConnectionLog, until: float) -> Http1Connection:
@@ -492,7 +494,7 @@ class Http1Wire:
                 silent = connection_log.silent_ms(plain)
             finally:
                 took = max(0, self._now().mono_ms - silent - began)
-                log.took[Step.connect] = log.took.get(Step.connect, 0) + took
+                log.took[ConnectionStep.connect] = log.took.get(ConnectionStep.connect, 0) + took
             log.remote_address = address
             if url.scheme != "https":
                 _, connection = await loop.create_connection(
@@ -513,7 +515,7 @@ class Http1Wire:
                 silent = connection_log.silent_ms(plain)
                 return connection
             finally:
-                log.took[Step.tls] = max(0, self._now().mono_ms - silent - began)
+                log.took[ConnectionStep.tls] = max(0, self._now().mono_ms - silent - began)
         except BaseException:
             plain.close()
             raise
@@ -554,8 +556,14 @@ def _request(call: Call) -> bytes:
     if asked != url.href or not asked.isascii():
         message = f"the client would ask for {asked!r}, not {url.href!r}"
         raise TransferFailed(Phase.connect, Trouble.invalid_target, message)
-    lines = [f"{call.method} {url.target} HTTP/1.1".encode("ascii")]
-    for field, value in encode_headers((*call.headers, *call.secret)):
+    return f"{call.method} {url.target} HTTP/1.1\r\n".encode("ascii") + _fields(call.headers, call.secret)
+
+
+@lru_cache(256)  # an origin is asked with the same ones again and again
+def _fields(headers: Headers, secret: Headers) -> bytes:
+    """Header fields as they are sent, and the end of the head. Raises TransferFailed for what none may hold."""
+    lines = []
+    for field, value in encode_headers((*headers, *secret)):
         if _ILLEGAL.search(value):
             raise TransferFailed(Phase.head, Trouble.local, f"illegal value of {field.decode('ascii')}")
         lines.append(field + b": " + value)

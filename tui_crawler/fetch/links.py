@@ -7,10 +7,12 @@ from typing import Any
 
 from lxml import etree
 
-from tui_crawler.domain.attempt import FoundFragment, FoundLink, LinkKind
-from tui_crawler.domain.url import InvalidUrl, LinkResolver
+from tui_crawler.domain.attempt import FoundFragment, FoundLink
+from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.url import InvalidUrl, LinkResolver, without_fragment, without_userinfo
+from tui_crawler.fetch.plain_html import PlainTag
 
-Element = Any  # an lxml element; lxml ships no types
+Element = Any  # an lxml element (lxml ships no types), or what a `PlainTag` has in its place
 
 _SIMPLE = {
     "a": (LinkKind.a, "href"),
@@ -52,6 +54,7 @@ class LinkCollector:
         self._max_text = max_text
         self._found: dict[tuple[LinkKind, str], FoundLink] = {}
         self._fragments: dict[tuple[str, str], FoundFragment] | None = {} if with_fragments else None
+        self._settled = set[str]()  # of which another anchor says nothing new
         self.invalid = 0
         self.invalid_sample = ""
         self.cut: tuple[str, ...] = ()
@@ -68,33 +71,40 @@ class LinkCollector:
 
     def collect(self, candidates: Iterable[Candidate], out_of_time: Callable[[], bool]) -> None:
         """Takes all candidates; stops, and says so in `cut`, at the bound or when the time is over."""
+        settled = self._settled
         for number, (kind, raw, element) in enumerate(candidates):
             if number % _WORK_BETWEEN_CHECKS == 0 and out_of_time():
                 self.cut = ("deadline",)
                 return
-            if not self._add(kind, raw, element):
+            short = without_fragment(raw) if "#" in raw and self._fragments is None else raw
+            if short in settled and kind is LinkKind.a:
+                continue
+            if not self._add(kind, raw, short, element):
                 self.cut = ("links",)
                 return
         if out_of_time():  # the candidates may have ended for this reason
             self.cut = ("deadline",)
 
-    def _add(self, kind: LinkKind, raw: str, element: Element | None) -> bool:
-        """Whether there was room."""
-        url = self._resolver.resolve(raw)
+    def _add(self, kind: LinkKind, raw: str, short: str, element: Element) -> bool:
+        """Whether there was room; `short` is what of the address counts."""
+        url = self._resolver.resolve(short)
         if isinstance(url, InvalidUrl):
             if self.invalid == 0:
-                self.invalid_sample = url.raw[:_SAMPLE_CHARS]
+                self.invalid_sample = without_userinfo(raw)[:_SAMPLE_CHARS]
             self.invalid += 1
             return True
         key = (kind, url.href)
         known = self._found.get(key)
         if known is None and len(self._found) >= self._max_links:
             return False
-        rel = element.get("rel") if kind is LinkKind.a and element is not None else None
+        is_bare = element is None or element.__class__ is str or kind is not LinkKind.a
+        rel = None if is_bare else element.get("rel")
         nofollow = rel is not None and "nofollow" in rel.lower().split()
         if known is None:
             text = link_text(element, self._max_text)
             self._found[key] = tuple.__new__(FoundLink, (kind, url, text, nofollow))  # half as long as its own way
+            if text and not nofollow and kind is LinkKind.a and self._fragments is None:
+                self._settled.add(short)
         elif (known.nofollow and not nofollow) or not known.text:
             text = known.text or link_text(element, self._max_text)
             self._found[key] = FoundLink(kind, known.url, text, known.nofollow and nofollow)
@@ -121,22 +131,35 @@ def html_candidates(root: Element) -> Iterator[Candidate]:
             if raw is not None and not (raw[:1] in _BEGINS_INLINE and _is_inline(raw)):
                 yield LinkKind.a, raw, element
             continue
-        simple = _SIMPLE.get(tag)
-        if simple is not None:
-            yield from _attribute(simple[0], element, simple[1])
-        elif tag == "img":
-            yield from _attribute(LinkKind.img, element, "src")
-            yield from _srcset(element)
-        elif tag == "link":
-            if "stylesheet" in (element.get("rel") or "").lower().split():
-                yield from _attribute(LinkKind.css, element, "href")
-        elif tag == "video":
-            yield from _attribute(LinkKind.video, element, "src")
-            yield from _attribute(LinkKind.img, element, "poster")
-        elif tag == "source":
-            yield from _source(element)
-        elif (element.get("type") or "").lower() == "image":
-            yield from _attribute(LinkKind.img, element, "src")
+        yield from _of_tag(tag, element)
+
+
+def plain_candidates(tags: Iterable[PlainTag]) -> Iterator[Candidate]:
+    """The same of one that was read without a tree."""
+    for name, raw, source in tags:
+        if name != "a":
+            yield from _of_tag(name, source)
+        elif (source.__class__ is str or "href" in source) and not (raw[:1] in _BEGINS_INLINE and _is_inline(raw)):
+            yield LinkKind.a, raw, source
+
+
+def _of_tag(tag: str, element: Element) -> Iterator[Candidate]:
+    simple = _SIMPLE.get(tag)
+    if simple is not None:
+        yield from _attribute(simple[0], element, simple[1])
+    elif tag == "img":
+        yield from _attribute(LinkKind.img, element, "src")
+        yield from _srcset(element)
+    elif tag == "link":
+        if "stylesheet" in (element.get("rel") or "").lower().split():
+            yield from _attribute(LinkKind.css, element, "href")
+    elif tag == "video":
+        yield from _attribute(LinkKind.video, element, "src")
+        yield from _attribute(LinkKind.img, element, "poster")
+    elif tag == "source":
+        yield from _source(element)
+    elif tag == "input" and (element.get("type") or "").lower() == "image":
+        yield from _attribute(LinkKind.img, element, "src")
 
 
 def _source(element: Element) -> Iterator[Candidate]:
@@ -237,6 +260,10 @@ def link_text(element: Element | None, max_chars: int) -> str:
     """The text of a link, cleaned and cut: of an anchor its content, of a picture or area its `alt`."""
     if element is None:
         return ""
+    if element.__class__ is str:
+        return " ".join(element[: max_chars * 4].split())[:max_chars].rstrip()
+    if isinstance(element, dict):
+        return clean_text((element.get("") or element.get("alt") or "")[: max_chars * 4], max_chars)
     tag = element.tag
     if tag == "a" or tag == _XHTML + "a":
         if not len(element):

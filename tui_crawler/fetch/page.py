@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from tui_crawler.domain.attempt import OTHER, Exchange, LinkKind, Reading, RedirectSource, ValidationError
+from tui_crawler.domain.attempt import Exchange, Reading, RedirectSource, ValidationError
+from tui_crawler.domain.content_kind import OTHER, LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, LinkResolver, SiteLinks, normalise
 from tui_crawler.fetch.charset import choose_encoding, encoding_of_label, first_illegal_byte, to_utf8
 from tui_crawler.fetch.directives import canonical_in_header, refresh_target, x_robots_tag
-from tui_crawler.fetch.document import Statements, feed_statements, feed_type, html_statements
+from tui_crawler.fetch.document import Statements, feed_statements, feed_type, html_statements, plain_statements
 from tui_crawler.fetch.headers import content_type, first_value, location_text, values_of
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.links import (
@@ -19,8 +20,10 @@ from tui_crawler.fetch.links import (
     anchor_names,
     feed_candidates,
     html_candidates,
+    plain_candidates,
     xml_candidates,
 )
+from tui_crawler.fetch.plain_html import may_be_deep, plain_tags
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML, kind_of
 from tui_crawler.fetch.stylesheet import inline_style_links, may_hold_links, stylesheet_links
 from tui_crawler.fetch.tree import (
@@ -61,7 +64,8 @@ class _Content:
 
 
 class PageReading:
-    """Reads one body, once. `out_of_time` is asked between pieces of work."""
+    """Reads one body, once. `out_of_time` is asked between pieces of work. `tags`: so many it may have; `with_tree`:
+    somebody wants its tree."""
 
     def __init__(
         self,
@@ -71,7 +75,11 @@ class PageReading:
         product_token: str,
         site: SiteLinks,
         out_of_time: Callable[[], bool],
+        tags: int,
+        with_tree: bool,
     ) -> None:
+        self._needs_tree = with_tree or limits.check_fragments or tags > limits.max_tags
+        self._tags = tags
         self._url = url
         self._exchange = exchange
         self._limits = limits
@@ -80,8 +88,8 @@ class PageReading:
         self._out_of_time = out_of_time
         self._incomplete: dict[str, None] = {}
 
-    def read(self) -> Study:
-        """The reading of the body. May raise what a parser raises."""
+    def read(self, *, markup_only: bool = False) -> Study:
+        """The reading of the body; `markup_only`: of HTML only what it is. May raise what a parser raises."""
         mime, label = content_type(self._exchange.header("Content-Type"))
         body = self._exchange.body
         kind = OTHER if self._exchange.exit_code is not ExitCode.file_ingested else kind_of(mime, body)
@@ -93,7 +101,8 @@ class PageReading:
             self._note(("input",))
         charset = choose_encoding(body, kind, label)
         markup = to_utf8(body, charset)
-        content = self._content(kind, mime, markup.replace(b"\0", b""))
+        is_enough = markup_only and kind == HTML and mime != XHTML_TYPE
+        content = _Content() if is_enough else self._content(kind, mime, markup.replace(b"\0", b""))
         base = normalise(content.said.base, self._url.href) if content.said.base else self._url
         resolver = self._resolver(base if isinstance(base, CrawlUrl) else self._url)
         wanted = self._limits.check_fragments
@@ -114,6 +123,9 @@ class PageReading:
             text = markup.decode("utf-8")
             return _Content(candidates=_without_elements(stylesheet_links(text, self._out_of_time)))
         if kind == HTML and mime != XHTML_TYPE:
+            plain = None if self._needs_tree or may_hold_links(markup) else plain_tags(markup, self._limits)
+            if plain is not None and not may_be_deep(markup, self._tags):
+                return _Content(plain_statements(plain, self._token), plain_candidates(plain))
             return self._html(parse_html(markup, self._limits, self._out_of_time), markup)
         parsed = parse_xml(markup, self._limits, self._out_of_time)
         root = parsed.root
@@ -152,7 +164,7 @@ class PageReading:
         headers = self._exchange.headers
         robots = said.robots | x_robots_tag(values_of(headers, "X-Robots-Tag"), self._token)
         canonical = self._target(resolver, said.canonical) or self._target(
-            self._resolver(self._url), canonical_in_header(values_of(headers, "Link"))
+            None, canonical_in_header(values_of(headers, "Link"))
         )
         refresh, source = self._refresh(resolver, said.refresh)
         return Reading(
@@ -176,10 +188,10 @@ class PageReading:
     def _refresh(self, resolver: LinkResolver, in_document: str) -> tuple[CrawlUrl | None, RedirectSource | None]:
         """Where a refresh leads; one that leads to this page again only reloads it."""
         in_header = refresh_target(location_text(first_value(self._exchange.headers, "Refresh") or ""))
-        by_header = self._target(self._resolver(self._url), in_header or "")
+        by_header = self._target(None, in_header)
         if by_header is not None and by_header != self._url:
             return by_header, RedirectSource.refresh_header
-        by_document = self._target(resolver, refresh_target(in_document) or "")
+        by_document = self._target(resolver, refresh_target(in_document))
         if by_document is not None and by_document != self._url:
             return by_document, RedirectSource.meta_refresh
         return None, None
@@ -187,10 +199,11 @@ class PageReading:
     def _resolver(self, base: CrawlUrl) -> LinkResolver:
         return LinkResolver(base, self._limits.max_url_length, site=self._site)
 
-    def _target(self, resolver: LinkResolver, raw: str) -> CrawlUrl | None:
-        if not raw.strip():
+    def _target(self, resolver: LinkResolver | None, raw: str) -> CrawlUrl | None:
+        """What is written in the document (by its resolver) or, None, in the header leads to."""
+        if not raw or raw.isspace():
             return None
-        url = resolver.resolve(raw)
+        url = (resolver or self._resolver(self._url)).resolve(raw)
         return url if isinstance(url, CrawlUrl) else None
 
     def _title(self, title: str) -> str:

@@ -16,26 +16,21 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import zstandard
 
-from tui_crawler.domain.attempt import (
-    OTHER,
-    DataValue,
-    Exchange,
-    Reading,
-    Validation,
-    ValidationError,
-    WaitingDocument,
-)
+from tui_crawler.domain.attempt import DataValue, Exchange, Reading, Validation, ValidationError, WaitingDocument
+from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.fetch.extract import GRACE, PageReader, ReaderSetup
+from tui_crawler.fetch.limits import FetchLimits
 
 _LOW_PRIORITY = 19
+_DECOMPRESSOR = zstandard.ZstdDecompressor()  # to make one takes as long as a page takes to decompress
 _AT_ONCE = 8
 _KNOWN = 1_000
 _LONGEST_S = 3_600.0  # a body that takes no processor time either
@@ -48,7 +43,7 @@ async def read_again(reader: PageReader, document: WaitingDocument) -> Reading:
     url = normalise(document.url)
     if not isinstance(url, CrawlUrl):
         raise TypeError(f"not a URL: {document.url!r}")
-    with zstandard.ZstdDecompressor().stream_reader(document.packed) as stream:
+    with _DECOMPRESSOR.stream_reader(document.packed) as stream:
         body = stream.read(min(document.size, reader.setup.limits.max_body_bytes))
     headers = (("Content-Type", f"{document.content_type}; charset={document.charset}"),)
     exchange = Exchange((), ExitCode.file_ingested, 200, 0, headers=headers, body=body)
@@ -151,8 +146,8 @@ def main() -> None:
 
 async def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
     setup: ReaderSetup = pickle.load(questions)  # noqa: S301  our parent made it
-    limits = replace(setup.limits, max_links=1, check_fragments=False)  # they are known already
-    reader = PageReader(limits, setup.product_token, time.process_time, **setup.tasks)
+    limits = _limits(setup.limits)
+    reader = PageReader(limits, setup.product_token, time.process_time, is_known=True, **setup.tasks)
     asyncio.get_running_loop().time = time.process_time  # type: ignore[method-assign]
     cpu_s = GRACE * (limits.validate_deadline_ms + limits.data_deadline_ms) // 1000 + _SPARE_CPU_S
     answers.write(b"ready\n")
@@ -177,6 +172,18 @@ async def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
                     break
             answers.write(json.dumps([is_fresh, *said]).encode() + b"\n")
             answers.flush()
+
+
+def _limits(limits: FetchLimits) -> FetchLimits:
+    """Links are known already, and nobody waits for this event loop: only what cannot be stopped needs a thread."""
+    return replace(
+        limits,
+        max_links=1,
+        check_fragments=False,
+        parse_inline_bytes=limits.max_body_bytes,
+        parse_inline_tags=limits.max_body_bytes,
+        validate_inline_ms=limits.validate_deadline_ms,
+    )
 
 
 def _as_json(found: Reading) -> list[Any]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tui_crawler.domain.attempt import LinkKind
+from tui_crawler.domain.content_kind import LinkKind
 
 Element = Any  # an lxml element; lxml ships no types
 StyleLink = tuple[LinkKind, str]
@@ -82,6 +82,8 @@ def inline_style_links(root: Element, out_of_time: Callable[[], bool]) -> Iterat
 
 def may_hold_links(markup: bytes) -> bool:
     """Whether it is worth looking for inline styles in an HTML document."""
+    if b"(" not in markup and b"@" not in markup:
+        return False
     lowered = markup.lower()
     return b"url(" in lowered or b"@import" in lowered
 

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, RequestRecord
+from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, RequestRecord, first_values
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.url import MASK, CrawlUrl, InvalidUrl, normalise
@@ -23,7 +23,7 @@ from tui_crawler.fetch.classify import (
     exit_code_of_trouble,
 )
 from tui_crawler.fetch.coding import ACCEPT_ENCODING, BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding
-from tui_crawler.fetch.connection_log import ConnectionLog, Step
+from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
 from tui_crawler.fetch.headers import (
     RawHeaders,
     block_bytes,
@@ -31,7 +31,6 @@ from tui_crawler.fetch.headers import (
     content_codings,
     content_type,
     decode_headers,
-    first_value,
     location_text,
     retry_after_ms,
     same_etag,
@@ -57,55 +56,49 @@ class Call:
     secret: Headers = field(default=(), repr=False)
 
 
-class Answer(Protocol):
+class ResponseHead(Protocol):
     """A response whose head has come."""
 
     @property
     def status(self) -> int:
         """The status code, 100 to 999."""
-        ...
 
     @property
     def headers(self) -> RawHeaders:
         """The header fields as bytes."""
-        ...
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body as it is sent (still coded). Raises TransferFailed."""
-        ...
 
     async def close(self) -> None:
         """Ends the exchange; a body that was not read to its end closes the connection."""
-        ...
 
 
 class Wire(Protocol):
     """An HTTP client that follows nothing, keeps nothing and decodes nothing."""
 
-    async def open(self, call: Call, log: ConnectionLog) -> Answer:
+    async def open(self, call: Call, log: ConnectionLog) -> ResponseHead:
         """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed."""
-        ...
 
     async def forget(self, origin: str) -> None:
         """Closes the connections kept for an origin."""
-        ...
 
     async def close(self) -> None:
         """Closes all connections that are kept."""
-        ...
 
 
 @dataclass(slots=True)
 class _Progress:
     """How far one request has come; kept outside, so that a deadline does not lose it.
 
-    `in_vain`: more was waited for than came.
+    `fields` are the first values of its headers; `in_vain`: more was waited for than came.
     """
 
     sent: Moment
     head: Moment | None = None
     status: int | None = None
     headers: Headers = ()
+    fields: dict[str, str] = field(default_factory=dict)
     connection: ConnectionLog = field(default_factory=ConnectionLog)
     wire_bytes: int = 0
     cut: tuple[str, ...] = ()
@@ -186,25 +179,25 @@ class Transfer:
             fields.append(("If-None-Match", request.conditional_etag))
         if request.conditional_since:
             fields.append(("If-Modified-Since", request.conditional_since))
-        replaced = {name.lower() for name, _ in secret}
-        return tuple(one for one in fields if one[0].lower() not in replaced)
+        if secret:
+            replaced = {name.lower() for name, _ in secret}
+            fields = [one for one in fields if one[0].lower() not in replaced]
+        return tuple(fields)
 
     def _exchange(
         self, progress: _Progress, ending: _Ending, records: tuple[RequestRecord, ...], ended: Moment
     ) -> Exchange:
-        headers = progress.headers
-        retry_after = first_value(headers, "Retry-After")
-        date = first_value(headers, "Date")
+        fields = progress.fields
         return Exchange(
             requests=records,
             exit_code=ending.exit_code,
             http_status=progress.status,
             response_ms=progress.took_ms(ended),
-            headers=headers,
+            headers=progress.headers,
             body=ending.body,
             wire_bytes=progress.wire_bytes,
             location=ending.location,
-            retry_after_ms=retry_after_ms(retry_after, date, ended.wall_ms),
+            retry_after_ms=retry_after_ms(fields.get("retry-after"), fields.get("date"), ended.wall_ms),
             message=clean_message(ending.message),
             cut=progress.cut,
             left_size=progress.left_size,
@@ -228,24 +221,25 @@ class Transfer:
             message = f"not complete after {self._limits.total_timeout_ms} ms"
             return _failed(phase, Trouble.timeout, TransferFailed(phase, Trouble.timeout, message))
 
-    async def _read_answer(self, request: FetchRequest, answer: Answer, progress: _Progress) -> _Ending:
+    async def _read_answer(self, request: FetchRequest, answer: ResponseHead, progress: _Progress) -> _Ending:
         progress.head = progress.connection.heard or self._now()
         progress.headers, cut = decode_headers(answer.headers, self._limits.max_header_bytes)
+        fields = progress.fields = first_values(progress.headers)
         progress.status = answer.status
         if cut:
             progress.cut = ("headers",)
             size = block_bytes(answer.headers)
             message = f"header block of {size} bytes, more than {self._limits.max_header_bytes}"
             raise TransferFailed(Phase.head, Trouble.protocol, message)
-        location = self._location(request.url, progress.headers)
+        location = self._location(request.url, fields.get("location"))
         code = exit_code_of_status(
             answer.status,
             conditional=bool(request.conditional_etag or request.conditional_since),
-            same_etag=same_etag(request.conditional_etag, first_value(progress.headers, "ETag") or ""),
+            same_etag=same_etag(request.conditional_etag, fields.get("etag", "")),
             location=location,
         )
         if code is ExitCode.file_ingested and request.method != "HEAD":
-            if not request.any_kind and is_other(content_type(first_value(progress.headers, "Content-Type") or "")[0]):
+            if not request.any_kind and is_other(content_type(fields.get("content-type", ""))[0]):
                 return await self._leave_body(answer, progress)
             return _Ending(code, body=await self._read_body(request, answer, progress))
         if answer.status >= 200:
@@ -253,23 +247,24 @@ class Transfer:
         target = location if isinstance(location, CrawlUrl) and code in _REDIRECTS else None
         return _Ending(code, _explain(code, answer.status, location), location=target)
 
-    def _location(self, url: CrawlUrl, headers: Headers) -> CrawlUrl | InvalidUrl | None:
-        value = first_value(headers, "Location")
+    def _location(self, url: CrawlUrl, value: str | None) -> CrawlUrl | InvalidUrl | None:
         if value is None:
             return None
         if not value.strip():
             return InvalidUrl(value, "is empty")
         return normalise(location_text(value), url.href, self._limits.max_url_length)
 
-    async def _read_body(self, request: FetchRequest, answer: Answer, progress: _Progress) -> bytes:
+    async def _read_body(self, request: FetchRequest, answer: ResponseHead, progress: _Progress) -> bytes:
         """The decoded body, within bounds. Raises TransferFailed."""
         max_bytes = request.max_body_bytes if request.max_body_bytes is not None else self._limits.max_body_bytes
-        codings = content_codings(values_of(progress.headers, "Content-Encoding"))
+        fields = progress.fields
+        coded = "content-encoding" in fields
+        codings = content_codings(values_of(progress.headers, "Content-Encoding")) if coded else ()
         if len(codings) > self._limits.max_codings:
             message = f"{len(codings)} content codings, more than {self._limits.max_codings}"
             raise TransferFailed(Phase.body, Trouble.coding, message)
         if not request.truncate:
-            self._refuse_announced(progress.headers, self._limits.max_wire_bytes if codings else max_bytes)
+            self._refuse_announced(fields, self._limits.max_wire_bytes if codings else max_bytes)
         try:
             decoder = BodyDecoder(codings, max_bytes, self._limits.max_wire_bytes, truncate=request.truncate)
             await self._feed(decoder, answer, progress)
@@ -284,17 +279,17 @@ class Transfer:
             progress.cut = ("body",)
         return body
 
-    async def _leave_body(self, answer: Answer, progress: _Progress) -> _Ending:
+    async def _leave_body(self, answer: ResponseHead, progress: _Progress) -> _Ending:
         """A body that nobody wants is left where it is, unless it costs less than another connection. One that is
         announced as too large for any page stays that. Raises TransferFailed."""
-        self._refuse_announced(progress.headers, self._limits.max_body_bytes)
-        announced = _announced(progress.headers)
+        self._refuse_announced(progress.fields, self._limits.max_body_bytes)
+        announced = _announced(progress.fields)
         progress.left_size = announced or 0
         if announced is not None and announced <= _CONNECTION_BYTES:
             await self._drain(answer, progress)
         return _Ending(ExitCode.file_ingested)
 
-    async def _feed(self, decoder: BodyDecoder, answer: Answer, progress: _Progress) -> None:
+    async def _feed(self, decoder: BodyDecoder, answer: ResponseHead, progress: _Progress) -> None:
         breath = _Breath()
         async with aclosing(answer.chunks()) as chunks:
             async for chunk in chunks:
@@ -306,14 +301,14 @@ class Transfer:
                     raise BodyTooLarge(f"more than {self._limits.max_wire_bytes} bytes on the wire")
                 await breath.take()
 
-    def _refuse_announced(self, headers: Headers, most: int) -> None:
+    def _refuse_announced(self, fields: dict[str, str], most: int) -> None:
         """Refuses a body by its Content-Length, before any of it is read."""
-        announced = _announced(headers)
+        announced = _announced(fields)
         if announced is not None and announced > most:
             message = f"a body of {announced} bytes was announced, more than {most}"
             raise TransferFailed(Phase.body, Trouble.too_large, message)
 
-    async def _drain(self, answer: Answer, progress: _Progress) -> None:
+    async def _drain(self, answer: ResponseHead, progress: _Progress) -> None:
         """Reads a body nobody wants, if it is small and comes soon, so that the connection can be used again.
 
         What goes wrong here changes nothing: the status has already said how the exchange ended.
@@ -330,11 +325,10 @@ class Transfer:
             progress.in_vain = True
 
 
-def _announced(headers: Headers) -> int | None:
+def _announced(fields: dict[str, str]) -> int | None:
     """The Content-Length of a body that is as long as it says; None where nobody knows (RFC 9112, 6.3)."""
-    text = first_value(headers, "Content-Length") or ""
-    chunked = first_value(headers, "Transfer-Encoding") is not None
-    return None if chunked or not (text.isascii() and text.isdigit()) else int(text[:20])
+    text = fields.get("content-length", "")
+    return None if "transfer-encoding" in fields or not (text.isascii() and text.isdigit()) else int(text[:20])
 
 
 class _Breath:
@@ -399,9 +393,9 @@ def _record(
         remote_address=connection.remote_address,
         request_headers=(*call.headers, *((name, MASK) for name, _ in call.secret)),
         response_headers=progress.headers,
-        dns_ms=connection.took.get(Step.dns),
-        connect_ms=connection.took.get(Step.connect),
-        tls_ms=connection.took.get(Step.tls),
+        dns_ms=connection.took.get(ConnectionStep.dns),
+        connect_ms=connection.took.get(ConnectionStep.connect),
+        tls_ms=connection.took.get(ConnectionStep.tls),
         connection_reused=connection.reused,
     )
 

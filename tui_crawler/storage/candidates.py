@@ -13,26 +13,24 @@ from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import JobRow, job_rows
 from tui_crawler.storage.models import Body, Document, Origin, Page, Url
-from tui_crawler.storage.statements import slot
+from tui_crawler.storage.statements import columns, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 Build = Callable[[], Any]
+
+HEAD = 32
+"""So many pages of a todo list are loaded at a start; a fill takes the others up."""
 
 _CHUNK = 256
 _TODO = (
     Page.id,
     Page.job,
     Url.href,
-    Page.depth,
-    Page.nice,
-    Page.seed,
-    Page.attempts,
-    Page.attempts_remaining,
-    Page.redirect_hops,
-    Page.item_pattern,
-    Page.force,
-    Page.sitemap,
-    Page.last_contentful_at,
+    *columns(
+        Page,
+        """depth nice seed attempts attempts_remaining redirect_hops item_pattern force sitemap
+last_contentful_at""",
+    ),
     Document.stored_at,
     Document.etag,
     Document.last_modified,
@@ -44,11 +42,15 @@ def candidates(
     transaction: Transaction, claim: Claim, origin: str, now: int, limit: int, first_fill: bool
 ) -> Candidates:
     """Up to `limit` pages in the order (nice + attempts, not_before, age) over all jobs; seeds come first in the
-    first fill of a run. Pages of jobs that are held, or not taken by this session, are none of them.
+    first fill of a run. Pages of jobs that are held, or not taken by this session, are none of them. What is left of a
+    todo list that was loaded in part comes before all else, whole.
     """
     row = transaction.one(_origin_id, {"origin": clean(origin)})
     if row is None:
         return Candidates(())
+    if row[0] in claim.in_part and (listed := _listed_pages(transaction, claim, row[0], -1)):
+        claim.in_part.discard(row[0])
+        return Candidates(listed)
     jobs = job_rows(transaction)
     free = [job for job in jobs if job.is_free(claim)]
     due = _due_bounds(claim, now)
@@ -89,6 +91,19 @@ def awake(transaction: Transaction, claim: Claim, origins: Sequence[str], now: i
                 values = [*places, job.job_id, due.crawled_before, due.fresh_before, now, claim.run_id]
                 found.update(row[0] for row in transaction.all_of(_with_due, len(places), values))
     return tuple(origin for origin in origins if clean(origin) in found)
+
+
+def todo_head(transaction: Transaction, claim: Claim, origin_id: int) -> tuple[TodoPage, ...]:
+    """The first pages of the todo list of an origin: all of it, or `claim` knows that there may be more."""
+    head = _listed_pages(transaction, claim, origin_id, HEAD)
+    if len(head) == HEAD:
+        claim.in_part.add(origin_id)
+    return head
+
+
+def _listed_pages(transaction: Transaction, claim: Claim, origin_id: int, most: int) -> tuple[TodoPage, ...]:
+    rows = transaction.all(_listed, {"origin_id": origin_id, "limit": most})
+    return tuple(todo_page(row, claim.tries) for row in rows)
 
 
 def todo_page(row: Row, tries: int) -> TodoPage:
@@ -204,6 +219,12 @@ def _pending_others() -> Any:
 
 def _done() -> Any:
     return _chosen(_due_choice(), _Choice.nice)
+
+
+def _listed() -> Any:
+    """The lower bound leads to the index of todo lists."""
+    listed = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
+    return todo_query().where(listed).order_by(Page.todo_order).limit(slot("limit"))
 
 
 def _done_seeds() -> Any:

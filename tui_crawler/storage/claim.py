@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import peewee
 
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.clock import mono_clock
 from tui_crawler.storage.models import Run, Session
 from tui_crawler.storage.statements import slot
@@ -23,7 +23,8 @@ class Claim:
 
     `tags` and `matchonly` say which jobs the session takes (B); tags of None: it takes every job. `start_paths` are
     pairs of origin and path (G). `shared`: several workers crawl the run, origins that join are nobody's at first.
-    `worked_from` is when the run would have begun by `mono` (ms) if it had worked without a rest.
+    `worked_from` is when the run would have begun by `mono` (ms) if it had worked without a rest. `in_part`: the ids of
+    origins of whose todo list only the head was loaded.
     """
 
     run_id: int
@@ -41,6 +42,7 @@ class Claim:
     shared: bool = False
     mono: Callable[[], int] = mono_clock
     worked_from: int = 0
+    in_part: set[int] = field(default_factory=set)
 
     def takes(self, tag: str) -> bool:
         """Whether the session crawls jobs of this tag: its own tags, and without `matchonly` untagged ones, too."""

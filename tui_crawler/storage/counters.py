@@ -1,4 +1,5 @@
-"""Counts that are kept, not counted: of jobs, of runs, and of exit codes per origin, run and minute."""
+"""Counts that are kept, not counted: of jobs, of runs, and of exit codes per origin, run and minute; and
+single numbers by name."""
 
 from __future__ import annotations
 
@@ -11,13 +12,14 @@ import peewee
 
 from tui_crawler.domain.attempt import AttemptRecord
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import PageStatus, Tally, tally
+from tui_crawler.domain.page import Tally, tally
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.exit_keys import ALL_ORIGINS, MINUTE_MS, RECENT_MINUTES
-from tui_crawler.storage.models import ExitCount, ExitMinute, Job, Run
-from tui_crawler.storage.statements import insert_rows, slot
+from tui_crawler.storage.models import ExitCount, ExitMinute, Job, Meta, Run
+from tui_crawler.storage.statements import insert_rows, slot, slots
 from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.views import ALL_ORIGINS, MINUTE_MS, RECENT_MINUTES
 
 
 def tally_of(status: int, attempts_remaining: int, exit_code: int | None, beyond_depth: int) -> Tally:
@@ -30,10 +32,7 @@ def tally_of(status: int, attempts_remaining: int, exit_code: int | None, beyond
 def plus(one: Tally, other: Tally) -> Tally:
     """Both together."""
     return Tally(
-        one.pending + other.pending,
-        one.done + other.done,
-        one.failed + other.failed,
-        one.blocked + other.blocked,
+        one.pending + other.pending, one.done + other.done, one.failed + other.failed, one.blocked + other.blocked
     )
 
 
@@ -69,18 +68,21 @@ def times(change: Tally, count: int) -> Tally:
     return Tally(change.pending * count, change.done * count, change.failed * count, change.blocked * count)
 
 
-def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
-    """Moves the counters of a job; the log says when it has nothing pending any more."""
-    if change == Tally():
-        return
-    values = {
-        "job_id": job_id,
+def adding(change: Tally) -> dict[str, int]:
+    """The values by which the counters of pages move, for queries with slots of these names."""
+    return {
         "add_pending": change.pending,
         "add_done": change.done,
         "add_failed": change.failed,
         "add_blocked": change.blocked,
     }
-    row = transaction.one(_add_to_job, values)
+
+
+def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
+    """Moves the counters of a job; the log says when it has nothing pending any more."""
+    if change == Tally():
+        return
+    row = transaction.one(_add_to_job, {"job_id": job_id, **adding(change)})
     if row is not None and row[1] == 0 and change.pending < 0:
         note(
             transaction,
@@ -150,3 +152,24 @@ def _forget_minutes() -> Any:
 
 def _forget_runs() -> Any:
     return ExitCount.delete().where(ExitCount.run_id < slot("run_id"))
+
+
+def mark(transaction: Transaction, name: str) -> int:
+    """The number kept under a name, 0 when there is none."""
+    row = transaction.one(_find, {"name": name})
+    return row[0] if row else 0
+
+
+def set_mark(transaction: Transaction, name: str, value: int) -> None:
+    """Keeps a number under a name."""
+    transaction.run(_keep, {"name": name, "value": value})
+
+
+def _find() -> Any:
+    return Meta.select(Meta.value).where(Meta.name == slot("name"))
+
+
+def _keep() -> Any:
+    return Meta.insert(slots([Meta.name, Meta.value])).on_conflict(
+        conflict_target=[Meta.name], update={Meta.value: peewee.EXCLUDED.value}
+    )

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import peewee
 
-from tui_crawler.domain.attempt import (
-    AttemptRecord,
-    AttemptResult,
-    Headers,
-    RefusedCount,
-    RequestRecord,
-)
+from tui_crawler.domain.attempt import AttemptRecord, AttemptResult, Headers, RefusedCount, RequestRecord
 from tui_crawler.domain.exit_code import is_problem
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.claim import Claim
@@ -22,55 +17,24 @@ from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Attempt, Refused, Request
 from tui_crawler.storage.models import AttemptResult as ResultRow
 from tui_crawler.storage.origins import OriginRow
-from tui_crawler.storage.statements import insert_rows
+from tui_crawler.storage.statements import columns, insert_rows
 from tui_crawler.storage.transaction import Transaction
 
-_ATTEMPT = (
-    Attempt.run,
-    Attempt.session,
-    Attempt.origin,
-    Attempt.url,
-    Attempt.page,
-    Attempt.kind,
-    Attempt.exit_code,
-    Attempt.http_status,
-    Attempt.started_at,
-    Attempt.ended_at,
-    Attempt.response_ms,
-    Attempt.bytes,
-    Attempt.requests,
-    Attempt.patience_before,
-    Attempt.patience_after,
-    Attempt.politeness_after,
-    Attempt.delay_ms_before,
-    Attempt.delay_ms_after,
-    Attempt.delay_reason,
-    Attempt.new_pages,
-    Attempt.ruleset_id,
-    Attempt.problem,
-    Attempt.message,
-    Attempt.decided_by,
-    Attempt.cut,
+_compact = json.JSONEncoder(separators=(",", ":")).encode
+_ATTEMPT_PLAIN = """http_status started_at ended_at response_ms bytes patience_before patience_after politeness_after
+delay_ms_after delay_reason ruleset_id"""
+_REQUEST_PLAIN = (
+    "sent_at head_at ended_at http_status conditional fluke_retry dns_ms connect_ms tls_ms connection_reused"
 )
-_REQUEST = (
-    Request.attempt,
-    Request.url,
-    Request.method,
-    Request.sent_at,
-    Request.head_at,
-    Request.ended_at,
-    Request.http_status,
-    Request.conditional,
-    Request.fluke_retry,
-    Request.error,
-    Request.remote_address,
-    Request.request_headers,
-    Request.response_headers,
-    Request.dns_ms,
-    Request.connect_ms,
-    Request.tls_ms,
-    Request.connection_reused,
+"""What is stored of a record as it is, in columns of the same names."""
+
+_ATTEMPT = columns(
+    Attempt,
+    "run session origin url page kind exit_code requests delay_ms_before new_pages problem message decided_by cut",
+    _ATTEMPT_PLAIN,
 )
+_REQUEST = columns(Request, "attempt url method error remote_address request_headers response_headers", _REQUEST_PLAIN)
+_attempt_values, _request_values = attrgetter(*_ATTEMPT_PLAIN.split()), attrgetter(*_REQUEST_PLAIN.split())
 
 
 def log_attempt(
@@ -103,24 +67,14 @@ def attempt_row(
         attempt.page_id,
         attempt.kind.value,
         attempt.exit_code.value,
-        attempt.http_status,
-        attempt.started_at,
-        attempt.ended_at,
-        attempt.response_ms,
-        attempt.bytes,
         len(attempt.requests),
-        attempt.patience_before,
-        attempt.patience_after,
-        attempt.politeness_after,
         row.delay_ms,
-        attempt.delay_ms_after,
-        attempt.delay_reason,
         new_pages,
-        attempt.ruleset_id,
         is_problem(attempt.exit_code, attempt.kind.value),
         clean(attempt.message),
         clean(attempt.decided_by),
         ",".join(attempt.cut),
+        *_attempt_values(attempt),
     )
 
 
@@ -142,26 +96,17 @@ def request_row(request: RequestRecord, attempt_id: int, ids: Mapping[int, int])
         attempt_id,
         ids[url_hash(clean(request.url))],
         clean(request.method),
-        request.sent_at,
-        request.head_at,
-        request.ended_at,
-        request.http_status,
-        request.conditional,
-        request.fluke_retry,
         clean(request.error),
         clean(request.remote_address),
         _headers_text(request.request_headers),
         _headers_text(request.response_headers),
-        request.dns_ms,
-        request.connect_ms,
-        request.tls_ms,
-        request.connection_reused,
+        *_request_values(request),
     )
 
 
 def _headers_text(headers: Headers) -> str:
     """Compact JSON; escapes make any text storable."""
-    return json.dumps(headers, separators=(",", ":")) if headers else ""
+    return _compact(headers) if headers else ""
 
 
 def count_refused(transaction: Transaction, origin_id: int, refused: Iterable[RefusedCount]) -> None:
@@ -185,13 +130,14 @@ def insert_requests(size: int) -> Any:
 
 def insert_results(size: int) -> Any:
     """An INSERT of typed results; one that is there stays."""
-    columns = [ResultRow.id, ResultRow.attempt, ResultRow.type, ResultRow.value]
-    return insert_rows(columns, size).on_conflict(action="nothing", conflict_target=[ResultRow.id])
+    return insert_rows(columns(ResultRow, "id attempt type value"), size).on_conflict(
+        action="nothing", conflict_target=[ResultRow.id]
+    )
 
 
 def add_refused(size: int) -> Any:
     """Adds to the counts of refused links: origin, reason, count, a sample."""
-    columns = [Refused.origin, Refused.reason, Refused.count, Refused.sample_url]
-    return insert_rows(columns, size).on_conflict(
-        conflict_target=columns[:2], update={Refused.count: Refused.count + peewee.EXCLUDED.count}
+    chosen = columns(Refused, "origin reason count sample_url")
+    return insert_rows(chosen, size).on_conflict(
+        conflict_target=chosen[:2], update={Refused.count: Refused.count + peewee.EXCLUDED.count}
     )

@@ -19,8 +19,15 @@ import peewee
 from tui_crawler.domain.failure import RunHeld, StorageFailure
 from tui_crawler.storage.driver import DATABASE_ERRORS, execute
 from tui_crawler.storage.faults import BACKUP_PATTERN, ReadOnlyDatabase, storage_failure
-from tui_crawler.storage.file_identity import APPLICATION_ID, FileState, check_current, examine
-from tui_crawler.storage.log_file import open_to_read
+from tui_crawler.storage.file_identity import (
+    APPLICATION_ID,
+    FileState,
+    check_current,
+    examine,
+    has_log_file,
+    open_to_read,
+    put_log_away,
+)
 from tui_crawler.storage.migrations import latest_version, migrate, record_as_migrated
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import open_holds, this_process
@@ -225,3 +232,34 @@ def _sync(place: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """What was found; no problems when all is well. `schema` is the file's own version, `latest` this program's."""
+
+    problems: tuple[str, ...]
+    schema: int
+    latest: int
+
+
+def check_up(path: Path, settings: OpenSettings | None = None) -> Checkup:
+    """What integrity_check and foreign_key_check find wrong. Changes nothing. Raises NotOurDatabase, StorageFailure."""
+    settings, found_log = settings or OpenSettings(), has_log_file(path)
+    if examine(path, settings) is FileState.absent:
+        raise StorageFailure(f"there is no database at {path}")
+    try:
+        database = connect_readonly(path, settings)
+        try:
+            said = [str(row[0]) for row in execute(database, "PRAGMA integrity_check").fetchall()]
+            broken = execute(database, "PRAGMA foreign_key_check").fetchall()
+            schema = database.pragma("user_version")
+        finally:
+            database.close()
+            if not found_log:
+                put_log_away(path, only_empty=True)
+    except DATABASE_ERRORS as error:
+        raise storage_failure(error, path) from error
+    problems = [problem for problem in said if problem != "ok"]
+    problems += [f"{table} row {row} refers to a missing row of {parent}" for table, row, parent, _ in broken]
+    return Checkup(tuple(problems), schema, latest_version(settings.migrations))

@@ -9,11 +9,9 @@ import peewee
 
 from tui_crawler.domain.page import Tally
 from tui_crawler.storage.counters import plus, tally_of, times
-from tui_crawler.storage.models import Job, Link, Page, Redirect, Url
-from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.models import Job, Link, Page, Redirect
+from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Row, Transaction
-
-_CHUNK = 256
 
 
 def is_beyond(depth: int, max_depth: int | None) -> bool:
@@ -65,12 +63,10 @@ def change_max_depth(transaction: Transaction, job_id: int, max_depth: int | Non
 def _shorter_paths(transaction: Transaction, job_id: int, frontier: Sequence[int]) -> list[Row]:
     """Of every page next to the frontier whose path is shorter that way: id, parent, depth, and its state."""
     best: dict[int, Row] = {}
-    for start in range(0, len(frontier), _CHUNK):
-        places = padded(frontier[start : start + _CHUNK])
-        for build in (_linked, _redirected):
-            for row in transaction.all_of(build, len(places), [*places, job_id]):
-                if row[0] not in best or row[2] < best[row[0]][2]:
-                    best[row[0]] = row
+    for build in (_linked, _redirected):
+        for row in transaction.all_among(build, frontier, job_id):
+            if row[0] not in best or row[2] < best[row[0]][2]:
+                best[row[0]] = row
     return list(best.values())
 
 
@@ -99,16 +95,11 @@ def _found(edge: Any, parent: Any, child: Any, step: int) -> Any:
     return (
         edge.select(child.id, parent.id, depth, *state)
         .join(parent, on=(parent.id == source))
-        .join(Url, on=(Url.id == edge.to_url))
-        .join(child, on=(child.url_hash == Url.hash))
+        .join(child, on=(child.url == edge.to_url))
         .where(child.depth > depth)
     )
 
 
 def _lower() -> Any:
-    changes = {
-        Page.depth: slot("depth"),
-        Page.found_on: slot("found_on"),
-        Page.beyond_depth: slot("beyond_depth"),
-    }
+    changes = {Page.depth: slot("depth"), Page.found_on: slot("found_on"), Page.beyond_depth: slot("beyond_depth")}
     return Page.update(changes).where(Page.id == slot("page_id"))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 from pathlib import Path
 
 from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, StorageFailure, StorageHeldUp
 
 BACKUP_PATTERN = ".schema*.bak"
+_SPARE = 4  # descriptors
 
 
 class ReadOnlyDatabase(StorageFailure):
@@ -63,3 +66,21 @@ def _backup_of(path: Path) -> str:
     if backups:
         return f"the newest backup is {backups[-1]}"
     return "there is no backup beside it; `sqlite3 FILE .recover` may save what is readable"
+
+
+class SpareDescriptors:
+    """A few file descriptors that are kept for SQLite's own files, against the day when others have run out."""
+
+    def __init__(self) -> None:
+        self._kept: list[int] = []
+
+    def keep(self) -> None:
+        """Takes them, as far as there are any."""
+        with contextlib.suppress(OSError):
+            while len(self._kept) < _SPARE:
+                self._kept.append(os.open(os.devnull, os.O_RDONLY))
+
+    def release(self) -> None:
+        """Lets go of them."""
+        while self._kept:
+            os.close(self._kept.pop())

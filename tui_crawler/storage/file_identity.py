@@ -1,21 +1,100 @@
-"""What stands at a path: a database of ours, and of which version. Nothing is changed; what is loaded here is little,
-since a start that only watches asks before its first picture."""
+"""What stands at a path: a database of ours, and of which version; its write-ahead log beside it; whether an open
+database still stands there, and who else writes it. What is loaded here is little, since a start that only watches asks
+before its first picture."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
 
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
 from tui_crawler.storage.faults import OlderDatabase, is_no_database, storage_failure
-from tui_crawler.storage.log_file import has_log_file, open_to_read, put_log_away
 from tui_crawler.storage.migrations import latest_version
 from tui_crawler.storage.open_settings import OpenSettings
+
+T = TypeVar("T")
+
+
+def has_log_file(path: Path) -> bool:
+    """Whether a write-ahead log stands beside a database, be it empty."""
+    return _log_of(path).exists()
+
+
+def open_to_read(path: Path, attempt: Callable[[str], T], errors: tuple[type[Exception], ...]) -> T:
+    """What `attempt` answers, which opens a database only to read it where it is told to look for it (a URI). In a
+    read-only folder without a write-ahead log it is tried again with the file taken as it is, when the first try ended
+    in one of the errors. Raises what the last try does."""
+    location = f"file:{quote(str(path.absolute()))}"
+    as_it_is = not _has_log(path) and not os.access(path.parent, os.W_OK)
+    try:
+        return attempt(f"{location}?mode=ro")
+    except errors:
+        if not as_it_is:
+            raise
+        return attempt(f"{location}?immutable=1")
+
+
+def put_log_away(path: Path, *, only_empty: bool = False) -> None:
+    """Has SQLite take the write-ahead log into the database and away, when nobody has that open any more.
+
+    A connection that may not write cannot do so: where it closes last, the files of the log stay. `only_empty`: a log
+    with something in it stays, so that the database is not written. Raises nothing: what cannot be put away stays.
+    """
+    if not has_log_file(path) or (only_empty and _has_log(path)):
+        return
+    location = f"file:{quote(str(path.absolute()))}?mode=rw"
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(location, timeout=0, uri=True)) as last:
+        last.execute("PRAGMA query_only = 1")
+        last.execute("SELECT COUNT(*) FROM sqlite_master")
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
+def _has_log(path: Path) -> bool:
+    try:
+        return _log_of(path).stat().st_size > 0
+    except OSError:
+        return False
+
+
+class FilePlace:
+    """Remembers which file stands at `path`; made when the database has just been opened."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = _file_at(path)
+
+    def is_same(self) -> bool:
+        """Whether the file that stands there is still the one."""
+        return _file_at(self._path) == self._file
+
+    def check(self) -> None:
+        """Raises StorageFailure when the file was deleted, moved away or replaced. Looks at the folder, not inside."""
+        found = _file_at(self._path)
+        if found == self._file:
+            return
+        become = "deleted or moved away" if found is None else "replaced by another file"
+        raise StorageFailure(f"the database was {become} while it was open: {self._path}")
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
 
 APPLICATION_ID = 0x74756363  # "tucc", in the header of every database of ours
 _SMALLEST = 512  # bytes, one page; SQLite itself takes a file of a few bytes for an empty database
@@ -110,3 +189,46 @@ def _state_of(path: Path, found: _Identity, latest: int) -> FileState:
             f"{path} has schema {found.version}, this program knows {latest}: a newer tui-crawler made it; not touched"
         )
     return FileState.older if found.version < latest else FileState.current
+
+
+_PROCESSES = Path("/proc")  # of Linux; elsewhere, and across process namespaces, nobody is found
+_WRITE_BYTE = "120"  # of the index of the write-ahead log (SQLite, wal.c: WAL_WRITE_LOCK)
+
+
+def write_lock_holder(database: Path, processes: Path = _PROCESSES) -> int:
+    """The process that may write to the database just now and shuts all others out; 0: none, or it cannot be told.
+
+    An inode has its number on one device only. Some file systems (btrfs, overlayfs) tell another device of a file than
+    the list of locks does: then the process must have the file open.
+    """
+    index = database.with_name(f"{database.name}-shm")
+    try:
+        file = index.stat()
+        listed = (processes / "locks").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    device = f"{os.major(file.st_dev):02x}:{os.minor(file.st_dev):02x}"
+    elsewhere: list[int] = []
+    for line in listed.splitlines():
+        words = line.split()  # "5: POSIX ADVISORY WRITE 4366 fe:00:2162840 120 120"; who only waits has an arrow more
+        if len(words) != 8 or words[1:4] != ["POSIX", "ADVISORY", "WRITE"] or not words[4].isdecimal():
+            continue
+        on, _, inode = words[5].rpartition(":")
+        if inode == str(file.st_ino) and words[6] == _WRITE_BYTE:
+            if on == device:
+                return int(words[4])
+            elsewhere.append(int(words[4]))
+    return next((process for process in elsewhere if _has_open(processes / str(process), index, file)), 0)
+
+
+def _has_open(process: Path, index: Path, file: os.stat_result) -> bool:
+    """Whether a process has a file open, as far as its descriptors may be seen; only one of that name is looked at."""
+    try:
+        descriptors = list((process / "fd").iterdir())
+    except OSError:
+        return False
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):  # closed meanwhile
+            if descriptor.readlink().name == index.name and os.path.samestat(descriptor.stat(), file):
+                return True
+    return False

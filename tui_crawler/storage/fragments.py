@@ -10,13 +10,12 @@ import peewee
 from tui_crawler.domain.url import indicated, url_hash
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Fragment, PageAnchors
-from tui_crawler.storage.statements import insert_rows, padded, slot, slots
+from tui_crawler.storage.statements import insert_rows, slot, slots
 
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import FoundFragment
     from tui_crawler.storage.transaction import Transaction
 
-_CHUNK = 256
 _BYTES = 8  # of a hash
 
 
@@ -60,11 +59,7 @@ def _is_missing(fragment: str, names: frozenset[bytes] | None) -> bool:
 
 
 def _names_of(transaction: Transaction, url_ids: Sequence[int]) -> dict[int, frozenset[bytes] | None]:
-    found: dict[int, frozenset[bytes] | None] = {}
-    for start in range(0, len(url_ids), _CHUNK):
-        places = padded(url_ids[start : start + _CHUNK])
-        found.update((row[0], _unpacked(row[1])) for row in transaction.all_of(_names_of_many, len(places), places))
-    return found
+    return {row[0]: _unpacked(row[1]) for row in transaction.all_among(_names_of_many, url_ids)}
 
 
 def _hash(name: str) -> bytes:

@@ -5,62 +5,36 @@ New ones are queued, known ones keep the lower nice and depth (B), forced ones r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
-from tui_crawler.domain.page import NewPage, PageStatus, Tally
+from tui_crawler.domain.page import NewPage, Tally
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage import origins
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import Moves, add_to_job, tally_of
 from tui_crawler.storage.depths import is_beyond, lower_below
 from tui_crawler.storage.memory import standing_of
-from tui_crawler.storage.models import Job, Page
-from tui_crawler.storage.statements import insert_rows, padded, slot, slots
+from tui_crawler.storage.models import Job, Page, Url
+from tui_crawler.storage.statements import columns, insert_rows, slot, slots
 from tui_crawler.storage.transaction import Transaction
 
-_CHUNK = 256
 _KNOWN = (
-    Page.url_hash,
-    Page.id,
-    Page.origin,
-    Page.status,
-    Page.attempts,
-    Page.attempts_remaining,
-    Page.nice,
-    Page.depth,
-    Page.redirect_hops,
-    Page.seed,
-    Page.force,
-    Page.item_pattern,
-    Page.beyond_depth,
-    Page.last_exit_code,
-    Page.ignored_run,
-    Page.found_on,
-    Page.lastmod,
-    Page.external,
+    Url.hash,
+    *columns(
+        Page,
+        """id origin status attempts attempts_remaining nice depth redirect_hops seed force item_pattern
+beyond_depth last_exit_code ignored_run found_on lastmod external""",
+    ),
 )
-_NEW = (
-    Page.job,
-    Page.origin,
-    Page.url,
-    Page.url_hash,
-    Page.attempts_remaining,
-    Page.nice,
-    Page.depth,
-    Page.seed,
-    Page.force,
-    Page.beyond_depth,
-    Page.redirect_hops,
-    Page.not_before,
-    Page.item_pattern,
-    Page.found_on,
-    Page.created_at,
-    Page.sitemap,
-    Page.lastmod,
-    Page.external,
-)
+_PLAIN = "nice depth seed force redirect_hops not_before sitemap lastmod external"
+_NEW = columns(Page, "job origin url attempts_remaining beyond_depth item_pattern found_on created_at", _PLAIN)
+_plain = attrgetter(*_PLAIN.split())
+"""What is stored of a new page as it is, in columns of the same names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,32 +74,48 @@ class Source:
     at: int
 
 
+_KEPT = (
+    *("page_id", "status", "attempts", "attempts_remaining", "nice", "depth", "redirect_hops", "seed", "force"),
+    *("beyond_depth", "ignored_run", "lastmod", "external"),
+)
+_kept = attrgetter(*_KEPT)
+"""What is written of a known page as it stands."""
+
+
 def queue_pages(
-    transaction: Transaction, claim: Claim, source: Source, pages: Iterable[NewPage], ids: Mapping[int, int]
+    transaction: Transaction,
+    claim: Claim,
+    source: Source,
+    pages: Iterable[NewPage],
+    ids: Mapping[int, int],
+    known: Mapping[int, Known] | None = None,
 ) -> tuple[dict[str, int], Moves]:
     """Queues pages; answers how many new ones each origin got, and how the counters are to be moved.
 
-    `ids` are URL ids by hash.
+    `ids` are URL ids by hash, `known` the pages known among them, where that was asked already.
     """
     wanted, moves, counts = _merged(pages), Moves(), dict[str, int]()
     if not wanted:
         return counts, moves
     row = transaction.one(_max_depth, {"job_id": source.job_id})
     max_depth = row[0] if row else None
-    known = find_known(transaction, source.job_id, list(wanted))
+    if known is None:
+        known = find_known(transaction, source.job_id, list(wanted))
     origin_ids: dict[str, int] = {}
-    rows = []
+    rows, pending = [], Counter[int]()
     for key, page in wanted.items():
         if key in known:
             continue
-        if page.origin not in origin_ids:
-            origin_ids[page.origin] = origins.ensure(transaction, page.origin).id
-        origin_id, beyond = origin_ids[page.origin], is_beyond(page.depth, max_depth)
+        origin_id = origin_ids.get(page.origin)
+        if origin_id is None:
+            origin_id = origin_ids[page.origin] = origins.ensure(transaction, page.origin).id
+        beyond = is_beyond(page.depth, max_depth)
         rows.append(new_row(page, origin_id, claim, source, ids, beyond))
         counts[page.origin] = counts.get(page.origin, 0) + 1
-        moves.added[origin_id] = moves.added.get(origin_id, 0) + 1
-        moves.add(origin_id, Tally(pending=int(not beyond)))
+        pending[origin_id] += not beyond
     transaction.insert(insert_pages, rows)
+    moves.added.update((origin_ids[origin], count) for origin, count in counts.items())
+    moves.changes.update((origin_id, Tally(pending=count)) for origin_id, count in pending.items())
     found_again = [(known[key], page) for key, page in wanted.items() if key in known]
     _find_again(transaction, claim, source, found_again, max_depth, moves)
     return counts, moves
@@ -133,33 +123,16 @@ def queue_pages(
 
 def find_known(transaction: Transaction, job_id: int, keys: Sequence[int]) -> dict[int, Known]:
     """The pages of a job among these URL hashes."""
-    known: dict[int, Known] = {}
-    for start in range(0, len(keys), _CHUNK):
-        places = padded(keys[start : start + _CHUNK])
-        for row in transaction.all_of(_find, len(places), [*places, job_id]):
-            known[row[0]] = Known(*row)
-    return known
+    return {row[0]: Known(*row) for row in transaction.all_among(_find, keys, job_id)}
 
 
 def update_known(transaction: Transaction, pages: Iterable[Known]) -> None:
     """Writes what may change of a known page when it is found again or added by hand."""
     rows = [
         {
-            "page_id": page.page_id,
-            "status": page.status,
-            "attempts": page.attempts,
-            "attempts_remaining": page.attempts_remaining,
-            "nice": page.nice,
-            "depth": page.depth,
-            "redirect_hops": page.redirect_hops,
-            "seed": page.seed,
-            "force": page.force,
+            **dict(zip(_KEPT, _kept(page), strict=True)),
             "item_pattern": clean(page.item_pattern),
-            "beyond_depth": page.beyond_depth,
-            "ignored_run": page.ignored_run,
             "found_on_page_id": page.found_on,
-            "lastmod": page.lastmod,
-            "external": page.external,
         }
         for page in pages
     ]
@@ -208,26 +181,8 @@ def new_row(
     page: NewPage, origin_id: int, claim: Claim, source: Source, ids: Mapping[int, int], beyond: bool
 ) -> tuple[Any, ...]:
     """The values of `_NEW`."""
-    return (
-        source.job_id,
-        origin_id,
-        ids[page.url_hash],
-        page.url_hash,
-        claim.tries,
-        page.nice,
-        page.depth,
-        page.seed,
-        page.force,
-        beyond,
-        page.redirect_hops,
-        page.not_before,
-        clean(page.item_pattern),
-        source.found_on,
-        source.at,
-        page.sitemap,
-        page.lastmod,
-        page.external,
-    )
+    state = (source.job_id, origin_id, ids[page.url_hash], claim.tries, beyond, clean(page.item_pattern))
+    return (*state, source.found_on, source.at, *_plain(page))
 
 
 def _find_again(
@@ -283,14 +238,15 @@ def _max_depth() -> Any:
 
 
 def _find(size: int) -> Any:
-    return Page.select(*_KNOWN).where(Page.url_hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id")))
+    chosen = Url.hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id"))
+    return Page.select(*_KNOWN).join(Url, on=(Url.id == Page.url)).where(chosen)
 
 
 def insert_pages(size: int) -> Any:
     """An INSERT of new pages, in the columns of `new_row`."""
-    return insert_rows(_NEW, size).on_conflict(action="nothing", conflict_target=[Page.url_hash, Page.origin, Page.job])
+    return insert_rows(_NEW, size).on_conflict(action="nothing", conflict_target=[Page.url, Page.job])
 
 
 def _update() -> Any:
-    columns = [column for column in _KNOWN if column.name not in {"url_hash", "id", "origin", "last_exit_code"}]
-    return Page.update(slots(columns)).where(Page.id == slot("page_id"))
+    chosen = [column for column in _KNOWN if column.name not in {"hash", "id", "origin", "last_exit_code"}]
+    return Page.update(slots(chosen)).where(Page.id == slot("page_id"))

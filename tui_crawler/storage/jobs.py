@@ -13,9 +13,9 @@ from typing import Any
 import peewee
 
 from tui_crawler.domain.command import SetJob, SteerJobs
+from tui_crawler.domain.failure import NoSuchJob
 from tui_crawler.domain.job import JobChange, JobPlan, JobState, QueueChange
-from tui_crawler.domain.page import PageStatus
-from tui_crawler.domain.run import NoSuchJob
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.activity import ActivityEvent, note
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
@@ -23,21 +23,12 @@ from tui_crawler.storage.counters import Moves
 from tui_crawler.storage.depths import change_max_depth
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.models import Job, Origin, Page
+from tui_crawler.storage.statements import columns
 from tui_crawler.storage.transaction import Transaction
 
 _NO_LIMIT = -1
 _COLUMNS = (
-    Job.id,
-    Job.name,
-    Job.nice,
-    Job.max_depth,
-    Job.concurrency,
-    Job.tag,
-    Job.aborted,
-    Job.ruleset_id,
-    Job.note,
-    Job.resumed_concurrency,
-    Job.pending,
+    *columns(Job, """id name nice max_depth concurrency tag aborted ruleset_id note resumed_concurrency pending"""),
     Job.done + Job.failed + Job.blocked,
 )
 _SHOWN = {
@@ -79,16 +70,8 @@ class JobRow:
 
     def state(self) -> JobState:
         """The job as a run holds it."""
-        return JobState(
-            self.job_id,
-            self.name,
-            self.nice,
-            self.max_depth,
-            self.concurrency,
-            self.tag,
-            bool(self.aborted),
-            self.ruleset_id,
-        )
+        named = (self.job_id, self.name, self.nice, self.max_depth, self.concurrency, self.tag)
+        return JobState(*named, bool(self.aborted), self.ruleset_id)
 
     @property
     def held(self) -> bool:

@@ -12,7 +12,7 @@ from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.driver import DATABASE_ERRORS
 from tui_crawler.storage.faults import is_busy, storage_failure
-from tui_crawler.storage.file_place import FilePlace
+from tui_crawler.storage.file_identity import FilePlace
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import open_holds, this_process
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from tui_crawler.domain.page import Standing
+from tui_crawler.domain.page import KnownPage
 
 MOST = 200_000
 """How many URLs, and how many pages, are kept; about 100 bytes each."""
@@ -35,9 +35,9 @@ class _Page(Protocol):
     def external(self) -> bool | int: ...
 
 
-def standing_of(page: _Page) -> Standing:
+def standing_of(page: _Page) -> KnownPage:
     """How far a page is known that was found or read."""
-    return Standing(
+    return KnownPage(
         page.nice, page.depth, page.redirect_hops, bool(page.seed), page.lastmod, external=bool(page.external)
     )
 
@@ -49,16 +49,16 @@ class Memory:
 
     def __init__(self) -> None:
         self.url_ids: dict[int, int] = {}
-        self._pages: dict[int, dict[int, Standing]] = {}
-        self._standings: dict[Standing, Standing] = {}
-        self._added: list[tuple[int, dict[int, Standing]]] = []
+        self._pages: dict[int, dict[int, KnownPage]] = {}
+        self._standings: dict[KnownPage, KnownPage] = {}
+        self._added: list[tuple[int, dict[int, KnownPage]]] = []
         self._size = 0
 
-    def pages_of(self, job_id: int) -> Mapping[int, Standing]:
+    def pages_of(self, job_id: int) -> Mapping[int, KnownPage]:
         """The known pages of a job by the hash of their URL."""
         return self._pages.setdefault(job_id, {})
 
-    def learn(self, job_id: int, pages: Iterable[_Page]) -> dict[int, Standing]:
+    def learn(self, job_id: int, pages: Iterable[_Page]) -> dict[int, KnownPage]:
         """These pages are known once the transaction is committed; answers how far, by the hash of their URL."""
         standings = self._standings
         learnt = {page.url_hash: standings.setdefault(one, one) for page in pages for one in (standing_of(page),)}

@@ -3,47 +3,79 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 import peewee
 import zstandard
 
-from tui_crawler.domain.attempt import AttemptKind, AttemptRecord, OriginRecord, RobotsRecord
-from tui_crawler.domain.exit_code import is_problem
+from tui_crawler.domain.attempt import AttemptRecord, OriginRecord, RobotsRecord
+from tui_crawler.domain.command import BadCommand, PauseOrigins, from_json
+from tui_crawler.domain.exit_code import AttemptKind, is_problem
 from tui_crawler.domain.page import Tally
 from tui_crawler.storage.activity import note, note_finish
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import Moves
-from tui_crawler.storage.models import Origin, Page, RobotsText
-from tui_crawler.storage.pauses import Pauses
-from tui_crawler.storage.statements import slot, slots
+from tui_crawler.storage.counters import Moves, adding
+from tui_crawler.storage.models import OperatorAction, Origin, Page, RobotsText
+from tui_crawler.storage.records import From, Shape
+from tui_crawler.storage.statements import columns, slot, slots
 from tui_crawler.storage.transaction import Row, Transaction
 
-_STATE = (
-    Origin.finish_reason,
-    Origin.paused,
-    Origin.patience,
-    Origin.politeness,
-    Origin.may_fall,
-    Origin.rate_limits,
-    Origin.delay_ms,
-    Origin.delay_reason,
-    Origin.operator_delay_ms,
-    Origin.next_request_at,
-    Origin.last_request_at,
-    Origin.last_response_ms,
-    Origin.response_window,
-    Origin.asleep_until,
-)
-_ROBOTS = (
-    Origin.robots_status,
-    Origin.robots_http_status,
-    Origin.robots_fetched_at,
-    Origin.robots_expires_at,
-    Origin.crawl_delay_ms,
-)
+
+class Pauses:
+    """The pauses that wait in the journal to be finished, as one transaction finds them."""
+
+    __slots__ = ("_asked", "_transaction")
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self._asked: list[tuple[str, frozenset[str]]] | None = None
+
+    def note(self, origin_id: int, origin: str, *, paused: bool) -> None:
+        """That an origin is paused from now on, by who asked for it last, or is not any more."""
+        who = self._who(origin) if paused else ""
+        at = self._transaction.now if paused else 0
+        self._transaction.run(_set_paused, {"origin_id": origin_id, "paused_at": at, "paused_by": who})
+
+    def _who(self, origin: str) -> str:
+        if self._asked is None:
+            self._asked = self._read()
+        return next((who for who, named in self._asked if not named or origin in named), "")
+
+    def _read(self) -> list[tuple[str, frozenset[str]]]:
+        """Who asked for a pause, the latest first, and of which origins (none: of all)."""
+        asked = []
+        for who, text in self._transaction.all(_waiting, {"action": "pause"}):
+            try:
+                command = from_json("pause", text)
+            except BadCommand:
+                continue
+            if isinstance(command, PauseOrigins):
+                asked.append((who, frozenset(command.origins)))
+        return asked
+
+
+def _set_paused() -> Any:
+    changes = slots([Origin.paused_at, Origin.paused_by])
+    return Origin.update(changes).where(Origin.id == slot("origin_id"))
+
+
+def _waiting() -> Any:
+    waits = (OperatorAction.applied_at == ZERO) & (OperatorAction.action == slot("action"))
+    query = OperatorAction.select(OperatorAction.who, OperatorAction.command).where(waits)
+    return query.order_by(OperatorAction.id.desc())
+
+
+_APART = frozenset(("origin", "robots", "in_flight_url"))
+_STATE_NAMES = tuple(one.name for one in fields(OriginRecord) if one.name not in _APART)
+"""The state of an origin: fields of its record and columns of the same names."""
+
+_STATE = columns(Origin, *_STATE_NAMES)
+_state_of = attrgetter(*_STATE_NAMES)
+_ROBOTS_NAMES = "robots_status robots_http_status robots_fetched_at robots_expires_at crawl_delay_ms"
+_ROBOTS = columns(Origin, _ROBOTS_NAMES)
 _NEVER_ASKED = "none"  # the robots_status of an origin whose robots.txt nobody asked for
 _COUNTERS = (Origin.pending, Origin.done, Origin.failed, Origin.blocked)
 
@@ -79,9 +111,11 @@ def find(transaction: Transaction, origin: str) -> OriginRow | None:
 
 def ensure(transaction: Transaction, origin: str) -> OriginRow:
     """The same; an unknown origin gets a row that takes no part in the run."""
-    known = find(transaction, origin)
-    if known is not None:
-        return known
+    return find(transaction, origin) or insert(transaction, origin)
+
+
+def insert(transaction: Transaction, origin: str) -> OriginRow:
+    """A row for an origin that has none, which takes no part in the run."""
     row = transaction.one(_insert, {"origin": clean(origin), "change": transaction.change})
     if row is None:
         raise LookupError(origin)
@@ -136,27 +170,12 @@ def write(
     values: dict[str, Any] = {
         "origin_id": row.id,
         "change": transaction.change,
-        "finish_reason": record.finish_reason,
-        "paused": record.paused,
-        "patience": record.patience,
-        "politeness": record.politeness,
-        "may_fall": record.may_fall,
-        "rate_limits": record.rate_limits,
-        "delay_ms": record.delay_ms,
-        "delay_reason": record.delay_reason,
-        "operator_delay_ms": record.operator_delay_ms,
-        "next_request_at": record.next_request_at,
-        "last_request_at": record.last_request_at,
-        "last_response_ms": record.last_response_ms,
+        **dict(zip(_STATE_NAMES, _state_of(record), strict=True)),
         "response_window": json.dumps(record.response_window) if record.response_window else "",
-        "asleep_until": record.asleep_until,
         "robots_expires_at": record.robots.expires_at if record.robots else None,
         "in_flight_url": clean(record.in_flight_url),
         "landed": last is not None or bool(record.in_flight_url),
-        "add_pending": change.pending,
-        "add_done": change.done,
-        "add_failed": change.failed,
-        "add_blocked": change.blocked,
+        **adding(change),
         "add_todo": counted.todo,
         "add_pages": counted.pages_known,
         "add_requests": counted.requests,
@@ -185,10 +204,7 @@ def move(transaction: Transaction, moves: Moves) -> None:
         values = {
             "origin_id": origin_id,
             "change": transaction.change,
-            "add_pending": change.pending,
-            "add_done": change.done,
-            "add_failed": change.failed,
-            "add_blocked": change.blocked,
+            **adding(change),
             "add_todo": -moves.unlisted.get(origin_id, 0),
             "add_pages": moves.added.get(origin_id, 0),
         }
@@ -199,15 +215,9 @@ def move(transaction: Transaction, moves: Moves) -> None:
 def write_robots(transaction: Transaction, origin_id: int, robots: RobotsRecord | None) -> None:
     """Writes robots.txt and what it asks for; None: it was never fetched."""
     kept = robots or RobotsRecord(_NEVER_ASKED, None, 0, 0, b"", None)
-    values = {
-        "origin_id": origin_id,
-        "robots_status": kept.status,
-        "robots_http_status": kept.http_status,
-        "robots_fetched_at": kept.fetched_at,
-        "robots_expires_at": kept.expires_at,
-        "crawl_delay_ms": kept.crawl_delay_ms,
-    }
-    transaction.run(_write_robots, values)
+    said = (kept.status, kept.http_status, kept.fetched_at, kept.expires_at, kept.crawl_delay_ms)
+    values = dict(zip(_ROBOTS_NAMES.split(), said, strict=True))
+    transaction.run(_write_robots, {"origin_id": origin_id, **values})
     body = zstandard.ZstdCompressor().compress(kept.body)
     transaction.run(_write_robots_text, {"origin_id": origin_id, "body": body})
 
@@ -226,39 +236,33 @@ def record_columns() -> list[Any]:
 EXTERNAL = "external"
 """How an origin has joined that is not crawled: links that leave the crawl lead there."""
 
-RECORD_WIDTH = 2 + len(_STATE) + len(_ROBOTS) + 1
+RECORD_WIDTH = len(record_columns())
 
 
 def record_of(row: Row) -> OriginRecord:
     """The record in a row of `record_columns`. No request is in flight for who reads it."""
-    name, state, robots = row[1], row[2 : 2 + len(_STATE)], row[2 + len(_STATE) : RECORD_WIDTH]
-    kept = None
-    if robots[0] != _NEVER_ASKED:
-        body = zstandard.ZstdDecompressor().decompress(robots[5]) if robots[5] is not None else b""
-        kept = RobotsRecord(robots[0], robots[1], robots[2], robots[3], body, robots[4])
-    return OriginRecord(
-        origin=name,
-        finish_reason=state[0],
-        paused=bool(state[1]),
-        patience=state[2],
-        politeness=state[3],
-        may_fall=bool(state[4]),
-        rate_limits=state[5],
-        delay_ms=state[6],
-        delay_reason=state[7],
-        operator_delay_ms=state[8],
-        next_request_at=state[9],
-        last_request_at=state[10],
-        last_response_ms=state[11],
-        response_window=tuple(json.loads(state[12])) if state[12] else (),
-        asleep_until=state[13],
-        robots=kept,
-    )
+    return _RECORD.of(("origin", *_STATE_NAMES, *_ROBOTS_NAMES.split(), "body"))(row[1:RECORD_WIDTH])
+
+
+def _robots_of(
+    status: str, http_status: int | None, fetched_at: int, expires_at: int, crawl_delay_ms: int | None, packed: bytes
+) -> RobotsRecord | None:
+    if status == _NEVER_ASKED:
+        return None
+    body = zstandard.ZstdDecompressor().decompress(packed) if packed is not None else b""
+    return RobotsRecord(status, http_status, fetched_at, expires_at, body, crawl_delay_ms)
+
+
+_RECORD = Shape(
+    OriginRecord,
+    response_window=lambda text: tuple(json.loads(text)) if text else (),
+    robots=From(f"{_ROBOTS_NAMES} body", _robots_of),
+)
 
 
 def _find() -> Any:
-    columns = (Origin.id, Origin.delay_ms, Origin.paused, Origin.participates, Origin.finish_reason, Origin.joined)
-    return Origin.select(*columns).where(Origin.origin == slot("origin"))
+    chosen = (Origin.id, Origin.delay_ms, Origin.paused, Origin.participates, Origin.finish_reason, Origin.joined)
+    return Origin.select(*chosen).where(Origin.origin == slot("origin"))
 
 
 def _insert() -> Any:
@@ -355,11 +359,7 @@ def _write_robots_text() -> Any:
 
 
 def _mark_in_flight() -> Any:
-    changes = {
-        Origin.in_flight_url: slot("url"),
-        Origin.in_flight_since: slot("now"),
-        Origin.change: slot("change"),
-    }
+    changes = {Origin.in_flight_url: slot("url"), Origin.in_flight_since: slot("now"), Origin.change: slot("change")}
     return Origin.update(changes).where(Origin.origin == slot("origin"))
 
 

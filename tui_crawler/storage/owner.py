@@ -16,6 +16,8 @@ import peewee
 
 from tui_crawler.storage.driver import execute
 
+_PROCESSES = Path("/proc")  # of Linux
+_GONE = frozenset("ZX")  # a zombie, or dead (proc(5))
 _START_TOLERANCE_MS = 50  # start times are told in clock ticks; two processes of one number are further apart
 
 
@@ -36,6 +38,15 @@ class Owner:
         """The owner as messages name it."""
         return f"process {self.pid} on host {self.host}"
 
+    def used_ms(self) -> int | None:
+        """The processor time it has used, taken for a process of this machine; None where it is gone."""
+        started, used = _times_ms(self.pid) or (None, 0)
+        return used if started is not None and abs(started - self.started_ms) <= _START_TOLERANCE_MS else None
+
+    def cpu_ms(self) -> int | None:
+        """The processor time it has used; None where it is gone, or on another machine."""
+        return self.used_ms() if self.machine == _machine() else None
+
 
 @dataclass(frozen=True, slots=True)
 class Hold:
@@ -53,8 +64,7 @@ class Hold:
     def is_live(self, here: Owner, now: int) -> bool:
         """Whether the owner lives, as far as process `here` can know at `now`."""
         if self.owner.machine == here.machine:
-            started = _started_ms(self.owner.pid)
-            return started is not None and abs(started - self.owner.started_ms) <= _START_TOLERANCE_MS
+            return self.owner.used_ms() is not None
         return self.heartbeat_at + self.lease_ms > now
 
     def describe(self) -> str:
@@ -66,7 +76,7 @@ class Hold:
 def this_process() -> Owner:
     """The process that asks."""
     pid = os.getpid()
-    return Owner(socket.gethostname(), _machine(), pid, _started_ms(pid) or 0)
+    return Owner(socket.gethostname(), _machine(), pid, (_times_ms(pid) or (0, 0))[0])
 
 
 def open_holds(database: peewee.Database) -> tuple[Hold, ...]:
@@ -82,20 +92,34 @@ def open_holds(database: peewee.Database) -> tuple[Hold, ...]:
     return tuple(Hold(Owner(*row[:4]), row[4], row[5], row[6], bool(row[7])) for row in rows.fetchall())
 
 
-def _started_ms(pid: int) -> int | None:
-    """When a living process started (ms), None when there is none of this number or it is only a zombie."""
+def _times_ms(pid: int) -> tuple[int, int] | None:
+    """When a living process started and how much processor time it has used (ms); None when there is none of this
+    number or it is only a zombie."""
+    if (_PROCESSES / "self/ns").is_dir():
+        return _times_on_linux(pid)
     import psutil  # noqa: PLC0415  only where there is a run; commands that read start sooner without
 
     try:
         process = psutil.Process(pid)
         if process.status() == psutil.STATUS_ZOMBIE:
             return None
-        started = process.create_time()
+        used = process.cpu_times()
+        return round(process.create_time() * 1000), round((used.user + used.system) * 1000)
     except psutil.Error:
         return None
-    if sys.platform == "linux":
-        started -= psutil.boot_time()
-    return round(started * 1000)
+
+
+def _times_on_linux(pid: int) -> tuple[int, int] | None:
+    """The same from the system's own file, which is read in a thousandth of the time that psutil takes to load."""
+    try:
+        said = (_PROCESSES / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    state, *numbers = said.rpartition(")")[2].split()  # the name before it may hold anything
+    if state in _GONE:
+        return None
+    started, used = int(numbers[18]), int(numbers[10]) + int(numbers[11])
+    return round(started * 1000 / os.sysconf("SC_CLK_TCK")), round(used * 1000 / os.sysconf("SC_CLK_TCK"))
 
 
 def _machine() -> str:

@@ -3,18 +3,52 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from tui_crawler.domain.failure import ReadingStopped, StorageFailure
+from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import connect_readonly, open_readonly
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.faults import storage_failure
-from tui_crawler.storage.file_place import FilePlace
-from tui_crawler.storage.log_file import has_log_file, put_log_away
+from tui_crawler.storage.file_identity import FilePlace, has_log_file, put_log_away
 from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.records import Shape
 from tui_crawler.storage.transaction import Row
+
+
+@dataclass(frozen=True, slots=True)
+class IdSpan:
+    """At most `limit` entries older than `before_id` and newer than `after_id` (0: no bound), newest first unless
+    `oldest_first`: the limit cuts off what comes last."""
+
+    before_id: int = 0
+    after_id: int = 0
+    limit: int = 200
+    oldest_first: bool = False
+
+    def bounds(self, column: str) -> list[str]:
+        """The conditions on the id, for the values of `values` but its last."""
+        return [f"{column} {sign} ?" for sign, value in (("<", self.before_id), (">", self.after_id)) if value]
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """The values of the conditions, and the limit."""
+        return (*(value for value in (self.before_id, self.after_id) if value), self.limit)
+
+    def ending(self, column: str, *conditions: str) -> str:
+        """The rest of a query behind its tables: these conditions, whose values come first, bounds, order and limit."""
+        where = " AND ".join((*conditions, *self.bounds(column)))
+        return f"{f' WHERE {where}' if where else ''} ORDER BY {column}{'' if self.oldest_first else ' DESC'} LIMIT ?"
+
+
+T = TypeVar("T")
+
+_LOOK_EVERY = 100_000  # instructions of SQLite's machine: a millisecond or two
 
 
 class Reader:
@@ -27,6 +61,9 @@ class Reader:
         self._database = open_readonly(path, settings)
         self._place = FilePlace(path)
         self._lock = threading.Lock()
+        self._stops: Callable[[], bool] | None = None
+        self.looked_for: tuple[str, int, tuple[int, ...] | None] = ("", 0, ())
+        """The text `page_windows` looked for last, up to which URL, and the ids of those that hold it; None: many."""
 
     def close(self) -> None:
         """Closes the connection. The file stands alone again when it did before and nobody else has it open."""
@@ -39,30 +76,73 @@ class Reader:
         """How much room is left where the database stands."""
         return shutil.disk_usage(self._path.parent).free
 
+    def stop_when(self, stops: Callable[[], bool]) -> None:
+        """Has every query end with ReadingStopped as soon as `stops` answers True, which is asked now and then."""
+        self._stops = stops
+        connection_of(self._database).set_progress_handler(stops, _LOOK_EVERY)
+
     def all(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
-        """All rows of a query."""
-        with self._lock:
-            self._place.check()
-            try:
-                return connection_of(self._database).execute(text, values).fetchall()
-            except DATABASE_ERRORS as error:
-                raise storage_failure(error, self._path) from error
+        """All rows of a query. Raises ReadingStopped, StorageFailure."""
+        return self._answer(text, values)[1]
+
+    def records(self, shape: Shape[T], text: str, values: Sequence[Any] = ()) -> tuple[T, ...]:
+        """The rows of a query as records, by the names of its columns."""
+        columns, rows = self._answer(text, values)
+        return tuple(map(shape.of(columns), rows))
+
+    def record(self, shape: Shape[T], text: str, values: Sequence[Any] = ()) -> T | None:
+        """The first of them."""
+        found = self.records(shape, text, values)
+        return found[0] if found else None
+
+    def number(self, text: str, values: Sequence[Any] = ()) -> int:
+        """The only value of a query that gives a number."""
+        number: int = self.all(text, values)[0][0]
+        return number
 
     def one(self, text: str, values: Sequence[Any] = ()) -> Row | None:
         """The first row of a query."""
         rows = self.all(text, values)
         return rows[0] if rows else None
 
+    def _answer(self, text: str, values: Sequence[Any]) -> tuple[tuple[str, ...], list[Row]]:
+        """The names of the columns, and the rows."""
+        with self._lock:
+            self._place.check()
+            try:
+                if self._stops is not None and self._stops():
+                    raise ReadingStopped
+                cursor = connection_of(self._database).execute(text, values)
+                return tuple(name for name, *_ in cursor.description or ()), cursor.fetchall()
+            except DATABASE_ERRORS as error:
+                raise self._failure(error) from error
+
+    def _failure(self, error: Exception) -> ReadingStopped | StorageFailure:
+        stopped = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+        return ReadingStopped() if stopped else storage_failure(error, self._path)
+
     def stream(self, text: str, values: Sequence[Any] = ()) -> Iterator[Row]:
-        """The rows of a query, a few at a time, as the database was when the first was taken.
+        """The rows of a query, a few at a time, as the database was when the first was taken. Raises as `all` does.
 
         A connection of its own: a query under way would keep all others on this one in the past, too.
         """
         try:
             database = connect_readonly(self._path, self._settings)
             try:
-                yield from connection_of(database).execute(text, values)
+                connection = connection_of(database)
+                connection.set_progress_handler(self._stops, _LOOK_EVERY)
+                yield from connection.execute(text, values)
             finally:
                 database.close()
         except DATABASE_ERRORS as error:
-            raise storage_failure(error, self._path) from error
+            raise self._failure(error) from error
+
+
+class SubjectReports:
+    """What is read of one subject. Every method raises StorageFailure when the database cannot be read. An origin is
+    named as in `v_origin`; an empty name means all."""
+
+    def __init__(self, reader: Reader, now: Callable[[], int] = wall_clock) -> None:
+        """`now` tells the epoch ms."""
+        self._reader = reader
+        self._now = now

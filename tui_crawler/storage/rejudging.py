@@ -16,13 +16,13 @@ import peewee
 
 from tui_crawler.domain.admission import LENGTH_LIMIT
 from tui_crawler.domain.exit_code import REFUSED_BY_RULES, ExitCode
-from tui_crawler.domain.page import PageStatus
-from tui_crawler.domain.rejudgement import Effect, Rejudgement
+from tui_crawler.domain.preview import Effect, Rejudgement
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.claim import ZERO
 from tui_crawler.storage.counters import Moves, tally_of, times
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.models import Attempt, Job, Page, Url
-from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.statements import columns, padded, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 _WINDOW = 2_000  # rows that are held at once
@@ -31,22 +31,14 @@ _FEW = 2_000
 _MOST_FORESEEN = 500_000
 """So many pages are judged before it: their verdicts are held in memory."""
 _CHUNK = 256
-MOVED = (
-    Page.id,
-    Page.job,
-    Page.origin,
-    Page.status,
-    Page.attempts_remaining,
-    Page.last_exit_code,
-    Page.beyond_depth,
-)
+MOVED = columns(Page, "id job origin status attempts_remaining last_exit_code beyond_depth")
 """What the rows begin with that `Moving` moves."""
 
 _COLUMNS = (*MOVED, Url.href, Page.not_before, Page.stash)
 _READY = int(PageStatus.READY)
 _SKIPPED = int(ExitCode.skipped_by_rule)
 _CODES = {code.value: code for code in ExitCode}
-_NOTHING: Mapping[int, Effect] = MappingProxyType({})
+_NOTHING: Mapping[int, Effect] = {}
 
 
 @dataclass(slots=True)

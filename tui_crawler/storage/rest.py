@@ -8,30 +8,31 @@ from typing import Any
 
 import peewee
 
-from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.segment import SegmentPage
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.claim import ZERO, Claim, require
 from tui_crawler.storage.counters import Moves, tally_of
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.models import Origin, Page, Url
 from tui_crawler.storage.segment_files import Batch, final_path
-from tui_crawler.storage.segments import Shelf, job_ids, register, stash_name
+from tui_crawler.storage.segments import SegmentStore, job_ids, register, stash_name
 from tui_crawler.storage.sorter import Sorter, entry_of
-from tui_crawler.storage.statements import padded, slot, slots
+from tui_crawler.storage.statements import columns, slot, slots
 from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.urls import ids_of
 
 _CHUNK = 256  # of values in one statement
 _STASHED = peewee.SQL(str(PageStatus.STASHED.value))
 
 
-class Rest:
+class SegmentRest:
     """The pages that are pending, on their way into segments: `prepare` writes the files, calling it does the rest in
     a transaction; then `publish`, and at the end `close`. Raises StorageFailure.
     """
 
-    def __init__(self, claim: Claim, shelf: Shelf, prefix: str) -> None:
+    def __init__(self, claim: Claim, segment_store: SegmentStore, prefix: str) -> None:
         self._claim = claim
-        self._shelf = shelf
+        self._segment_store = segment_store
         self._prefix = prefix
         self._sorter = Sorter()
         self._batch: Batch | None = None
@@ -44,10 +45,10 @@ class Rest:
             self._sorter.add(job_id, entry)
         if not self._sorter.count():
             return
-        folder = self._shelf.made()
+        folder = self._segment_store.made()
         self._batch = Batch(folder, self._prefix, transaction.now)
         entries = ((names[job_id], entry) for job_id, entry in self._sorter.entries())
-        self._batch.write(entries, self._shelf.segment_urls)
+        self._batch.write(entries, self._segment_store.segment_urls)
 
     def __call__(self, transaction: Transaction) -> str:
         """Registers the segments and puts their pages into stashes; answers the path of the first segment, empty when
@@ -56,14 +57,14 @@ class Rest:
         if self._batch is None:
             return ""
         self._batch.hand_over()
-        register(transaction, self._shelf, self._batch.heads)
+        register(transaction, self._segment_store, self._batch.heads)
         entries = self._sorter.entries()
         for head in self._batch.heads:
             for start in range(0, head.urls, _CHUNK):
                 chunk = [next(entries) for _ in range(min(_CHUNK, head.urls - start))]
                 keys = [entry.page.url_hash for _, entry in chunk]
                 _stash(transaction, chunk[0][0], keys, stash_name(head.name))
-        return str(final_path(self._shelf.place, self._batch.heads[0].name))
+        return str(final_path(self._segment_store.place, self._batch.heads[0].name))
 
     def publish(self) -> None:
         """Gives the files their names."""
@@ -79,10 +80,9 @@ class Rest:
 
 def _stash(transaction: Transaction, job_id: int, keys: Sequence[int], stash: str) -> None:
     """Puts those of the pages that are still pending into a stash; they leave their todo lists."""
-    places = padded(keys)
     moves = Moves()
     rows = []
-    for page_id, origin_id, code, remaining, todo_order in transaction.all_of(_open, len(places), [*places, job_id]):
+    for page_id, origin_id, code, remaining, todo_order in transaction.all_among(_open, keys, job_id):
         before = tally_of(PageStatus.READY, remaining, code, 0)
         moves.add(origin_id, tally_of(PageStatus.STASHED, remaining, code, 0).minus(before))
         if todo_order:
@@ -101,8 +101,7 @@ def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int
     for origin_id, origin in transaction.fetch(Origin.select(Origin.id, Origin.origin).where(mine)):
         ids = [row[0] for row in transaction.all(_open_ids, {"origin_id": origin_id})]
         for start in range(0, len(ids), _CHUNK):
-            places = padded(ids[start : start + _CHUNK])
-            for job_id, href, key, *values in transaction.all_of(_pages, len(places), places):
+            for job_id, href, key, *values in transaction.all_among(_pages, ids[start : start + _CHUNK]):
                 yield job_id, entry_of(href, key, origin, values)
 
 
@@ -116,29 +115,22 @@ def _open_ids() -> Any:
 
 
 def _open(size: int) -> Any:
-    columns = (Page.id, Page.origin, Page.last_exit_code, Page.attempts_remaining, Page.todo_order)
-    chosen = Page.url_hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id"))
-    return Page.select(*columns).where(chosen & _is_open())
+    meant = Page.url.in_(ids_of(size)) & (Page.job == slot("job_id"))
+    chosen = columns(Page, "id origin last_exit_code attempts_remaining todo_order")
+    return Page.select(*chosen).where(meant & _is_open())
 
 
 def _pages(size: int) -> Any:
     parent, parent_url = Page.alias("parent"), Url.alias("parent_url")
-    columns = (
+    chosen = (
         Page.job,
         Url.href,
-        Page.url_hash,
-        Page.depth,
-        Page.nice,
-        Page.redirect_hops,
-        Page.item_pattern,
-        Page.force,
-        Page.not_before,
-        Page.sitemap,
-        Page.lastmod,
+        Url.hash,
+        *columns(Page, "depth nice redirect_hops item_pattern force not_before sitemap lastmod"),
         parent_url.href,
     )
     return (
-        Page.select(*columns)
+        Page.select(*chosen)
         .join(Url, on=(Url.id == Page.url))
         .join_from(Page, parent, peewee.JOIN.LEFT_OUTER, on=(parent.id == Page.found_on))
         .join_from(parent, parent_url, peewee.JOIN.LEFT_OUTER, on=(parent_url.id == parent.url))

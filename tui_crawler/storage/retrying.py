@@ -14,7 +14,8 @@ import peewee
 from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.command import RETRIED_NEXT, RetryPages
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
-from tui_crawler.domain.page import RETRIED_AT_ONCE, PageStatus, PutBack, Tally, TodoPage
+from tui_crawler.domain.page import RETRIED_AT_ONCE, PutBack, Tally, TodoPage
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import jobs, origins
 from tui_crawler.storage.candidates import todo_page, todo_query
@@ -25,6 +26,7 @@ from tui_crawler.storage.rejudging import MOVED, Moving
 from tui_crawler.storage.settle import TODO_BASE
 from tui_crawler.storage.statements import padded, slot
 from tui_crawler.storage.transaction import Row, Transaction
+from tui_crawler.storage.urls import ids_of
 from tui_crawler.storage.writer import Writer
 
 Build = Callable[[int], Any]
@@ -154,7 +156,7 @@ def put_back(transaction: Transaction, claim: Claim, named: Meant, page_ids: Seq
     many of which origin (id)."""
     require(transaction, claim)
     moving = Moving(claim.tries)
-    moving.put_back(transaction, [row for row in _by_id(transaction, _state, page_ids) if named.holds(row)])
+    moving.put_back(transaction, [row for row in transaction.all_among(_state, page_ids) if named.holds(row)])
     moving.move_counters(transaction)
     sign_of_life(transaction, claim)
     return moving.back
@@ -166,7 +168,7 @@ def waiting(
     """Those of the pages that are meant, wait, and may be crawled by this session now: which of them and the `others`
     come next."""
     free = _free(transaction, claim)
-    rows = _by_id(transaction, _ranks, page_ids, claim.run_id, transaction.now)
+    rows = transaction.all_among(_ranks, page_ids, claim.run_id, transaction.now)
     mine = [(row[9], row[10], row[0], row[2]) for row in rows if row[1] in free and named.holds(row)]
     return first_of([*others, *mine])
 
@@ -188,7 +190,7 @@ def as_put_back(transaction: Transaction, claim: Claim, page_ids: Sequence[int])
     free = _free(transaction, claim)
     found: dict[int, tuple[int, TodoPage]] = {}
     listed: set[int] = set()
-    for row in _by_id(transaction, _todo, page_ids, claim.run_id, transaction.now):
+    for row in transaction.all_among(_todo, page_ids, claim.run_id, transaction.now):
         if row[1] in free:
             found[row[0]] = row[19], todo_page(row, claim.tries)
             if row[20]:
@@ -265,15 +267,6 @@ class Retrying:
                 yield named, ids[start : start + size]
 
 
-def _by_id(transaction: Transaction, build: Build, page_ids: Sequence[int], *values: int) -> list[Row]:
-    """The rows of pages that a statement finds by their ids."""
-    rows: list[Row] = []
-    for start in range(0, len(page_ids), _CHUNK):
-        places = padded(page_ids[start : start + _CHUNK])
-        rows += transaction.all_of(build, len(places), [*places, *values])
-    return rows
-
-
 def _free(transaction: Transaction, claim: Claim) -> frozenset[int]:
     """The jobs whose pages this session may crawl."""
     return frozenset(job.job_id for job in jobs.job_rows(transaction) if job.is_free(claim))
@@ -286,8 +279,7 @@ def _origin_ids(transaction: Transaction, names: Iterable[str]) -> list[int]:
 
 
 def _names(transaction: Transaction, origin_ids: Iterable[int]) -> dict[int, str]:
-    ids = list(origin_ids)
-    return dict(_by_id(transaction, _origin_names, ids)) if ids else {}
+    return dict(transaction.all_among(_origin_names, list(origin_ids)))
 
 
 def _found(condition: Any) -> Any:
@@ -296,7 +288,7 @@ def _found(condition: Any) -> Any:
 
 
 def _with_urls(size: int) -> Any:
-    return _found(Page.url_hash.in_([slot("url_hash")] * size))
+    return _found(Page.url.in_(ids_of(size)))
 
 
 def _failed_of(size: int) -> Any:

@@ -13,10 +13,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tui_crawler.domain.command import ApplyRules
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.job import QueueChange
 from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import CompiledPolicies, Exclusion, PolicySet
-from tui_crawler.domain.rejudgement import Rejudgement
+from tui_crawler.domain.policy import CompiledPolicies, PolicySet
+from tui_crawler.domain.preview import Rejudgement
 from tui_crawler.domain.ruleset import (
     Ruleset,
     RulesetChange,
@@ -26,8 +28,8 @@ from tui_crawler.domain.ruleset import (
     same_rules,
     to_json,
 )
-from tui_crawler.domain.run import RunPlan, StorageFailure
-from tui_crawler.storage import desk, rejudging
+from tui_crawler.domain.run import RunPlan
+from tui_crawler.storage import operator_actions, rejudging
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
@@ -35,7 +37,8 @@ from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Job, Origin, Run
 from tui_crawler.storage.models import Ruleset as RulesetRow
 from tui_crawler.storage.rejudging import Verdicts
-from tui_crawler.storage.ruleset_reports import ruleset_of, with_policies
+from tui_crawler.storage.reports.rulesets import ruleset_of, with_policies
+from tui_crawler.storage.statements import columns
 from tui_crawler.storage.transaction import Row, Transaction
 
 CONFIGURATION = "configuration"
@@ -80,7 +83,7 @@ def begin(transaction: Transaction, claim: Claim, plan: RunPlan, edited: Edited)
         former[job_id] = answer.policies if current_id in {0, answer.ruleset_id} else _policies(transaction, current_id)
         answers.append(answer)
     if edited.configuration or edited.robots_name or former != now:
-        added = desk.exclusions(transaction)
+        added = operator_actions.exclusions(transaction)
         rejudgements = _rejudgements(former, now, added, added, plan.max_url_length)
         rejudging.judge_again(transaction, plan.tries, rejudgements, whole=True, robots=edited.robots_name)
     return tuple(answers)
@@ -92,7 +95,7 @@ def current(transaction: Transaction) -> tuple[Ruleset, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Foresight:
+class RuleEstimate:
     """What an edit will do to refused pages, judged before its transaction: `verdicts` hold for this change of rules
     (by job, before and after) with these exclusions of operators."""
 
@@ -102,24 +105,24 @@ class Foresight:
     verdicts: Verdicts
 
 
-def foresee(transaction: Transaction, claim: Claim, command: ApplyRules) -> Foresight:
+def foresee(transaction: Transaction, claim: Claim, command: ApplyRules) -> RuleEstimate:
     """Judges the pages that are refused now, on a connection that only reads. Raises what `apply` does."""
     edits = _edits(transaction, claim, command)
     before = {job_id: former.policies for job_id, former, _ in edits}
     after = {job_id: policies for job_id, _, policies in edits}
-    added = desk.exclusions(transaction)
+    added = operator_actions.exclusions(transaction)
     verdicts = rejudging.foresee(transaction, _rejudgements(before, after, added, added)) if edits else {}
-    return Foresight(before, after, added, verdicts)
+    return RuleEstimate(before, after, added, verdicts)
 
 
 def apply(
-    transaction: Transaction, claim: Claim, command: ApplyRules, who: str, foresight: Foresight | None = None
+    transaction: Transaction, claim: Claim, command: ApplyRules, who: str, estimate: RuleEstimate | None = None
 ) -> tuple[Ruleset, ...]:
     """Writes a version for each job that the edit changes; answers what holds now, as `current` does.
 
     The edit is what `command.rules` changes of the version it names. Without a job it is made to every job, and it
     must name the current version of the run's job. One that changes nothing writes nothing. Pages that the former
-    rules refused, and these do not, or with another exit code, go back into the queue. `foresight` of another change
+    rules refused, and these do not, or with another exit code, go back into the queue. `estimate` of another change
     than this has become meanwhile is of no use.
 
     Raises RulesetConflict when another version is current, BadRuleset, BadPattern, NoSuchJob, and ValueError for
@@ -134,9 +137,9 @@ def apply(
         note(transaction, "ruleset_applied", message, run_id=claim.run_id)
         before[job_id], after[job_id] = former.policies, policies
     if after:
-        added = desk.exclusions(transaction)
-        holds = foresight is not None and (foresight.before, foresight.after, foresight.added) == (before, after, added)
-        verdicts = foresight.verdicts if foresight is not None and holds else None
+        added = operator_actions.exclusions(transaction)
+        holds = estimate is not None and (estimate.before, estimate.after, estimate.added) == (before, after, added)
+        verdicts = estimate.verdicts if estimate is not None and holds else None
         rejudging.judge_again(transaction, claim.tries, _rejudgements(before, after, added, added), foreseen=verdicts)
     return current(transaction)
 
@@ -162,13 +165,13 @@ def change_exclusion(transaction: Transaction, claim: Claim, exclusion: Exclusio
 
     Pages that it, or another rule, had refused go back into the queue where the verdict is another one now.
     """
-    before = desk.exclusions(transaction)
-    if not desk.change_exclusion(transaction, exclusion, remove):
+    before = operator_actions.exclusions(transaction)
+    if not operator_actions.change_exclusion(transaction, exclusion, remove):
         return None
     policies = {
         job_id: _policies(transaction, ruleset_id) for job_id, _, ruleset_id in _jobs(transaction) if ruleset_id
     }
-    rejudgements = _rejudgements(policies, policies, before, desk.exclusions(transaction))
+    rejudgements = _rejudgements(policies, policies, before, operator_actions.exclusions(transaction))
     back = rejudging.judge_again(transaction, claim.tries, rejudgements)
     names = transaction.fetch(Origin.select(Origin.id, Origin.origin)) if back else []
     return QueueChange(tuple((name, back[origin_id]) for origin_id, name in names if origin_id in back))
@@ -295,12 +298,7 @@ def _versions() -> Any:
     return RulesetRow.select(
         RulesetRow.id,
         Job.name,
-        RulesetRow.rules,
-        RulesetRow.parent_id,
-        RulesetRow.at,
-        RulesetRow.who,
-        RulesetRow.note,
-        RulesetRow.from_config,
+        *columns(RulesetRow, "rules parent_id at who note from_config"),
         Job.ruleset_id == RulesetRow.id,
     ).join(Job, on=(Job.id == RulesetRow.job))
 

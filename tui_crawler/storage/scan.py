@@ -9,27 +9,310 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import peewee
 
 from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.attempt import LinkKind
-from tui_crawler.domain.run import BadSegment, StorageFailure
-from tui_crawler.storage import scan_windows, segment_files, segments
-from tui_crawler.storage.beside import Beside
+from tui_crawler.domain.attempt import RefusedCount
+from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.failure import BadSegment, StorageFailure
+from tui_crawler.domain.intake import Find, Intake, admit
+from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.segment import SegmentPage
+from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
+from tui_crawler.storage import segment_files, segments
+from tui_crawler.storage.claim import ZERO
 from tui_crawler.storage.clock import wall_clock
+from tui_crawler.storage.counters import mark, set_mark
 from tui_crawler.storage.crawl_log import count_refused
 from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.driver import DATABASE_ERRORS
-from tui_crawler.storage.faults import storage_failure
-from tui_crawler.storage.harvest import Harvest
-from tui_crawler.storage.marks import mark, set_mark
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.faults import is_busy, storage_failure
+from tui_crawler.storage.models import Document, Link, Origin, Page, Redirect, Url
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.seen import SeenIndex, SeenSettings, open_seen, pages_among
-from tui_crawler.storage.segments import Shelf, Waiting
+from tui_crawler.storage.segments import ReadySegment, SegmentStore
 from tui_crawler.storage.sorter import Sorter
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.statements import columns, slot
+from tui_crawler.storage.transaction import Row, Texts, Transaction
+
+_PATIENCE_S = 30.0
+
+
+class SideConnection:
+    """Uses an open connection; `now` gives epoch ms. Every method raises the drivers' errors."""
+
+    def __init__(self, database: peewee.SqliteDatabase, now: Callable[[], int]) -> None:
+        self._connection = connection_of(database)
+        self._texts = Texts(database)
+        self._now = now
+
+    def loose(self) -> Transaction:
+        """Statements that are each by themselves."""
+        return Transaction(self._connection, self._texts, self._now())
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        """Reads that see one state of the database."""
+        with self._between("BEGIN"):
+            yield self.loose()
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Transaction]:
+        """One transaction; it waits half a minute for a lock that another program holds."""
+        with self._between("BEGIN IMMEDIATE"):
+            yield self.loose()
+
+    @contextlib.contextmanager
+    def _between(self, begin: str) -> Iterator[None]:
+        self._patiently(begin)
+        try:
+            yield
+            self._patiently("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    def _patiently(self, text: str) -> None:
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                self._connection.execute(text)
+            except DATABASE_ERRORS as error:
+                if not is_busy(error) or time.monotonic() >= deadline:
+                    raise
+            else:
+                return
+
+
+_ONE = peewee.SQL("1")
+_PARENT = (Page.id, Page.job, Url.href, *columns(Page, "depth nice redirect_hops item_pattern force sitemap origin"))
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """A page that names others, with or without a document. `read_at` is when it last gave them (epoch ms)."""
+
+    page: TodoPage
+    origin_id: int
+    read_at: int
+    document: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A URL that a page names: its text and its hash."""
+
+    href: str
+    key: int
+
+
+def documents(transaction: Transaction, after: int, limit: int) -> list[Parent]:
+    """Pages with a document that was not scanned, by id, after page `after`."""
+    rows = transaction.all(_unscanned, {"after": after, "limit": limit})
+    return [_parent(row, document=True) for row in rows]
+
+
+def without_document(transaction: Transaction, after: int, limit: int) -> list[Parent]:
+    """Pages that redirect or are noindex and were not scanned, by id, after page `after`."""
+    rows = transaction.all(_bare, {"after": after, "limit": limit})
+    return [_parent(row, document=False) for row in rows]
+
+
+def links(transaction: Transaction, page_ids: Sequence[int], kinds: Iterable[str]) -> dict[int, list[Named]]:
+    """The links of pages that may be followed, of these kinds."""
+    query = Link.select(Link.from_page, Url.href, Url.hash).join(Url, on=(Url.id == Link.to_url))
+    chosen = Link.from_page.in_(list(page_ids)) & Link.kind.in_(sorted(kinds)) & (Link.nofollow == 0)
+    return _by_page(transaction.fetch(query.where(chosen)))
+
+
+def redirects(transaction: Transaction, page_ids: Sequence[int]) -> dict[int, list[Named]]:
+    """Where pages send their readers."""
+    query = Redirect.select(Redirect.page, Url.href, Url.hash).join(Url, on=(Url.id == Redirect.to_url))
+    return _by_page(transaction.fetch(query.where(Redirect.page.in_(list(page_ids)))))
+
+
+def pages_by_origin(transaction: Transaction) -> dict[str, int]:
+    """How many pages each origin has."""
+    return dict(transaction.fetch(Origin.select(Origin.origin, Origin.pages_known)))
+
+
+def mark_scanned(transaction: Transaction, pages: Sequence[tuple[int, int, bool]]) -> None:
+    """Notes that these pages were scanned, with a document or without, if what they name is still what they gave at
+    that time (epoch ms)."""
+    now = transaction.now
+    stored = ({"page_id": one, "stored_at": at, "scanned_at": now} for one, at, document in pages if document)
+    transaction.run_many(_mark_document, stored)
+    bare = ({"page_id": one, "read_at": at} for one, at, document in pages if not document)
+    transaction.run_many(_mark_page, bare)
+
+
+def _parent(row: Row, *, document: bool) -> Parent:
+    page_id, job_id, url, depth, nice, hops, pattern, force, sitemap, origin_id, read_at = row
+    page = TodoPage(
+        page_id=page_id,
+        job_id=job_id,
+        url=url,
+        depth=depth,
+        nice=nice,
+        redirect_hops=hops,
+        item_pattern=pattern,
+        force=bool(force),
+        sitemap=bool(sitemap),
+    )
+    return Parent(page, origin_id, read_at, document)
+
+
+def _by_page(rows: Iterable[Row]) -> dict[int, list[Named]]:
+    found: dict[int, list[Named]] = {}
+    for page_id, href, key in rows:
+        found.setdefault(page_id, []).append(Named(href, key))
+    return found
+
+
+def _unscanned() -> Any:
+    return (
+        Page.select(*_PARENT, Document.stored_at)
+        .join(Document, on=(Document.page == Page.id))
+        .switch(Page)
+        .join(Url, on=(Url.id == Page.url))
+        .where((Document.scanned_at == ZERO) & (Document.page > slot("after")))
+        .order_by(Document.page)
+        .limit(slot("limit"))
+    )
+
+
+def _bare() -> Any:
+    return (
+        Page.select(*_PARENT, Page.last_contentful_at)
+        .join(Url, on=(Url.id == Page.url))
+        .where((Page.unscanned == _ONE) & (Page.id > slot("after")))
+        .order_by(Page.id)
+        .limit(slot("limit"))
+    )
+
+
+def _mark_page() -> Any:
+    same = (Page.id == slot("page_id")) & (Page.last_contentful_at == slot("read_at"))
+    return Page.update({Page.unscanned: ZERO}).where(same)
+
+
+def _mark_document() -> Any:
+    same = (Document.page == slot("page_id")) & (Document.stored_at == slot("stored_at"))
+    return Document.update({Document.scanned_at: slot("scanned_at")}).where(same)
+
+
+_REMEMBERED = 16_384  # URLs that were parsed: navigation repeats itself
+
+
+class LinkScan:
+    """Collects in `sorter`. `admissions` are the filters by id of job, `pages_known` how many pages each origin has.
+
+    `found` counts the URLs named, each of which is refused, `known`, or in the sorter.
+    """
+
+    def __init__(
+        self,
+        sorter: Sorter,
+        seen: SeenIndex,
+        admissions: Mapping[int, Admission],
+        kinds: frozenset[LinkKind],
+        pages_known: Mapping[str, int],
+    ) -> None:
+        self._sorter = sorter
+        self._seen = seen
+        self._pages_known = Counter(pages_known)
+        self._intakes = {
+            job_id: Intake(admission, kinds, self._pages_known) for job_id, admission in admissions.items()
+        }
+        self._refused: dict[tuple[int, str], RefusedCount] = {}
+        self._urls: dict[str, CrawlUrl | InvalidUrl] = {}
+        self.scanned = 0
+        self.found = 0
+        self.known = 0
+
+    @property
+    def refused(self) -> int:
+        """How many URLs a filter has refused."""
+        return sum(one.count for one in self._refused.values())
+
+    def refused_by_origin(self) -> dict[int, list[RefusedCount]]:
+        """What was refused, under the id of the origin of the page that named it."""
+        found: dict[int, list[RefusedCount]] = {}
+        for (origin_id, _), one in sorted(self._refused.items()):
+            found.setdefault(origin_id, []).append(one)
+        return found
+
+    def count(self, origins: Iterable[str]) -> None:
+        """One page more of each origin named: those that wait in segments."""
+        self._pages_known.update(origins)
+
+    def take(
+        self, parents: Sequence[Parent], linked: Mapping[int, list[Named]], sent: Mapping[int, list[Named]]
+    ) -> None:
+        """What these pages name: links and redirects by id of page. A page is taken once."""
+        known = self._known(parents, linked, sent)
+        for parent in parents:
+            page = parent.page
+            if not self._sorter.visit(page.page_id, parent.read_at, document=parent.document):
+                continue
+            self.scanned += 1
+            finds = [
+                *self._finds(parent, linked, depth=page.depth + 1),
+                *self._finds(parent, sent, depth=page.depth, hops=page.redirect_hops + 1, sitemap=page.sitemap),
+            ]
+            queue = admit(finds, page, self._intakes[page.job_id])
+            for refused in queue.refused:
+                self._refuse(parent, refused)
+            self.found += len(queue.pages)
+            for new in queue.pages:
+                if new.url_hash in known[page.job_id] or not self._sorter.add(page.job_id, SegmentPage(new, page.url)):
+                    self.known += 1
+                else:
+                    self._pages_known[new.origin] += 1
+
+    def _known(self, parents: Iterable[Parent], *named: Mapping[int, list[Named]]) -> dict[int, set[int]]:
+        """Of all URLs named here the hashes that are known, by id of job."""
+        keys: dict[int, set[int]] = {}
+        for parent in parents:
+            of_job = keys.setdefault(parent.page.job_id, set())
+            for by_page in named:
+                of_job.update(one.key for one in by_page.get(parent.page.page_id, ()))
+        return {job_id: self._seen.known(job_id, sorted(of_job)) for job_id, of_job in keys.items()}
+
+    def _finds(
+        self, parent: Parent, named: Mapping[int, list[Named]], depth: int, hops: int = 0, *, sitemap: bool = False
+    ) -> Iterator[Find]:
+        for one in named.get(parent.page.page_id, ()):
+            url = self._url(one.href)
+            if isinstance(url, InvalidUrl):  # a version with other rules for URLs stored it
+                self._refuse(parent, RefusedCount("invalid_url", 1, one.href))
+            else:
+                yield Find(url, depth, hops, sitemap)
+
+    def _refuse(self, parent: Parent, refused: RefusedCount) -> None:
+        self.found += refused.count
+        key = (parent.origin_id, refused.reason)
+        before = self._refused.get(key)
+        if before is None:
+            self._refused[key] = refused
+        else:
+            self._refused[key] = RefusedCount(refused.reason, before.count + refused.count, before.sample_url)
+
+    def _url(self, href: str) -> CrawlUrl | InvalidUrl:
+        url = self._urls.get(href)
+        if url is None:
+            if len(self._urls) >= _REMEMBERED:
+                self._urls.clear()
+            url = self._urls[href] = normalise(href, None, CLIENT_MAX_LENGTH)
+        return url
+
 
 _AT_ONCE = 5_000  # URLs of segments, marks of pages
 _BUILD_MARK = "queue_build"
@@ -77,7 +360,7 @@ def build_queue(path: Path, settings: BuildSettings, admission_of: Callable[[str
     database = open_writable(path, settings.opening)
     try:
         with contextlib.closing(Sorter()) as sorter:
-            return _Build(Beside(database, settings.now), path, settings, sorter).run(admission_of)
+            return _Build(SideConnection(database, settings.now), path, settings, sorter).run(admission_of)
     except DATABASE_ERRORS as error:
         raise storage_failure(error, path) from error
     finally:
@@ -92,29 +375,29 @@ class _Start:
     prefix: str
     generation: int
     jobs: dict[str, int]
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[ReadySegment, ...]
 
 
 class _Build:
     """One build, from the first read to the names of its files."""
 
-    def __init__(self, beside: Beside, path: Path, settings: BuildSettings, sorter: Sorter) -> None:
+    def __init__(self, beside: SideConnection, path: Path, settings: BuildSettings, sorter: Sorter) -> None:
         self._beside = beside
-        self._shelf = Shelf(path, settings.output, settings.segment_urls)
+        self._segment_store = SegmentStore(path, settings.output, settings.segment_urls)
         self._settings = settings
         self._sorter = sorter
         self._warnings: list[str] = []
 
     def run(self, admission_of: Callable[[str], Admission]) -> Built:
         """The whole build."""
-        self._shelf.made()
+        self._segment_store.made()
         with self._beside.writing() as transaction:
-            start = _begin(transaction, self._shelf)
-        segments.tidy(self._beside.loose(), self._shelf, start.prefix)
+            start = _begin(transaction, self._segment_store)
+        segments.tidy(self._beside.loose(), self._segment_store, start.prefix)
         seen = open_seen(self._settings.seen, self._beside.loose(), self._sorter)
         admissions = {job_id: admission_of(name) for name, job_id in start.jobs.items()}
-        known = scan_windows.pages_by_origin(self._beside.loose())
-        harvest = Harvest(self._sorter, seen, admissions, self._settings.link_kinds, known)
+        known = pages_by_origin(self._beside.loose())
+        harvest = LinkScan(self._sorter, seen, admissions, self._settings.link_kinds, known)
         limited = any(one.limits.max_pages_per_origin is not None for one in admissions.values())
         self._take_waiting(harvest, seen, start, limited=limited)
         self._scan(harvest, start)
@@ -122,12 +405,12 @@ class _Build:
             built = self._write(harvest, seen, start)
         except (StorageFailure, *DATABASE_ERRORS):
             with contextlib.suppress(StorageFailure, *DATABASE_ERRORS):
-                segments.tidy(self._beside.loose(), self._shelf, start.prefix)
+                segments.tidy(self._beside.loose(), self._segment_store, start.prefix)
             raise
         warnings = (*self._warnings, *seen.warnings)
         return Built(harvest.scanned, harvest.found, harvest.known, harvest.refused, built, warnings)
 
-    def _take_waiting(self, harvest: Harvest, seen: SeenIndex, start: _Start, *, limited: bool) -> None:
+    def _take_waiting(self, harvest: LinkScan, seen: SeenIndex, start: _Start, *, limited: bool) -> None:
         """What waits in segments is known; with a limit of pages it also counts for its origins."""
         transaction = self._beside.loose()
         for segment in start.waiting:
@@ -143,29 +426,29 @@ class _Build:
             except BadSegment as error:
                 self._warnings.append(f"a segment that waits to be loaded: {error}; its URLs count as not seen")
 
-    def _scan(self, harvest: Harvest, start: _Start) -> None:
+    def _scan(self, harvest: LinkScan, start: _Start) -> None:
         """Takes everything that was not scanned before: documents, then pages without one. Jobs that are younger than
         the beginning of the build are left for the next one."""
         kinds = [kind.value for kind in self._settings.link_kinds]
         jobs = frozenset(start.jobs.values())
-        for look in (scan_windows.documents, scan_windows.without_document):
+        for look in (documents, without_document):
             after = 0
             while True:
                 with self._beside.reading() as transaction:
                     parents = look(transaction, after, self._settings.window)
                     ids = [parent.page.page_id for parent in parents]
-                    linked = scan_windows.links(transaction, ids, kinds)
-                    sent = scan_windows.redirects(transaction, ids)
+                    linked = links(transaction, ids, kinds)
+                    sent = redirects(transaction, ids)
                 if not parents:
                     break
                 harvest.take([parent for parent in parents if parent.page.job_id in jobs], linked, sent)
                 after = ids[-1]
 
-    def _write(self, harvest: Harvest, seen: SeenIndex, start: _Start) -> tuple[BuiltSegment, ...]:
+    def _write(self, harvest: LinkScan, seen: SeenIndex, start: _Start) -> tuple[BuiltSegment, ...]:
         """The files, the transaction that makes them known, their names."""
         names = {job_id: name for name, job_id in start.jobs.items()}
         entries = ((names[job_id], entry) for job_id, entry in self._sorter.entries())
-        folder = self._shelf.place
+        folder = self._segment_store.place
         with contextlib.closing(segment_files.Batch(folder, start.prefix, self._settings.now())) as batch:
             batch.write(entries, self._settings.segment_urls)
             batch.hand_over()
@@ -173,26 +456,26 @@ class _Build:
                 if mark(transaction, _BUILD_MARK) != start.generation:
                     raise StorageFailure("another queue build has finished meanwhile: nothing was changed")
                 set_mark(transaction, _BUILD_MARK, start.generation + 1)
-                last_segment = segments.register(transaction, self._shelf, batch.heads)
+                last_segment = segments.register(transaction, self._segment_store, batch.heads)
                 self._store(transaction, harvest, seen, last_segment)
             batch.publish()
             return tuple(BuiltSegment(segment_files.final_path(folder, h.name), h.urls) for h in batch.heads)
 
-    def _store(self, transaction: Transaction, harvest: Harvest, seen: SeenIndex, last_segment: int) -> None:
+    def _store(self, transaction: Transaction, harvest: LinkScan, seen: SeenIndex, last_segment: int) -> None:
         """What was scanned, what was refused, and what is known from now on."""
         visited = self._sorter.visited()
         while chunk := list(itertools.islice(visited, _AT_ONCE)):
-            scan_windows.mark_scanned(transaction, chunk)
+            mark_scanned(transaction, chunk)
         for origin_id, refused in harvest.refused_by_origin().items():
             count_refused(transaction, origin_id, refused)
         seen.add(self._sorter.keys())
         seen.save(transaction, last_segment)
 
 
-def _begin(transaction: Transaction, shelf: Shelf) -> _Start:
+def _begin(transaction: Transaction, segment_store: SegmentStore) -> _Start:
     return _Start(
-        prefix=segments.new_batch(transaction, shelf.database),
+        prefix=segments.new_batch(transaction, segment_store.database),
         generation=mark(transaction, _BUILD_MARK),
         jobs=segments.job_ids(transaction),
-        waiting=segments.waiting(transaction, shelf),
+        waiting=segments.waiting(transaction, segment_store),
     )

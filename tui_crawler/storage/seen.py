@@ -20,16 +20,15 @@ from typing import Any, Literal, Protocol, assert_never
 import peewee
 from rbloom import Bloom
 
-from tui_crawler.domain.run import StorageFailure
-from tui_crawler.storage.marks import mark, set_mark
-from tui_crawler.storage.models import Page, SeenFilter
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.storage.counters import mark, set_mark
+from tui_crawler.storage.models import Page, SeenFilter, Url
 from tui_crawler.storage.sorter import Sorter
-from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Transaction
 
 SeenKind = Literal["database", "memory", "bloom"]
 
-_CHUNK = 256  # of hashes in one statement
 _WINDOW = 20_000  # pages read at once
 _PAGE_MARK = "seen_page"
 _SEGMENT_MARK = "seen_segment"
@@ -57,23 +56,18 @@ class SeenIndex(Protocol):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What its user should know of it now."""
-        ...
 
     def take_waiting(self, job_id: int, keys: Sequence[int]) -> None:
         """URLs that wait in a segment."""
-        ...
 
     def known(self, job_id: int, keys: Sequence[int]) -> set[int]:
         """Which of these URLs the job knows."""
-        ...
 
     def add(self, found: Iterable[tuple[int, int]]) -> None:
         """URLs (job id and key) that are about to be stored in segments."""
-        ...
 
     def save(self, transaction: Transaction, last_segment: int) -> None:
         """Keeps it for the next build, in the transaction that makes those segments known, up to this id."""
-        ...
 
 
 def open_seen(settings: SeenSettings, transaction: Transaction, sorter: Sorter) -> SeenIndex:
@@ -91,11 +85,7 @@ def open_seen(settings: SeenSettings, transaction: Transaction, sorter: Sorter) 
 
 def pages_among(transaction: Transaction, job_id: int, keys: Sequence[int]) -> set[int]:
     """Which of these URL hashes are pages of a job."""
-    found: set[int] = set()
-    for start in range(0, len(keys), _CHUNK):
-        places = padded(keys[start : start + _CHUNK])
-        found.update(row[0] for row in transaction.all_of(_find, len(places), [*places, job_id]))
-    return found
+    return {row[0] for row in transaction.all_among(_find, keys, job_id)}
 
 
 class PageTableSeen:
@@ -130,10 +120,9 @@ class MemorySeen:
     def __init__(self, transaction: Transaction, sorter: Sorter) -> None:
         self._sorter = sorter
         self._pages: dict[int, array[int]] = {}
-        last = (_LOWEST, 0, 0)
-        values = {"limit": _WINDOW}
-        while rows := transaction.all(_ordered, {**values, "hash": last[0], "origin": last[1], "job": last[2]}):
-            for key, _, job_id in rows:
+        last = (_LOWEST, 0)
+        while rows := transaction.all(_ordered, {"limit": _WINDOW, "hash": last[0], "job": last[1]}):
+            for key, job_id in rows:
                 self._pages.setdefault(job_id, array("q")).append(key)
             last = rows[-1]
 
@@ -247,19 +236,20 @@ def _spread(job_id: int, key: int) -> int:
 
 
 def _find(size: int) -> Any:
-    return Page.select(Page.url_hash).where(Page.url_hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id")))
+    chosen = Url.hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id"))
+    return Page.select(Url.hash).join(Url, on=(Url.id == Page.url)).where(chosen)
 
 
 def _ordered() -> Any:
-    """A window of the index by hash, which alone answers."""
-    columns = (Page.url_hash, Page.origin, Page.job)
-    after = peewee.Expression(
-        peewee.Tuple(*columns), peewee.OP.GT, peewee.Tuple(slot("hash"), slot("origin"), slot("job"))
-    )
-    return Page.select(*columns).where(after).order_by(*columns).limit(slot("limit"))
+    """A window of the pages by the hash of their URL, which indices alone answer."""
+    columns = (Url.hash, Page.job)
+    after = peewee.Expression(peewee.Tuple(*columns), peewee.OP.GT, peewee.Tuple(slot("hash"), slot("job")))
+    pages = Url.select(*columns).join(Page, on=(Page.url == Url.id))
+    return pages.where((Url.hash >= slot("hash")) & after).order_by(*columns).limit(slot("limit"))
 
 
 def _pages_after() -> Any:
     """A window of the pages by age."""
     after = Page.id > slot("after")
-    return Page.select(Page.id, Page.job, Page.url_hash).where(after).order_by(Page.id).limit(slot("limit"))
+    pages = Page.select(Page.id, Page.job, Url.hash).join(Url, on=(Url.id == Page.url))
+    return pages.where(after).order_by(Page.id).limit(slot("limit"))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
-from tui_crawler.domain.run import BadSegment, StorageFailure
+from tui_crawler.domain.failure import BadSegment, StorageFailure
 from tui_crawler.domain.segment import (
     HEAD_LINES,
     LONGEST_LINE,

@@ -11,21 +11,19 @@ from typing import Any
 
 import peewee
 
+from tui_crawler.domain.failure import BadSegment, StorageFailure
 from tui_crawler.domain.job import QueueChange
-from tui_crawler.domain.page import PageStatus
-from tui_crawler.domain.run import BadSegment, StorageFailure
-from tui_crawler.domain.segment import SegmentHead, SegmentPage, SegmentRow, name_stem
+from tui_crawler.domain.segment import SegmentHead, SegmentPage, name_stem
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import origins, segment_files
 from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import ZERO, Claim, require
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import Moves, tally_of, times
+from tui_crawler.storage.counters import Moves, mark, set_mark, tally_of, times
 from tui_crawler.storage.intake import Source, move_counters, queue_pages
-from tui_crawler.storage.marks import mark, set_mark
-from tui_crawler.storage.models import Job, Origin, Page, Segment
-from tui_crawler.storage.reader import Reader
-from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.models import Job, Origin, Page, Segment, Url
+from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import url_ids
 
@@ -34,12 +32,10 @@ _LOADED_AT_ONCE = 2_048
 _TOKEN_MARK = "segment_token"  # noqa: S105  # no secret: it tells the segments of one database from those of others
 _BATCH_MARK = "segment_batch"
 _STASHED = peewee.SQL(str(PageStatus.STASHED.value))
-_ROWS = "SELECT name, digest, urls, created_at, consumed_at, path FROM segment ORDER BY id"
-_ADDED = "SELECT origin FROM origin WHERE participates = 1 AND joined = 'added' ORDER BY id"
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class SegmentStore:
     """Where the segments of `database` lie: in `folder`, by default in `segments` beside it; `segment_urls` in each."""
 
     database: Path
@@ -73,7 +69,7 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class ReadySegment:
     """A registered segment that was not consumed."""
 
     segment_id: int
@@ -93,11 +89,11 @@ def new_batch(transaction: Transaction, database: Path) -> str:
     return f"{name_stem(database.stem)}-{token:08x}-{batch:05}"
 
 
-def tidy(transaction: Transaction, shelf: Shelf, prefix: str) -> None:
+def tidy(transaction: Transaction, segment_store: SegmentStore, prefix: str) -> None:
     """Finishes what batches that were killed have left: registered files get their names, others in the folder of
     the shelf go. `prefix` is that of a batch of this database. Raises StorageFailure.
     """
-    dead = segment_files.dead_parts(shelf.place, prefix.rpartition("-")[0] + "-")
+    dead = segment_files.dead_parts(segment_store.place, prefix.rpartition("-")[0] + "-")
     registered = {row[0] for row in transaction.fetch(Segment.select(Segment.name))}
     for part in dead:
         path = part.with_name(part.name.removesuffix(segment_files.PART))
@@ -105,27 +101,27 @@ def tidy(transaction: Transaction, shelf: Shelf, prefix: str) -> None:
             segment_files.publish(path)
         else:
             segment_files.remove_part(part)
-    for segment in waiting(transaction, shelf):
+    for segment in waiting(transaction, segment_store):
         _publish(segment.path)
 
 
-def register(transaction: Transaction, shelf: Shelf, heads: Sequence[SegmentHead]) -> int:
+def register(transaction: Transaction, segment_store: SegmentStore, heads: Sequence[SegmentHead]) -> int:
     """Makes segments known that are written and not published yet; answers the highest id of all segments."""
     for head in heads:
-        _insert(transaction, head, shelf.kept(segment_files.final_path(shelf.place, head.name)), 0)
+        _insert(transaction, head, segment_store.kept(segment_files.final_path(segment_store.place, head.name)), 0)
         note(transaction, "segment_saved", f"{head.name}: {head.urls} URLs", run_id=newest_run(transaction))
     highest: int | None = transaction.fetch(Segment.select(peewee.fn.MAX(Segment.id)))[0][0]
     return highest or 0
 
 
-def waiting(transaction: Transaction, shelf: Shelf) -> tuple[Waiting, ...]:
+def waiting(transaction: Transaction, segment_store: SegmentStore) -> tuple[ReadySegment, ...]:
     """The segments that were not consumed, oldest first."""
     columns = (Segment.id, Segment.name, Segment.digest, Segment.path)
     rows = transaction.fetch(Segment.select(*columns).where(Segment.consumed_at == 0).order_by(Segment.id))
-    return tuple(Waiting(row[0], row[1], row[2], shelf.found(row[3])) for row in rows)
+    return tuple(ReadySegment(row[0], row[1], row[2], segment_store.found(row[3])) for row in rows)
 
 
-def whole(segment: Waiting) -> SegmentHead:
+def whole(segment: ReadySegment) -> SegmentHead:
     """The head of a segment whose file is there, whole, and still the one that was registered. Raises BadSegment."""
     head = segment_files.verify(segment.path)
     if (head.name, head.digest) != (segment.name, segment.digest):
@@ -133,9 +129,9 @@ def whole(segment: Waiting) -> SegmentHead:
     return head
 
 
-def next_waiting(transaction: Transaction, shelf: Shelf) -> str:
+def next_waiting(transaction: Transaction, segment_store: SegmentStore) -> str:
     """The path of the oldest segment that waits and is whole; empty when there is none."""
-    for segment in waiting(transaction, shelf):
+    for segment in waiting(transaction, segment_store):
         _publish(segment.path)
         try:
             whole(segment)
@@ -143,16 +139,6 @@ def next_waiting(transaction: Transaction, shelf: Shelf) -> str:
             continue
         return str(segment.path)
     return ""
-
-
-def segment_rows(reader: Reader) -> tuple[SegmentRow, ...]:
-    """Every segment that was written or loaded, oldest first."""
-    return tuple(SegmentRow(*row) for row in reader.all(_ROWS))
-
-
-def origins_added(reader: Reader) -> tuple[str, ...]:
-    """The origins that take part in the newest run without being configured: added by hand, or by the whitelist."""
-    return tuple(row[0] for row in reader.all(_ADDED))
 
 
 def job_ids(transaction: Transaction) -> dict[str, int]:
@@ -233,7 +219,7 @@ def _queue(transaction: Transaction, claim: Claim, job_id: int, entries: Sequenc
     parents = {url_hash(clean(entry.found_on)) for entry in entries if entry.found_on}
     known = _page_ids(transaction, job_id, sorted(parents))
     rows = (
-        {"job_id": job_id, "url_hash": entry.page.url_hash, "depth": entry.page.depth, "parent": parent}
+        {"job_id": job_id, "url_id": ids[entry.page.url_hash], "depth": entry.page.depth, "parent": parent}
         for entry in entries
         if entry.found_on and (parent := known.get(url_hash(clean(entry.found_on)))) is not None
     )
@@ -242,10 +228,7 @@ def _queue(transaction: Transaction, claim: Claim, job_id: int, entries: Sequenc
 
 
 def _page_ids(transaction: Transaction, job_id: int, keys: Sequence[int]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for start in range(0, len(keys), _CHUNK):
-        places = padded(keys[start : start + _CHUNK])
-        found.update(transaction.all_of(_find_ids, len(places), [*places, job_id]))
+    found: dict[int, int] = dict(transaction.all_among(_find_ids, keys, job_id))
     return found
 
 
@@ -291,12 +274,12 @@ def _unstash(transaction: Transaction, job_id: int, segment: str) -> dict[str, i
 
 
 def _find_ids(size: int) -> Any:
-    chosen = Page.url_hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id"))
-    return Page.select(Page.url_hash, Page.id).where(chosen)
+    chosen = Url.hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id"))
+    return Page.select(Url.hash, Page.id).join(Url, on=(Url.id == Page.url)).where(chosen)
 
 
 def _set_found_on() -> Any:
     """A page that came with a segment gets the page that named it; one that is known better keeps what it has."""
-    named = (Page.job == slot("job_id")) & (Page.url_hash == slot("url_hash")) & (Page.depth == slot("depth"))
+    named = (Page.job == slot("job_id")) & (Page.url == slot("url_id")) & (Page.depth == slot("depth"))
     open_place = Page.found_on.is_null() & (Page.seed == ZERO) & (Page.id != slot("parent"))
     return Page.update({Page.found_on: slot("parent")}).where(named & open_place)

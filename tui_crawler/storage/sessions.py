@@ -11,29 +11,36 @@ from typing import Any
 
 import peewee
 
+from tui_crawler.domain.failure import RunHeld
 from tui_crawler.domain.job import JobPlan, JobState
-from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.robots import product_token
-from tui_crawler.domain.run import RunHeld, RunPlan, RunStart, StoredOrigin
+from tui_crawler.domain.run import RunPlan, RunStart, StoredOrigin
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage import origins, rulesets, stashes
 from tui_crawler.storage.activity import note
-from tui_crawler.storage.candidates import todo_page, todo_query
+from tui_crawler.storage.candidates import todo_head
 from tui_crawler.storage.claim import ONE, ZERO, Claim, count_work, require
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.clock import mono_clock
-from tui_crawler.storage.counters import forget_minutes, forget_runs
+from tui_crawler.storage.counters import forget_minutes, forget_runs, set_mark
 from tui_crawler.storage.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.jobs import any_job, configure_jobs, hold_back, job_states
-from tui_crawler.storage.marks import set_mark
 from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
 from tui_crawler.storage.owner import Hold, Owner
 from tui_crawler.storage.rulesets import Edited
-from tui_crawler.storage.statements import slot
-from tui_crawler.storage.transaction import Row, Transaction
+from tui_crawler.storage.statements import columns, slot
+from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import url_ids
 
 _CONTINUED = frozenset({"", "interrupted"})
 _NO_RUN = -1  # no page is on the ignore list of this run
+_PLANNED_TEXTS = columns(Run, "config_name config_text user_agent worker")
+_PLANNED = columns(
+    Run,
+    "max_in_flight max_requests tries patience start_politeness recrawl_interval_ms respect_http_freshness",
+    "force_recrawl",
+)
+"""What a run keeps of its plan, by the same names."""
 _DEFAULTS = (3, 5, 2, 4 * 7 * 86_400_000, 1)  # tries, patience, politeness, recrawl interval (ms), freshness counts
 
 
@@ -123,18 +130,12 @@ def begin_rest(transaction: Transaction, starter: Starter) -> tuple[Claim, RunSt
     Raises RunHeld.
     """
     unclean = _take_over(transaction, starter)
-    columns = (
-        Run.id,
-        Run.job,
-        Run.tries,
-        Run.patience,
-        Run.start_politeness,
-        Run.recrawl_interval_ms,
-        Run.respect_http_freshness,
-        Run.requests,
-        Run.config_text,
+    chosen = columns(
+        Run,
+        """id job tries patience start_politeness recrawl_interval_ms respect_http_freshness requests
+config_text""",
     )
-    last = transaction.fetch(Run.select(*columns).order_by(Run.id.desc()).limit(1))
+    last = transaction.fetch(Run.select(*chosen).order_by(Run.id.desc()).limit(1))
     row = last[0] if last else (0, any_job(transaction), *_DEFAULTS, 0, "")
     session_id = _open_session(transaction, starter, row[0], None, rest=True)
     claim = Claim(row[0] or _NO_RUN, session_id, row[1], row[2], row[3], row[4], row[5], bool(row[6]), 0)
@@ -162,7 +163,7 @@ def end_rest(transaction: Transaction, claim: Claim) -> None:
 def load_origins(
     transaction: Transaction, claim: Claim, origin_ids: Sequence[int] | None = None
 ) -> tuple[StoredOrigin, ...]:
-    """The origins that take part in the run, or those of them with these ids, each with its todo list in order."""
+    """The origins that take part in the run, or those of them with these ids, each with the head of its todo list."""
     width = origins.RECORD_WIDTH
     mine = Origin.participates == 1
     of_pages = Page.todo_order > ZERO
@@ -171,20 +172,18 @@ def load_origins(
         of_pages &= Page.origin.in_(origin_ids)
     seed = Page.select(ONE).where((Page.origin == Origin.id) & (Page.seed == ONE))
     counted = [Origin.pages_known, Origin.done, Origin.failed]
-    columns = [*origins.record_columns(), *counted, peewee.fn.EXISTS(seed), Origin.joined]
+    chosen = [*origins.record_columns(), *counted, peewee.fn.EXISTS(seed), Origin.joined]
     rows = transaction.fetch(
-        Origin.select(*columns)
+        Origin.select(*chosen)
         .join(RobotsText, peewee.JOIN.LEFT_OUTER, on=(RobotsText.origin == Origin.id))
         .where(mine)
         .order_by(Origin.id)
     )
-    todo: dict[int, list[Row]] = {}
-    for row in transaction.fetch(todo_query(Page.origin).where(of_pages).order_by(Page.origin, Page.todo_order)):
-        todo.setdefault(row[-1], []).append(row)
+    listed = {row[0] for row in transaction.fetch(Page.select(Page.origin).where(of_pages).distinct())}
     return tuple(
         StoredOrigin(
             origins.record_of(row),
-            tuple(todo_page(page, claim.tries) for page in todo.get(row[0], ())),
+            todo_head(transaction, claim, row[0]) if row[0] in listed else (),
             pages_known=row[width],
             done=row[width + 1],
             failed=row[width + 2],
@@ -239,18 +238,9 @@ def end(transaction: Transaction, claim: Claim, reason: str, clean_end: bool) ->
 def _take_over(transaction: Transaction, starter: Starter) -> bool:
     """Ends the sessions of dead owners; answers whether the last holder of any origin did not end in order. Raises
     RunHeld."""
-    columns = (
-        Session.run_id,
-        Session.host,
-        Session.machine,
-        Session.pid,
-        Session.process_started_ms,
-        Session.started_at,
-        Session.heartbeat_at,
-        Session.lease_ms,
-    )
+    chosen = columns(Session, "run_id host machine pid process_started_ms started_at heartbeat_at lease_ms")
     still_open = Session.ended_at == ZERO
-    for row in transaction.fetch(Session.select(*columns).where(still_open)):
+    for row in transaction.fetch(Session.select(*chosen).where(still_open)):
         hold = Hold(Owner(*row[1:5]), *row[5:])
         if hold.is_live(starter.owner, transaction.now):
             raise RunHeld(hold.describe())
@@ -276,22 +266,10 @@ def _edited(transaction: Transaction, plan: RunPlan) -> Edited:
 
 def _choose_run(transaction: Transaction, plan: RunPlan, job_id: int) -> tuple[int, bool, int]:
     """The run to work for, whether it is continued, and when it began."""
-    planned = {
-        Run.config_name: clean(plan.config_name),
-        Run.config_text: clean(plan.config_text),
-        Run.user_agent: clean(plan.user_agent),
-        Run.worker: clean(plan.worker),
-        Run.max_in_flight: plan.max_in_flight,
-        Run.max_requests: plan.max_requests,
-        Run.tries: plan.tries,
-        Run.patience: plan.patience,
-        Run.start_politeness: plan.start_politeness,
-        Run.recrawl_interval_ms: plan.recrawl_interval_ms,
-        Run.respect_http_freshness: int(plan.respect_http_freshness),
-        Run.force_recrawl: int(plan.force_recrawl),
-    }
-    columns = (Run.id, Run.finish_reason, Run.clean, Run.started_at)
-    last = transaction.fetch(Run.select(*columns).order_by(Run.id.desc()).limit(1))
+    planned: dict[Any, Any] = {column: getattr(plan, column.name) for column in _PLANNED}
+    planned |= {column: clean(getattr(plan, column.name)) for column in _PLANNED_TEXTS}
+    chosen = (Run.id, Run.finish_reason, Run.clean, Run.started_at)
+    last = transaction.fetch(Run.select(*chosen).order_by(Run.id.desc()).limit(1))
     if last and not plan.new_run:
         run_id, reason, clean_end, started_at = last[0]
         if reason in _CONTINUED or not clean_end:
@@ -347,8 +325,9 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
         elif participates:
             left_out += joined != origins.EXTERNAL
             _leave_out(transaction, origin_id)
+    names = {row[1] for row in known}
     for name in wanted:
-        row = origins.ensure(transaction, name)
+        row = origins.ensure(transaction, name) if name in names else origins.insert(transaction, name)
         origins.join(transaction, claim, row, "seed")
         if not (continued and row.participates):
             origins.start_afresh(transaction, claim, row.id)

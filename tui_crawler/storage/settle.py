@@ -10,8 +10,10 @@ import peewee
 
 from tui_crawler.domain.attempt import AttemptRecord, FillRecord, OriginRecord, PageOutcome, Settle
 from tui_crawler.domain.exit_code import FAILURES, ExitCode
-from tui_crawler.domain.page import NewPage, PageStatus, Tally
-from tui_crawler.domain.run import Settled, StorageFailure
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.page import NewPage, Tally
+from tui_crawler.domain.run import Settled
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import documents, origins, stashes
 from tui_crawler.storage.claim import ZERO, Claim, require, sign_of_life
@@ -21,9 +23,8 @@ from tui_crawler.storage.crawl_log import count_refused, log_attempt
 from tui_crawler.storage.fragments import store_fragments
 from tui_crawler.storage.intake import Source, queue_pages
 from tui_crawler.storage.models import Attempt, Origin, Page, Session
-from tui_crawler.storage.origins import Counted, OriginRow
-from tui_crawler.storage.pauses import Pauses
-from tui_crawler.storage.statements import slot, slots
+from tui_crawler.storage.origins import Counted, OriginRow, Pauses
+from tui_crawler.storage.statements import columns, slot, slots
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import hashes, url_ids
 
@@ -32,36 +33,15 @@ TODO_BASE = 2**40
 
 _BRIEF_BYTES, _BRIEF_ROWS = 256 * 1024, 1_000
 _UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
-STATE = (
-    Page.origin,
-    Page.job,
-    Page.status,
-    Page.attempts_remaining,
-    Page.last_exit_code,
-    Page.beyond_depth,
-    Page.todo_order,
-    Page.last_contentful_at,
-    Page.last_attempt_id,
-    Page.claimed_by,
-    Page.stash,
-    Page.depth,
-    Page.unscanned,
+STATE = columns(
+    Page,
+    """origin job status attempts_remaining last_exit_code beyond_depth todo_order last_contentful_at
+last_attempt_id claimed_by stash depth unscanned""",
 )
-_OUTCOME = (
-    Page.status,
-    Page.attempts,
-    Page.attempts_remaining,
-    Page.failed,
-    Page.last_exit_code,
-    Page.last_http_status,
-    Page.last_crawled_at,
-    Page.last_contentful_at,
-    Page.last_attempt_id,
-    Page.fresh_until,
-    Page.not_before,
-    Page.ignored_run,
-    Page.todo_order,
-    Page.unscanned,
+_OUTCOME = columns(
+    Page,
+    """status attempts attempts_remaining failed last_exit_code last_http_status last_crawled_at
+last_contentful_at last_attempt_id fresh_until not_before ignored_run todo_order unscanned""",
 )
 
 
@@ -110,10 +90,10 @@ class SettleJob:
         size = len(document.body) if document is not None and document.body is not None else 0
         return size < _BRIEF_BYTES and len(links or ()) + len(self.settle.new_pages) < _BRIEF_ROWS
 
-    def prepare(self, transaction: Transaction) -> None:
+    def prepare(self, _: Transaction) -> None:
         """Compresses the body before the transaction begins."""
         if self.settle.document is not None:
-            self.packed = documents.pack(transaction, self.settle.document)
+            self.packed = documents.pack(self.settle.document)
 
     def __call__(self, transaction: Transaction) -> Settled:
         """Stores the attempt. Of a page that another worker has taken meanwhile only someone_stole_my_work is stored.
@@ -153,10 +133,13 @@ class SettleJob:
         settle, at = self.settle, outcome.crawled_at
         if settle.drop_document:
             documents.drop_document(transaction, outcome.page_id)
+        again = [outcome.page_id]
         if settle.document is not None:
-            documents.store_document(transaction, settle.document, self.packed, at)
+            documents.store_documents(transaction, [(settle.document, self.packed, at)], again)
         if settle.links is not None:
-            documents.store_links(transaction, outcome.page_id, settle.links, ids, at)
+            to_urls = (ids[link.url.hash] for link in settle.links)
+            rows = documents.link_rows(outcome.page_id, settle.links, to_urls, at)
+            documents.store_links(transaction, rows, again)
         if settle.fragments is not None:
             own = ids[url_hash(clean(settle.attempt.url))]
             store_fragments(transaction, outcome.page_id, own, settle.fragments, settle.anchors, ids)
@@ -165,10 +148,11 @@ class SettleJob:
 
 
 def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> None:
-    """Stores a fill: the ignore list, the todo list as a whole, the refusals, the state of the origin."""
+    """Stores a fill: the ignore list, the todo list as a whole, the refusals, the state of the origin. What stood on a
+    list that was loaded in part is found again by a later fill."""
     require(transaction, claim)
     row = origins.ensure(transaction, record.origin.origin)
-    before = transaction.run(_clear_todo, {"origin_id": row.id})
+    before = transaction.run(_free_todo if row.id in claim.in_part else _clear_todo, {"origin_id": row.id})
     places = {page_id: TODO_BASE + place for place, page_id in enumerate(record.todo)}
     moves = (
         {"page_id": page_id, "run_id": claim.run_id, "todo_order": places.get(page_id, 0)}
@@ -214,14 +198,13 @@ def _is_taken(transaction: Transaction, claim: Claim, page: PageState, attempt: 
     """
     if page.status == PageStatus.CLAIMED:
         return page.claimed_by != claim.session_id
-    if not page.last_attempt_id:
-        return False
-    last = transaction.one(_last_attempt, {"attempt_id": page.last_attempt_id})
-    if last is None:
-        return False
-    session_id, ended_at, session_ended_at = last
-    rival = session_id != claim.session_id and (session_id > claim.session_id or not session_ended_at)
-    return rival and ended_at > attempt.started_at
+    return any(ended_at > attempt.started_at for ended_at in attempts_of_rivals(transaction, claim, [page]).values())
+
+
+def attempts_of_rivals(transaction: Transaction, claim: Claim, pages: Iterable[PageState]) -> dict[int, int]:
+    """When the last attempts at pages ended that sessions beside this one have made, by the ids of the attempts."""
+    last = [page.last_attempt_id for page in pages if page.last_attempt_id]
+    return dict(transaction.all_among(_of_rivals, last, claim.session_id, claim.session_id))
 
 
 def _lowered(settle: Settle, page: PageState | None) -> Sequence[NewPage]:
@@ -345,11 +328,12 @@ def _page_state() -> Any:
     return Page.select(*STATE).where(Page.id == slot("page_id"))
 
 
-def _last_attempt() -> Any:
+def _of_rivals(size: int) -> Any:
+    beside = (Session.id > slot("session_id")) | (Session.ended_at == ZERO)
     return (
-        Attempt.select(Attempt.session, Attempt.ended_at, Session.ended_at)
+        Attempt.select(Attempt.id, Attempt.ended_at)
         .join(Session, on=(Session.id == Attempt.session))
-        .where(Attempt.id == slot("attempt_id"))
+        .where(Attempt.id.in_([slot("attempt_id")] * size) & (Attempt.session != slot("session_id")) & beside)
     )
 
 
@@ -383,6 +367,11 @@ def _claim_page() -> Any:
 def _clear_todo() -> Any:
     on_list = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
     return Page.update({Page.todo_order: ZERO}).where(on_list)
+
+
+def _free_todo() -> Any:
+    on_list = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
+    return Page.update({Page.todo_order: ZERO, Page.ignored_run: ZERO}).where(on_list)
 
 
 def _put_on_lists() -> Any:

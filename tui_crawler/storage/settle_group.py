@@ -1,9 +1,9 @@
 """Many attempts as one: what a group of plain ones changes goes into the database as one statement a table.
 
 This room is written for speed. What it does is what `SettleJob` does attempt by attempt, which stays the reference
-(tests compare both on random input) and takes whatever is not plain: a page crawled before, found again by a shorter
-path, taken by another worker, out of a stash, a redirect, robots.txt. Where a statement of a group fails, the writer
-rolls it back and has every attempt stored by itself.
+(tests compare both on random input) and takes whatever is not plain: a page found again by a shorter path, taken by
+another worker, out of a stash, a redirect, robots.txt. Where a statement of a group fails, the writer rolls it back and
+has every attempt stored by itself.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any
 
 from tui_crawler.domain.attempt import PageOutcome, Settle
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import NewPage, PageStatus, Standing, Tally
+from tui_crawler.domain.page import KnownPage, NewPage, Tally
 from tui_crawler.domain.run import Settled
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage import crawl_log, documents, intake, origins, settle
 from tui_crawler.storage.claim import Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
@@ -70,7 +71,6 @@ def _may_be_plain(one: Settle) -> bool:
         and not one.drop_document
         and not one.save_robots
         and one.attempt.exit_code not in _UNTOUCHED
-        and not (one.document is not None and one.document.data)
     )
 
 
@@ -83,6 +83,7 @@ class _Entry:
     row: OriginRow
     page: PageState
     new: list[NewPage] = field(default_factory=list)
+    targets: list[int] = field(default_factory=list)
     answer: Settled | None = None
 
 
@@ -124,11 +125,14 @@ class _Group:
         rows = {row[0]: row[1:] for row in transaction.all_of(_origins, len(names), names)}
         pages = padded([job.settle.page.page_id for job in self._jobs if job.settle.page is not None])
         states = {row[0]: PageState(*row[1:]) for row in transaction.all_of(_page_states, len(pages), pages)}
+        taken = settle.attempts_of_rivals(transaction, self._claim, states.values())
         entries = []
         for job in self._jobs:
             row, outcome = rows.get(clean(job.settle.origin.origin)), job.settle.page
             page = states.get(outcome.page_id) if outcome is not None else None
-            if row is not None and page is not None and outcome is not None and self._is_plain(page, row[0], outcome):
+            if row is None or page is None or outcome is None or page.last_attempt_id in taken:
+                continue
+            if self._is_plain(page, row[0], outcome):
                 origin = OriginRow(row[0], row[1], bool(row[2]), bool(row[3]), row[4])
                 entries.append(_Entry(job, outcome, origin, page))
         return entries
@@ -136,14 +140,8 @@ class _Group:
     def _is_plain(self, page: PageState, origin_id: int, outcome: PageOutcome) -> bool:
         claimed = page.status == PageStatus.CLAIMED
         ours = page.claimed_by == self._claim.session_id if claimed else page.status == PageStatus.READY
-        return (
-            ours
-            and page.origin_id == origin_id
-            and not page.stash
-            and not page.last_attempt_id
-            and not page.last_contentful_at
-            and (outcome.depth is None or page.depth >= outcome.depth)
-        )
+        near = outcome.depth is None or page.depth >= outcome.depth
+        return ours and page.origin_id == origin_id and not page.stash and near
 
     def _origin_ids(self, entries: Iterable[_Entry]) -> dict[str, int]:
         """The ids of the origins of new pages; an unknown origin is not among them."""
@@ -162,7 +160,7 @@ class _Group:
     def _with_new_pages(self, entries: Sequence[_Entry], origin_ids: Mapping[str, int]) -> list[_Entry]:
         """Those attempts whose finds are new, or known and no news; each with the new ones."""
         memory, asked = self._transaction.memory, dict[int, set[int]]()
-        planned: dict[int, dict[int, Standing]] = {}
+        planned: dict[int, dict[int, KnownPage]] = {}
         for entry in entries:
             known = memory.pages_of(entry.page.job_id)
             wanted = asked.setdefault(entry.page.job_id, set())
@@ -183,8 +181,8 @@ class _Group:
     def _fresh(
         self,
         one: Settle,
-        known: Mapping[int, Standing],
-        planned: Mapping[int, Standing],
+        known: Mapping[int, KnownPage],
+        planned: Mapping[int, KnownPage],
         origin_ids: Mapping[str, int],
     ) -> list[NewPage] | None:
         """The new pages among those an attempt found; None where one of them is not plain."""
@@ -200,16 +198,16 @@ class _Group:
         return list(fresh.values())
 
     def _hrefs(self, entries: Iterable[_Entry]) -> dict[int, str]:
-        """The URLs, by hash, whose ids are not known."""
+        """The URLs, by hash, whose ids are not known. Notes the hashes of where the links of attempts lead."""
         named, known = dict[int, str](), self._transaction.memory.url_ids
         for entry in entries:
             one = entry.job.settle
             named.update(hashes([one.attempt.url, *(request.url for request in one.attempt.requests)]))
             named.update((page.url_hash, clean(page.url)) for page in entry.new)
-            for link in one.links or ():
-                key = link.url.hash
-                if key not in known:
-                    named[key] = link.url.href
+            links = one.links or ()
+            entry.targets = [link.url.hash for link in links]
+            if unknown := set(entry.targets).difference(known):
+                named.update((link.url.hash, link.url.href) for link in links if link.url.hash in unknown)
         return named
 
     def _insert_pages(
@@ -284,17 +282,24 @@ class _Group:
             entry.answer = Settled(tuple(sorted(found.items())), now.pending, now.done, now.failed, now.blocked)
 
     def _store_content(self, entries: Iterable[_Entry], ids: Mapping[int, int]) -> None:
-        rows, links = [], []
+        """Only pages that had an attempt before may have had a document, links and redirects."""
+        stored, links, gone = list[Any](), list[documents.LinkRow](), list[int]()
+        documents_again, links_again = list[int](), list[int]()
         for entry in entries:
-            one, outcome = entry.job.settle, entry.outcome
-            at = outcome.crawled_at
+            one, outcome, again = entry.job.settle, entry.outcome, entry.page.last_attempt_id > 0
+            at, page = outcome.crawled_at, [outcome.page_id] if again else []
             if one.document is not None:
-                documents.store_body(self._transaction, one.document, entry.job.packed)
-                rows.append(documents.document_row(one.document, at))
-            if one.links:
-                links += documents.link_rows(outcome.page_id, one.links, ids, at)
-        self._transaction.insert(documents.insert_documents, rows)
-        self._transaction.insert(documents.insert_links, links)
+                stored.append((one.document, entry.job.packed, at))
+                documents_again += page
+            if one.links is not None:
+                to_urls = (ids[key] for key in entry.targets)
+                links += documents.link_rows(outcome.page_id, one.links, to_urls, at)
+                links_again += page
+            if outcome.contentful:
+                gone += page
+        documents.store_documents(self._transaction, stored, documents_again)
+        documents.store_links(self._transaction, links, links_again)
+        documents.drop_redirects(self._transaction, gone)
 
 
 def _add(moves: Moves, by_job: dict[int, Tally], origin_id: int, job_id: int, change: Tally) -> None:

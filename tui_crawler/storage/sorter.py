@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 from tui_crawler.domain.page import NewPage
@@ -24,25 +25,18 @@ CREATE TABLE visited (page_id INTEGER PRIMARY KEY, read_at INTEGER, document INT
 """
 _REST = "depth, nice, hops, pattern, force, not_before, sitemap, lastmod, found_on"
 
+_KEPT = ("depth", "nice", "redirect_hops", "item_pattern", "force", "not_before", "sitemap", "lastmod")
+_page_values = attrgetter(*_KEPT)
+"""The fields of a page that stand in these columns, but the last."""
+
 
 def entry_of(url: str, key: int, origin: str, values: Sequence[Any]) -> SegmentPage:
     """A URL with its hash and origin as a segment holds it. `values` are those a database keeps of it: depth, nice,
     redirect hops, item pattern, force, not before, sitemap, lastmod, and the URL of the page that named it, if any."""
-    depth, nice, hops, pattern, force, not_before, sitemap, lastmod, found_on = values
-    page = NewPage(
-        url=url,
-        url_hash=key,
-        origin=origin,
-        depth=depth,
-        nice=nice,
-        redirect_hops=hops,
-        item_pattern=pattern,
-        force=bool(force),
-        not_before=not_before,
-        sitemap=bool(sitemap),
-        lastmod=lastmod,
-    )
-    return SegmentPage(page, found_on or "")
+    *said, found_on = values
+    kept: dict[str, Any] = dict(zip(_KEPT, said, strict=True))
+    kept |= {name: bool(kept[name]) for name in ("force", "sitemap")}
+    return SegmentPage(NewPage(url=url, url_hash=key, origin=origin, **kept), found_on or "")
 
 
 class Sorter:
@@ -64,21 +58,8 @@ class Sorter:
         """Takes a URL of a job; answers whether it is the first of its kind. Of several the lowest depth (with who
         found it there), nice and number of hops are kept, and the newest `lastmod`."""
         page, found_on = entry.page, entry.found_on
-        values = (
-            job_id,
-            page.url_hash,
-            page.origin,
-            page.url[len(page.origin) :],
-            page.depth,
-            page.nice,
-            page.redirect_hops,
-            page.item_pattern,
-            page.force,
-            page.not_before,
-            page.sitemap,
-            page.lastmod,
-            found_on,
-        )
+        key = (job_id, page.url_hash, page.origin, page.url[len(page.origin) :])
+        values = (*key, *_page_values(page), found_on)
         places = ", ".join("?" * len(values))
         inserted = self._scratch.execute(f"INSERT OR IGNORE INTO found VALUES ({places})", values).rowcount == 1
         if not inserted:
@@ -86,15 +67,8 @@ class Sorter:
                 "UPDATE found SET found_on = CASE WHEN :depth < depth THEN :found_on ELSE found_on END,"
                 " depth = min(depth, :depth), nice = min(nice, :nice), hops = min(hops, :hops),"
                 " lastmod = max(lastmod, :lastmod) WHERE job = :job AND key = :key",
-                {
-                    "job": job_id,
-                    "key": page.url_hash,
-                    "depth": page.depth,
-                    "nice": page.nice,
-                    "hops": page.redirect_hops,
-                    "lastmod": page.lastmod,
-                    "found_on": found_on,
-                },
+                {"job": job_id, "key": page.url_hash, "found_on": found_on, "hops": page.redirect_hops}
+                | {name: getattr(page, name) for name in ("depth", "nice", "lastmod")},
             )
         return inserted
 

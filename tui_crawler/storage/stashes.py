@@ -13,10 +13,10 @@ from typing import Any, assert_never
 
 import peewee
 
-from tui_crawler.domain.command import Dripfeed, ReclaimPages, StashPages, UnstashPages
+from tui_crawler.domain.command import ReclaimPages, SetDripfeed, StashPages, UnstashPages
 from tui_crawler.domain.job import QueueChange
-from tui_crawler.domain.page import PageStatus
 from tui_crawler.domain.pattern import BadPattern, Pattern
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.claim import ONE, ZERO, Claim
@@ -24,9 +24,8 @@ from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import Moves, tally_of
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.jobs import job_id_of
-from tui_crawler.storage.models import Dripfeed as DripfeedRow
-from tui_crawler.storage.models import Origin, Page, Url
-from tui_crawler.storage.statements import slot, slots
+from tui_crawler.storage.models import Dripfeed, Origin, Page, Url
+from tui_crawler.storage.statements import columns, slot, slots
 from tui_crawler.storage.transaction import Transaction
 
 _CHUNK = 500
@@ -36,13 +35,7 @@ _COLUMNS = (
     Page.id,
     Page.origin,
     Origin.origin,
-    Page.status,
-    Page.attempts_remaining,
-    Page.last_exit_code,
-    Page.beyond_depth,
-    Page.todo_order,
-    Page.stash,
-    Page.job,
+    *columns(Page, "status attempts_remaining last_exit_code beyond_depth todo_order stash job"),
     Url.href,
 )
 
@@ -102,7 +95,9 @@ class _Moving:
         return QueueChange(tuple(sorted(self.counts.items())), frozenset(self.unlisted))
 
 
-def change_stash(transaction: Transaction, claim: Claim, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
+def change_stash(
+    transaction: Transaction, claim: Claim, command: StashPages | UnstashPages | SetDripfeed
+) -> QueueChange:
     """Carries out a command about a stash; answers how many pages of which origin moved.
 
     Raises NoSuchJob, and ValueError for a name, an origin, a URL, a pattern or a number that is none.
@@ -126,7 +121,7 @@ def change_stash(transaction: Transaction, claim: Claim, command: StashPages | U
             for pages in _stashed(transaction, job_id, stash, limit):
                 moving.move(transaction, pages, PageStatus.READY, "")
             note(transaction, "pages_unstashed", f"{moving.total} pages out of {stash}", run_id=claim.run_id)
-        case Dripfeed(ready=ready):
+        case SetDripfeed(ready=ready):
             _require_stash(transaction, job_id, stash)
             if ready < 0:
                 raise ValueError(f"dripfeed {ready}: give 0 to end it, or a number of pages")
@@ -152,7 +147,7 @@ def drip(transaction: Transaction, claim: Claim, job_id: int, stash: str) -> dic
 def drip_all(transaction: Transaction, claim: Claim) -> dict[str, int]:
     """The same for every dripfeed: to be called after another depth may have taken pages out of those READY."""
     moving = _Moving()
-    for job_id, stash in transaction.fetch(DripfeedRow.select(DripfeedRow.job, DripfeedRow.stash)):
+    for job_id, stash in transaction.fetch(Dripfeed.select(Dripfeed.job, Dripfeed.stash)):
         _top_up(transaction, claim, moving, job_id, stash)
     return moving.counts
 
@@ -237,7 +232,8 @@ def _with_urls(urls: Iterable[str]) -> list[Any]:
             raise ValueError(f"{url.raw[:200]}: {url.reason}")
         keys[url.hash] = None
     hashes = sorted(keys)
-    return [Page.url_hash.in_(hashes[start : start + _CHUNK]) for start in range(0, len(hashes), _CHUNK)]
+    chunks = (hashes[start : start + _CHUNK] for start in range(0, len(hashes), _CHUNK))
+    return [Page.url.in_(Url.select(Url.id).where(Url.hash.in_(chunk))) for chunk in chunks]
 
 
 def _origin_ids(transaction: Transaction, names: Iterable[str]) -> list[int]:
@@ -254,7 +250,7 @@ def _origin_ids(transaction: Transaction, names: Iterable[str]) -> list[int]:
 def _require_stash(transaction: Transaction, job_id: int, stash: str) -> None:
     """Raises ValueError for a stash of the job that has no page and no dripfeed, naming the nearest there is."""
     of_pages = Page.select(Page.stash).where((Page.job == job_id) & (Page.status == _STASHED)).distinct()
-    of_feeds = DripfeedRow.select(DripfeedRow.stash).where(DripfeedRow.job == job_id)
+    of_feeds = Dripfeed.select(Dripfeed.stash).where(Dripfeed.job == job_id)
     known = sorted({row[0] for query in (of_pages, of_feeds) for row in transaction.fetch(query)})
     if stash not in known:
         near = difflib.get_close_matches(stash, known, 1)
@@ -264,12 +260,12 @@ def _require_stash(transaction: Transaction, job_id: int, stash: str) -> None:
 
 def _set_dripfeed(transaction: Transaction, job_id: int, stash: str, ready: int) -> None:
     if not ready:
-        ended = (DripfeedRow.job == job_id) & (DripfeedRow.stash == stash)
-        transaction.execute(DripfeedRow.delete().where(ended))
+        ended = (Dripfeed.job == job_id) & (Dripfeed.stash == stash)
+        transaction.execute(Dripfeed.delete().where(ended))
         return
-    values = {DripfeedRow.job: job_id, DripfeedRow.stash: stash, DripfeedRow.ready: ready}
-    insert = DripfeedRow.insert(values).on_conflict(
-        conflict_target=[DripfeedRow.job, DripfeedRow.stash], update={DripfeedRow.ready: ready}
+    values = {Dripfeed.job: job_id, Dripfeed.stash: stash, Dripfeed.ready: ready}
+    insert = Dripfeed.insert(values).on_conflict(
+        conflict_target=[Dripfeed.job, Dripfeed.stash], update={Dripfeed.ready: ready}
     )
     transaction.execute(insert)
 
@@ -288,8 +284,8 @@ def _in_stash(job_id: Any, stash: Any) -> Any:
 
 
 def _dripfeed() -> Any:
-    named = (DripfeedRow.job == slot("job_id")) & (DripfeedRow.stash == slot("stash"))
-    return DripfeedRow.select(DripfeedRow.ready).where(named)
+    named = (Dripfeed.job == slot("job_id")) & (Dripfeed.stash == slot("stash"))
+    return Dripfeed.select(Dripfeed.ready).where(named)
 
 
 def _dripped() -> Any:

@@ -56,6 +56,11 @@ def compile_query(database: peewee.Database, query: Any) -> Statement:
     return Statement(text, tuple(names))
 
 
+def columns(model: Any, *names: str) -> tuple[Any, ...]:
+    """Columns of a table by the names of their fields; in a text of `names` they stand with spaces."""
+    return tuple(getattr(model, name) for text in names for name in text.split())
+
+
 def slots(fields: Sequence[Any]) -> dict[Any, Any]:
     """Every column with a slot of its own name."""
     return {field: slot(field.column_name) for field in fields}

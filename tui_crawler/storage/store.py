@@ -8,42 +8,166 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar, TypeVarTuple
 
 from tui_crawler.domain.attempt import FillRecord, OriginRecord, Reading, Settle, WaitingDocument
 from tui_crawler.domain.command import (
     ActionResult,
     ApplyRules,
-    Dripfeed,
     PendingAction,
     ReclaimPages,
     RetryPages,
+    SetDripfeed,
     SetJob,
     StashPages,
     SteerJobs,
     UnstashPages,
 )
-from tui_crawler.domain.job import JobChange, QueueChange
-from tui_crawler.domain.page import Candidates, NewPage, PutBack, Standing, TodoPage
-from tui_crawler.domain.policy import Exclusion
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.job import JobChange, JobState, QueueChange
+from tui_crawler.domain.page import Candidates, KnownPage, NewPage, PutBack, TodoPage
 from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.run import RunPlan, RunStart, Settled, StorageFailure, StoredOrigin
-from tui_crawler.storage import crew, desk, jobs, rejudging, retrying, rulesets, segments, sessions, settle, stashes
+from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
+from tui_crawler.storage import (
+    jobs,
+    operator_actions,
+    peers,
+    rejudging,
+    retrying,
+    rulesets,
+    segments,
+    sessions,
+    settle,
+    stashes,
+)
 from tui_crawler.storage.candidates import awake, candidates
 from tui_crawler.storage.claim import Claim, require
 from tui_crawler.storage.clock import mono_clock, wall_clock
-from tui_crawler.storage.crew_store import CrewStore
-from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.database import connect_readonly, open_writable
 from tui_crawler.storage.documents import store_second_reading, waiting_documents
-from tui_crawler.storage.foresight import foresee
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
-from tui_crawler.storage.rest import Rest
+from tui_crawler.storage.peers import Peers
+from tui_crawler.storage.rest import SegmentRest
 from tui_crawler.storage.retrying import Retrying
-from tui_crawler.storage.segments import Shelf
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.segments import SegmentStore
+from tui_crawler.storage.transaction import Texts, Transaction
 from tui_crawler.storage.writer import Writer, WriterSettings
 
-_FEW = 20  # refusals of a fill
+
+def foresee(path: Path, settings: OpenSettings, claim: Claim, command: ApplyRules) -> rulesets.RuleEstimate | None:
+    """What the edit does to the pages that are refused now. None where it cannot be made, or they cannot be read: its
+    transaction says why, or judges them itself. Blocking; any thread may call it."""
+    with contextlib.suppress(ValueError, StorageFailure, *DATABASE_ERRORS):
+        database = connect_readonly(path, settings)
+        try:
+            return rulesets.foresee(Transaction(connection_of(database), Texts(database), 0), claim, command)
+        finally:
+            database.close()
+    return None
+
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+class _Steps:
+    """Steps of a run over its writer, with the claim that `held` gives. Each returns when it is committed."""
+
+    def __init__(self, writer: Writer, held: Callable[[], Claim]) -> None:
+        self._writer = writer
+        self._held = held
+
+    async def read(self, step: Callable[[Transaction, Claim, *Ts], T], *args: *Ts, brief: bool = False) -> T:
+        """What a step that reads answers."""
+        claim = self._held()
+        return await self._writer.read(lambda work: step(work, claim, *args), brief=brief)
+
+    async def write(
+        self, step: Callable[[Transaction, Claim, *Ts], T], *args: *Ts, brief: bool = False, checked: bool = False
+    ) -> T:
+        """What a step that writes answers; `checked`: it is not made where the database is no longer ours."""
+        claim = self._held()
+
+        def work(transaction: Transaction) -> T:
+            if checked:
+                require(transaction, claim)
+            return step(transaction, claim, *args)
+
+        return await self._writer.write(work, brief=brief)
+
+
+LOOKS_BETWEEN_LEASES = 5  # origins are leased at every fifth look at the database
+
+
+class PeerStore:
+    """Fits the engine's PeerStore. Every method returns after its transaction is committed. What each look asks is
+    brief: the thread, if called for that, would store attempts as well, at twice the cost."""
+
+    def __init__(self, writer: Writer, steps: _Steps, members: Peers) -> None:
+        self._writer = writer
+        self._steps = steps
+        self._members = members
+        self._looks = 0
+        self._followed = -1
+
+    async def take_origins(self, *, idle: bool = False) -> tuple[StoredOrigin, ...]:
+        """Leases origins that nobody holds, up to this worker's share; not at every look, unless it is `idle`."""
+        self._looks += 1
+        if not idle and self._looks % LOOKS_BETWEEN_LEASES != 1:
+            return ()
+        if not await self._steps.read(peers.are_free, self._members, brief=True):
+            return ()
+        return await self._steps.write(peers.take_origins, self._members)
+
+    async def is_leading(self) -> bool:
+        """Whether this is the oldest open session of the run."""
+        return await self._steps.read(peers.is_leading, brief=True)
+
+    async def others_at_work(self) -> bool:
+        """Whether the run has unfinished origins that this worker does not hold."""
+        return await self._steps.read(peers.others_at_work, brief=True)
+
+    async def held_elsewhere(self, origins: Sequence[str]) -> frozenset[str]:
+        """Those of the origins named that take part in the run and are not this worker's."""
+        return await self._steps.read(peers.held_elsewhere, origins, brief=True)
+
+    async def followed_actions(self) -> tuple[PendingAction, ...]:
+        """What the leading worker has carried out since the last call; nothing while this one leads."""
+        after = self._followed
+
+        def look(work: Transaction, claim: Claim) -> tuple[int, tuple[PendingAction, ...]]:
+            if after < 0 or peers.is_leading(work, claim):
+                return peers.last_action(work), ()
+            return operator_actions.carried_out_actions(work, after)
+
+        self._followed, actions = await self._steps.read(look, brief=True)
+        return actions
+
+    async def take_requests(self, most: int) -> int:
+        """Takes up to `most` of the requests the run may still make; answers how many."""
+        return await self._steps.write(peers.take_requests, most, brief=True)
+
+    async def claim_page(self, page_id: int, origin: str, url: str) -> bool:
+        """Claims a page; False when its job has enough in flight, or another worker holds it."""
+        return await self._steps.write(peers.claim_page, page_id, origin, url, brief=True)
+
+    async def jobs(self) -> tuple[JobState, ...]:
+        """All jobs as they stand."""
+        return await self._writer.read(jobs.job_states, brief=True)
+
+    async def current_rules(self) -> tuple[Ruleset, ...]:
+        """The rulesets in force."""
+        return await self._writer.read(rulesets.current)
+
+    async def on_todo_lists(self, page_ids: Sequence[int]) -> frozenset[int]:
+        """Those of the pages named that are still on a todo list."""
+        return await self._writer.read(lambda work: operator_actions.on_todo_lists(work, page_ids))
+
+
+_FEW = 20  # refusals of a fill, or origins: they are brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +201,9 @@ class SqliteStore:
         waits_for_disk = self._settings.opening.durability is Durability.full
         writing = replace(self._settings.writing, here=False) if waits_for_disk else self._settings.writing
         self._writer = Writer(database, path, writing, self._settings.now)
-        self._shelf = Shelf(path, self._settings.segments, self._settings.segment_urls)
+        self._segment_store = SegmentStore(path, self._settings.segments, self._settings.segment_urls)
         self._claim: Claim | None = None
+        self._steps = _Steps(self._writer, self._held)
         self._taken = 0
         self._marks: dict[str, tuple[int, str]] = {}
         self._marking = False
@@ -130,22 +255,22 @@ class SqliteStore:
 
         def work(transaction: Transaction) -> tuple[Claim, RunStart]:
             if plan.joins:
-                return crew.join(transaction, plan, starter)
+                return peers.join(transaction, plan, starter)
             claim, start = sessions.begin(transaction, plan, starter)
-            return claim, crew.open_to_all(transaction, claim, start) if plan.workers > 1 else start
+            return claim, peers.open_to_all(transaction, claim, start) if plan.workers > 1 else start
 
         self._claim, start = await self._writer.write(work)
         self._taken = 0
         self.waiting.set()
         return start
 
-    def known_pages(self, job_id: int) -> Mapping[int, Standing]:
+    def known_pages(self, job_id: int) -> Mapping[int, KnownPage]:
         """Pages of a job that are known to be stored, by the hash of their URL; few or many, as it happens."""
         return self._writer.memory.pages_of(job_id)
 
-    def crew(self, workers: int, group_of: Callable[[str], str]) -> CrewStore:
+    def peers(self, workers: int, group_of: Callable[[str], str]) -> PeerStore:
         """What several workers of one run share; `group_of` names the site of an origin, which stays in one hand."""
-        return CrewStore(self._writer, self._held, crew.Crew(self._starter(), workers, group_of))
+        return PeerStore(self._writer, self._steps, peers.Peers(self._starter(), workers, group_of))
 
     async def begin_rest(self) -> RunStart:
         """Claims the database while nobody runs, to carry out what operators ask for. Raises RunHeld, StorageFailure.
@@ -159,24 +284,22 @@ class SqliteStore:
 
     async def end_rest(self) -> None:
         """Gives the database back after `begin_rest`."""
-        claim = self._held()
-        await self._writer.write(lambda work: sessions.end_rest(work, claim))
+        await self._steps.write(sessions.end_rest)
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         """Pages that may go on the todo list at `now` (epoch ms); seeds come first in the first fill of a run."""
-        claim = self._held()
-        return await self._writer.read(lambda work: candidates(work, claim, origin, now, limit, first_fill), brief=True)
+        return await self._steps.read(candidates, origin, now, limit, first_fill, brief=True)
 
     async def fill(self, record: FillRecord) -> None:
         """Stores the outcome of a fill: `record.todo` is the todo list from now on, as a whole."""
-        claim = self._held()
-        await self._writer.write(lambda work: settle.store_fill(work, claim, record), brief=len(record.refusals) < _FEW)
+        await self._steps.write(settle.store_fill, record, brief=len(record.refusals) < _FEW)
 
     async def settle(self, settle_value: Settle) -> Settled:
         """Stores one attempt, whole; answers where the counters of its origin stand now."""
         job = settle.SettleJob(self._held(), settle_value)
         self._marks.pop(settle_value.origin.origin, None)
-        settled = await self._writer.write(job, job.prepare, brief=job.is_brief)
+        has_body = settle_value.document is not None and settle_value.document.body is not None
+        settled = await self._writer.write(job, job.prepare if has_body else None, brief=job.is_brief)
         if settle_value.document is not None and settle_value.document.waits:
             self.waiting.set()
         return settled
@@ -211,32 +334,35 @@ class SqliteStore:
 
     async def save_origin(self, record: OriginRecord) -> None:
         """Stores the state of an origin crawler without an attempt."""
-        claim = self._held()
-        await self._writer.write(lambda work: settle.save_origins(work, claim, (record,)), brief=True)
+        await self._steps.write(settle.save_origins, (record,), brief=True)
 
     async def save_origins(self, records: Sequence[OriginRecord]) -> None:
         """The same for several, in one transaction."""
-        claim = self._held()
-        await self._writer.write(lambda work: settle.save_origins(work, claim, records))
+        await self._steps.write(settle.save_origins, records, brief=len(records) < _FEW)
 
-    async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[TodoPage, ...]:
-        """Seeds that came while the run is live; answers those now to be crawled that are on no todo list.
+    async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[int, ...]:
+        """Seeds that came while the run is live; answers which (hashes) are now to be crawled and on no todo list.
 
         `job` empty: the job of the run. Seeds of a job that is held wait with its other pages. Raises NoSuchJob.
         """
-        claim = self._held()
 
-        def work(transaction: Transaction) -> tuple[TodoPage, ...]:
-            require(transaction, claim)
-            return desk.add_seeds(transaction, claim, jobs.job_id_of(transaction, claim, job), pages)
+        def work(transaction: Transaction, claim: Claim) -> tuple[int, ...]:
+            return operator_actions.add_seeds(transaction, claim, jobs.job_id_of(transaction, claim, job), pages)
 
-        return await self._writer.write(work)
+        return await self._steps.write(work, checked=True)
+
+    async def added_pages(self, keys: Sequence[int], job: str) -> tuple[TodoPage, ...]:
+        """Those of added seeds (hashes) that are still to be crawled and on no todo list, in their order."""
+
+        def work(transaction: Transaction, claim: Claim) -> tuple[TodoPage, ...]:
+            return operator_actions.added_seeds(transaction, claim, jobs.job_id_of(transaction, claim, job), keys)
+
+        return await self._steps.read(work, brief=True)
 
     async def add_origins(self, names: Sequence[str], external: bool = False) -> tuple[StoredOrigin, ...]:
         """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back. `external`:
         only links that lead there are checked, unless they take part already."""
-        claim = self._held()
-        return await self._writer.write(lambda work: sessions.add_origins(work, claim, names, external))
+        return await self._steps.write(sessions.add_origins, names, external)
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
         """Gives failed pages their tries back; answers how many pages of which origin. Many are put back in several
@@ -253,99 +379,66 @@ class SqliteStore:
     async def put_first(self, placed: Sequence[tuple[OriginRecord, Sequence[int]]]) -> None:
         """Puts pages (ids) before all else on the todo lists of their origins, in this order, and stores their states,
         in one transaction."""
-        claim = self._held()
-        await self._writer.write(lambda work: retrying.put_first(work, claim, placed))
+        await self._steps.write(retrying.put_first, placed)
 
     async def exclusions(self) -> tuple[Exclusion, ...]:
         """The exclusion list as operators have extended it."""
-        return await self._writer.read(desk.exclusions)
+        return await self._writer.read(operator_actions.exclusions)
 
     async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> QueueChange | None:
         """Adds or removes an entry of the exclusion list; None when that changes nothing. Refused pages whose verdict
         is another one now go back into the queue."""
-        claim = self._held()
-
-        def work(transaction: Transaction) -> QueueChange | None:
-            require(transaction, claim)
-            return rulesets.change_exclusion(transaction, claim, exclusion, remove)
-
-        return await self._writer.write(work)
+        return await self._steps.write(rulesets.change_exclusion, exclusion, remove, checked=True)
 
     async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
         """Changes jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob,
         ValueError; then nothing was changed."""
-        claim = self._held()
+        return await self._steps.write(operator_actions.change_job, command, checked=True)
 
-        def work(transaction: Transaction) -> JobChange:
-            require(transaction, claim)
-            return desk.change_job(transaction, claim, command)
-
-        return await self._writer.write(work)
-
-    async def stash(self, command: StashPages | UnstashPages | Dripfeed) -> QueueChange:
+    async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
         """Moves pages between READY and STASHED. Raises NoSuchJob, ValueError for a name or pattern that is none."""
-        claim = self._held()
-
-        def work(transaction: Transaction) -> QueueChange:
-            require(transaction, claim)
-            return stashes.change_stash(transaction, claim, command)
-
-        return await self._writer.write(work)
+        return await self._steps.write(stashes.change_stash, command, checked=True)
 
     async def reclaim(self, command: ReclaimPages) -> QueueChange:
         """Takes pages back that were claimed for too long; what is in flight in this session is left alone."""
-        claim = self._held()
-
-        def work(transaction: Transaction) -> QueueChange:
-            require(transaction, claim)
-            return stashes.reclaim(transaction, claim, command)
-
-        return await self._writer.write(work)
+        return await self._steps.write(stashes.reclaim, command, checked=True)
 
     async def load_segment(self, path: str) -> QueueChange:
         """Takes a segment into the queue, exactly once, in one transaction. Raises BadSegment."""
-        claim = self._held()
-        return await self._writer.write(lambda work: segments.load(work, claim, Path(path)))
+        return await self._steps.write(segments.load, Path(path))
 
     async def save_rest(self) -> str:
         """Saves the pages that are still pending as segments (M); answers the path of the first, empty when there
         were none. They stay out of the queue until those segments are loaded."""
-        claim, shelf = self._held(), self._shelf
+        claim, segment_store = self._held(), self._segment_store
         prefix = await self._writer.write(lambda work: segments.new_batch(work, self._path))
-        with contextlib.closing(Rest(claim, shelf, prefix)) as rest:
+        with contextlib.closing(SegmentRest(claim, segment_store, prefix)) as rest:
             try:
                 path = await self._writer.write(rest, rest.prepare)
             except Exception:
                 rest.close()
                 with contextlib.suppress(StorageFailure):
-                    await self._writer.read(lambda work: segments.tidy(work, shelf, prefix))
+                    await self._writer.read(lambda work: segments.tidy(work, segment_store, prefix))
                 raise
             rest.publish()
         return path
 
     async def next_segment(self) -> str:
         """The path of the oldest segment that was not consumed and is whole, empty when there is none."""
-        return await self._writer.read(lambda work: segments.next_waiting(work, self._shelf))
+        return await self._writer.read(lambda work: segments.next_waiting(work, self._segment_store))
 
     async def awake(self, origins: Sequence[str], now: int) -> tuple[str, ...]:
         """Those of the origins named that have a page a fill would find at `now` (epoch ms)."""
-        claim = self._held()
-        return await self._writer.read(lambda work: awake(work, claim, origins, now))
+        return await self._steps.read(awake, origins, now)
 
     async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
         """Writes a new version; answers the current rulesets of all jobs. Refused pages whose verdict is another one
         now go back into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob, ValueError; then
         nothing was written."""
-        claim = self._held()
-        foresight = await self._foresee(claim, command)
+        estimate = await self._foresee(self._held(), command)
+        return await self._steps.write(rulesets.apply, command, who, estimate, checked=True)
 
-        def work(transaction: Transaction) -> tuple[Ruleset, ...]:
-            require(transaction, claim)
-            return rulesets.apply(transaction, claim, command, who, foresight)
-
-        return await self._writer.write(work)
-
-    async def _foresee(self, claim: Claim, command: ApplyRules) -> rulesets.Foresight | None:
+    async def _foresee(self, claim: Claim, command: ApplyRules) -> rulesets.RuleEstimate | None:
         """What an edit will do to many refused pages: judged in a thread of its own, so that the writer is free. None
         where there is not much to be judged, or the edit will be refused."""
         if not await self._writer.read(rejudging.are_many):
@@ -356,7 +449,9 @@ class SqliteStore:
         """What operators have asked for since the last call, oldest first. Rows that cannot be read are answered
         in the journal with their error."""
         after = self._taken
-        actions, unreadable = await self._writer.read(lambda work: desk.waiting_actions(work, after), brief=True)
+        actions, unreadable = await self._writer.read(
+            lambda work: operator_actions.waiting_actions(work, after), brief=True
+        )
         read = [action.action_id for action in actions] + [result.action_id for result in unreadable]
         self._taken = max(read, default=after)
         if unreadable:
@@ -365,22 +460,20 @@ class SqliteStore:
 
     async def finish_actions(self, results: Sequence[ActionResult]) -> None:
         """Writes into the journal what became of actions."""
-        await self._writer.write(lambda work: desk.finish_actions(work, results))
+        await self._writer.write(lambda work: operator_actions.finish_actions(work, results))
 
     async def heartbeat(self) -> bool:
         """Renews the lease of this session; False when another owner has taken the database."""
-        claim = self._held()
-        return await self._writer.write(lambda work: sessions.renew(work, claim), brief=True)
+        return await self._steps.write(sessions.renew, brief=True)
 
     async def end_run(self, reason: str, clean: bool) -> None:
         """Closes the run (`interrupted` and unclean ones are continued by the next start) and the session."""
-        claim = self._held()
 
-        def work(transaction: Transaction) -> None:
-            if not crew.leave(transaction, claim, clean):
+        def work(transaction: Transaction, claim: Claim) -> None:
+            if not peers.leave(transaction, claim, clean):
                 sessions.end(transaction, claim, reason, clean)
 
-        await self._writer.write(work)
+        await self._steps.write(work)
 
     def _starter(self) -> sessions.Starter:
         settings = self._settings

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import peewee
 
 from tui_crawler.storage.memory import Memory
-from tui_crawler.storage.statements import Statement, Values, compile_query
+from tui_crawler.storage.statements import Statement, Values, compile_query, padded
 
 Row = tuple[Any, ...]
 
+_INSERT = re.compile(r"^INSERT INTO")
 _MOST_ROWS = 64
+_PLACES = 256  # for the keys of a list in one statement
 
 
 class Texts:
@@ -26,11 +31,17 @@ class Texts:
         self._kept: dict[tuple[Callable[..., Any], int], Statement] = {}
 
     def of(self, build: Callable[..., Any], size: int = 0) -> Statement:
-        """The statement that `build()` describes, or `build(size)` where a list of values has `size` places."""
+        """The statement that `build()` describes, or `build(size)` where a list of values has `size` places.
+
+        An INSERT of many rows that is refused leaves those before: what failed is rolled back by who holds the
+        transaction. Else SQLite copies each page that it touches, to be able to take back the statement alone.
+        """
         key = (build, size)
         kept = self._kept.get(key)
         if kept is None:
             kept = compile_query(self._database, build(size) if size else build())
+            if size and isinstance(self._database, peewee.SqliteDatabase):
+                kept = replace(kept, text=_INSERT.sub("INSERT OR FAIL INTO", kept.text))
             self._kept[key] = kept
         return kept
 
@@ -38,6 +49,21 @@ class Texts:
         """Text and parameters of a query that is needed once and not kept."""
         text, parameters = query.bind(self._database).sql()
         return text, parameters
+
+
+class Pragmas:
+    """Settings of a connection that change while it is open."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self) -> None:
+        self._values: dict[str, int] = {}
+
+    def set(self, connection: sqlite3.Connection, name: str, value: int) -> None:
+        """Makes it so, if it is not. Outside of a transaction only."""
+        if self._values.get(name) != value:
+            connection.execute(f"PRAGMA {name} = {value}")
+            self._values[name] = value
 
 
 class Transaction:
@@ -74,7 +100,7 @@ class Transaction:
         while start < len(rows):
             size = min(_MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
             statement = self._texts.of(build, size)
-            values = [value for row in rows[start : start + size] for value in row]
+            values = list(chain.from_iterable(rows[start : start + size]))
             self._connection.execute(statement.text, values)
             start += size
 
@@ -84,7 +110,7 @@ class Transaction:
         start = 0
         while start < len(rows):
             size = min(_MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
-            values = [value for row in rows[start : start + size] for value in row]
+            values = list(chain.from_iterable(rows[start : start + size]))
             answers += self._connection.execute(self._texts.of(build, size).text, values).fetchall()
             start += size
         return answers
@@ -120,3 +146,11 @@ class Transaction:
         """All rows of a query with `size` places for a list; `values` already stand in the order of the text."""
         statement = self._texts.of(build, size)
         return self._connection.execute(statement.text, values).fetchall()
+
+    def all_among(self, build: Callable[[int], Any], keys: Sequence[int], *values: Any) -> list[Row]:
+        """All rows of a query for a list of keys, however long it is; `values` come after them."""
+        rows: list[Row] = []
+        for start in range(0, len(keys), _PLACES):
+            places = padded(keys[start : start + _PLACES])
+            rows += self.all_of(build, len(places), [*places, *values])
+        return rows

@@ -9,7 +9,7 @@ from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Url
 from tui_crawler.storage.statements import padded, slot
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 
 _CHUNK = 256
 
@@ -22,20 +22,30 @@ def hashes(hrefs: Iterable[str]) -> dict[int, str]:
 
 def url_ids(transaction: Transaction, wanted: Mapping[int, str]) -> dict[int, int]:
     """The id of every URL in `wanted` (hash to cleaned text), under its hash; unknown ones are inserted."""
+    return store_urls(transaction, wanted)[0]
+
+
+def store_urls(transaction: Transaction, wanted: Mapping[int, str]) -> tuple[dict[int, int], set[int]]:
+    """The same; and which of them are new: nothing names those yet."""
     known = transaction.memory.url_ids
     ids = {key: known[key] for key in wanted if key in known}
-    keys = sorted(wanted.keys() - ids.keys())
+    keys = [key for key in wanted if key not in ids]  # in their order: pages that come together lie together
+    rows: list[Row] = []
     for start in range(0, len(keys), _CHUNK):
         places = padded(keys[start : start + _CHUNK])
-        ids.update(transaction.all_of(_find, len(places), places))
-    missing = [key for key in keys if key not in ids]
-    for start in range(0, len(missing), _CHUNK):
-        places = padded(missing[start : start + _CHUNK])
         values = [value for key in places for value in (key, wanted[key])]
-        ids.update(transaction.all_of(_insert, len(places), values))
-    if keys:
-        known.update((key, ids[key]) for key in keys)
-    return ids
+        rows += transaction.all_of(_insert, len(places), values)
+    new = {row[0] for row in rows}
+    ids.update(rows)
+    rest = [key for key in keys if key not in new]
+    ids.update(transaction.all_among(_find, rest))
+    known.update((key, ids[key]) for key in keys)
+    return ids, new
+
+
+def ids_of(size: int) -> Any:
+    """The ids of the URLs of `size` hashes, for a query of pages."""
+    return Url.select(Url.id).where(Url.hash.in_([slot("url_hash")] * size))
 
 
 def _find(size: int) -> Any:

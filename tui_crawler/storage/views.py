@@ -3,18 +3,26 @@
 
 Texts that are unknown are empty; numbers and times that are unknown are NULL.
 """
+# ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from types import MappingProxyType
 
 import peewee
 
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page_status import PageStatus
+from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.driver import execute
+
+ALL_ORIGINS = 0
+"""The id under which the counts of all origins stand together."""
+
+MINUTE_MS = 60_000
+RECENT_MINUTES = 5
+"""The present minute and those before it that count as recent."""
+
 
 NOW_MS = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 """The wall clock in SQL, epoch ms."""
@@ -56,25 +64,23 @@ JOB_STATUS = """CASE
     WHEN pending <= claimed THEN 'DRAINING'
     ELSE 'ACTIVE' END"""
 
-EXIT_NAME = name_of("{column}", ExitCode)
-
 VALIDATION_TYPE = """CASE d.validation_type WHEN 'html5' THEN 'html' WHEN 'atom' THEN 'rss'
     ELSE NULLIF(d.validation_type, '') END"""
 """The kind a validator judged document `d` as: html, xml, css or rss (CRAWL.md section 5). Older versions stored html5
 and atom."""
 
-_URL = "JOIN url u ON u.id = p.url_id AND u.hash = p.url_hash"
+_URL = "JOIN url u ON u.id = p.url_id"
 _FROM_URL = _URL.replace("u.", "f.").replace("url u", "url f")
-"""The URL of page `p`. The hash leads from the text of a URL to its pages: `page` has no index on `url_id`."""
+"""The URL of page `p`."""
 
-_V_ORIGIN = f"""SELECT o.origin, {ORIGIN_STATE} AS state, o.finish_reason, o.paused, o.patience, o.politeness,
+VIEWS: Mapping[str, str] = {
+    "v_origin": f"""SELECT o.origin, {ORIGIN_STATE} AS state, o.finish_reason, o.paused, o.patience, o.politeness,
     o.delay_ms, o.delay_reason, o.next_request_at, o.robots_status,
     NULLIF(o.robots_fetched_at, 0) AS robots_fetched_at, NULLIF(o.robots_expires_at, 0) AS robots_expires_at,
     o.crawl_delay_ms, o.todo, o.pending, o.done, o.failed, o.blocked, o.requests,
     COALESCE(s.worker, '') AS worker
-FROM origin o LEFT JOIN session s ON s.id = o.session_id"""
-
-_V_PAGE = f"""SELECT u.href AS url, o.origin, j.name AS job, {name_of("p.status", PageStatus)} AS status,
+FROM origin o LEFT JOIN session s ON s.id = o.session_id""",
+    "v_page": f"""SELECT u.href AS url, o.origin, j.name AS job, {name_of("p.status", PageStatus)} AS status,
     p.attempts, p.attempts_remaining, p.nice, p.depth, p.not_before,
     {name_of("p.last_exit_code", ExitCode)} AS last_exit_code, p.last_http_status,
     NULLIF(p.last_crawled_at, 0) AS last_crawled_at, {PAGE_DUE_AT} AS due_at,
@@ -83,99 +89,62 @@ _V_PAGE = f"""SELECT u.href AS url, o.origin, j.name AS job, {name_of("p.status"
     COALESCE(d.sha256, '') AS sha256, {VALIDATION_TYPE} AS validation_type, d.valid, p.external,
     COALESCE(d.incomplete, (SELECT a.cut FROM attempt a WHERE a.id = p.last_attempt_id), '') AS incomplete
 FROM page p {_URL} JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
-    LEFT JOIN document d ON d.page_id = p.id"""
-
-_V_ATTEMPT = f"""SELECT a.id AS attempt_id, a.run_id, u.href AS url, o.origin, a.kind,
+    LEFT JOIN document d ON d.page_id = p.id""",
+    "v_attempt": f"""SELECT a.id AS attempt_id, a.run_id, u.href AS url, o.origin, a.kind,
     {name_of("a.exit_code", ExitCode)} AS exit_code, a.exit_code AS exit_code_id, a.http_status, a.started_at,
     a.ended_at, a.response_ms, a.bytes, a.requests, a.patience_after, a.politeness_after, a.delay_ms_after,
     a.ruleset_id, s.worker, a.message, a.cut
 FROM attempt a JOIN url u ON u.id = a.url_id JOIN origin o ON o.id = a.origin_id
-    JOIN session s ON s.id = a.session_id"""
-
-_V_REQUEST = """SELECT r.id AS request_id, r.attempt_id, u.href AS url, r.method, r.sent_at, r.head_at, r.ended_at,
-    r.http_status, r.conditional, r.fluke_retry, r.error, r.remote_address, r.dns_ms, r.connect_ms, r.tls_ms,
-    r.connection_reused
-FROM request r JOIN url u ON u.id = r.url_id"""
-
-_V_LINK = f"""SELECT f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at
-FROM link l JOIN page p ON p.id = l.from_page_id {_FROM_URL} JOIN url t ON t.id = l.to_url_id"""
-
-_V_REDIRECT = f"""SELECT f.href AS from_url, t.href AS to_url, r.to_fragment, r.permanent, r.source, r.seen_at
-FROM redirect r JOIN page p ON p.id = r.page_id {_FROM_URL} JOIN url t ON t.id = r.to_url_id"""
-
-_V_DOCUMENT = f"""SELECT u.href AS url, d.kind, d.content_type, d.charset, d.title, d.size, d.sha256, d.etag,
+    JOIN session s ON s.id = a.session_id""",
+    "v_request": """SELECT r.id AS request_id, r.attempt_id, u.href AS url, r.method, r.sent_at, r.head_at,
+    r.ended_at, r.http_status, r.conditional, r.fluke_retry, r.error, r.remote_address, r.dns_ms, r.connect_ms,
+    r.tls_ms, r.connection_reused
+FROM request r JOIN url u ON u.id = r.url_id""",
+    "v_link": f"""SELECT f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at
+FROM link l JOIN page p ON p.id = l.from_page_id {_FROM_URL} JOIN url t ON t.id = l.to_url_id""",
+    "v_redirect": f"""SELECT f.href AS from_url, t.href AS to_url, r.to_fragment, r.permanent, r.source, r.seen_at
+FROM redirect r JOIN page p ON p.id = r.page_id {_FROM_URL} JOIN url t ON t.id = r.to_url_id""",
+    "v_document": f"""SELECT u.href AS url, d.kind, d.content_type, d.charset, d.title, d.size, d.sha256, d.etag,
     d.last_modified, d.cache_control, d.expires, d.age, d.content_location, d.canonical, d.noindex, d.nofollow,
     d.incomplete, d.stored_at, {VALIDATION_TYPE} AS validation_type, d.valid, d.validation_errors,
     NULLIF(p.lastmod, 0) AS lastmod
-FROM document d JOIN page p ON p.id = d.page_id {_URL}"""
-
-_V_DATA = f"""SELECT u.href AS url, b.name, b.type, b.place, b.value
-FROM data_block b JOIN page p ON p.id = b.page_id {_URL}"""
-
-_V_RESULT = "SELECT r.attempt_id, r.type, r.value FROM attempt_result r"
-
-_V_REFUSED = """SELECT o.origin, r.reason, r.count, r.sample_url
-FROM refused r JOIN origin o ON o.id = r.origin_id"""
-
-_V_RUN = """SELECT id AS run_id, started_at, NULLIF(finished_at, 0) AS finished_at, finish_reason, requests,
+FROM document d JOIN page p ON p.id = d.page_id {_URL}""",
+    "v_data": f"""SELECT u.href AS url, b.name, b.type, b.place, b.value
+FROM data_block b JOIN page p ON p.id = b.page_id {_URL}""",
+    "v_result": "SELECT r.attempt_id, r.type, r.value FROM attempt_result r",
+    "v_refused": """SELECT o.origin, r.reason, r.count, r.sample_url
+FROM refused r JOIN origin o ON o.id = r.origin_id""",
+    "v_run": """SELECT id AS run_id, started_at, NULLIF(finished_at, 0) AS finished_at, finish_reason, requests,
     user_agent, config_name
-FROM run"""
-
-_V_JOB = f"""SELECT job, {JOB_STATUS} AS status, nice, depth, concurrency, tag, pending, claimed, done, ruleset_id
+FROM run""",
+    "v_job": f"""SELECT job, {JOB_STATUS} AS status, nice, depth, concurrency, tag, pending, claimed, done,
+    ruleset_id
 FROM (SELECT j.name AS job, j.nice, j.max_depth AS depth, j.concurrency, j.tag, j.pending, j.done, j.ruleset_id,
-    j.aborted, (SELECT COUNT(*) FROM page p WHERE p.status = 2 AND p.job_id = j.id) AS claimed FROM job j) AS jobs"""
-
-_V_OPERATOR_ACTION = """SELECT at, who, action, target, "before", "after", undone, command, error,
+    j.aborted, (SELECT COUNT(*) FROM page p WHERE p.status = 2 AND p.job_id = j.id) AS claimed FROM job j) AS jobs""",
+    "v_operator_action": """SELECT at, who, action, target, "before", "after", undone, command, error,
     NULLIF(applied_at, 0) AS applied_at
-FROM operator_action"""
-
-_V_ACTIVITY = """SELECT y.at, y.event, COALESCE(o.origin, '') AS origin, y.run_id, y.message
-FROM activity y LEFT JOIN origin o ON o.id = y.origin_id"""
-
-_CRAWLER_SITES = """SELECT o.origin AS site, o.id,
+FROM operator_action""",
+    "v_activity": """SELECT y.at, y.event, COALESCE(o.origin, '') AS origin, y.run_id, y.message
+FROM activity y LEFT JOIN origin o ON o.id = y.origin_id""",
+    "crawler_sites": """SELECT o.origin AS site, o.id,
     REPLACE(REPLACE(o.origin, 'https://', ''), 'http://', '') AS domain,
     CASE WHEN o.start_path = '' THEN '/' ELSE o.start_path END AS start_path
-FROM origin o"""
-
-_CRAWLER_QUEUE = f"""SELECT o.origin AS site, p.id, u.href AS url, p.item_pattern AS pattern, p.force
+FROM origin o""",
+    "crawler_queue": f"""SELECT o.origin AS site, p.id, u.href AS url, p.item_pattern AS pattern, p.force
 FROM page p {_URL} JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
 WHERE p.status IN (0, 2) AND p.attempts_remaining > 0 AND p.beyond_depth = 0
-    AND j.aborted = 0 AND COALESCE(j.concurrency, 1) <> 0"""
-
-_CRAWLER_URLS = f"""SELECT o.origin AS site, u.href AS url, p.last_crawled_at AS accessed,
+    AND j.aborted = 0 AND COALESCE(j.concurrency, 1) <> 0""",
+    "crawler_urls": f"""SELECT o.origin AS site, u.href AS url, p.last_crawled_at AS accessed,
     COALESCE(d.content_type, '') AS "content-type", d.size AS "content-length",
     COALESCE(CAST(p.last_http_status AS TEXT), '') AS status, COALESCE(d.etag, '') AS etag,
     b.zstd AS response, {VALIDATION_TYPE} AS validation_type, d.valid
 FROM page p {_URL} JOIN origin o ON o.id = p.origin_id
     LEFT JOIN document d ON d.page_id = p.id LEFT JOIN body b ON b.sha256 = d.sha256
-WHERE p.last_crawled_at > 0"""
-
-_CRAWLER_LINKS = f"""SELECT o.origin AS site, f.href AS "from", t.href AS "to", l.kind AS type
+WHERE p.last_crawled_at > 0""",
+    "crawler_links": f"""SELECT o.origin AS site, f.href AS "from", t.href AS "to", l.kind AS type
 FROM link l JOIN page p ON p.id = l.from_page_id JOIN origin o ON o.id = p.origin_id
-    {_FROM_URL} JOIN url t ON t.id = l.to_url_id"""
-
-VIEWS: Mapping[str, str] = MappingProxyType(
-    {
-        "v_origin": _V_ORIGIN,
-        "v_page": _V_PAGE,
-        "v_attempt": _V_ATTEMPT,
-        "v_request": _V_REQUEST,
-        "v_link": _V_LINK,
-        "v_redirect": _V_REDIRECT,
-        "v_document": _V_DOCUMENT,
-        "v_data": _V_DATA,
-        "v_result": _V_RESULT,
-        "v_refused": _V_REFUSED,
-        "v_run": _V_RUN,
-        "v_job": _V_JOB,
-        "v_operator_action": _V_OPERATOR_ACTION,
-        "v_activity": _V_ACTIVITY,
-        "crawler_sites": _CRAWLER_SITES,
-        "crawler_queue": _CRAWLER_QUEUE,
-        "crawler_urls": _CRAWLER_URLS,
-        "crawler_links": _CRAWLER_LINKS,
-    }
-)
+    {_FROM_URL} JOIN url t ON t.id = l.to_url_id""",
+}
 """View name to its SELECT. In `crawler_urls` the response is the zstd-compressed body."""
 
 

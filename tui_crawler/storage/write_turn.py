@@ -37,6 +37,11 @@ class WriteTurn:
             self._file = os.open(self._path, flags, 0o600)
             threading.Thread(target=self._live, name=f"turn at {database.name}", daemon=True).start()
 
+    @property
+    def patience_s(self) -> float:
+        """For how long `take` will go on to refuse, if `came` is not called before; below 0: it does not."""
+        return self._asked_at + PATIENCE_S - time.monotonic()
+
     def take(self, *, wait: bool = False) -> bool:
         """Whether one may write now, or soon where that is waited for. If not, `came` is called later."""
         with self._changed:
@@ -48,7 +53,7 @@ class WriteTurn:
                     return True
                 self._asked_at = time.monotonic()
                 self._changed.notify_all()
-            left = self._asked_at + PATIENCE_S - time.monotonic()
+            left = self.patience_s
             if wait and left > 0:
                 self._changed.wait_for(lambda: self._held, left)
             return wait or left <= 0

@@ -15,7 +15,6 @@ import asyncio
 import contextlib
 import logging
 import math
-import os
 import threading
 import time
 from collections import deque
@@ -27,20 +26,18 @@ from typing import Any, TypeVar
 
 import peewee
 
-from tui_crawler.domain.run import DatabaseDamaged, DatabaseLocked, StorageFailure, StorageHeldUp
+from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, StorageFailure, StorageHeldUp
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
-from tui_crawler.storage.faults import storage_failure
-from tui_crawler.storage.file_place import FilePlace
+from tui_crawler.storage.faults import SpareDescriptors, storage_failure
+from tui_crawler.storage.file_identity import FilePlace
 from tui_crawler.storage.memory import Memory
-from tui_crawler.storage.models.log import Meta
+from tui_crawler.storage.models import Meta
 from tui_crawler.storage.statements import slot
-from tui_crawler.storage.transaction import Texts, Transaction
+from tui_crawler.storage.transaction import Pragmas, Texts, Transaction
 from tui_crawler.storage.write_turn import WriteTurn
 
 RETRY_S = 0.25
 """How often what passes by itself is tried again."""
-
-_SPARE = 4  # descriptors that are kept for SQLite's own files
 
 T = TypeVar("T")
 Work = Callable[[Transaction], Any]
@@ -49,7 +46,6 @@ Preparation = Callable[[Transaction], None]
 _log = logging.getLogger(__name__)
 
 _LONG_SLICE_S = 0.05  # for each job: a slice that took longer had to wait for its disk
-_SLICE_SOONER_S = 0.02  # what nobody waits for goes with a slice rather than by itself
 _SLOW_S = 1.0  # so long the thread does everything after that
 
 
@@ -57,8 +53,8 @@ _SLOW_S = 1.0  # so long the thread does everything after that
 class WriterSettings:
     """`patience_ms`: how long a locked database is tried again; once it has been written to at least
     `patience_at_work_ms`, as after whatever else passes by itself (a full disk): what would be lost then was asked for
-    already. `lazy_ms`: how long a job that nobody waits for may
-    wait for company. `group`: how many jobs share a transaction at most. `shared`: several workers write, in turns."""
+    already. `lazy_ms`: how long a job that nobody waits for may wait for company. `group`: how many jobs share a
+    transaction at most. `shared`: several workers write, in turns."""
 
     patience_ms: int = 30_000
     patience_at_work_ms: int = 0
@@ -78,8 +74,8 @@ class _HeldUp(Exception):
 class _Job:
     """`loop` and `future` are None for a job that nobody waits for; `reads` marks one that changes nothing.
 
-    `prepare` is done before the transaction begins. A `brief` job may be done on its event loop; `urgent`: the thread
-    is to do it now. It came at `since` (monotonic s), `came` by the time of its event loop.
+    `prepare` is done before the transaction. A `brief` job may be done on its event loop; after a `routine` one what is
+    known of pages is still true; `urgent`: the thread is to do it now. It came at `since` (monotonic s), `came` (loop).
     """
 
     work: Work
@@ -91,6 +87,7 @@ class _Job:
     error: BaseException | None = None
     handed_out: bool = False
     brief: bool = False
+    routine: bool = False
     urgent: bool = False
     since: float = field(default_factory=time.monotonic)
     came: float = 0.0
@@ -103,11 +100,10 @@ class _Job:
 
 @dataclass(slots=True)
 class _Inbox:
-    """What waits for the writer, under one lock. `urgent` counts what the thread is to do now."""
+    """What waits for the writer, under one lock."""
 
     changed: threading.Condition = field(default_factory=threading.Condition)
     jobs: deque[_Job] = field(default_factory=deque)
-    urgent: int = 0
     closing: bool = False
 
 
@@ -128,11 +124,10 @@ class Writer:
         self._busy_ms = round(1000 * database.timeout)
         self._now = now
         self._texts = Texts(database)
-        self.memory = Memory()
-        """What is known of the database without asking it."""
+        self.memory = Memory()  # what is known of the database without asking it
         self._turn = threading.Lock()  # held by whoever uses the connection
         self._patient = True
-        self._waits_ms = -1  # the busy timeout of the connection; -1: as it was opened
+        self._pragmas = Pragmas()
         self._turns = WriteTurn(path if settings.shared else None, self._slice_now)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._slice_due = False  # as soon as the thread has done with the connection
@@ -149,7 +144,7 @@ class Writer:
         self.told: Callable[[str], None] = lambda trouble: None
         """Called in the writer's thread with what holds it up, and with an empty text when that has passed."""
         self._give_up_at = math.inf
-        self._spare: list[int] = []
+        self._spare = SpareDescriptors()
         self.damage: DatabaseDamaged | None = None
         """What was found when the file was no whole database any more."""
         self._commits = 0
@@ -172,11 +167,12 @@ class Writer:
     ) -> T:
         """Runs `work` in a transaction; answers after it is committed.
 
-        `prepare` comes before, outside of it: what takes long without changing anything. `work` may be run more
-        than once. `brief`: both together take a millisecond or two. Cancelling the wait does not take it back.
-        Raises StorageFailure, and what `work` itself raises.
+        `prepare` comes before, outside of it: what takes long without changing anything. `work` may be run more than
+        once, and with others of its kind by `together`, if it has that. `brief`: both take a millisecond or
+        two. Cancelling the wait does not take it back. Raises StorageFailure, and what `work` itself raises.
         """
-        result: T = await self._submit(_Job(work, reads=False, prepare=prepare, brief=brief and self._settings.here))
+        here, routine = brief and self._settings.here, brief or hasattr(work, "together")
+        result: T = await self._submit(_Job(work, reads=False, prepare=prepare, brief=here, routine=routine))
         return result
 
     async def read(self, work: Callable[[Transaction], T], *, brief: bool = False) -> T:
@@ -191,10 +187,13 @@ class Writer:
         with inbox.changed:
             if inbox.closing:
                 return
-            running = asyncio._get_running_loop()
-            came = 0.0 if running is None else running.time()
-            inbox.jobs.append(_Job(work, reads=False, brief=self._settings.here, came=came))
-            inbox.changed.notify()
+            loop = asyncio._get_running_loop() if self._settings.here else None
+            came = 0.0 if loop is None else loop.time()
+            inbox.jobs.append(_Job(work, reads=False, brief=loop is not None, routine=True, came=came))
+            if loop is None:
+                inbox.changed.notify()
+        if loop is not None:
+            self._plan_marks(loop)
 
     def give_up(self, after_s: float) -> None:
         """What passes by itself is waited for so long at most from now on; a later call may only shorten that."""
@@ -225,22 +224,29 @@ class Writer:
 
     def _press(self, job: _Job) -> None:
         """The thread is to do this job now. Call it with the inbox held."""
+        self._count(not job.urgent)
         job.urgent = True
-        self._inbox.urgent += 1
         self._inbox.changed.notify()
-        self._count(1)
 
     # slices on the event loop
 
     def _plan_slice(self, loop: asyncio.AbstractEventLoop, *, at_once: bool = False) -> None:
-        """Brief jobs are done in the loop's next round, or when those after the last slice had time to gather."""
-        due = self._sliced_at + self._settings.gather_ms / 1000
-        soon = at_once or due <= loop.time() or len(self._inbox.jobs) >= self._settings.brief_group
+        """Brief jobs are done in the loop's next round, or when those after the last slice had time to gather; what is
+        written, when the turn has come that is waited for, or waiting for it is over."""
+        patience = self._turns.patience_s
+        due = max(self._sliced_at + self._settings.gather_ms / 1000, loop.time() + patience)
+        full = patience < 0 and len(self._inbox.jobs) >= self._settings.brief_group
+        soon = at_once or full or due <= loop.time()
         if self._slice is not None:
-            if not soon or not isinstance(self._slice, asyncio.TimerHandle):
+            if not isinstance(self._slice, asyncio.TimerHandle) or (not soon and self._slice.when() <= due):
                 return
             self._slice.cancel()
         self._slice = loop.call_soon(self._do_slice, loop) if soon else loop.call_at(due, self._do_slice, loop)
+
+    def _plan_marks(self, loop: asyncio.AbstractEventLoop) -> None:
+        """What nobody waits for is done by itself, if no slice comes that takes it."""
+        if self._slice is None and self._inbox.jobs:
+            self._slice = loop.call_later(self._settings.lazy_ms / 1000, self._do_slice, loop)
 
     def _do_slice(self, loop: asyncio.AbstractEventLoop) -> None:
         """Does the brief jobs that stand first, when nobody has the connection; the thread does what must wait."""
@@ -252,6 +258,7 @@ class Writer:
         try:
             if loop.time() < self._slow_until:
                 self._leave_to_thread()
+                self._plan_marks(loop)
                 return
             jobs = self._take_brief(loop.time(), writes=self._turns.take())
             if jobs:
@@ -265,6 +272,8 @@ class Writer:
             self._plan_slice(loop)
         elif following is not None:
             self._leave_to_thread()
+        else:
+            self._plan_marks(loop)
 
     def _slice_now(self) -> None:
         """In another thread: what a slice has waited for is there."""
@@ -275,6 +284,8 @@ class Writer:
                 return
         with self._turn:
             self._turns.give()
+        if loop is None and self._slice_due:  # it was wanted for the first time while the connection was held here
+            self._slice_now()
 
     def _take_brief(self, now: float, *, writes: bool) -> list[_Job]:
         inbox, jobs, kept = self._inbox, list[_Job](), list[_Job]()
@@ -286,13 +297,12 @@ class Writer:
                 job = inbox.jobs.popleft()
                 (jobs if job.awaited or job.came <= before else kept).append(job)
             inbox.jobs.extendleft(reversed(kept))
-            inbox.urgent -= sum(job.urgent for job in jobs)
         return jobs
 
     def _leave_to_thread(self) -> None:
         with self._inbox.changed:
             for job in self._inbox.jobs:
-                if job.awaited and not job.urgent:
+                if job.awaited:
                     self._press(job)
 
     def _perform_here(self, jobs: list[_Job], loop: asyncio.AbstractEventLoop) -> None:
@@ -318,42 +328,40 @@ class Writer:
             self._outstanding += change
 
     def _live(self) -> None:
-        """The thread: takes what waits until it is closed."""
+        """The thread. It takes jobs with the connection in hand: else a slice might do later ones before them."""
         try:
-            while True:
-                jobs = self._take()
-                if not jobs:
-                    return
-                try:
-                    with self._turn:
+            while self._is_wanted():
+                with self._turn:
+                    jobs = self._take()
+                    try:
                         self._perform(jobs, patient=True)
-                        self._turns.give()
-                    if self._slice_due:
-                        self._slice_now()
-                except Exception as error:  # a bug: nobody may wait for ever because of it
-                    _log.exception("the writer of %s", self._path)
-                    self._fail(jobs, error)
+                    except Exception as error:  # a bug: nobody may wait for ever because of it
+                        _log.exception("the writer of %s", self._path)
+                        self._fail(jobs, error)
+                    self._turns.give()
+                if self._slice_due:
+                    self._slice_now()
         finally:
             self._database.close()
-            self._release_spare()
+            self._spare.release()
             self._turns.close()
 
-    def _take(self) -> list[_Job]:
-        """The jobs of the next group, in their order; an empty list when the writer is closed and has nothing left."""
+    def _is_wanted(self) -> bool:
+        """Waits until there is something to do; False when the writer is closed and has nothing left."""
         inbox = self._inbox
         with inbox.changed:
-            while not inbox.urgent and not inbox.closing:
-                oldest = next((job.since for job in inbox.jobs if not job.awaited), None)
-                if oldest is None:
-                    inbox.changed.wait()
-                    continue
-                left = oldest + self._settings.lazy_ms / 1000 + _SLICE_SOONER_S - time.monotonic()
+            while not inbox.closing and not any(job.urgent for job in inbox.jobs):
+                oldest = next((job.since for job in inbox.jobs if not (job.awaited or job.brief)), math.inf)
+                left = oldest + self._settings.lazy_ms / 1000 - time.monotonic()
                 if left <= 0:
                     break
-                inbox.changed.wait(left)
-            jobs = [inbox.jobs.popleft() for _ in range(min(len(inbox.jobs), self._settings.group))]
-            inbox.urgent -= sum(job.urgent for job in jobs)
-            return jobs
+                inbox.changed.wait(min(left, threading.TIMEOUT_MAX))
+            return bool(inbox.jobs)
+
+    def _take(self) -> list[_Job]:
+        """The jobs of the next group, in their order; none where slices have done them meanwhile."""
+        with self._inbox.changed:
+            return [self._inbox.jobs.popleft() for _ in range(min(len(self._inbox.jobs), self._settings.group))]
 
     def _fail(self, jobs: list[_Job], error: Exception) -> None:
         for job in jobs:
@@ -405,7 +413,7 @@ class Writer:
         while waiting:
             try:
                 self._place.check()
-                self._begin()
+                self._begin(apart=apart)
                 transaction = self._begun()
                 if not apart and not self._together(waiting, transaction):
                     self._abandon()
@@ -421,7 +429,7 @@ class Writer:
                     waiting = [job for job in waiting if job not in lost]
                     apart = True
                     continue
-                self._execute("COMMIT")
+                connection_of(self._database).execute("COMMIT")
             except Exception as error:
                 self._abandon()
                 failure = self._failure_of(error) if isinstance(error, DATABASE_ERRORS) else error
@@ -438,7 +446,7 @@ class Writer:
 
     def _together(self, jobs: list[_Job], transaction: Transaction) -> bool:
         """Runs jobs one after the other, those that can be done as one so; False when something failed."""
-        if not all(job.brief for job in jobs):
+        if not all(job.routine for job in jobs):
             self.memory.forget_pages()  # an operator may have changed what is known of them
         for together, some in groupby(jobs, lambda job: getattr(job.work, "together", None)):
             if together is None:
@@ -455,18 +463,17 @@ class Writer:
                 job.result, job.error = result, None
         return True
 
-    def _begin(self) -> None:
-        """Takes the lock for writing; on the event loop SQLite does not wait for it."""
-        waits_ms = self._busy_ms if self._patient else 0
-        if waits_ms != self._waits_ms:
-            self._execute(f"PRAGMA busy_timeout = {waits_ms}")
-            self._waits_ms = waits_ms
+    def _begin(self, *, apart: bool) -> None:
+        """Takes the lock for writing; on the event loop SQLite does not wait for it.
+
+        It looks for the row that a reference names only when jobs are run `apart`, because something was refused: what
+        a transaction refers to it has read or made, and looking costs as much as many a row."""
+        connection = connection_of(self._database)
+        self._pragmas.set(connection, "busy_timeout", self._busy_ms if self._patient else 0)
+        self._pragmas.set(connection, "foreign_keys", int(apart))
         if self._patient:
             self._turns.take(wait=True)
-        self._execute("BEGIN IMMEDIATE")
-
-    def _execute(self, text: str) -> None:
-        connection_of(self._database).execute(text)
+        connection.execute("BEGIN IMMEDIATE")
 
     def _may_wait(self, failure: BaseException, began: float) -> bool:
         """Whether a failure passes by itself, and what `began` then (monotonic s) may go on waiting for that."""
@@ -479,7 +486,7 @@ class Writer:
     def _waits(self, failure: BaseException, began: float) -> bool:
         """Waits a little for a failure to pass; False when it is not to be waited for any more. Raises _HeldUp on the
         event loop, where nothing is waited for."""
-        self._release_spare()
+        self._spare.release()
         self._turns.give()
         if not isinstance(failure, StorageHeldUp):
             return False
@@ -503,13 +510,7 @@ class Writer:
         if self.held_up is not None:
             self.held_up = None
             self.told("")
-        with contextlib.suppress(OSError):
-            while len(self._spare) < _SPARE:
-                self._spare.append(os.open(os.devnull, os.O_RDONLY))
-
-    def _release_spare(self) -> None:
-        while self._spare:
-            os.close(self._spare.pop())
+        self._spare.keep()
 
     def _begun(self) -> Transaction:
         """A transaction with its change number, which every commit raises by one."""
@@ -550,6 +551,7 @@ class Writer:
                 connection_of(self._database).execute("ROLLBACK")
         except DATABASE_ERRORS:
             self._database.close()
+            self._pragmas = Pragmas()
             try:
                 self._database.connect()
             except DATABASE_ERRORS as error:

@@ -8,39 +8,79 @@ import getpass
 import os
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.app import CrawlerApp
 from tui_crawler.console.appearance import has_utf8
-from tui_crawler.console.clock import SystemClock
-from tui_crawler.console.glyphs import in_ascii
-from tui_crawler.console.session import Memory, state_folder
+from tui_crawler.console.clock import MachineClock
+from tui_crawler.console.session import SessionFile, state_folder
+from tui_crawler.text.glyphs import in_ascii
+from tui_crawler.wiring import RunOptions
 from tui_crawler.wiring.console_rules import ConsoleRules
-from tui_crawler.wiring.options import RunOptions
-from tui_crawler.wiring.web_beside import WebBeside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from tui_crawler.config.schema import Config
     from tui_crawler.console import ports
-    from tui_crawler.console.exit_summary import ExitSummary
+    from tui_crawler.console.operator.exit_summary import ExitSummary
     from tui_crawler.demo.process import DemoProcess
-    from tui_crawler.storage.file_place import FilePlace
+    from tui_crawler.storage.file_identity import FilePlace
     from tui_crawler.wiring.detach import DetachedRun
-    from tui_crawler.wiring.host import ThreadHost
+    from tui_crawler.wiring.host import ProcessHost
+
 
 # ruff: noqa: PLC0415  what the first picture does not need is imported after it, or not at all
+
+
+class CompanionWeb:
+    """The demo web beside a crawl of it: served again where its crawl goes on without it. Fits Company; ends the web it
+    has started, unless that was left to another process."""
+
+    def __init__(self, web: DemoProcess | None = None) -> None:
+        """`web` is one that is served already, and stays with whoever started it."""
+        self._web = web
+        self._own = False
+
+    def serve(self, config: Config, database: Path) -> None:
+        """Serves the demo web where the crawl of one begins or goes on, at the ports that the database knows; for any
+        other crawl nothing. Where the ports are taken somebody else serves it. Blocks for about a second."""
+        from tui_crawler.demo.process import USER_AGENT
+
+        if self._web is not None or config.user_agent != USER_AGENT:
+            return
+        from tui_crawler.wiring.demo import DemoUnavailable, base_port_of, start_web
+
+        base = base_port_of(database)
+        if base is not None:
+            with contextlib.suppress(DemoUnavailable):
+                self._web, self._own = start_web(base, 1.0), True
+
+    @property
+    def lifeline(self) -> int | None:
+        """The file descriptor that keeps the web serving; None without a web."""
+        return None if self._web is None else self._web.lifeline
+
+    def leave(self) -> None:
+        """Lets go of the web: the run that was left to itself holds it now."""
+        if self._web is not None:
+            self._web.leave()
+
+    def close(self) -> None:
+        """Ends the web that was started here."""
+        if self._web is not None and self._own:
+            self._web.close()
+
 
 _TURN_S = 0.000_5  # a thread that reads or crawls keeps the screen's waiting so long (Python's own: ten times that)
 _ALLOCATIONS, _GENERATIONS = 20_000, 20  # between two looks for garbage; rows come and go by thousands
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DatabaseFound:
     """How a database stands: whether it may be written, if not though it was to be, why, and whose run is live."""
 
     writable: bool
@@ -55,7 +95,7 @@ def open_console(
     options: RunOptions,
     *,
     web: DemoProcess | None = None,
-    found: Found | None = None,
+    found: DatabaseFound | None = None,
 ) -> int:
     """Opens the console and answers the exit status.
 
@@ -67,7 +107,7 @@ def open_console(
     version and only to be read.
     """
     sys.setswitchinterval(_TURN_S)
-    with contextlib.closing(WebBeside(web)) as beside:
+    with contextlib.closing(CompanionWeb(web)) as beside:
         summary = _show(config, database, readonly, options, beside, found or _look(database, readonly))
     for line in summary.lines():
         print(line if has_utf8(os.environ) else in_ascii(line))
@@ -96,19 +136,24 @@ def demo_console(database: Path | None, port: int | None) -> int:
     return 0 if status == 1 else status
 
 
-def _look(database: Path, readonly: bool) -> Found:
+def _look(database: Path, readonly: bool) -> DatabaseFound:
     """Makes or migrates the database where need be. Raises RunHeld, StorageFailure."""
     writable, hindrance = _prepare(database, readonly)
-    return Found(writable, hindrance, _owner_of(database) if writable else None)
+    return DatabaseFound(writable, hindrance, _owner_of(database) if writable else None)
 
 
 def _show(
-    config: Config | None, database: Path, readonly: bool, options: RunOptions, beside: WebBeside, found: Found
+    config: Config | None,
+    database: Path,
+    readonly: bool,
+    options: RunOptions,
+    beside: CompanionWeb,
+    found: DatabaseFound,
 ) -> ExitSummary:
-    from tui_crawler.storage.file_place import FilePlace
+    from tui_crawler.storage.file_identity import FilePlace
 
     writable, place = found.writable, FilePlace(database)
-    host: ThreadHost | None = None
+    host: ProcessHost | None = None
     turn = threading.Lock()
 
     def begin(chosen: Config) -> None:
@@ -145,11 +190,13 @@ def _show(
         rules=ConsoleRules(database),
         explainer_factory=_explainer,
         queries_factory=partial(_queries, database),
-        memory=Memory(state_folder(os.environ), str(database.absolute())),
-        detacher=_detacher(config, database, beside) if writable else None,
+        memory=SessionFile(state_folder(os.environ), str(database.absolute())),
+        detacher=_detacher(config, database, beside, options.workers) if writable else None,
         successor=successor if writable else None,
     )
     summary = app.run_to_end()
+    if host is not None and summary.engine_stuck:
+        host.kill()
     _put_log_away(database, place, summary, readonly)
     return summary
 
@@ -168,21 +215,21 @@ def _reports(database: Path) -> ports.Reports:
 
 
 def _queries(database: Path) -> ports.Queries:
-    from tui_crawler.wiring.console_queries import ConsoleQueries
+    from tui_crawler.storage.reports.sql import QueryRunner
 
-    return ConsoleQueries(database)
-
-
-def _host(config: Config, database: Path, options: RunOptions, begin: Callable[[Config], None]) -> ThreadHost:
-    from tui_crawler.wiring.host import ThreadHost
-
-    return ThreadHost(config, database, options, partial(begin, config))
+    return QueryRunner(database)
 
 
-def _detacher(config: Config | None, database: Path, beside: WebBeside) -> DetachedRun:
+def _host(config: Config, database: Path, options: RunOptions, begin: Callable[[Config], None]) -> ProcessHost:
+    from tui_crawler.wiring.host import ProcessHost
+
+    return ProcessHost(config, database, options, partial(begin, config))
+
+
+def _detacher(config: Config | None, database: Path, beside: CompanionWeb, workers: int) -> DetachedRun:
     from tui_crawler.wiring.detach import DetachedRun
 
-    return DetachedRun(config, database, company=beside)
+    return DetachedRun(config, database, companion=beside, workers=workers)
 
 
 def _prepare(database: Path, readonly: bool) -> tuple[bool, str]:
@@ -215,8 +262,8 @@ def _put_log_away(database: Path, place: FilePlace, summary: ExitSummary, readon
     end would have done without somebody watching. Nothing is touched where something went wrong with the database: a
     log must not be taken into another file that stands there now.
     """
-    from tui_crawler.domain.run import StorageFailure
-    from tui_crawler.storage.log_file import put_log_away
+    from tui_crawler.domain.failure import StorageFailure
+    from tui_crawler.storage.file_identity import put_log_away
 
     if summary.engine_stuck or summary.engine_failure or summary.trouble or summary.crashed:
         return
@@ -237,28 +284,23 @@ def _owner_of(database: Path) -> str | None:
 
 def _kept_config(database: Path) -> tuple[Config | None, RunOptions]:
     """The configuration of the last run, as the database keeps it; None when there is none that can be read."""
-    from tui_crawler.config.load import read_config
-    from tui_crawler.config.problem import ConfigErrors
-    from tui_crawler.storage.reports import Reports
+    from tui_crawler.storage.reports.reports import Reports
+    from tui_crawler.wiring.origin_settings import read_kept
 
     with contextlib.closing(Reports(database)) as reports:
         text = reports.config_text()
-    if not text:
-        return None, RunOptions()
-    try:
-        return read_config(text, database.stem), RunOptions(config_text=text)
-    except ConfigErrors:
-        return None, RunOptions()
+    config = read_kept(text, database.stem)
+    return config, RunOptions(config_text=text if config else "")
 
 
 def _explainer(reports: ports.Reports) -> ports.Explainer:
     """Says why, out of the rows of these reports; made in the thread that reads them."""
-    from tui_crawler.storage.reports import Reports
+    from tui_crawler.storage.reports.reports import Reports
     from tui_crawler.wiring.explain import Explainer
 
     if not isinstance(reports, Reports):
         raise TypeError("only reports on a database can be explained")
-    return Explainer(reports, zone=SystemClock().zone, you=_operator())
+    return Explainer(reports, zone=MachineClock().zone, you=_operator())
 
 
 def _theme(config: Config | None) -> str:

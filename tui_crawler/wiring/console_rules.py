@@ -1,47 +1,116 @@
-"""What the rule editor of the console asks: an entry typed in one line read as configuration, and a draft judged."""
+"""What the rule editor of the console asks: an entry typed in one line read as configuration, an entry written as
+such a line, and a draft judged."""
 
 from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.preview import Preview
     from tui_crawler.domain.ruleset import RulesetChange
-    from tui_crawler.wiring.rules import Judging, RulesDesk
+    from tui_crawler.wiring.rules import Judging, RuleQueries
+
+_PLAIN = re.compile(r"[A-Za-z/^.(\\][A-Za-z0-9/^.()\\$+*?=&_;~|-]*(?: [A-Za-z0-9/^.()\\$+*?=&_;~|-]+)*")
+"""Texts that mean themselves anywhere in YAML, but for those that are a number or a word such as `true`."""
+
+_SHORT_HEADS: Mapping[str, str] = {
+    "do_not_crawl": "do_not_crawl",
+    "url_query_parameters": "query",
+    "rules": "rule",
+    "exclusions": "exclusion",
+}
+
+
+def lines_of(policies: PolicySet) -> Iterator[str]:
+    """Ways to write the only entry of `policies` as one line, the plainest first; not each says the same in YAML.
+
+    The last one is ASCII with every text in quotes.
+    """
+    from tui_crawler.config.document import rules_document  # noqa: PLC0415  the screen does not wait for it
+
+    document = rules_document(policies)
+    for scalar in (_plain, _quoted, _in_ascii):
+        yield _line(document, scalar)
+
+
+def _line(document: Mapping[str, Any], scalar: Callable[[str], str]) -> str:
+    sections = {**document["policies"], "rules": document["rules"], "exclusions": document["exclusions"]}
+    for section, head in _SHORT_HEADS.items():
+        for entry in sections.get(section, ()):
+            if section == "rules" and entry.keys() == {"match", "skip"} and entry["skip"]:
+                return f"skip: {scalar(entry['match'])}"
+            return f"{head}: {_keys(entry, scalar)}"
+    return f"whitelist: {_keys(document['whitelist'], scalar)}"
+
+
+def _keys(entry: Mapping[str, Any], scalar: Callable[[str], str]) -> str:
+    """The keys of an entry without the braces around them."""
+    return ", ".join(f"{scalar(name)}: {_value(value, scalar)}" for name, value in entry.items())
+
+
+def _value(value: object, scalar: Callable[[str], str]) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case Mapping():
+            return f"{{{_keys(value, scalar)}}}"
+        case str():
+            return scalar(value)
+        case list() | tuple():
+            return f"[{', '.join(_value(each, scalar) for each in value)}]"
+        case _:
+            return scalar(str(value))
+
+
+def _plain(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    """In double quotes; what is not printable is escaped by its code point."""
+    return '"' + "".join(one if one.isprintable() and one not in '"\\' else _escaped(one) for one in text) + '"'
+
+
+def _in_ascii(text: str) -> str:
+    """A word as it is, everything else in double quotes; only ASCII."""
+    if re.fullmatch(r"[a-z_]+", text):
+        return text
+    return '"' + "".join(one if " " <= one <= "~" and one not in '"\\' else _escaped(one) for one in text) + '"'
+
+
+def _escaped(character: str) -> str:
+    return "\\" + character if character in '"\\' else f"\\U{ord(character):08x}"
+
 
 SOURCE = "console"
 """What stands as the place where an entry was written."""
 
 _DO_NOT_CRAWL, _QUERY = "policies:\n  do_not_crawl:\n  - ", "policies:\n  url_query_parameters:\n  - "
 _RULE, _EXCLUSION, _WHITELIST = "rules:\n- ", "exclusions:\n- ", "whitelist:\n  "
-_HEADS: Mapping[str, str] = MappingProxyType(
-    {
-        "skip": _RULE,
-        "rule": _RULE,
-        "rules": _RULE,
-        "do_not_crawl": _DO_NOT_CRAWL,
-        "query": _QUERY,
-        "url_query_parameters": _QUERY,
-        "exclusion": _EXCLUSION,
-        "exclusions": _EXCLUSION,
-        "whitelist": _WHITELIST,
-    }
-)
+_HEADS: Mapping[str, str] = {
+    "skip": _RULE,
+    "rule": _RULE,
+    "rules": _RULE,
+    "do_not_crawl": _DO_NOT_CRAWL,
+    "query": _QUERY,
+    "url_query_parameters": _QUERY,
+    "exclusion": _EXCLUSION,
+    "exclusions": _EXCLUSION,
+    "whitelist": _WHITELIST,
+}
 _NAMED = "skip, rule, do_not_crawl, query, exclusion, whitelist"
 _SECOND_KEY = re.compile(r",\s*[a-z_]+:\s")
 
 
 class ConsoleRules:
-    """Fits the console's RulesDesk for one database. Holds no connection: any thread may call it."""
+    """Fits the console's RuleQueries for one database. Holds no connection: any thread may call it."""
 
     def __init__(self, database: Path) -> None:
         self._database = database
@@ -67,10 +136,9 @@ class ConsoleRules:
 
     def write(self, policies: PolicySet) -> str:
         """The line that `read` reads as the only entry of `policies`; empty when no line of visible characters is."""
-        from tui_crawler.console.safe_text import without_unseen  # noqa: PLC0415  not before it is needed
         from tui_crawler.domain.policy import EMPTY  # noqa: PLC0415  the same
         from tui_crawler.domain.ruleset import same_rules  # noqa: PLC0415  the same
-        from tui_crawler.wiring.rule_line import lines_of  # noqa: PLC0415  the same
+        from tui_crawler.text.safe_text import without_unseen  # noqa: PLC0415  not before it is needed
 
         for line in lines_of(policies):
             read = self.read(line) if without_unseen(line) == line else ""
@@ -83,17 +151,17 @@ class ConsoleRules:
 
         Beginning raises StorageFailure, NoSuchJob, BadPattern.
         """
-        return ConsoleImpact(self._database, lambda desk: desk.judging(change, job))
+        return ConsoleImpact(self._database, lambda rule_queries: rule_queries.judging(change, job))
 
     def impact_of_exclusions(self, more: tuple[Exclusion, ...]) -> ConsoleImpact:
         """The same of more entries of the operators' exclusion list, for every job."""
-        return ConsoleImpact(self._database, lambda desk: desk.judging_exclusions(more))
+        return ConsoleImpact(self._database, lambda rule_queries: rule_queries.judging_exclusions(more))
 
 
 class ConsoleImpact:
     """Fits the console's ImpactCount for one database. Holds no connection between two times."""
 
-    def __init__(self, database: Path, begin: Callable[[RulesDesk], Judging]) -> None:
+    def __init__(self, database: Path, begin: Callable[[RuleQueries], Judging]) -> None:
         """Nothing is judged yet."""
         self._database = database
         self._begin = begin
@@ -105,12 +173,12 @@ class ConsoleImpact:
         `progress` is told how many were judged; what it raises ends the judging. Raises StorageFailure, the first time
         also NoSuchJob and BadPattern.
         """
-        from tui_crawler.storage.reports import Reports  # noqa: PLC0415  the screen does not wait for it
-        from tui_crawler.wiring.rules import RulesDesk  # noqa: PLC0415
+        from tui_crawler.storage.reports.reports import Reports  # noqa: PLC0415  the screen does not wait for it
+        from tui_crawler.wiring.rules import RuleQueries  # noqa: PLC0415
 
         with contextlib.closing(Reports(self._database)) as reports:
             if self._judging is None:
-                self._judging = self._begin(RulesDesk(reports))
+                self._judging = self._begin(RuleQueries(reports))
             return self._judging.go_on(reports, progress)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.endings import FinishReason
-from tui_crawler.domain.run import RunReason, StorageFailure
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.status_words import Ended, FinishReason, RunReason
 from tui_crawler.engine.clock import SystemClock
 from tui_crawler.engine.engine import Engine
 from tui_crawler.fetch.second_reading import SecondReader
-from tui_crawler.storage.file_place import FilePlace
+from tui_crawler.storage.file_identity import FilePlace
 from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.writer import WriterSettings
@@ -22,27 +22,22 @@ from tui_crawler.wiring.origin_settings import admission_of, seed_urls
 from tui_crawler.wiring.settings import check_secrets, engine_settings, fetcher_of, sites
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.event import Event
+    from tui_crawler.domain.url import CrawlUrl
     from tui_crawler.engine.ports import Clock, Listener
-    from tui_crawler.wiring.options import RunOptions
+    from tui_crawler.wiring import RunOptions
 
-DRAIN_MS = 3_500  # running requests may end for so long after a stop: in 5 s the process is gone
+_GATHER_S = 0.3  # so long documents that are to be validated wait for others
 _LOOK_S = 1.0  # how often the database is looked for in its folder, and for what other workers have stored
 _FOREVER_MS = 10**12  # so long what was fetched waits for another program's lock, or for room on the disk
-_KEPT_CONNECTIONS = 128
+_KEPT_CONNECTIONS = 1_024
 _RESERVED_FILES = 32  # for the database and its readers, name look-ups, modules that are loaded late, output
 _GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a run ended. `gave_up` counts the origins that ended by patience or database_error."""
-
-    reason: RunReason
-    gave_up: int
 
 
 class Silence:
@@ -56,8 +51,8 @@ class SeedHosts:
     """The hosts that seeds name, as a set that is asked for one host at a time: seeds of the configuration, and those
     that operators have added."""
 
-    def __init__(self, config: Config, crawl: Crawl) -> None:
-        self._configured = frozenset(url.host for url in seed_urls(config))
+    def __init__(self, seeds: Iterable[CrawlUrl], crawl: Crawl) -> None:
+        self._configured = frozenset(url.host for url in seeds)
         self._crawl = crawl
 
     def __contains__(self, host: object) -> bool:
@@ -88,16 +83,17 @@ class Crawl:
             why = "the system lets this process open no more files"
             note = f"at most {connections} requests in flight, not {wanted}: {why}"
             settings = replace(settings, plan=replace(settings.plan, max_in_flight=connections, note=note))
-        self._fetcher = fetcher_of(config, SeedHosts(config, self), self._excluded, connections)
-        crew = self._store.crew(options.workers, sites(config)) if options.workers > 1 else None
+        seeds = seed_urls(config)
+        self._fetcher = fetcher_of(config, SeedHosts(seeds, self), self._excluded, connections)
+        peers = self._store.peers(options.workers, sites(config)) if options.workers > 1 else None
         clock = clock or SystemClock()
         self._second = SecondReader(self._fetcher.setup)
         self._leads, self._looks = not options.joins, options.workers > 1
-        self._over = False
+        self._over = asyncio.Event()
         self._listener = listener
         self._end: Event | None = None
         self._reading_again: asyncio.Task[None] | None = None
-        self.engine = Engine(settings, admission_of(config), self._store, self._fetcher, clock, self, crew)
+        self.engine = Engine(settings, admission_of(config, seeds), self._store, self._fetcher, clock, self, peers)
 
     @property
     def locked_since(self) -> int:
@@ -117,7 +113,7 @@ class Crawl:
         try:
             reason = await self.engine.run()
             self._check()
-            self._over = True
+            self._over.set()
             if reason is not RunReason.error and self._reading_again is not None:
                 self._store.waiting.set()
                 await asyncio.wait([self._reading_again])
@@ -160,8 +156,11 @@ class Crawl:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(_LOOK_S if self._looks and self.engine.begun else None):
                         await store.waiting.wait()
+                with contextlib.suppress(TimeoutError):  # for company
+                    async with asyncio.timeout(_GATHER_S):
+                        await self._over.wait()
                 store.waiting.clear()
-                over = self._over
+                over = self._over.is_set()
                 while some := await store.waiting_documents():
                     found = await self._second.read(some)
                     await store.store_second_readings(list(zip(some, found, strict=True)))

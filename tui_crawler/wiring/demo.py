@@ -8,23 +8,20 @@ import signal
 import socket
 import tempfile
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from tui_crawler.config.load import read_config
-from tui_crawler.demo.configuration import HEADLESS_PACE, demo_config
-from tui_crawler.demo.process import DemoProcess, DemoStartFailed
-from tui_crawler.demo.web import FIXED_BASE_PORT
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.demo.process import FIXED_BASE_PORT, HEADLESS_PACE, DemoProcess, DemoStartFailed, demo_config
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.database import upgrade
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.wiring import RunOptions
 from tui_crawler.wiring.headless import run_headless
-from tui_crawler.wiring.options import RunOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from tui_crawler.config.schema import Config
     from tui_crawler.engine.ports import Listener
 

@@ -8,17 +8,16 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.departure import CannotDetach, Departure
+from tui_crawler.console.operator.detach import CannotDetach, Departure
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.journal import Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tui_crawler.config.schema import Config
 
 START_S = 30.0
@@ -29,17 +28,15 @@ _TOLD = 4_096
 _OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
-class Company(Protocol):
+class CompanionProcess(Protocol):
     """What the run may need beside it: a process that goes on as long as somebody holds its `lifeline` open."""
 
     @property
     def lifeline(self) -> int | None:
         """The file descriptor; None when nothing is needed."""
-        ...
 
     def leave(self) -> None:
         """Lets go of it: the detached run holds it now."""
-        ...
 
 
 class DetachedRun:
@@ -54,16 +51,18 @@ class DetachedRun:
         config: Config | None,
         database: Path,
         *,
-        company: Company | None = None,
+        companion: CompanionProcess | None = None,
         words: Sequence[str] | None = None,
+        workers: int = 1,
     ) -> None:
-        """`config` is the one the console runs; without a file, the database's copy is used. `company` goes along with
-        the run, where a process can be given a file descriptor. `words` start another command, to which the options
-        are appended."""
+        """`config` is the one the console runs; without a file, the database's copy is used. `companion` goes along
+        with the run, where a process can be given a file descriptor; so many `workers` share it. `words` start another
+        command, to which the options are appended."""
         self._database = database.absolute()
         self._config = config
         self._words = tuple(words or (sys.executable, "-m", "tui_crawler", "run"))
-        self._company = company
+        self._companion = companion
+        self._workers = workers
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -75,7 +74,7 @@ class DetachedRun:
 
     @property
     def _lifeline(self) -> int | None:
-        return None if self._company is None else self._company.lifeline
+        return None if self._companion is None else self._companion.lifeline
 
     @property
     def log(self) -> Path:
@@ -86,7 +85,8 @@ class DetachedRun:
         """The command that carries the run on."""
         file = self._config.file if self._config is not None else ""
         source = (str(Path(file).absolute()), "--ignore-database-name") if file else ("--stored",)
-        return (*self._words, *source, "--db", str(self._database), "--quiet")
+        more = ("--workers", str(self._workers)) if self._workers > 1 else ()
+        return (*self._words, *source, "--db", str(self._database), "--quiet", *more)
 
     def start(self) -> Departure:
         """Starts it and waits until it holds the database; blocking, at most half a minute. Raises CannotDetach."""
@@ -112,8 +112,8 @@ class DetachedRun:
         finally:
             os.close(log)
         self._await(process, said)
-        if self._company is not None:
-            self._company.leave()
+        if self._companion is not None:
+            self._companion.leave()
         where = f"--db {shlex.quote(str(self._database))}"
         return Departure(process.pid, str(self.log), f"tui-crawler {where}", f"tui-crawler stop --all {where}")
 

@@ -7,22 +7,20 @@ from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.answer import Question, RobotsKnown
-from tui_crawler.domain.attempt import AttemptKind
-from tui_crawler.domain.explanation import Explanation, explain
-from tui_crawler.domain.origin import RobotsStatus
+from tui_crawler.domain.exit_code import AttemptKind
+from tui_crawler.domain.explanation import Explanation, Question, RobotsKnown, explain
 from tui_crawler.domain.robots import ALLOW_ALL, parse_robots, product_token
-from tui_crawler.domain.run import RunReason
+from tui_crawler.domain.status import OriginPhase, RobotsStatus
+from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
-from tui_crawler.wiring.origin_settings import admission_of
-from tui_crawler.wiring.rules_in_force import RulesInForce, rules_in_force, stored_config
+from tui_crawler.wiring.origin_settings import JobRules, admission_of, rules_in_force, stored_config
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.page_view import RefusedView
     from tui_crawler.domain.verdict import Step
     from tui_crawler.domain.view import OriginView, RunView
-    from tui_crawler.storage.reports import Reports
+    from tui_crawler.storage.reports.reports import Reports
 
 _GOES_ON = frozenset({"", RunReason.interrupted.value})
 """How a run ended that the next start continues: with its ignore list."""
@@ -39,7 +37,7 @@ class Explainer:
         self._zone = zone
         self._you = you
         self._read: tuple[str, Config] | None = None
-        self._kept: tuple[tuple[RulesInForce, Config], Admission] | None = None
+        self._kept: tuple[tuple[JobRules, Config], Admission] | None = None
 
     def explain(self, written: str, now: int, job: str = "") -> Explanation:
         """Why `written` was (not) crawled, at `now` (epoch ms): in the job named, else in the one that knows it.
@@ -56,7 +54,7 @@ class Explainer:
         rules = rules_in_force(reports, standing.page.job if standing.page else job)[0]
         origin = reports.origin(url.origin) if isinstance(url, CrawlUrl) else None
         admission = self._compiled(rules, config)
-        if origin is not None and origin.state != "IDLE":
+        if origin is not None and origin.state != OriginPhase.idle:
             admission = admission.with_origin(origin.origin)
         question = Question(
             written,
@@ -83,7 +81,7 @@ class Explainer:
             self._read = text, stored_config(text, run)
         return self._read[1]
 
-    def _compiled(self, rules: RulesInForce, config: Config) -> Admission:
+    def _compiled(self, rules: JobRules, config: Config) -> Admission:
         """The rules of a job with scope and limits of the configuration."""
         if self._kept is None or self._kept[0] != (rules, config):
             configured = admission_of(config)

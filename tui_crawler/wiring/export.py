@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.export.csv import write_csv
-from tui_crawler.export.jsonl import write_jsonl
-from tui_crawler.export.sheet import columns_of
-from tui_crawler.storage.export_reports import Narrowing
+from tui_crawler.export.text_rows import columns_of, write_csv, write_jsonl
+from tui_crawler.storage.reports.export import Narrowing
 
 if TYPE_CHECKING:
     from tui_crawler.export.output import Output
-    from tui_crawler.storage.reports import Reports
+    from tui_crawler.storage.reports.reports import Reports
 
 
 @dataclass(frozen=True, slots=True)

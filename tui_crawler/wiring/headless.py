@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -17,8 +18,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.run import RunReason, StorageFailure
-from tui_crawler.wiring.crawl import DRAIN_MS, Crawl, Ended
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.status_words import Ended, RunReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,11 +27,14 @@ if TYPE_CHECKING:
 
     from tui_crawler.config.schema import Config
     from tui_crawler.engine.ports import Listener
-    from tui_crawler.wiring.options import RunOptions
+    from tui_crawler.wiring import RunOptions
+    from tui_crawler.wiring.crawl import Crawl
 
+DRAIN_MS = 3_500  # running requests may end for so long after a stop: in 5 s the process is gone
 GRACE_S = 4.2  # a worker that was told to end has so long to cancel, commit and go: in 5 s all are gone
 _FIELDS = frozenset({"at", "event", "origin", "url", "exit_code"})
 _OWN = frozenset({"run_started", "run_finished"})
+_BEGUN = b"\n"  # what a worker reads on its stdin when there is a run to join
 _IN_ORDER = frozenset({0, 1})
 _ERROR = b"tui-crawler: "  # how an error begins on stderr
 _LONGEST_LINE = 1 << 20
@@ -62,9 +66,13 @@ def run_headless(config: Config, database: Path, options: RunOptions, listener: 
     """Crawls until the end; blocking. Answers the exit status (CRAWL.md section 8).
 
     A listener with an attribute `stop_run` gets a function there that ends the run (a closed pipe).
-    Raises RunHeld, StorageFailure.
+    Raises RunHeld, StorageFailure. A worker that joins waits until the first one has begun the run, or has gone.
     """
-    ended, received = asyncio.run(_run(config, database, options, listener))
+    if options.joins:
+        _load()
+        if not os.read(0, len(_BEGUN)):
+            return 0
+    ended, received = asyncio.run(crawl_headless(config, database, options, listener))
     if received is not None:
         return 128 + received
     if ended.reason is RunReason.error:
@@ -72,11 +80,32 @@ def run_headless(config: Config, database: Path, options: RunOptions, listener: 
     return 1 if ended.gave_up else 0
 
 
-async def _run(config: Config, database: Path, options: RunOptions, listener: Listener) -> tuple[Ended, int | None]:
-    """The run, and the signal that ended it."""
+def _load() -> type[Crawl]:
+    """Loads what a crawl needs. It stays: nobody need look for garbage in it, now or later."""
+    gc.disable()
+    from tui_crawler.wiring.crawl import Crawl  # noqa: PLC0415  after other workers were started
+
+    gc.freeze()
+    gc.enable()
+    return Crawl
+
+
+async def crawl_headless(
+    config: Config,
+    database: Path,
+    options: RunOptions,
+    listener: Listener,
+    steer: Callable[[Crawl, Callable[[int], None]], object] | None = None,
+) -> tuple[Ended, int | None]:
+    """Crawls until the end; answers how it ended and the signal that ended it, if one did.
+
+    `steer` is given the crawl before it begins, and what ends it within so many ms. Raises RunHeld, StorageFailure.
+    """
     leads = options.workers > 1 and not options.joins
     workers = Workers(options.worker_words, options.workers, listener) if leads else None
-    crawl = Crawl(config, database, options, workers or listener)
+    if workers is not None:
+        await workers.start()  # they load what a crawl needs at the same time
+    crawl = _load()(config, database, options, workers or listener)
 
     def interrupt(drain_ms: int = DRAIN_MS) -> None:
         crawl.stop(RunReason.interrupted, drain_ms)
@@ -89,6 +118,7 @@ async def _run(config: Config, database: Path, options: RunOptions, listener: Li
         listener.stop_run = interrupt
     if options.joins:
         end_with_stdin(interrupt)
+    steering = steer(crawl, interrupt) if steer is not None else None  # noqa: F841  kept while it crawls
     if workers is None:
         return await crawl.run(), stop.received
     ended = Ended(RunReason.error, 0)
@@ -99,27 +129,15 @@ async def _run(config: Config, database: Path, options: RunOptions, listener: Li
         raise
     finally:
         await workers.finish()
-        ended = _end_of_run(database) or ended
-        workers.tell_end(ended.reason.value)
+        ended = workers.tell_end(database, ended)
     return ended, stop.received
-
-
-def _end_of_run(database: Path) -> Ended | None:
-    """What became of a run, whichever of its workers lived to its end; None where the database does not tell."""
-    from tui_crawler.storage.reports import Reports  # noqa: PLC0415  most runs have one worker, which reads nothing
-
-    try:
-        with contextlib.closing(Reports(database)) as reports:
-            run = reports.run()
-            return Ended(RunReason(run.finish_reason), reports.gave_up()) if run and run.finish_reason else None
-    except (StorageFailure, ValueError):
-        return None
 
 
 class Workers:
     """The other workers, and the listener of the first: its end of the run is told when all have ended.
 
-    `words` start one worker; its number is appended.
+    They start while the first one does, and wait on their stdin until that has begun the run. `words` start one worker;
+    its number is appended.
     """
 
     def __init__(self, words: Sequence[str], number: int, listener: Listener) -> None:
@@ -128,20 +146,19 @@ class Workers:
         self._listener = listener
         self._processes: list[asyncio.subprocess.Process] = []
         self._tasks: list[asyncio.Task[None]] = []
-        self._starting: asyncio.Task[None] | None = None
         self._end: Event | None = None
-        self._sums = {"requests": 0, "pages_done": 0, "pages_failed": 0}
         self._stopping = False
 
     def on_event(self, event: Event) -> None:
-        """Takes an event of the first worker; the others start when the run has begun."""
+        """Takes an event of the first worker; the others join when the run has begun."""
         if event.event == "run_finished":
             self._end = event
             return
         self._listener.on_event(event)
         if event.event == "run_started":
-            self._sums["requests"] += _number(dict(event.extra).get("requests"))  # workers count their own alone
-            self._starting = asyncio.get_running_loop().create_task(self._start())
+            for process in self._processes:
+                if process.stdin is not None:
+                    process.stdin.write(_BEGUN)
 
     def stop(self) -> None:
         """Tells the workers to end, and ends those that have not in time."""
@@ -152,26 +169,35 @@ class Workers:
 
     async def finish(self) -> None:
         """Waits for the workers, as long as they crawl."""
-        if self._starting is not None:
-            await self._starting
         await asyncio.gather(*self._tasks)
 
-    def tell_end(self, reason: str) -> None:
-        """Tells the end of the run, if it has begun, with what the workers did together and how it ended."""
+    def tell_end(self, database: Path, ended: Ended) -> Ended:
+        """Tells the end of the run, if it has begun, and answers it: what became of the run and what was done in it,
+        whichever of its workers lived to see it, as the database tells; where it does not, as the first one `ended`."""
+        from tui_crawler.storage.reports.reports import Reports  # noqa: PLC0415  most runs have one worker, which reads nothing
+
+        told: dict[str, object] = {}
+        try:
+            with contextlib.closing(Reports(database)) as reports:
+                if (run := reports.run()) and run.finish_reason:
+                    gave_up, done, failed = reports.of_run()
+                    ended = Ended(RunReason(run.finish_reason), gave_up)
+                    told = {"requests": run.requests, "pages_done": done, "pages_failed": failed}
+        except (StorageFailure, ValueError):
+            pass
         if self._end is not None:
-            extra = dict(self._end.extra) | {"reason": reason}
-            extra |= {name: _number(extra.get(name)) + more for name, more in self._sums.items()}
+            extra = dict(self._end.extra) | told | {"reason": ended.reason.value}
             self._listener.on_event(Event(self._end.at, self._end.event, extra=tuple(extra.items())))
+        return ended
 
     def _signal(self, number: int) -> None:
         for process in self._processes:
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(number)
 
-    async def _start(self) -> None:
+    async def start(self) -> None:
+        """Starts them."""
         for number in range(2, self._number + 1):
-            if self._stopping:
-                return
             process = await asyncio.create_subprocess_exec(
                 *self._words,
                 str(number),
@@ -186,31 +212,32 @@ class Workers:
 
     async def _mind(self, number: int, process: asyncio.subprocess.Process) -> None:
         """Tells on what a worker tells, and that it is gone where it has not come to the end of the run."""
-        _, said = await asyncio.gather(self._read(process), _last_error(process))
+        joined, said = await asyncio.gather(self._read(process), _last_error(process))
         status = await process.wait()
-        if self._stopping or status in _IN_ORDER:
+        came_too_late = self._end is not None and not joined
+        if self._stopping or status in _IN_ORDER or came_too_late:
             return
         how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"has failed: {said}"
         message = f"worker {number} {how}; the others take over what it held"
         told = (("worker", number), ("message", message))
         self._listener.on_event(Event(time.time_ns() // 1_000_000, "worker_ended", extra=told))
 
-    async def _read(self, process: asyncio.subprocess.Process) -> None:
-        stream = process.stdout
+    async def _read(self, process: asyncio.subprocess.Process) -> bool:
+        """Tells on what a worker tells, to its end; answers whether that was anything."""
+        stream, joined = process.stdout, False
         while stream is not None:
             try:
                 line = await stream.readline()
             except ValueError:  # longer than any event
                 continue
             if not line:
-                return
+                break
+            joined = True
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 self._take(json.loads(line))
+        return joined
 
     def _take(self, document: dict[str, Any]) -> None:
-        if document["event"] == "run_finished":
-            for name in self._sums:
-                self._sums[name] += int(document[name])
         if document["event"] in _OWN:
             return
         extra = tuple((key, value) for key, value in document.items() if key not in _FIELDS)
@@ -224,10 +251,6 @@ async def _last_error(process: asyncio.subprocess.Process) -> str:
     while process.stderr is not None and (line := await process.stderr.readline()):
         said = line if line.startswith(_ERROR) else said
     return said.removeprefix(_ERROR).decode("utf-8", "replace").strip()
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def end_with_stdin(stop: Callable[[], None]) -> None:

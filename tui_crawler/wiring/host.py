@@ -1,21 +1,45 @@
-"""The engine as the console hosts it: in a thread worker, on an event loop of its own."""
+"""The engine as the console hosts it: a run without a screen in a process of its own, the child of the console.
+
+So neither ever waits for the other's interpreter. The child is sent what to crawl (pickled: it comes from us), then
+lines: `wake`, or within how many ms to end. It answers with lines of JSON: how it stands, at last how it ended. It ends
+with its standard input, in order if it can: a console that was killed leaves no crawl behind that nobody sees.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
 import threading
-from typing import TYPE_CHECKING
+import time
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from tui_crawler.console.reading.failure_words import failure_words
+from tui_crawler.domain.failure import EngineFailed, RunHeld
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tui_crawler.config.schema import Config
-    from tui_crawler.wiring.crawl import Crawl, Ended
-    from tui_crawler.wiring.options import RunOptions
+    from tui_crawler.wiring import RunOptions
+    from tui_crawler.wiring.crawl import Crawl
+
+_TELL_S = 0.1
+_ALONE_S = 8.0  # a child whose console is gone has so long to cancel, commit and go, as the console gives it itself
+_WAKE = b"wake\n"
+_LAST_WORDS = 2_000
+_FRESH = (False, 0, "", 0)
 
 
-class ThreadHost:
+class ProcessHost:
     """Fits the console's EngineHost. All methods but `run` may be called from any thread, at any time."""
 
     def __init__(
@@ -23,48 +47,45 @@ class ThreadHost:
     ) -> None:
         """`before` is called before each run, in the thread of `run`, once `resting` is no longer true."""
         self._before = before
-        self._config = config
-        self._database = database
-        self._options = options
+        self._task = (config, database, options)
         self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._crawl: Crawl | None = None
+        self._child: subprocess.Popen[bytes] | None = None
         self._stop_first: int | None = None
-        self._trouble = ""
-        self.ended: Ended | None = None
+        self._standing: tuple[bool, int, str, int] = _FRESH
         self._over = False
 
     def run(self) -> str:
-        """Runs the engine until it ends; blocking. Answers the run's finish reason. Raises RunHeld, StorageFailure."""
-        self.ended, self._over = None, False
+        """Runs the engine until it ends; blocking. Answers the run's finish reason. Raises RunHeld, EngineFailed."""
+        self._over, self._standing = False, _FRESH
         try:
             if self._before is not None:
                 self._before()
-            self.ended = asyncio.run(self._run())
+            return self._host()
+        except OSError as error:
+            raise EngineFailed(f"its process cannot be started: {error.strerror}") from error
         finally:
-            with self._lock:
-                self._trouble = self._crawl.engine.trouble if self._crawl is not None else ""
-                self._loop = self._crawl = self._stop_first = None
+            self._stop_first, self._standing = None, (False, 0, self._standing[2], 0)
             self._over = True
-        return self.ended.reason.value if self.ended else ""
 
     def wake(self) -> None:
         """Tells the engine that the journal has new rows."""
-        self._call(lambda crawl: crawl.engine.wake())
+        self._say(_WAKE)
 
     def stop(self, drain_ms: int) -> None:
         """Takes no more URLs, lets running requests end for `drain_ms`, then cancels them."""
-        from tui_crawler.domain.run import RunReason  # noqa: PLC0415  the screen does not wait for it
+        self._stop_first = drain_ms
+        self._say(b"%d\n" % drain_ms)
 
+    def kill(self) -> None:
+        """Ends the process, whatever it does; nothing where there is none."""
         with self._lock:
-            self._stop_first = drain_ms
-        self._call(lambda crawl: crawl.stop(RunReason.interrupted, drain_ms))
+            if self._child is not None:
+                self._child.kill()
 
     @property
     def running(self) -> bool:
         """Whether the engine has its run."""
-        crawl = self._crawl
-        return crawl is not None and crawl.engine.begun
+        return self._standing[0]
 
     @property
     def resting(self) -> bool:
@@ -74,35 +95,139 @@ class ThreadHost:
     @property
     def in_flight(self) -> int:
         """How many turns are under way."""
-        crawl = self._crawl
-        return crawl.engine.in_flight if crawl is not None else 0
+        return self._standing[1]
 
     @property
     def trouble(self) -> str:
         """Why the database does not take what is crawled, or did not to the end; empty while it does."""
-        crawl = self._crawl
-        return crawl.engine.trouble if crawl is not None else self._trouble
+        return self._standing[2]
 
     @property
     def locked_since(self) -> int:
         """Since when (epoch ms) another program's lock keeps the database from taking anything; 0 while none does."""
-        crawl = self._crawl
-        return crawl.locked_since if crawl is not None else 0
+        return self._standing[3]
 
-    async def _run(self) -> Ended:
-        from tui_crawler.domain.run import RunReason  # noqa: PLC0415  the screen does not wait for it
-        from tui_crawler.wiring.crawl import Crawl, Silence  # noqa: PLC0415  the screen does not wait for the engine
+    def _host(self) -> str:
+        pipe, home = subprocess.PIPE, str(Path(__file__).parents[2])  # it must find this very package
+        path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
+        words = (sys.executable, "-P", "-m", __name__, str(self._task[1]))  # the database is named for who looks at it
+        environment = {**os.environ, "PYTHONPATH": path}
+        with (
+            tempfile.TemporaryFile() as errors,
+            subprocess.Popen(  # noqa: S603  our own program, no shell
+                words, stdin=pipe, stdout=pipe, stderr=errors, env=environment, start_new_session=True
+            ) as child,
+        ):
+            if child.stdin is None or child.stdout is None:
+                raise OSError("no pipe")
+            with contextlib.suppress(BrokenPipeError):  # it has ended: its last words say why
+                child.stdin.write(pickle.dumps(self._task))
+                child.stdin.flush()
+            os.set_blocking(child.stdin.fileno(), False)
+            with self._lock:
+                self._child = child
+            if self._stop_first is not None:
+                self.stop(self._stop_first)
+            try:
+                end = self._listen(child.stdout)
+                child.wait()
+            finally:
+                with self._lock:
+                    self._child = None
+            return _reason(end, child, errors)
 
-        crawl = Crawl(self._config, self._database, self._options, Silence())
-        with self._lock:
-            self._loop, self._crawl = asyncio.get_running_loop(), crawl
-            stop_first = self._stop_first
-        if stop_first is not None:
-            crawl.stop(RunReason.interrupted, stop_first)
-        return await crawl.run()
+    def _listen(self, said: IO[bytes]) -> dict[str, Any] | None:
+        """Notes how the child stands until it says how it ended; None where it ended without a word."""
+        for line in said:
+            match json.loads(line):
+                case dict(end):
+                    return end
+                case standing:
+                    self._standing = tuple(standing)
+        return None
 
-    def _call(self, act: Callable[[Crawl], None]) -> None:
-        with self._lock:
-            loop, crawl = self._loop, self._crawl
-            if loop is not None and crawl is not None and not loop.is_closed():
-                loop.call_soon_threadsafe(act, crawl)
+    def _say(self, line: bytes) -> None:
+        with self._lock, contextlib.suppress(OSError):  # it has ended, or stands still
+            if self._child is not None and self._child.stdin is not None:
+                os.write(self._child.stdin.fileno(), line)
+
+
+def _reason(end: dict[str, Any] | None, child: subprocess.Popen[bytes], errors: IO[bytes]) -> str:
+    """The finish reason of a run. Raises RunHeld, EngineFailed."""
+    if end is None:
+        errors.seek(0)
+        words = errors.read()[-_LAST_WORDS:].decode("utf-8", "replace").strip().rpartition("\n")[2]
+        status = child.returncode
+        how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"has ended with status {status}"
+        raise EngineFailed(f"its process {child.pid} {how}" + (f": {words}" if words else ""))
+    if "held" in end:
+        raise RunHeld(str(end["held"]))
+    if "failure" in end:
+        raise EngineFailed(str(end["failure"]))
+    return str(end["reason"])
+
+
+def main() -> None:
+    """The child: a crawl, which is told what its console wants, until it has ended."""
+    said = os.dup(1)
+    os.dup2(2, 1)  # nothing else is said there
+    commands = open(0, "rb", closefd=False)  # noqa: SIM115  a thread reads it to the end of the process
+    config, database, options = pickle.load(commands)  # noqa: S301  our parent made it
+    end: dict[str, str]
+    try:
+        from tui_crawler.wiring.crawl import Silence  # noqa: PLC0415  the console, which loads this too, needs none
+        from tui_crawler.wiring.headless import crawl_headless  # noqa: PLC0415  the same
+
+        os.set_blocking(said, False)  # a console that stands still must not hold up its crawl
+        steer = partial(_steer, commands, said)
+        ended, _ = asyncio.run(crawl_headless(config, database, options, Silence(), steer))
+        end = {"reason": ended.reason.value}
+    except RunHeld as held:
+        end = {"held": str(held)}
+    except Exception as error:  # noqa: BLE001, RUF100  the console shows it as a state
+        end = {"failure": failure_words(error)}
+    os.set_blocking(said, True)
+    with contextlib.suppress(OSError):
+        os.write(said, json.dumps(end).encode() + b"\n")
+
+
+def _steer(commands: IO[bytes], said: int, crawl: Crawl, interrupt: Callable[[int], None]) -> object:
+    """Joins a crawl, which has a loop by now, to its console. Answers what is to be kept."""
+    loop = asyncio.get_running_loop()
+
+    def obey() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended before
+            for line in commands:
+                loop.call_soon_threadsafe(crawl.engine.wake if line == _WAKE else partial(interrupt, int(line)))
+            loop.call_soon_threadsafe(interrupt, int(_ALONE_S * 500))
+        time.sleep(_ALONE_S)
+        os._exit(3)
+
+    threading.Thread(target=obey, name="console", daemon=True).start()
+    return loop.create_task(_tell(said, crawl), name="console")
+
+
+async def _tell(said: int, crawl: Crawl) -> None:
+    told = _FRESH
+    try:
+        while True:
+            told = _tell_once(said, crawl, told)
+            await asyncio.sleep(_TELL_S)
+    finally:
+        _tell_once(said, crawl, told)
+
+
+def _tell_once(said: int, crawl: Crawl, told: tuple[bool, int, str, int]) -> tuple[bool, int, str, int]:
+    """Tells how a crawl stands if that is news; answers what was told last. A line that finds no room is left out."""
+    engine = crawl.engine
+    now = (engine.begun, engine.in_flight, engine.trouble, crawl.locked_since)
+    if now != told:
+        try:
+            os.write(said, json.dumps(now).encode() + b"\n")
+        except OSError:
+            return told
+    return now
+
+
+if __name__ == "__main__":
+    main()

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.config.load import read_config
-from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.domain.admission import Admission, Scope
-from tui_crawler.domain.attempt import LinkKind
+from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.failure import BadSegment
 from tui_crawler.domain.ruleset import same_rules
-from tui_crawler.domain.run import BadSegment
 from tui_crawler.domain.segment import SUFFIX, SegmentHead
 from tui_crawler.storage.open_settings import Durability, OpenSettings
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.scan import BuildSettings, Built, build_queue
 from tui_crawler.storage.seen import SeenSettings
 from tui_crawler.storage.segment_files import publish, read_head
-from tui_crawler.storage.segments import Shelf
-from tui_crawler.wiring.origin_settings import admission_of
-from tui_crawler.wiring.rules_in_force import rules_in_force
+from tui_crawler.storage.segments import SegmentStore
+from tui_crawler.wiring.origin_settings import admission_of, read_kept, rules_in_force
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from tui_crawler.config.schema import Config
@@ -53,12 +50,7 @@ def kept_config(database: Path) -> Config | None:
     """
     with contextlib.closing(Reports(database)) as reports:
         run, text = reports.run(), reports.config_text()
-    if run is None or not text:
-        return None
-    try:
-        return read_config(text, run.config_name)
-    except ConfigErrors:
-        return None
+    return None if run is None else read_kept(text, run.config_name)
 
 
 def build(config: Config, database: Path, output: Path | None) -> Built:
@@ -83,16 +75,16 @@ def waiting_segment(path: Path) -> WaitingSegment:
 
 def segment_folder(database: Path, folder: Path | None) -> SegmentFolder:
     """What a folder (None: the usual one) holds for a database. Raises StorageFailure, BadSegment for no folder."""
-    shelf = Shelf(database, folder)
+    segment_store = SegmentStore(database, folder)
     with contextlib.closing(Reports(database)) as reports:
         rows = reports.segments()
     for row in rows:
-        if row.path and not row.consumed_at and not shelf.found(row.path).exists():
-            publish(shelf.found(row.path))
+        if row.path and not row.consumed_at and not segment_store.found(row.path).exists():
+            publish(segment_store.found(row.path))
     consumed = {(row.name, row.digest) for row in rows if row.consumed_at}
     found: list[tuple[SegmentHead, Path]] = []
     problems: list[str] = []
-    for path in _files(shelf.place, must_exist=folder is not None):
+    for path in _files(segment_store.place, must_exist=folder is not None):
         try:
             head = read_head(path)
         except BadSegment as error:

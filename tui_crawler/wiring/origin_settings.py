@@ -1,24 +1,29 @@
 """From a configuration to its seeds, the filters, and the settings of each origin (delay, patience, tries): what
-commands that only read need, too. Loads no client."""
+commands that only read need, too. And which rules decide over the URLs of a database. Loads no client."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tui_crawler.config.web_kinds import is_loopback
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.delay import DelaySettings
+from tui_crawler.domain.failure import NoSuchJob
 from tui_crawler.domain.origin import CrawlSettings
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from tui_crawler.config.schema import Config
     from tui_crawler.config.sections import HostConfig
-
+    from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.policy import PolicySet
+    from tui_crawler.domain.view import RunView
+    from tui_crawler.storage.reports.reports import Reports
 
 POLITE_FLOOR_MS = 1_000
 
@@ -35,10 +40,11 @@ def urls_of(seeds: Iterable[str], config: Config) -> tuple[CrawlUrl, ...]:
     return tuple({url.href: url for url in urls if isinstance(url, CrawlUrl)}.values())
 
 
-def admission_of(config: Config) -> Admission:
-    """All filters and policies, compiled. Raises BadPattern (which the configuration has ruled out)."""
+def admission_of(config: Config, seeds: Sequence[CrawlUrl] | None = None) -> Admission:
+    """All filters and policies, compiled; `seeds`: the URLs of `seed_urls`, where they are at hand. Raises BadPattern
+    (which the configuration has ruled out)."""
     scope = Scope(
-        frozenset(url.origin for url in seed_urls(config)),
+        frozenset(url.origin for url in (seed_urls(config) if seeds is None else seeds)),
         {site.origin: site.start_path for site in config.sites},
     )
     limits = Limits(
@@ -72,6 +78,7 @@ def settings_by_origin(config: Config) -> Callable[[str], CrawlSettings]:
     by_delay = {delay: _crawl_settings(config, delay) for delay in delays}
     quick = config.delay.floor_ms < POLITE_FLOOR_MS and not config.impolite_everywhere
 
+    @cache  # of the origins that take part: it is asked at every turn
     def settings_of(origin: str) -> CrawlSettings:
         if not by_delay and not quick:
             return common
@@ -125,3 +132,62 @@ def contract_of(config: Config, origin: str, user_agent: str) -> Contract:
         robots_expiry_ms=config.robots.expiry_ms,
         robots_max_bytes=config.robots.max_bytes,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class JobRules:
+    """What decides over the URLs of a job: its ruleset (`ruleset_id` 0: none is stored yet, `own` is the configured
+    one) and the exclusions that operators added."""
+
+    job: str
+    ruleset_id: int
+    own: PolicySet
+    added: tuple[Exclusion, ...] = ()
+
+    @property
+    def policies(self) -> PolicySet:
+        """All of it."""
+        return self.own.with_exclusions(self.added)
+
+
+def rules_in_force(reports: Reports, job: str = "") -> tuple[JobRules, ...]:
+    """The rules of every job, that of the newest run first; of one job if it is named.
+
+    A job that has no ruleset yet goes by the configuration. Raises NoSuchJob.
+    """
+    added = reports.exclusions()
+    current = {one.job: JobRules(one.job, one.ruleset_id, one.policies, added) for one in reports.current_rulesets()}
+    jobs = [str(row[0]) for row in reports.rows("v_job", ("job",))]
+    if job and job not in jobs:
+        raise NoSuchJob(f"there is no job named {job!r}")
+    names = [job] if job else list(dict.fromkeys([*current, *jobs]))
+    if names and current.keys() >= set(names):
+        return tuple(current[name] for name in names)
+    config = stored_config(reports.config_text(), reports.run())
+    return tuple(
+        current.get(name) or JobRules(name, 0, _configured(config, name), added) for name in names or [config.name]
+    )
+
+
+def read_kept(text: str, name: str) -> Config | None:
+    """The configuration of the newest run as the database keeps it; None where there is none to be read."""
+    from tui_crawler.config.load import read_config  # noqa: PLC0415  where rulesets are stored none is read
+    from tui_crawler.config.problem import ConfigErrors  # noqa: PLC0415  the same
+
+    if text:
+        with contextlib.suppress(ConfigErrors):
+            return read_config(text, name)
+    return None
+
+
+def stored_config(text: str, run: RunView | None) -> Config:
+    """The same, all defaults where there is none."""
+    from tui_crawler.config.schema import Config  # noqa: PLC0415  where rulesets are stored none is read
+
+    return (read_kept(text, run.config_name) if run is not None else None) or Config(())
+
+
+def _configured(config: Config, job: str) -> PolicySet:
+    """The rules of a job as the configuration has them."""
+    own = next((one.rules for one in config.jobs if one.name == job), ())
+    return replace(config.policy_set, rules=(*config.policy_set.rules, *own))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,13 @@ from tui_crawler.domain.policy import CompiledPolicies, PolicySet, RuleSettings
 from tui_crawler.domain.preview import Comparison, Impact, Preview, RuleSide
 from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesetLine, change_between, difference, to_json
 from tui_crawler.domain.verdict import JUDGEMENT_CODES
-from tui_crawler.wiring.rules_in_force import RulesInForce, rules_in_force
+from tui_crawler.wiring.origin_settings import JobRules, rules_in_force
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.exit_code import ExitCode
     from tui_crawler.domain.url import CrawlUrl
-    from tui_crawler.storage.reports import Reports
+    from tui_crawler.storage.reports.reports import Reports
 
 WINDOW = 5_000
 """So many known URLs are read at once: a read never lasts longer than a few hundredths of a second."""
@@ -61,7 +60,7 @@ class Judging:
         return self._impact.result()
 
 
-class RulesDesk:
+class RuleQueries:
     """Answers about the rules of one database. A job is named, else it is that of the newest run.
 
     Every method raises StorageFailure when the database cannot be read, and NoSuchJob.
@@ -70,7 +69,7 @@ class RulesDesk:
     def __init__(self, reports: Reports) -> None:
         self._reports = reports
 
-    def in_force(self, job: str = "") -> RulesInForce:
+    def in_force(self, job: str = "") -> JobRules:
         """The rules of a job with the exclusions that operators added."""
         return rules_in_force(self._reports, job)[0]
 

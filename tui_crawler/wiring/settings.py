@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable, Container, Iterable
 from dataclasses import asdict
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from publicsuffixlist import PublicSuffixList
-
-from tui_crawler.config.problem import Refused, problem_at
-from tui_crawler.domain.attempt import Headers, LinkKind
+from tui_crawler.config.problem import BadValue, problem_at
+from tui_crawler.domain.attempt import Headers
+from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.politeness_key import politeness_key
 from tui_crawler.domain.robots import product_token
-from tui_crawler.domain.run import RunPlan, StorageFailure
+from tui_crawler.domain.run import RunPlan
+from tui_crawler.domain.scheduler import politeness_key
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.engine.roster import EngineSettings
+from tui_crawler.engine.origin_table import EngineSettings
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.limits import FetchLimits
@@ -24,11 +26,11 @@ from tui_crawler.fetch.tls import Access, Trust
 from tui_crawler.wiring.origin_settings import host_entries, settings_by_origin, urls_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable
+    from publicsuffixlist import PublicSuffixList
 
     from tui_crawler.config.schema import Config
     from tui_crawler.config.sections import HostConfig, JobConfig
-    from tui_crawler.wiring.options import RunOptions
+    from tui_crawler.wiring import RunOptions
 
 _PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "never": False}
 
@@ -88,31 +90,41 @@ def sites(config: Config) -> Callable[[str], str]:
 
     An address or a name without such a domain is a site by itself: each origin of it, unless they share the delay.
     """
-    suffixes = PublicSuffixList()
     by_origin = config.crawl.politeness_key == "origin"
 
     def site_of(origin: str) -> str:
         url = normalise(origin)
         host = url.host if isinstance(url, CrawlUrl) else origin
-        domain = politeness_key("registrable_domain", origin, host, suffixes.privatesuffix, None)
-        alone = by_origin and suffixes.privatesuffix(domain) != domain
+        domain = politeness_key("registrable_domain", origin, host, _registrable, None)
+        alone = by_origin and _registrable(domain) != domain
         return origin if alone else domain
 
     return site_of
 
 
+def _registrable(host: str) -> str | None:
+    """The registrable domain of a host name, None if it has none, as an address."""
+    is_address = host.endswith("]") or host.rpartition(".")[2].isdigit()
+    return None if is_address else _suffixes().privatesuffix(host)
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    from publicsuffixlist import PublicSuffixList  # noqa: PLC0415  a crawl of addresses needs it not, and it takes 50 ms
+
+    return PublicSuffixList()
+
+
 def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
     """What the engine is told."""
     mode = config.crawl.politeness_key
-    suffixes = PublicSuffixList() if mode == "registrable_domain" else None
-
-    def registrable(host: str) -> str | None:
-        return suffixes.privatesuffix(host) if suffixes is not None else None
 
     def key_of(origin: str, address: str | None) -> str:
+        if mode == "origin":
+            return origin
         url = normalise(origin)
         host = url.host if isinstance(url, CrawlUrl) else origin
-        return politeness_key(mode, origin, host, registrable, address)
+        return politeness_key(mode, origin, host, _registrable, address)
 
     return EngineSettings(
         plan=plan_of(config, options),
@@ -206,5 +218,5 @@ def check_secrets(config: Config) -> None:
     try:
         for host in config.hosts:
             _secret_fields(host)
-    except Refused as no:
+    except BadValue as no:
         raise StorageFailure(str(problem_at(no.mark, no.at, no.message, no.suggestion))) from no

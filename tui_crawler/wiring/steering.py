@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tui_crawler.config.load import read_config
-from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.config.schema import Config
-from tui_crawler.domain.run import DatabaseLocked, NotTakenUp, RunHeld
+from tui_crawler.domain.failure import DatabaseLocked, NotTakenUp, RunHeld
 from tui_crawler.storage.file_identity import check_not_older
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.wiring import RunOptions
 from tui_crawler.wiring.crawl import Crawl, Silence
-from tui_crawler.wiring.options import RunOptions
+from tui_crawler.wiring.origin_settings import stored_config
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable
     from pathlib import Path
 
     from tui_crawler.domain.command import ActionResult, Command
@@ -115,8 +114,9 @@ async def _carry_out_at_rest(database: Path) -> None:
     """Everything that waits in the journal, carried out on the state the last run left, by its configuration."""
     with contextlib.closing(Reports(database)) as reports:
         run, text = reports.run(), reports.config_text()
-    config = Config(())
-    if run is not None and text:
-        with contextlib.suppress(ConfigErrors):
-            config = read_config(text, run.config_name)
-    await Crawl(config, database, RunOptions(config_text=text), Silence()).rest()
+    gc.disable()  # nearly all that is made of many URLs stays to the end
+    try:
+        await Crawl(stored_config(text, run), database, RunOptions(config_text=text), Silence()).rest()
+    finally:
+        gc.collect()  # todo lists, which cycles hold: the next of many commands would load them beside these
+        gc.enable()

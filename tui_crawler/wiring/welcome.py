@@ -5,31 +5,30 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.config.load import config_from_seeds, load_config
 from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.console.first_step import (
+from tui_crawler.console.welcome.first_step import (
+    Cancelled,
     FirstStep,
-    Found,
+    FolderFound,
     FoundFile,
     FromConfiguration,
     FromDatabase,
     FromDemo,
     FromSeeds,
-    Left,
 )
-from tui_crawler.console.format import plural
-from tui_crawler.domain.endings import run_word
-from tui_crawler.domain.run import StorageFailure
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.status_words import run_word
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.storage.file_identity import FileState, examine
-from tui_crawler.storage.reports import Reports
+from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tui_crawler.config.schema import Config
 
 _MOST = 30  # files of each kind that are looked into
@@ -48,11 +47,11 @@ class Folder:
             return f"~/{self._path.relative_to(Path.home())}".removesuffix("/.")
         return str(self._path)
 
-    def look(self) -> Found:
+    def look(self) -> FolderFound:
         """The first configurations and databases by name."""
         configurations = self._files(("*.yaml", "*.yml"))
         databases = self._files(("*.db",))
-        return Found(
+        return FolderFound(
             tuple(_configuration(path) for path in configurations[:_MOST]),
             tuple(_database(path) for path in databases[:_MOST]),
             max(0, len(configurations) - _MOST) + max(0, len(databases) - _MOST),
@@ -135,11 +134,16 @@ class Folder:
         return ()
 
 
-def open_welcome(folder: Path) -> FirstStep | Left:
+def open_welcome(folder: Path) -> FirstStep | Cancelled:
     """The welcome screen; answers the step that was chosen, checked a moment ago (blocking)."""
-    from tui_crawler.console.welcome_app import WelcomeApp  # noqa: PLC0415  not before it is wanted
+    from tui_crawler.console.welcome.app import WelcomeApp  # noqa: PLC0415  not before it is wanted
 
     return WelcomeApp(Folder(folder)).run_to_end()
+
+
+def config_from_first_seeds(folder: Path, step: FromSeeds) -> tuple[Config, Path, str]:
+    """The configuration of seeds chosen there, its new database, and the text to be kept. Raises ConfigErrors."""
+    return Folder(folder).config_for(step)
 
 
 def _configuration(path: Path) -> FoundFile:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
+from tui_crawler.console.panes.footer import Zone, footer_line
+from tui_crawler.console.panes.header import HeaderState, header_lines
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.footer import Zone, footer_line
-from tui_crawler.console.present.header import HeaderState, header_lines
-from tui_crawler.console.present.line import Line
-from tui_crawler.console.table_cells import Styled
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from tui_crawler.console.table.cells import Styled
 
 
 class Bar(Lines, can_focus=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -15,23 +16,39 @@ from textual.widgets import Input, Static
 
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
-from tui_crawler.console.safe_text import safe
-from tui_crawler.console.table_cells import Styled
+from tui_crawler.console.table.cells import Styled
+from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from tui_crawler.console.completion import Choice, Completion
-    from tui_crawler.console.screens.base import ConsoleScreen
+    from tui_crawler.console.dialogs.completion import Choice, Completion
+    from tui_crawler.console.screen.base import ConsoleScreen
 
 _LONGEST_LABEL = 80
 _MOST_OFFERED = 40
 _GAP = "  "
-_PASSING = frozenset({"command", "filter", "table filter", "search"})
-"""What is typed for these holds already, or is nothing before enter: the line makes way for whatever else is done."""
-_REPLACED = frozenset({"filter", "table filter", "search"})
-"""What stands there already when these are opened is selected: the next character takes its place, a key that moves
-the cursor keeps it."""
-_JUDGED = frozenset({"rule", "exclude"})
-"""What is typed for these may be wrong: at enter the line stays, and who takes the text closes it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EntryUse:
+    """What the line is opened for: what is done with the text as one types, and when it is `entered`; `left` with esc
+    it is as if nothing had been entered, unless something else is done then.
+
+    `passing`: what is typed holds already, or is nothing before enter, so that the line makes way for whatever else is
+    done. `judged`: what is typed may be wrong, so that the line stays at enter, and who takes the text closes it.
+    """
+
+    name: str
+    entered: Callable[[str], object]
+    typed: Callable[[str], object] | None = None
+    left: Callable[[], object] | None = None
+    passing: bool = False
+    judged: bool = False
+
+    @property
+    def replaced(self) -> bool:
+        """Whether what stands there already is selected: the next character takes its place, a key that moves the
+        cursor keeps it."""
+        return self.passing and self.typed is not None
 
 
 class _Box(PlainInput):
@@ -47,36 +64,24 @@ class _Box(PlainInput):
 class EntryLine(Vertical):
     """A label (raw text) and an input, with a line of what it may become; hidden until it is opened.
 
-    `purpose` says what the text is for.
+    `use` says what the text is for.
     """
 
-    class Changed(Message):
+    class Used(Message):
+        """Enter or (`text` None) esc was pressed; the line is closed, unless what is typed may be wrong."""
+
+        def __init__(self, use: EntryUse, text: str | None) -> None:
+            super().__init__()
+            self.use = use
+            self.text = text
+
+    class Changed(Used):
         """The text changed."""
-
-        def __init__(self, purpose: str, text: str) -> None:
-            super().__init__()
-            self.purpose = purpose
-            self.text = text
-
-    class Entered(Message):
-        """Enter was pressed; the line is closed, unless what is typed may be wrong."""
-
-        def __init__(self, purpose: str, text: str) -> None:
-            super().__init__()
-            self.purpose = purpose
-            self.text = text
-
-    class Left(Message):
-        """The line was left with esc; what it had changed is to be taken back."""
-
-        def __init__(self, purpose: str) -> None:
-            super().__init__()
-            self.purpose = purpose
 
     def __init__(self) -> None:
         """Makes it hidden."""
         super().__init__(id="entry")
-        self.purpose = ""
+        self.use = EntryUse("", str)
         self.display = False
         self.came_from: Widget | None = None
         self._complete: Callable[[str], Completion] | None = None
@@ -105,7 +110,7 @@ class EntryLine(Vertical):
 
     def open(
         self,
-        purpose: str,
+        use: EntryUse,
         label: str,
         text: str,
         hint: str,
@@ -117,20 +122,29 @@ class EntryLine(Vertical):
         box = self._box
         if self.screen.focused is not box:
             self.came_from = self.screen.focused
-        self.purpose = purpose
+        self.use = use
         self.display = True
         self._label.update(safe(label, _LONGEST_LABEL))
         with box.prevent(Input.Changed):
             box.value = text
         box.placeholder = hint
         box.cursor_position = len(text)
-        if text and purpose in _REPLACED:
+        if text and use.replaced:
             box.action_select_all()  # what is typed begins another one
         self._complete, self._choice = complete, None
         self._before, self._back, self._draft = tuple(before), 0, text
         self._offers.display = complete is not None
         self._offer()
         self.screen.set_focus(box)  # now, not with the next message: the next key may wait already
+
+    def serves(self, use: EntryUse) -> bool:
+        """Whether it is open for that."""
+        return self.display and self.use is use
+
+    @property
+    def tells(self) -> bool:
+        """Whether it is open for what is shown somewhere as it is typed."""
+        return self.display and not self.use.passing
 
     @property
     def text(self) -> str:
@@ -152,11 +166,11 @@ class EntryLine(Vertical):
     def leave(self) -> None:
         """Closes the line; what it had changed is taken back."""
         self.close()
-        self.post_message(self.Left(self.purpose))
+        self.post_message(self.Used(self.use, None))
 
     def make_way(self) -> None:
         """Closes the line before something else is done, unless what is typed there would be lost."""
-        if self.purpose in _PASSING:
+        if self.use.passing:
             self.close()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -165,14 +179,14 @@ class EntryLine(Vertical):
         if self.display:
             self._choice = None
             self._offer()
-            self.post_message(self.Changed(self.purpose, event.value))
+            self.post_message(self.Changed(self.use, event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Closes the line and tells the text."""
         event.stop()
-        if self.purpose not in _JUDGED:
+        if not self.use.judged:
             self.close()
-        self.post_message(self.Entered(self.purpose, event.value))
+        self.post_message(self.Used(self.use, event.value))
 
     def on_key(self, event: events.Key) -> None:
         """Esc leaves the line; tab and shift+tab complete where something is offered; up and down bring back what was
@@ -201,7 +215,7 @@ class EntryLine(Vertical):
 
     @property
     def _console_screen(self) -> ConsoleScreen:
-        from tui_crawler.console.screens.base import ConsoleScreen  # noqa: PLC0415  it needs this module
+        from tui_crawler.console.screen.base import ConsoleScreen  # noqa: PLC0415  it needs this module
 
         screen = self.screen
         assert isinstance(screen, ConsoleScreen)  # noqa: S101  no other screen has this line
@@ -217,7 +231,7 @@ class EntryLine(Vertical):
         if self._choice is not None:
             self._put_in(self._choice.turned(step))
             return
-        from tui_crawler.console.completion import choose  # noqa: PLC0415  not before the first paint
+        from tui_crawler.console.dialogs.completion import choose  # noqa: PLC0415  not before the first paint
 
         offered = complete(self.text)
         choice = choose(offered, self.text[offered.start :], step)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -13,15 +14,12 @@ from textual.binding import Binding, BindingType
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tui_crawler.console.format import plural
-from tui_crawler.console.present.line import Flow, Hanging, Line, Prose, Split, width_of
-from tui_crawler.console.safe_text import safe
-from tui_crawler.console.scrolling import reach_over
-from tui_crawler.console.table_cells import Cell, Piece, Styled, lay_out
-from tui_crawler.console.table_paint import role_styles
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from tui_crawler.console.panes.line import Flow, Hanging, Line, Prose, Split, width_of
+from tui_crawler.console.panes.scrolling import reach_over
+from tui_crawler.console.table.cells import Cell, Piece, Styled, lay_out
+from tui_crawler.console.table.paint import role_styles
+from tui_crawler.text.format import plural
+from tui_crawler.text.safe_text import safe
 
 _ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "reverse"})
 
@@ -46,9 +44,10 @@ class Lines(ScrollView):
     Lines { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
     """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002, RUF100
-        """Makes it empty."""
+    def __init__(self, *, id: str | None = None, classes: str | None = None, still: bool = False) -> None:  # noqa: A002, RUF100
+        """Makes it empty. `still`: it is only looked at, never focused."""
         super().__init__(id=id, classes=classes)
+        self.can_focus = self.can_focus and not still
         self._source: tuple[Line, ...] = ()
         self._laid_out: list[list[Piece]] = []
         self._width = -1
@@ -179,3 +178,34 @@ def _wrap(text: str, width: int, most: int, indent: int = 0) -> list[str]:
     shown = safe(text)
     room = width // 2 if cell_len(shown) > len(shown) else width  # characters of two cells
     return textwrap.wrap(shown, max(room, indent + 8), subsequent_indent=" " * indent, max_lines=most, placeholder="…")
+
+
+class LongLines(Lines):
+    """What would be wrapped is cut to its first row."""
+
+    @property
+    def text(self) -> str:
+        """All lines, as plain text."""
+        return "\n".join("".join(text for text, _ in self._row(index)).rstrip() for index in range(len(self._source)))
+
+    def render_line(self, y: int) -> Strip:
+        """Paints one line of the view."""
+        self._measure()
+        base = self.visual_style.rich_style
+        width = self.scrollable_content_region.width
+        index = y + round(self.scroll_y)
+        if index >= len(self._source):
+            return Strip.blank(width, base)
+        segments = [Segment(text, base + self._style(role)) for text, role in self._row(index)]
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _row(self, index: int) -> list[tuple[str, str]]:
+        return next(iter(lay_out_line(self._source[index], self._width)), [])
+
+    def _measure(self) -> None:
+        width = self.scrollable_content_region.width
+        if width == self._width or width <= 0:
+            return
+        self._width = width
+        if self.is_mounted:
+            reach_over(self, len(self._source))

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.geometry import Size
 
-from tui_crawler.console.notice import GAP, one_row, rows_of
 from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.panes.line import width_of
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.line import width_of
-from tui_crawler.console.table_cells import Styled
+from tui_crawler.console.panes.notice import GAP, one_row, rows_of
+from tui_crawler.console.table.cells import Styled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual.widget import Widget
 
-    from tui_crawler.console.notice import Notice
+    from tui_crawler.console.panes.notice import Notice
 
 _MOST_ROWS = 3
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from textual import events
 from textual.geometry import Region
 from textual.message import Message
 
+from tui_crawler.console.panes.line import width_of
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.present.line import width_of
-from tui_crawler.console.table_cells import Styled
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from tui_crawler.console.table.cells import Styled
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
-from tui_crawler.console.safe_text import without_unseen
+from tui_crawler.text.safe_text import without_unseen
 
 
 def plain_text(text: str) -> str:

@@ -21,16 +21,20 @@ from tui_crawler.fetch.sniff import HTML
 
 _MOST_ERRORS = 20
 _PIECE_BYTES = 2 * 1024  # the parser holds the interpreter for one piece: long when it is deeply nested
+_BEGINNINGS = (512, 8 * 1024, 64 * 1024)  # bytes
 _SNIPPET_BYTES = 80
 # What the standard calls a parse error wherever it stands: controls and noncharacters (WHATWG HTML, 13.2.3.5)
+# It begins with a set, because such an expression passes over all other bytes almost four times as fast.
 _ILLEGAL = re.compile(
-    rb"[\x00-\x08\x0b\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xef(?:\xb7[\x90-\xaf]|\xbf[\xbe\xbf])"
-    rb"|[\xf0-\xf4][\x8f\x9f\xaf\xbf]\xbf[\xbe\xbf]"
+    rb"[\x00-\x08\x0b\x0e-\x1f\x7f\xc2\xef\xf0-\xf4](?:(?<=[\x00-\x7f])|(?<=\xc2)[\x80-\x9f]"
+    rb"|(?<=\xef)(?:\xb7[\x90-\xaf]|\xbf[\xbe\xbf])|(?<=[\xf0-\xf4])[\x8f\x9f\xaf\xbf]\xbf[\xbe\xbf])"
 )
-_ILLEGAL_ASCII = bytes(code for code in range(0x80) if _ILLEGAL.match(bytes((code,))))
+_MAY_BE_ILLEGAL = bytes((*(code for code in range(0x80) if _ILLEGAL.match(bytes((code,)))), 0xEF, *range(0xF0, 0xF5)))
+_ILLEGAL_OF_TWO = re.compile(rb"\xc2[\x80-\x9f]")
 _REPLACEMENT = "\ufffd".encode()
 _TAG = re.compile(rb"<[a-zA-Z][^\t\n\x0c />]*+|</[a-zA-Z][^\t\n\x0c />]*+(?=[\t\n\x0c ]*+>)")
-_MARKED_TAG = rb"\g<0> \0"
+_TAG_KEPT = re.compile(rb"(%s)" % _TAG.pattern)
+_MARK = b" \0"
 _COMPLAINT = "Saw \0 in state "
 _BROUGHT_BY_MARKS = ("Attributes on an end tag", "Duplicate attribute")  # by two of them in one tag, in garbage
 _STATE = " in state "
@@ -62,11 +66,13 @@ def _validate(markup: bytes, out_of_time: Callable[[], bool]) -> Validation | No
     if found:
         markup = _ILLEGAL.sub(_REPLACEMENT, markup)
     messages = _parse_errors(markup, out_of_time)
-    marked = _parse_errors(_TAG.sub(_MARKED_TAG, markup), out_of_time) if messages else messages
-    if messages is None or marked is None:
+    if messages is None:
         return None
     del messages[_MOST_ERRORS:]
-    errors = [_error(markup, *each) for each in zip_longest(messages, _places(markup, messages, marked))]
+    places = _places(markup, messages, out_of_time)
+    if places is None:
+        return None
+    errors = [_error(markup, *each) for each in zip_longest(messages, places)]
     if errors and messages[0] == "Unexpected token" and _DOCTYPE.match(markup) is None:
         errors[0] = ValidationError(1, 1, "the document has no <!doctype html>")
     found = sorted(found + errors, key=lambda error: (error.line, error.column))
@@ -84,7 +90,31 @@ def _parse_errors(markup: bytes, out_of_time: Callable[[], bool]) -> list[str] |
     return None if out_of_time() else parser.errors()
 
 
-def _places(markup: bytes, messages: list[str], marked: list[str]) -> list[int]:
+def _with_marks(markup: bytes) -> bytes:
+    parts = _TAG_KEPT.split(markup)  # a template of `sub` would be worked out in Python, tag by tag
+    parts[1::2] = [tag + _MARK for tag in parts[1::2]]
+    return b"".join(parts)
+
+
+def _places(markup: bytes, messages: list[str], out_of_time: Callable[[], bool]) -> list[int] | None:
+    """The places of these errors; None when the time was over. Often all of them stand in the beginning: that is
+    read first, and what its end brings, which comes behind the last mark, does not count."""
+    if not messages:
+        return []
+    for size in _BEGINNINGS:
+        if len(markup) <= 2 * size:
+            break
+        marked = _parse_errors(_with_marks(markup[:size]), out_of_time) or []
+        while marked and not marked[-1].startswith(_COMPLAINT):
+            marked.pop()
+        places = _placed(markup, messages, marked)
+        if len(places) == len(messages):
+            return places
+    whole = _parse_errors(_with_marks(markup), out_of_time)
+    return None if whole is None else _placed(markup, messages, whole)
+
+
+def _placed(markup: bytes, messages: list[str], marked: list[str]) -> list[int]:
     """The offset of the tag that each error is about; fewer than messages when the marks have changed too much."""
     places: list[int] = []
     tags = _TAG.finditer(markup)
@@ -122,7 +152,7 @@ def _error(markup: bytes, message: str, place: int | None) -> ValidationError:
 
 
 def _illegal_characters(markup: bytes) -> list[ValidationError]:
-    if markup.isascii() and len(markup.translate(None, _ILLEGAL_ASCII)) == len(markup):
+    if len(markup.translate(None, _MAY_BE_ILLEGAL)) == len(markup) and _ILLEGAL_OF_TWO.search(markup) is None:
         return []
     return [
         ValidationError(*_line_and_column(markup, found.start()), f"U+{ord(found[0].decode()):04X} may stand nowhere")

@@ -11,9 +11,6 @@ from tui_crawler.fetch.document import feed_type
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.page import XHTML_TYPE, Study
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML
-from tui_crawler.fetch.validation.css import validate_css
-from tui_crawler.fetch.validation.feed import feed_errors
-from tui_crawler.fetch.validation.html import validate_html
 
 VALIDATED_KINDS = frozenset({HTML, XML, RSS, CSS})
 
@@ -50,10 +47,17 @@ def validate(study: Study, out_of_time: Callable[[], bool]) -> Validation | None
 
 
 def _validate(study: Study, out_of_time: Callable[[], bool]) -> Validation | None:
+    """Validators are loaded where they are needed: that is the child that reads stored bodies again."""
     if _is_html(study):
+        from tui_crawler.fetch.validation.html import validate_html  # noqa: PLC0415
+
         return validate_html(study.markup, out_of_time)
     if study.reading.kind == CSS:
+        from tui_crawler.fetch.validation.css import validate_css  # noqa: PLC0415
+
         return validate_css(study.markup.decode("utf-8"))
+    from tui_crawler.fetch.validation.feed import feed_errors  # noqa: PLC0415
+
     root = study.root
     is_feed = study.reading.kind == RSS or (root is not None and bool(feed_type(root)))
     errors = list(study.faults)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from tui_crawler.storage.migrations import statements
 
-import peewee
-
-from tui_crawler.storage.driver import execute
-
-_TABLES = """
+up = statements("""
 CREATE TABLE "meta" (
     "name" TEXT NOT NULL PRIMARY KEY, "value" INTEGER NOT NULL DEFAULT 0
 );
@@ -209,12 +205,4 @@ CREATE TABLE "operator_action" (
     INTEGER NOT NULL DEFAULT 0, "undoes" INTEGER NOT NULL DEFAULT 0, "undone" INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX "operator_action_waiting" ON "operator_action" ("id") WHERE ("applied_at" = 0);
-"""
-
-
-def up(_migrator: Any, database: peewee.Database) -> None:
-    """Creates all tables and indices."""
-    for statement in _TABLES.split(";"):
-        text = " ".join(statement.split())
-        if text:
-            execute(database, text)
+""")

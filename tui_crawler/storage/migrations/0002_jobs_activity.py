@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from tui_crawler.storage.migrations import statements
 
-import peewee
-
-from tui_crawler.storage.driver import execute
-
-_STEPS = """
+up = statements("""
 ALTER TABLE "job" ADD COLUMN "resumed_concurrency" INTEGER;
 ALTER TABLE "run" ADD COLUMN "granted" INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE "ruleset" ADD COLUMN "from_config" INTEGER NOT NULL DEFAULT 0;
@@ -41,12 +37,4 @@ DROP INDEX "page_stash";
 CREATE INDEX "page_stash" ON "page" ("job_id", "stash", "id") WHERE ("status" = 4);
 CREATE INDEX "page_dripped" ON "page" ("job_id", "stash") WHERE (((("stash" != '') AND ("status" <= 2)) AND
     ("attempts_remaining" > 0)) AND ("beyond_depth" = 0));
-"""
-
-
-def up(_migrator: Any, database: peewee.Database) -> None:
-    """Brings the schema of 0001 to this version."""
-    for statement in _STEPS.split(";"):
-        text = " ".join(statement.split())
-        if text:
-            execute(database, text)
+""")

@@ -1,17 +1,13 @@
-"""Requests note how they came by their connection: name look-up, TCP, TLS, or a kept one."""
+"""Requests note how they came by their connection: name look-up, TCP, TLS, or a kept one. Of older requests nothing of
+this is known: NULL."""
 
 from __future__ import annotations
 
-from typing import Any
+from tui_crawler.storage.migrations import statements
 
-import peewee
-
-from tui_crawler.storage.driver import execute
-
-_COLUMNS = ("dns_ms", "connect_ms", "tls_ms", "connection_reused")
-
-
-def up(_migrator: Any, database: peewee.Database) -> None:
-    """Brings the schema of 0003 to this version. Of older requests nothing of this is known: NULL."""
-    for column in _COLUMNS:
-        execute(database, f'ALTER TABLE "request" ADD COLUMN "{column}" INTEGER')
+up = statements("""
+ALTER TABLE "request" ADD COLUMN "dns_ms" INTEGER;
+ALTER TABLE "request" ADD COLUMN "connect_ms" INTEGER;
+ALTER TABLE "request" ADD COLUMN "tls_ms" INTEGER;
+ALTER TABLE "request" ADD COLUMN "connection_reused" INTEGER;
+""")

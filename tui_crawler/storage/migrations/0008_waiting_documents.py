@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from tui_crawler.storage.migrations import statements
 
-import peewee
-
-from tui_crawler.storage.driver import execute
-
-
-def up(_migrator: Any, database: peewee.Database) -> None:
-    """Brings the schema of 0007 to this version."""
-    execute(database, 'CREATE INDEX "document_waiting" ON "document" ("page_id") WHERE ("parsed_at" < 0)')
+up = statements("""
+CREATE INDEX "document_waiting" ON "document" ("page_id") WHERE ("parsed_at" < 0);
+""")

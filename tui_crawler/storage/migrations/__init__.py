@@ -1,11 +1,13 @@
 """Numbered migrations, run by peewee's own runner, which keeps their names in the table `schema_migration`.
 
-A migration is a file `NNNN_name.py` with `up(migrator, database)`. A new database is made from the models at once;
+A migration is a file `NNNN_name.py` with `up(migrator, database)`, which brings the schema of the one before it to its
+own version: `statements` makes it of SQL. A new database is made from the models at once;
 a test keeps both ways equal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,20 @@ if TYPE_CHECKING:
     import peewee
 
 MIGRATIONS_DIRECTORY = Path(__file__).parent
+
+
+def statements(text: str) -> Callable[[Any, peewee.Database], None]:
+    """What executes these SQL statements, each of which ends in a semicolon. A line that begins with -- is a remark."""
+    said = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("--"))
+
+    def up(_migrator: Any, database: peewee.Database) -> None:
+        from tui_crawler.storage.driver import execute  # noqa: PLC0415  it loads peewee
+
+        for statement in said.split(";"):
+            if words := statement.split():
+                execute(database, " ".join(words))
+
+    return up
 
 
 def latest_version(directory: Path = MIGRATIONS_DIRECTORY) -> int:

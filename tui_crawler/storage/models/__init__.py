@@ -1,101 +1,280 @@
-"""The schema as peewee models: they declare tables and indices, and SQL is made from them."""
+"""The schema as peewee models: they declare tables and indices, and SQL is made from them. Here the crawl log and its
+surroundings: runs, sessions, attempts, requests, counts, the operator journal."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import peewee
 
-from tui_crawler.storage.models.content import Body, DataBlock, Document, Fragment, Link, PageAnchors, Redirect
-from tui_crawler.storage.models.log import (
-    Activity,
-    Attempt,
-    AttemptResult,
-    ExitCount,
-    ExitMinute,
-    Meta,
-    OperatorAction,
-    Request,
-    Run,
-    Session,
-)
 from tui_crawler.storage.models.queue import (
     PRIORITY,
+    Body,
+    DataBlock,
+    Document,
     Dripfeed,
     Exclusion,
+    Fragment,
     Job,
+    Link,
+    Model,
     Origin,
     Page,
+    PageAnchors,
+    Redirect,
     Refused,
     RobotsText,
     Ruleset,
     SeenFilter,
     Segment,
     Url,
+    add_index,
+    flag,
+    maybe,
+    number,
+    reference,
+    text,
 )
 
 __all__ = [
     "MODELS",
     "PRIORITY",
-    "Activity",
-    "Attempt",
-    "AttemptResult",
     "Body",
     "DataBlock",
     "Document",
     "Dripfeed",
     "Exclusion",
-    "ExitCount",
-    "ExitMinute",
     "Fragment",
     "Job",
     "Link",
-    "Meta",
-    "OperatorAction",
     "Origin",
     "Page",
     "PageAnchors",
     "Redirect",
     "Refused",
-    "Request",
     "RobotsText",
     "Ruleset",
-    "Run",
     "SeenFilter",
     "Segment",
-    "Session",
     "Url",
     "create_tables",
 ]
 
-MODELS: tuple[type[peewee.Model], ...] = (
-    Meta,
-    Url,
-    Job,
-    Ruleset,
-    Origin,
-    RobotsText,
-    Page,
-    Dripfeed,
-    Refused,
-    Exclusion,
-    Segment,
-    SeenFilter,
-    Document,
-    Body,
-    Link,
-    PageAnchors,
-    Fragment,
-    Redirect,
-    DataBlock,
-    Run,
-    Session,
-    Attempt,
-    Request,
-    AttemptResult,
-    ExitCount,
-    ExitMinute,
-    Activity,
-    OperatorAction,
-)
+
+class Meta(Model):
+    """Single values by name. `change` is the number of the last commit of the writer."""
+
+    name: Any = peewee.TextField(primary_key=True)
+    value: Any = number()
+
+
+class Run(Model):
+    """One invocation, from start until exhausted or stopped, with the plan it was last started with.
+
+    `requests` counts as `max_requests` does: attempts that made a request. `granted` are those that
+    workers have taken. `clean` is 0 until it ended in order. `worked_ms` goes by a monotonic clock.
+    """
+
+    id: Any = peewee.AutoField()
+    job: Any = reference(Job, "job_id")
+    started_at: Any = number()
+    continued_at: Any = number()
+    finished_at: Any = number()
+    finish_reason: Any = text()
+    clean: Any = flag()
+    requests: Any = number()
+    attempts: Any = number()
+    config_name: Any = text()
+    config_text: Any = text()
+    user_agent: Any = text()
+    worker: Any = text()
+    max_in_flight: Any = number()
+    max_requests: Any = maybe()
+    tries: Any = number()
+    patience: Any = number()
+    start_politeness: Any = number()
+    recrawl_interval_ms: Any = number()
+    respect_http_freshness: Any = flag()
+    force_recrawl: Any = flag()
+    granted: Any = number()
+    worked_ms: Any = number()
+
+
+class Session(Model):
+    """A process that holds, or held, the database. One heartbeat renews the lease of all its origins.
+
+    `ended_at` is 0 while it lasts; `clean` says that it ended in order, `ended_by` who ended it if not itself.
+    `rest`: it carries out what operators ask for while nobody runs, and makes no request. Without any run its
+    `run_id` is 0.
+    """
+
+    id: Any = peewee.AutoField()
+    run_id: Any = number()
+    rest: Any = flag()
+    host: Any = text()
+    machine: Any = text()
+    pid: Any = number()
+    process_started_ms: Any = number()
+    worker: Any = text()
+    tags: Any = text()
+    started_at: Any = number()
+    heartbeat_at: Any = number()
+    lease_ms: Any = number()
+    ended_at: Any = number()
+    clean: Any = flag()
+    ended_by: Any = text()
+
+
+add_index("session_open", Session, "id", where=Session.ended_at == 0)
+
+
+class Attempt(Model):
+    """One entry of the append-only crawl log. `problem` marks failures, for the problem list."""
+
+    id: Any = peewee.BigAutoField()
+    run: Any = reference(Run, "run_id")
+    session: Any = reference(Session, "session_id")
+    origin: Any = reference(Origin, "origin_id")
+    url: Any = reference(Url, "url_id")
+    page: Any = reference(Page, "page_id", null=True)
+    kind: Any = peewee.TextField()
+    exit_code: Any = peewee.BigIntegerField()
+    http_status: Any = maybe()
+    started_at: Any = number()
+    ended_at: Any = number()
+    response_ms: Any = maybe()
+    bytes: Any = number()
+    requests: Any = number()
+    patience_before: Any = number()
+    patience_after: Any = number()
+    politeness_after: Any = number()
+    delay_ms_before: Any = number()
+    delay_ms_after: Any = number()
+    delay_reason: Any = text()
+    new_pages: Any = number()
+    ruleset_id: Any = number()
+    problem: Any = flag()
+    message: Any = text()
+    decided_by: Any = text()
+    cut: Any = text()
+
+
+_impatient = Attempt.patience_after < Attempt.patience_before
+_other_delay = Attempt.delay_ms_after != Attempt.delay_ms_before
+
+add_index("attempt_origin", Attempt, "origin id")
+add_index("attempt_url", Attempt, "url id")
+add_index("attempt_problem", Attempt, "id", where=Attempt.problem == 1)
+add_index("attempt_problem_origin", Attempt, "origin id", where=Attempt.problem == 1)
+add_index("attempt_patience", Attempt, "origin id", where=_impatient)
+add_index("attempt_delay", Attempt, "origin id", where=_other_delay)
+add_index("attempt_cut", Attempt, "page id", where=Attempt.cut != "")
+
+
+class Request(Model):
+    """One HTTP exchange inside an attempt. Headers are JSON lists of pairs.
+
+    `connection_reused` is NULL where nobody noted how the request came by its connection (before schema 4).
+    """
+
+    id: Any = peewee.BigAutoField()
+    attempt: Any = reference(Attempt, "attempt_id")
+    url: Any = reference(Url, "url_id")
+    method: Any = peewee.TextField()
+    sent_at: Any = number()
+    head_at: Any = maybe()
+    ended_at: Any = number()
+    http_status: Any = maybe()
+    conditional: Any = flag()
+    fluke_retry: Any = flag()
+    error: Any = text()
+    remote_address: Any = text()
+    request_headers: Any = text()
+    response_headers: Any = text()
+    dns_ms: Any = maybe()
+    connect_ms: Any = maybe()
+    tls_ms: Any = maybe()
+    connection_reused: Any = maybe()
+
+    class Meta:
+        indexes = ((("attempt",), False),)
+
+
+class AttemptResult(Model):
+    """A typed result of an attempt (B), idempotent by its id."""
+
+    id: Any = peewee.TextField(primary_key=True)
+    attempt: Any = reference(Attempt, "attempt_id")
+    type: Any = peewee.TextField()
+    value: Any = text()
+
+    class Meta:
+        indexes = ((("attempt",), False),)
+
+
+class ExitCount(Model):
+    """How often an exit code ended an attempt of a run. `origin_id` 0 is the sum over all origins."""
+
+    run_id: Any = peewee.BigIntegerField()
+    origin_id: Any = peewee.BigIntegerField()
+    exit_code: Any = peewee.BigIntegerField()
+    count: Any = number()
+
+    class Meta:
+        primary_key = peewee.CompositeKey("run_id", "origin_id", "exit_code")
+        without_rowid = True
+
+
+class ExitMinute(Model):
+    """The same by minute (epoch ms // 60000), kept for some minutes only."""
+
+    origin_id: Any = peewee.BigIntegerField()
+    minute: Any = peewee.BigIntegerField()
+    exit_code: Any = peewee.BigIntegerField()
+    count: Any = number()
+
+    class Meta:
+        primary_key = peewee.CompositeKey("origin_id", "minute", "exit_code")
+        without_rowid = True
+        indexes = ((("minute",), False),)
+
+
+class Activity(Model):
+    """The activity log (R): what happened to runs, origins, jobs and pages beside the attempts. `origin_id` 0: none."""
+
+    id: Any = peewee.BigAutoField()
+    at: Any = number()
+    run_id: Any = number()
+    origin_id: Any = number()
+    event: Any = peewee.TextField()
+    message: Any = text()
+
+
+add_index("activity_origin", Activity, "origin_id id", where=Activity.origin_id > 0)
+
+
+class OperatorAction(Model):
+    """The operator journal: what was asked, and what became of it. `applied_at` 0: it waits."""
+
+    id: Any = peewee.BigAutoField()
+    at: Any = number()
+    who: Any = text()
+    action: Any = peewee.TextField()
+    target: Any = text()
+    command: Any = text()
+    before: Any = text()
+    after: Any = text()
+    error: Any = text()
+    applied_at: Any = number()
+    undoes: Any = number()
+    undone: Any = flag()
+
+
+add_index("operator_action_waiting", OperatorAction, "id", where=OperatorAction.applied_at == 0)
+
+
+MODELS: tuple[type[peewee.Model], ...] = tuple(Model.__subclasses__())
+"""All tables, in the order of their references, which is that of their declarations."""
 
 
 def create_tables(database: peewee.Database) -> None:

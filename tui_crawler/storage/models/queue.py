@@ -1,4 +1,9 @@
-"""The frontier: URLs, origins, jobs and their rules, and the pages: candidate, queue row and result in one."""
+"""The frontier and what pages hold: URLs, origins, jobs, rules, pages (candidate, queue row and result in one), their
+documents, links and redirects. First how columns are declared, the same for all tables.
+
+Columns that are ordered or compared are NOT NULL with a sentinel (0 or ''), times are epoch ms, booleans are 0 and 1:
+the same on SQLite and PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +11,63 @@ from typing import Any
 
 import peewee
 
-from tui_crawler.storage.models.base import Row, flag, maybe, number, reference, text
+
+class Model(peewee.Model):
+    """A table. The models are bound to no database: they declare the schema, and queries are made from them."""
+
+    class Meta:
+        legacy_table_names = False
+
+
+def add_index(name: str, model: Any, *fields: Any, where: Any = None) -> None:
+    """An index on columns (texts of names) and expressions, in this order; on the rows where a condition holds."""
+    named = (field.split() if isinstance(field, str) else [field] for field in fields)
+    chosen = [getattr(model, one) if isinstance(one, str) else one for each in named for one in each]
+    model.add_index(model.index(*chosen, name=name, where=where))
+
+
+def number(default: int = 0) -> Any:
+    """A 64-bit number with a default in the schema."""
+    return peewee.BigIntegerField(constraints=[peewee.SQL(f"DEFAULT {default}")])
+
+
+def flag() -> Any:
+    """0 or 1, by default 0."""
+    return peewee.SmallIntegerField(constraints=[peewee.SQL("DEFAULT 0")])
+
+
+def maybe() -> Any:
+    """A 64-bit number that may be unknown."""
+    return peewee.BigIntegerField(null=True)
+
+
+def text(default: str = "") -> Any:
+    """A text with a default in the schema, by default empty."""
+    return peewee.TextField(constraints=[peewee.SQL(f"DEFAULT '{default}'")])
+
+
+def reference(model: Any, column: str, *, null: bool = False) -> Any:
+    """A reference to the id of another row. Indices are declared where a query needs them."""
+    return peewee.ForeignKeyField(model, column_name=column, null=null, index=False, lazy_load=False, backref="+")
+
 
 READY = 0
 CLAIMED = 2
 STASHED = 4
 
 
-class Url(Row):
+class Url(Model):
     """The text of a URL, stored once. A crawl finds it by its signed 64-bit hash, people by the text (decision 14)."""
 
     id: Any = peewee.BigAutoField()
     hash: Any = peewee.BigIntegerField(unique=True)
     href: Any = peewee.TextField()
 
-    class Meta:
-        table_name = "url"
+
+add_index("url_href", Url, "href")
 
 
-Url.add_index(Url.index(Url.href, name="url_href"))
-
-
-class Job(Row):
+class Job(Model):
     """A group of pages with its own depth, niceness and rules (B). `max_depth` and `concurrency` NULL: no limit.
 
     `resumed_concurrency` is what a paused job (concurrency 0) goes back to.
@@ -50,11 +90,8 @@ class Job(Row):
     blocked: Any = number()
     resumed_concurrency: Any = maybe()
 
-    class Meta:
-        table_name = "job"
 
-
-class Ruleset(Row):
+class Ruleset(Model):
     """An immutable version of a job's rules (B). `parent_id` is the version it was made from, 0 for the first.
 
     `rules` is the JSON of a whole PolicySet; `from_config`: it was read from the configuration.
@@ -70,11 +107,10 @@ class Ruleset(Row):
     from_config: Any = flag()
 
     class Meta:
-        table_name = "ruleset"
         indexes = ((("job", "id"), False),)
 
 
-class Origin(Row):
+class Origin(Model):
     """An origin crawler: its durable state (U), and counters kept by the transactions that change them.
 
     `participates`: it belongs to the newest run. `joined` is "seed", "added" or, where links that leave the crawl lead
@@ -129,16 +165,15 @@ class Origin(Row):
     last_attempt_at: Any = number()
 
     class Meta:
-        table_name = "origin"
         indexes = ((("change",), False),)
 
 
 _unfinished = (Origin.participates == 1) & (Origin.finish_reason == "")
 
-Origin.add_index(Origin.index(Origin.session_id, name="origin_open", where=_unfinished))
+add_index("origin_open", Origin, "session_id", where=_unfinished)
 
 
-class RobotsText(Row):
+class RobotsText(Model):
     """The body of robots.txt, zstd-compressed, apart from the row that every attempt rewrites."""
 
     origin: Any = peewee.ForeignKeyField(
@@ -146,11 +181,8 @@ class RobotsText(Row):
     )
     body: Any = peewee.BlobField()
 
-    class Meta:
-        table_name = "robots_text"
 
-
-class Page(Row):
+class Page(Model):
     """A URL known to a job. Done is READY with no attempt remaining (B).
 
     `todo_order` is its place on the todo list, 0 for none. `ignored_run` is the run on whose ignore list it is.
@@ -163,7 +195,6 @@ class Page(Row):
     job: Any = reference(Job, "job_id")
     origin: Any = reference(Origin, "origin_id")
     url: Any = reference(Url, "url_id")
-    url_hash: Any = peewee.BigIntegerField()
     status: Any = flag()
     attempts: Any = number()
     attempts_remaining: Any = number()
@@ -195,8 +226,7 @@ class Page(Row):
     external: Any = flag()
 
     class Meta:
-        table_name = "page"
-        indexes = ((("url_hash", "origin", "job"), True),)
+        indexes = ((("url", "job"), True),)
 
 
 PRIORITY = Page.nice + Page.attempts
@@ -208,59 +238,30 @@ _done = (Page.status == READY) & (Page.attempts_remaining == 0) & (Page.beyond_d
 _stashed = Page.status == STASHED
 _dripped = (Page.stash != "") & (Page.status <= CLAIMED) & (Page.attempts_remaining > 0) & (Page.beyond_depth == 0)
 
-Page.add_index(Page.index(Page.origin, Page.id, name="page_origin"))
+# An index ends with the id anyway: it stands in one only where something comes after it.
+add_index("page_origin", Page, "origin")
 # The job stands before the order: pages of a job that is held are then not even passed over.
-Page.add_index(
-    Page.index(
-        Page.origin,
-        Page.job,
-        PRIORITY,
-        Page.not_before,
-        Page.id,
-        Page.ignored_run,
-        name="page_pending",
-        where=_open,
-    )
+add_index("page_pending", Page, "origin job", PRIORITY, "not_before id ignored_run", where=_open)
+# the last three of these only so that the index alone answers
+add_index(
+    "page_done",
+    Page,
+    "origin job last_crawled_at ignored_run fresh_until seed nice not_before status attempts_remaining beyond_depth",
+    where=_done,
 )
-Page.add_index(
-    Page.index(
-        Page.origin,
-        Page.job,
-        Page.last_crawled_at,
-        Page.ignored_run,
-        Page.fresh_until,
-        Page.seed,
-        Page.nice,
-        Page.not_before,
-        Page.status,  # this and the next two only so that the index alone answers
-        Page.attempts_remaining,
-        Page.beyond_depth,
-        name="page_done",
-        where=_done,
-    )
-)
-Page.add_index(Page.index(Page.origin, Page.todo_order, name="page_todo", where=Page.todo_order > 0))
-Page.add_index(Page.index(Page.claimed_at, name="page_claimed", where=Page.status == CLAIMED))
-Page.add_index(Page.index(Page.origin, Page.job, name="page_seed", where=Page.seed == 1))
-Page.add_index(Page.index(Page.id, name="page_failed", where=Page.failed == 1))
-Page.add_index(Page.index(Page.origin, Page.id, name="page_failed_origin", where=Page.failed == 1))
-Page.add_index(Page.index(Page.last_exit_code, Page.id, name="page_failed_code", where=Page.failed == 1))
-Page.add_index(Page.index(Page.job, Page.stash, Page.id, name="page_stash", where=_stashed))
-Page.add_index(Page.index(Page.job, Page.stash, name="page_dripped", where=_dripped))
-Page.add_index(Page.index(Page.id, name="page_unscanned", where=Page.unscanned == 1))
-Page.add_index(
-    Page.index(
-        Page.origin,
-        Page.last_crawled_at,
-        Page.status,
-        Page.attempts_remaining,
-        name="page_external",
-        where=Page.external == 1,
-    )
-)
+add_index("page_todo", Page, "origin todo_order", where=Page.todo_order > 0)
+add_index("page_claimed", Page, "claimed_at", where=Page.status == CLAIMED)
+add_index("page_seed", Page, "origin job", where=Page.seed == 1)
+add_index("page_failed", Page, "id", where=Page.failed == 1)
+add_index("page_failed_origin", Page, "origin", where=Page.failed == 1)
+add_index("page_failed_code", Page, "last_exit_code", where=Page.failed == 1)
+add_index("page_stash", Page, "job stash", where=_stashed)
+add_index("page_dripped", Page, "job stash", where=_dripped)
+add_index("page_unscanned", Page, "id", where=Page.unscanned == 1)
+add_index("page_external", Page, "origin last_crawled_at status attempts_remaining", where=Page.external == 1)
 
 
-class Dripfeed(Row):
+class Dripfeed(Model):
     """How many pages of a stash are kept READY (B)."""
 
     job: Any = reference(Job, "job_id")
@@ -268,11 +269,10 @@ class Dripfeed(Row):
     ready: Any = number()
 
     class Meta:
-        table_name = "dripfeed"
         primary_key = peewee.CompositeKey("job", "stash")
 
 
-class Refused(Row):
+class Refused(Model):
     """Links that a filter refused, counted per reason under the origin of the page that held them."""
 
     origin: Any = reference(Origin, "origin_id")
@@ -281,11 +281,10 @@ class Refused(Row):
     sample_url: Any = text()
 
     class Meta:
-        table_name = "refused"
         primary_key = peewee.CompositeKey("origin", "reason")
 
 
-class Exclusion(Row):
+class Exclusion(Model):
     """The exclusion list as operators have extended it (M). `kind`: domain, host, cidr, pattern."""
 
     id: Any = peewee.AutoField()
@@ -297,11 +296,10 @@ class Exclusion(Row):
     created_at: Any = number()
 
     class Meta:
-        table_name = "exclusion"
         indexes = ((("kind", "value"), True),)
 
 
-class Segment(Row):
+class Segment(Model):
     """A file of URLs written by the offline mode (M), consumed exactly once. `digest` is the SHA-256 of its content,
     `path` where it was written."""
 
@@ -313,11 +311,8 @@ class Segment(Row):
     digest: Any = text()
     path: Any = text()
 
-    class Meta:
-        table_name = "segment"
 
-
-class SeenFilter(Row):
+class SeenFilter(Model):
     """A Bloom filter of URLs (M), saved with the parameters that it was made for. `count`: how many it has taken."""
 
     id: Any = peewee.AutoField()
@@ -326,5 +321,119 @@ class SeenFilter(Row):
     count: Any = number()
     bits: Any = peewee.BlobField()
 
+
+class Document(Model):
+    """The document of a page, replaced as a whole by each contentful crawl (G, U).
+
+    `stored_at` is that crawl's time; it equals the page's `last_contentful_at` while the document is what the page
+    last gave. `valid` is NULL until validated, `parsed_at` -1 while that is to come. `incomplete` names what was cut.
+    `scanned_at`: read by the offline mode.
+    """
+
+    page: Any = peewee.ForeignKeyField(Page, column_name="page_id", primary_key=True, lazy_load=False, backref="+")
+    kind: Any = text()
+    content_type: Any = text()
+    charset: Any = text()
+    title: Any = text()
+    sha256: Any = text()
+    size: Any = number()
+    etag: Any = text()
+    last_modified: Any = text()
+    cache_control: Any = text()
+    expires: Any = text()
+    age: Any = text()
+    content_location: Any = text()
+    canonical: Any = text()
+    noindex: Any = flag()
+    nofollow: Any = flag()
+    incomplete: Any = text()
+    stored_at: Any = number()
+    validation_type: Any = text()
+    valid: Any = maybe()
+    validation_errors: Any = text()
+    parsed_at: Any = number()
+    scanned_at: Any = number()
+
+
+add_index("document_sha256", Document, "sha256")
+add_index("document_unscanned", Document, "page", where=Document.scanned_at == 0)
+add_index("document_waiting", Document, "page", where=Document.parsed_at < 0)
+add_index("document_incomplete", Document, "page", where=Document.incomplete != "")
+
+
+class Body(Model):
+    """A body, zstd-compressed, once per content. `size` is its length in bytes before compression."""
+
+    sha256: Any = peewee.TextField(primary_key=True)
+    size: Any = number()
+    zstd: Any = peewee.BlobField()
+
+
+class Link(Model):
+    """A link of a page; diffed by each contentful crawl, so that a kept one keeps `first_seen_at` (G)."""
+
+    from_page: Any = reference(Page, "from_page_id")
+    kind: Any = peewee.TextField()
+    to_url: Any = reference(Url, "to_url_id")
+    nofollow: Any = flag()
+    text: Any = text()
+    first_seen_at: Any = number()
+
     class Meta:
-        table_name = "seen_filter"
+        primary_key = peewee.CompositeKey("from_page", "kind", "to_url")
+        without_rowid = True
+        indexes = ((("to_url",), False),)
+
+
+class PageAnchors(Model):
+    """What a fragment may name on a page: the hashes of its ids and names, 8 bytes each; of URLs that are checked."""
+
+    url: Any = peewee.ForeignKeyField(Url, column_name="url_id", primary_key=True, lazy_load=False, backref="+")
+    names: Any = peewee.BlobField()
+
+
+class Fragment(Model):
+    """A fragment that links of a page name, and the text of the first. `missing`: the page they lead to has it not."""
+
+    to_url: Any = reference(Url, "to_url_id")
+    fragment: Any = peewee.TextField()
+    from_page: Any = reference(Page, "from_page_id")
+    text: Any = text()
+    missing: Any = flag()
+
+    class Meta:
+        primary_key = peewee.CompositeKey("to_url", "fragment", "from_page")
+        without_rowid = True
+        indexes = ((("from_page",), False),)
+
+
+add_index("fragment_missing", Fragment, "to_url fragment", where=Fragment.missing == 1)
+
+
+class Redirect(Model):
+    """Where a page sends its reader. `source`: location, meta_refresh, refresh_header, canonical."""
+
+    page: Any = reference(Page, "page_id")
+    source: Any = peewee.TextField()
+    to_url: Any = reference(Url, "to_url_id")
+    to_fragment: Any = text()
+    permanent: Any = flag()
+    seen_at: Any = number()
+
+    class Meta:
+        primary_key = peewee.CompositeKey("page", "source", "to_url")
+        indexes = ((("to_url",), False),)
+
+
+class DataBlock(Model):
+    """A value that a data rule found in a document (R). `type`: link, video, picture, text."""
+
+    id: Any = peewee.BigAutoField()
+    page: Any = reference(Page, "page_id")
+    name: Any = peewee.TextField()
+    type: Any = peewee.TextField()
+    place: Any = number()
+    value: Any = text()
+
+    class Meta:
+        indexes = ((("page", "name", "place"), True),)

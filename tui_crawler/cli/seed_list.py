@@ -1,0 +1,116 @@
+"""The seeds that `add` is given: URLs, files of them, stdin. Loaded with the first of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from pathlib import Path
+from typing import TextIO
+
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.console.dialogs.seeds import Seeds, read_seed, scheme_words
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl
+
+_BAD_LINES_TOLD = 20
+
+
+class SeedList:
+    """The normalised seeds that are named. Without a scheme they are read as the console reads them, by the origins
+    that are `known`."""
+
+    def __init__(self, known: Callable[[], Set[str]], printer: Printer) -> None:
+        self._known, self._printer = known, printer
+        self._urls: dict[str, None] = {}
+        self._schemes: dict[str, None] = {}  # that were taken where none was written
+
+    def read(self, words: Sequence[str], file: str | None, size: int) -> Iterator[tuple[str, ...]]:
+        """Seeds in their order, `size` at a time, each of these once; a word that is a file stands for the lines in it.
+
+        A bad URL among the arguments is a UsageProblem, and a file that cannot be read, before any seed is given. In a
+        list (`-`, a file) a bad one is told with its line and left out; a list without a single good one is a
+        UsageProblem, too.
+        """
+        files = [word for word in words if _is_file(word)]
+        self._take_words([word for word in words if word != "-" and word not in files])
+        files = files if file is None else [*files, file]
+        for name in files:
+            _opened(name).close()
+        given, told = False, 0
+        for place, line in _listed("-" in words, files):
+            if len(self._urls) >= size:
+                yield from self._chunks(size)
+                given = True
+            bad = self._take(line)
+            if isinstance(bad, InvalidUrl):
+                told += 1
+                if told <= _BAD_LINES_TOLD:
+                    self._printer.note(f"{place}: {bad.raw[:200]} {bad.reason}")
+        self._tell(told)
+        if not (self._urls or given):
+            raise UsageProblem("no seed is named", hint="tui-crawler add URL…, a file, or - to read them from stdin")
+        yield from self._chunks(size)
+
+    def _take_words(self, words: Sequence[str]) -> None:
+        """Those among the arguments. A word that has neither a path nor a port may be a mistyped file, and is none."""
+        bad: list[str] = []
+        for word in words:
+            url = self._take(word)
+            if isinstance(url, InvalidUrl):
+                bad.append(f"{url.raw} {url.reason}")
+            elif "/" not in word and ":" not in word:
+                bad.append(f"there is no file {word}; did you mean {url.href}?")
+        if bad:
+            raise UsageProblem(*bad)
+
+    def _take(self, raw: str) -> CrawlUrl | InvalidUrl:
+        written = "://" in raw
+        url = read_seed(raw, frozenset() if written else self._known())
+        if isinstance(url, CrawlUrl):
+            self._urls[url.href] = None
+            if not written:
+                self._schemes[url.scheme] = None
+        return url
+
+    def _chunks(self, size: int) -> Iterator[tuple[str, ...]]:
+        urls = tuple(self._urls)
+        self._urls.clear()
+        yield from (urls[start : start + size] for start in range(0, len(urls), size))
+
+    def _tell(self, left_out: int) -> None:
+        if left_out:
+            self._printer.note(f"{left_out} of the listed lines cannot be crawled and were left out")
+        if words := scheme_words(Seeds(schemes=tuple(self._schemes))):
+            self._printer.note(words)
+
+
+def _is_file(word: str) -> bool:
+    """Whether a word is the name of a file here; a URL with its scheme never is."""
+    try:
+        return "://" not in word and Path(word).is_file()
+    except (OSError, ValueError):  # a name no file can have
+        return False
+
+
+def _listed(stdin: bool, files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    if stdin:
+        lines = (line.decode("utf-8-sig", "replace") for line in sys.stdin.buffer)
+        yield from _numbered("stdin", lines)
+    for file in files:
+        with _opened(file) as text:
+            yield from _numbered(file, text)
+
+
+def _opened(file: str) -> TextIO:
+    """A list to be read. Raises UsageProblem."""
+    try:
+        return Path(file).open(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise UsageProblem(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _numbered(name: str, lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if text and not text.startswith("#"):
+            yield f"{name}:{number}", text

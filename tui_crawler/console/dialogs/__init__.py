@@ -1,0 +1,1 @@
+"""Screens over a screen: questions, help, search, the command line."""

@@ -1,0 +1,224 @@
+"""Chooses one of a few things from a short list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Button, Static
+
+from tui_crawler.console.dialogs.pivot_rows import PIVOT_COLUMNS, Pivot, pivot_rows, pivot_words
+from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
+from tui_crawler.text.format import plural
+from tui_crawler.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from tui_crawler.console.operator.intent import Confirmation, Intent
+
+
+_FRAME = 4
+"""Lines of the screen that the list leaves free: the border of the dialog, and a little around it."""
+
+
+class ChooseScreen(Dialog):
+    """Gives the id that was chosen, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "cancel", "Cancel", show=False)]
+
+    def __init__(self, heading: str, options: Sequence[tuple[str, str]], current: str) -> None:
+        """`options` are id and text; `current` is the id the cursor begins on."""
+        super().__init__()
+        self._heading = heading
+        self._options = tuple(options)
+        self._current = current
+
+    def compose(self) -> ComposeResult:
+        """A table without a header."""
+        with Vertical(classes="dialog chooser") as box:
+            box.border_title = Content(self._heading)
+            table = CrawlTable([Column("text", "", None)], show_header=False)
+            table.styles.height = len(self._options)
+            table.styles.max_height = max(1, self.app.size.height - _FRAME)
+            yield table
+
+    def on_mount(self) -> None:
+        """Fills the table."""
+        table = self.query_one(CrawlTable)
+        table.set_rows([Row(key, (text,)) for key, text in self._options])
+        table.move_cursor(key=self._current)
+        table.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fits another size."""
+        for table in self.query(CrawlTable):
+            table.styles.max_height = max(1, event.size.height - _FRAME)
+
+    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Gives the chosen id."""
+        event.stop()
+        self.dismiss(str(event.key))
+
+
+class ConfirmScreen(Dialog):
+    """Gives the intent that was chosen, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n", "cancel", "Cancel", show=False),
+        Binding("right,down,l,j", "app.focus_next", "Next", show=False),
+        Binding("left,up,h,k", "app.focus_previous", "Previous", show=False),
+        Binding("y", "yes", "Yes", show=False),
+    ]
+
+    def __init__(self, question: Confirmation) -> None:
+        """Takes what is asked."""
+        super().__init__()
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        """The question, its options, and a way out."""
+        question = self._question
+        with Vertical(classes="dialog") as box:
+            box.border_title = Content(safe(question.title, 120))
+            yield Static(Content(safe(question.text, 600)), classes="dialog-text")
+            if question.note:
+                yield Static(Content(safe(self.key_names.said(question.note), 300)), classes="dialog-note")
+            with Horizontal(classes="dialog-buttons"):
+                for index, (label, _) in enumerate(question.options):
+                    yield Button(Content(safe(label)), id=f"option-{index}", compact=True, variant="primary")
+                yield Button("Cancel", id="cancel", compact=True)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Gives the chosen intent."""
+        event.stop()
+        chosen: Intent | None = None
+        name = event.button.id or ""
+        if name.startswith("option-"):
+            chosen = self._question.options[int(name.removeprefix("option-"))][1]
+        self.dismiss(chosen)
+
+    def action_yes(self) -> None:
+        """Chooses the first option."""
+        self.dismiss(self._question.options[0][1])
+
+
+OPTIONS: tuple[tuple[str, str, str], ...] = (
+    ("u", "url", "URL"),
+    ("c", "curl", "curl"),
+    ("j", "json", "JSON"),
+    ("r", "row", "row"),
+)
+"""Key, id and word of what can be copied."""
+_MANY = {"URL": "URLs", "row": "rows"}
+"""What there are more of when several rows are marked."""
+SHOWN_S = 6.0
+"""So long the keys are waited for."""
+
+
+class _Option(Static):
+    """One of them; a click copies it."""
+
+    def __init__(self, key: str, name: str, words: str, *, many: bool) -> None:
+        words = _MANY.get(words, words) if many else words
+        super().__init__(Content.assemble((key, "$accent bold"), f" {words}"), classes="copy-option")
+        self._what = name
+
+    def on_click(self, event: events.Click) -> None:
+        """Copies it."""
+        event.stop()
+        if isinstance(self.screen, CopyScreen):
+            self.screen.action_choose(self._what)
+
+
+class CopyScreen(Dialog):
+    """Gives the id of what is to be copied, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(key, f"choose('{name}')", words, show=False) for key, name, words in OPTIONS),
+        Binding("escape,q", "cancel", "Cancel", show=False),
+    ]
+
+    def __init__(self, rows: int, *, has_url: bool) -> None:
+        """`rows` are marked (or 1: the one under the cursor); without a URL only JSON and text are offered."""
+        super().__init__()
+        self._rows = rows
+        self._options = tuple(one for one in OPTIONS if has_url or one[1] in {"json", "row"})
+
+    def compose(self) -> ComposeResult:
+        """The keys in a line."""
+        what = "Copy" if self._rows == 1 else f"Copy {plural(self._rows, 'row')}"
+        with Horizontal(id="copy-hint"):
+            yield Static(Content(f"{what}:"), classes="copy-option")
+            for option in self._options:
+                yield _Option(*option, many=self._rows > 1)
+            yield Static(Content.styled("esc leaves", "$role-muted"), classes="copy-option")
+
+    def on_mount(self) -> None:
+        """Waits a few seconds."""
+        self.set_timer(SHOWN_S, self.action_cancel)
+
+    def on_key(self, event: events.Key) -> None:
+        """Any other key leaves, and does what it always does."""
+        if event.key not in self._bindings.key_to_bindings:
+            event.stop()
+            event.prevent_default()
+            self.dismiss(None)
+            self.app.post_message(events.Key(event.key, event.character))
+
+    def action_choose(self, name: str) -> None:
+        """Gives what a key means; nothing where it is not offered."""
+        if name in {one[1] for one in self._options}:
+            self.dismiss(name)
+
+
+_LEAST, _FRAME = 9, 3
+"""Lines of the box at least, and those that are no values."""
+
+
+class PivotScreen(Dialog):
+    """Gives the value that was chosen, or None. `pivot` None: it is being counted, and shown with `show`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,F", "cancel", "Leave", show=False)]
+
+    def __init__(self, heading: str, pivot: Pivot | None) -> None:
+        """`heading` is the title of the column."""
+        super().__init__()
+        self._heading = heading
+        self._pivot = pivot
+
+    def compose(self) -> ComposeResult:
+        """A table of values."""
+        with Vertical(classes="dialog pivot") as box:
+            box.border_title = Content(safe(f"{self._heading} · counting…", 200))
+            box.border_subtitle = Content(f"{self.key_names('nav.open')}: filter by it · esc leaves")
+            yield CrawlTable(PIVOT_COLUMNS, placeholder="counting…", id="pivot")
+
+    def on_mount(self) -> None:
+        """Shows what was counted."""
+        if self._pivot is not None:
+            self.show(self._pivot)
+        self.query_one(CrawlTable).focus()
+
+    def show(self, pivot: Pivot) -> None:
+        """Shows what was counted."""
+        self._pivot = pivot
+        table = self.query_one(CrawlTable)
+        table.placeholder = "there are no rows to count"
+        table.set_rows(pivot_rows(pivot))
+        self.query_one(".pivot", Vertical).styles.height = max(_LEAST, len(pivot.counts) + _FRAME)
+        self.query_one(".pivot", Vertical).border_title = Content(safe(f"{self._heading} · {pivot_words(pivot)}", 200))
+
+    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Gives the value under the cursor."""
+        event.stop()
+        self.dismiss(event.key)
+
+    def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
+        """Orders by the column that was clicked; a second click turns the order round."""
+        event.stop()
+        event.table.toggle_order(event.column_id)

@@ -1,0 +1,218 @@
+"""The help sheet: every key, what it does, and why not; enter does it. Made from the table of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from textual.binding import Binding
+
+from tui_crawler.console.actions import BY_ID, Action, Situation, Topic, Where, actions_at, why_not
+from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry
+from tui_crawler.console.keys import keys_of, table_keys
+from tui_crawler.console.panes.line import Flow, Prose, width_of
+from tui_crawler.console.table.cells import Cell, Styled
+from tui_crawler.console.table.crawl_table import Column
+from tui_crawler.text.format import plural
+from tui_crawler.text.glyphs import state_mark
+
+if TYPE_CHECKING:
+    from tui_crawler.console.key_presets import KeyMap
+    from tui_crawler.console.panes.line import Line
+
+_COLUMNS = (Column("line", "", None),)
+_KEY, _BEFORE_TEXT = 8, 24
+"""Cells of a key, and of key and label before the text; a longer one takes more."""
+_ABOUT: Mapping[Where, str] = {
+    Where.overview: "All origins of the crawl, the selected one in short, and every attempt as it ends.",
+    Where.origin: "One origin: its state with what led to it, the pages of its next turns, and its attempts.",
+    Where.failures: "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",
+    Where.url: "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt.",
+    Where.urls: "All known URLs that pass the filter, in one list without end; the page under the cursor in full.",
+    Where.why: "The whole decision chain of one URL, with the line that decided at each step.",
+    Where.rules: "The rules in force, their versions, and what differs between two of them.",
+    Where.rule_draft: "A draft of other rules and its impact on all known URLs; nothing holds until it is applied.",
+    Where.logs: "Attempts, what happened beside them and what operators asked for, by time; it follows at its end.",
+    Where.robots: "The robots.txt of one origin as it was fetched, what it means here, and the contract it makes.",
+    Where.sql: "Questions in SQL that only read; the answer as a table, the row under the cursor in full.",
+    Where.stats: "How attempts ended, the busiest origins, jobs and what can be done with them, and the ledgers.",
+}
+_LEGEND: tuple[Mapping[str, str], ...] = (
+    {
+        "crawling": "a request is under way",
+        "waiting": "its delay has not passed",
+        "ready": "its turn may come at any time",
+        "paused": "by an operator",
+        "impatient": "it has lost patience",
+        "gave up": "no patience is left",
+        "finished": "nothing is left to do in this run",
+        "stopped": "for this run, by an operator",
+        "excluded": "its contract does not allow it",
+        "resting": "no engine is at work",
+    },
+    {
+        "queued": "it waits for its turn",
+        "done": "it came, and was taken in",
+        "failed": "no tries are left: used up, or final",
+        "retry": "it failed, and has tries left",
+        "blocked": "a rule or robots.txt does not allow it",
+        "skipped": "a rule leaves it out",
+    },
+)
+"""States of origins, states of pages."""
+_SIGNS = (
+    ("R", "delay of robots.txt"),
+    ("▲", "raised by answers"),
+    ("✎", "set by you"),
+    ("●○", "patience left, lost"),
+    ("◆", "marked"),
+    ("⚠", "trap suspected"),
+)
+_WORDS = (
+    ("todo", "pages on todo lists: taken for the next turns, done ones that are due again among them"),
+    ("pending", "pages with tries left, new ones and failed ones, on a todo list or not yet"),
+    ("failed", "pages that failed; those with tries left are pending, too"),
+    ("turn", "one step of an origin; it may make several requests, or none"),
+    ("problem", "an attempt that failed, an origin that gave up, a refused action"),
+)
+"""Words for figures that are easily mistaken for each other; docs/glossary.md has all."""
+
+
+class HelpScreen(SearchDialog):
+    """All keys of one screen."""
+
+    def __init__(self, situation: Situation, keymap: KeyMap | None) -> None:
+        """`keymap` None: all keys are those of the table of actions."""
+        where = situation.where
+        super().__init__(
+            f"Keys · {where.value}",
+            "part of a key, a word, an id",
+            _COLUMNS,
+            help_entries(situation, keymap),
+            _notes(where, keymap),
+        )
+
+    def _choose(self, key: object) -> None:
+        """Does it; of what cannot be done now it says why."""
+        super()._choose(key)
+        entry = next((one for one in self._entries if one.key == key), None)
+        if entry is not None and not entry.possible and entry.refusal:
+            self.console.tell("no", entry.refusal, "muted")
+
+
+def help_entries(situation: Situation, keymap: KeyMap | None) -> list[SearchEntry]:
+    """The lines of the help sheet, in the order of the groups."""
+    keys: Mapping[str, str] = keymap.keys if keymap is not None else {}
+    own = _changed(keymap)
+    entries: list[SearchEntry] = []
+    for group in Topic:
+        entries += _heading(group.value, first=not entries)
+        entries += [
+            _entry(action, why_not(action, situation), keys, changed=action.id in own)
+            for action in actions_at(situation.where)
+            if action.group is group
+        ]
+        if group is Topic.move:
+            entries += [_table_entry(one, keys, changed=one.id in own) for one in table_keys()]
+    return [*entries, *_problem_entries(keymap), *_legend_entries()]
+
+
+def _changed(keymap: KeyMap | None) -> frozenset[str]:
+    """The actions whose keys the operator wrote, and wrote otherwise than they are anyway."""
+    return keymap.own & keymap.keys.keys() if keymap is not None else frozenset()
+
+
+def _problem_entries(keymap: KeyMap | None) -> list[SearchEntry]:
+    """What is wrong with the keys of the configuration."""
+    if keymap is None or not keymap.problems:
+        return []
+    entries = _heading("Problems in keymap")
+    for number, (name, words) in enumerate(keymap.problems):
+        cells = _cells(Styled("⚠", "warning"), Styled(name, "strong"), Styled(words, "warning"))
+        entries.append(SearchEntry(f"problem {number}", cells, f"problem {name} {words}", possible=False, text=words))
+    return entries
+
+
+def _legend_entries() -> list[SearchEntry]:
+    """The glyphs, also for a screen where there is no room for them under the list."""
+    entries = _heading("Signs, words")
+    for states in _LEGEND:
+        for word, meaning in states.items():
+            mark = state_mark(word)
+            cells = _cells(Styled(mark.glyph, mark.role), Styled(word, mark.role), meaning)
+            words = f"sign {mark.glyph} {word} {meaning}"
+            entries.append(SearchEntry(f"sign {word}", cells, words, possible=False, text=meaning))
+    for sign, meaning in _SIGNS:
+        cells = _cells(Styled(sign, "accent"), Styled("sign", "muted"), meaning)
+        entries.append(SearchEntry(f"sign {sign}", cells, f"sign {sign} {meaning}", possible=False, text=meaning))
+    for word, meaning in _WORDS:
+        cells = _cells(Styled(""), Styled(word, "strong"), meaning)
+        entries.append(SearchEntry(f"word {word}", cells, f"word {word} {meaning}", possible=False, text=meaning))
+    return entries
+
+
+def _entry(action: Action, reason: str, keymap: Mapping[str, str], *, changed: bool) -> SearchEntry:
+    typed = () if action.keys else (f":{action.word}",)
+    keys = _key_words(keys_of(action.id, action.keys, keymap) or typed, changed=changed)
+    words = f"{keys} {action.label} {action.help} {action.id} {action.command}"
+    about: list[Cell] = [Styled(action.id, "accent")]
+    if action.command:
+        about.append((Styled("same as  ", "muted"), Styled(action.command)))
+    if action.undo:
+        undo = BY_ID["journal.undo"]
+        key = next(iter(keys_of(undo.id, undo.keys, keymap)), undo.label)
+        about.append((Styled(f"{key}  ", "muted"), Styled(action.undo)))
+    cells = _cells(
+        Styled(keys, "faint" if reason else "accent bold"),
+        Styled(action.label, "faint" if reason else "strong"),
+        Styled(f"— {reason}  " if reason else "", "warning"),
+        Styled(action.help, "faint" if reason else ""),
+    )
+    text = f"— {reason}. {action.help}" if reason else action.help
+    refusal = f"{action.label}: {reason}" if reason else ""
+    return SearchEntry(action.id, cells, words, not reason, Flow(tuple(about), gap=3), refusal, text)
+
+
+def _table_entry(binding: Binding, keymap: Mapping[str, str], *, changed: bool) -> SearchEntry:
+    name = binding.id or binding.key
+    keys = _key_words(keys_of(name, binding.key, keymap), changed=changed)
+    text = binding.description
+    cells = _cells(Styled(keys, "accent bold"), Styled("in lists", "strong"), text)
+    words, about = f"{keys} {text} {name}", Styled(name, "accent")
+    return SearchEntry(name, cells, words, possible=False, about=about, refusal="this key acts in a list", text=text)
+
+
+def _heading(text: str, *, first: bool = False) -> list[SearchEntry]:
+    """What begins a group, with a blank line before it but for the first one."""
+    heading = SearchEntry(f"group {text}", (Styled(text, "accent bold"),), "", possible=False)
+    return [heading] if first else [SearchEntry(f"before {text}", ("",), "", possible=False), heading]
+
+
+def _cells(key: Styled, label: Styled, *text: str | Styled) -> tuple[Cell, ...]:
+    """A line of the sheet: key, label and text; text stands below text as long as what is before it is not longer."""
+    label_at = max(_KEY, width_of(key) + 1)
+    text_at = max(_BEFORE_TEXT, label_at + width_of(label) + 1)
+    gaps = Styled(" " * (label_at - width_of(key))), Styled(" " * (text_at - label_at - width_of(label)))
+    return ((key, gaps[0], label, gaps[1], *text),)
+
+
+def _key_words(keys: Sequence[str], *, changed: bool) -> str:
+    words = " ".join(keys) or "no key"
+    return f"✎ {words}" if changed else words
+
+
+def _notes(where: Where, keymap: KeyMap | None) -> list[Line]:
+    marks = [[(word, state_mark(word)) for word in states] for states in _LEGEND]
+    legend = [
+        Flow(tuple((Styled(mark.glyph, mark.role), Styled(f" {word}", "muted")) for word, mark in states))
+        for states in marks
+    ]
+    signs = Flow(tuple((Styled(sign, "accent"), Styled(f" {word}", "muted")) for sign, word in _SIGNS))
+    below: list[Styled] = [Styled("f1", "accent"), Styled(" explains the pane", "muted")]
+    if changed := _changed(keymap):
+        below.append(Styled(f"   changed keys: ✎ {len(changed)}", "accent"))
+    if keymap is not None and keymap.preset != "default":
+        below.append(Styled(f"   keys of {keymap.preset}", "muted"))
+    if keymap is not None and keymap.problems:
+        below.append(Styled(f"   ⚠ {plural(len(keymap.problems), 'problem')} in keymap", "warning"))
+    return [Prose(_ABOUT.get(where, "")), *legend, signs, tuple(below)]

@@ -1,0 +1,242 @@
+"""The jump overlay: a letter on every pane, the key on every tab, the numbered views in a box; one key goes there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+from textual import events
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.errors import NoWidget
+from textual.geometry import Region, Size
+from textual.widget import Widget
+
+from tui_crawler.console.actions import actions_at
+from tui_crawler.console.keys import canonical, key_name
+from tui_crawler.console.panes.border import title_of
+from tui_crawler.console.panes.line import Line, width_of
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.tabs import TabBar
+from tui_crawler.console.panes.zoom import panes_of
+from tui_crawler.console.screen.base import ConsoleScreen, Dialog
+from tui_crawler.console.screen.lifetime import is_open
+from tui_crawler.console.table.cells import Styled
+from tui_crawler.text.glyphs import ASCENDING, DESCENDING
+from tui_crawler.text.safe_text import clip, safe
+
+LETTERS = "".join(dict.fromkeys("asdfghjkl" + ascii_lowercase))
+_LEAST_BOX = Size(12, 5)
+"""A pane smaller than this gets one line for its letter, not a box."""
+_BOX_LINES = 5
+"""The lowest lines of a screen, where the box stands."""
+_LONGEST_NAME = 32
+_GAP = "   "
+_HINT = "one key goes there · esc leaves"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where one can jump: the `key` as Textual names it, the words, and a pane or the id of an action.
+
+    `region` is where it stands on the screen; None: only in the box.
+    """
+
+    key: str
+    name: str
+    goal: Widget | str
+    region: Region | None = None
+
+
+def targets_of(screen: ConsoleScreen, own_keys: Mapping[str, str]) -> list[Target]:
+    """The panes of a screen, its tabs, and the numbered views."""
+    panes = []
+    names = Counter(pane_name(pane) for pane in panes_of(screen))
+    for letter, pane in zip(LETTERS, panes_of(screen), strict=False):
+        short = pane_name(pane)
+        name = short if names[short] == 1 else pane_name(pane, whole=True)
+        region = _visible(screen, pane)
+        panes.append(Target(letter, name if region else f"{name}{_way(screen, pane)}", pane, region))
+    tabs = [
+        Target(key, "", action_id, region)
+        for bar in screen.query(TabBar)
+        for action_id, region in bar.places()
+        for key in _first_key(action_id, screen, own_keys)
+    ]
+    views = []
+    for action in actions_at(screen.WHERE):
+        if action.id.startswith("view.") and action.keys[:1].isdigit():
+            views += [Target(key, action.label, action.id) for key in _first_key(action.id, screen, own_keys)]
+    return [*panes, *tabs, *views]
+
+
+def pane_name(pane: Widget, *, whole: bool = False) -> str:
+    """What a pane is called: its title, up to the first ` · ` unless the `whole` one is asked for."""
+    name = title_of(pane)
+    return clip(safe(name if whole else name.split(" · ", maxsplit=1)[0]), _LONGEST_NAME) or "pane"
+
+
+def _visible(screen: ConsoleScreen, pane: Widget) -> Region | None:
+    """The part of a pane that is on the screen; None when it is behind another one, scrolled out, or under the box."""
+    try:
+        region = screen.find_widget(pane).visible_region
+    except NoWidget:
+        return None
+    return region if region.area and region.y < screen.size.height - _BOX_LINES else None
+
+
+def _way(screen: ConsoleScreen, pane: Widget) -> str:
+    """Which way a pane is that is scrolled out of view, as an arrow."""
+    try:
+        y = screen.find_widget(pane).region.y
+    except NoWidget:
+        return ""
+    body = screen.query_one("#body").region
+    return f" {DESCENDING}" if y >= body.bottom - 1 else f" {ASCENDING}" if y < body.y else ""
+
+
+def _first_key(action_id: str, screen: ConsoleScreen, own_keys: Mapping[str, str]) -> tuple[str, ...]:
+    usual = next((action.keys for action in actions_at(screen.WHERE) if action.id == action_id), "")
+    return canonical(own_keys.get(action_id, usual))[:1]
+
+
+class JumpLabel(Lines, can_focus=False):
+    """The letter of one target. A click jumps."""
+
+    def __init__(self, target: Target) -> None:
+        """Makes it, at its place."""
+        super().__init__(classes="jump-label")
+        self.target = target
+
+    def place(self, screen: Size, box: Region) -> None:
+        """Takes its place: in the middle of a pane, over a tab; not over the box if there is room above it."""
+        region = self.target.region
+        if region is None:
+            return
+        key = key_name(self.target.key)
+        roomy = region.width >= _LEAST_BOX.width and region.height >= _LEAST_BOX.height
+        words: tuple[Styled, ...] = (Styled(f" {key} ", "accent bold"),)
+        if self.target.name and region.width >= _LEAST_BOX.width:
+            name = clip(self.target.name, max(1, region.width - 8))
+            words = (*words, Styled(f"{name} "))
+        self.set_class(roomy, "-roomy")
+        self.show([words])
+        width, height = width_of(words) + 2 * roomy, 3 if roomy else 1
+        self.styles.width, self.styles.height = width, height
+        x = region.x + (max(0, (region.width - width) // 2) if self.target.name else 0)
+        y = region.y + (region.height - height) // 2
+        if Region(x, y, width, height).overlaps(box):
+            y = max(region.y, box.y - height)
+        self.styles.offset = (max(0, min(x, screen.width - width)), max(0, min(y, screen.height - height)))
+
+    def on_click(self, event: events.Click) -> None:
+        """Jumps."""
+        event.stop()
+        self.screen.dismiss(self.target.goal)
+
+
+class JumpBox(Lines, can_focus=False):
+    """The targets that have no place of their own, in a few lines. A click jumps."""
+
+    def __init__(self) -> None:
+        """Makes it empty; it is not shown before it has its place."""
+        super().__init__(id="jump-box", classes="dialog")
+        self.display = False
+        self.border_title = Content("Jump")
+        self.border_subtitle = Content(_HINT)
+        self._targets: tuple[Target, ...] = ()
+        self._zones: list[tuple[int, int, int, Target]] = []
+
+    def place(self, screen: Size, targets: Sequence[Target]) -> Region:
+        """Takes its place above the footer, and chooses how many of the targets stand in a line. Gives that place."""
+        self._targets = tuple(targets)
+        room = max(10, screen.width - 6)
+        lines: list[Line] = []
+        self._zones = []
+        row: list[Styled] = []
+        x = 0
+        for target in self._targets:
+            words = [Styled(f"{key_name(target.key)} ", "accent bold"), Styled(target.name)]
+            width = width_of(tuple(words))
+            if x and x + len(_GAP) + width > room:
+                lines.append(tuple(row))
+                row, x = [], 0
+            if x:
+                row.append(Styled(_GAP))
+                x += len(_GAP)
+            self._zones.append((len(lines), x, x + width, target))
+            row += words
+            x += width
+        lines.append(tuple(row))
+        self.show(lines)
+        longest = max((end for _, _, end, _ in self._zones), default=0)
+        width = min(screen.width, max(longest, len(_HINT) + 6) + 4)
+        height = min(screen.height, len(lines) + 2)
+        self.styles.width, self.styles.height = width, height
+        region = Region((screen.width - width) // 2, max(0, screen.height - height - 1), width, height)
+        self.styles.offset = region.offset
+        self.display = True
+        return region
+
+    def on_click(self, event: events.Click) -> None:
+        """Jumps to what is under the pointer."""
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        for line, start, end, target in self._zones:
+            if offset.y == line and start <= offset.x < end:
+                event.stop()
+                self.screen.dismiss(target.goal)
+
+
+class JumpScreen(Dialog):
+    """Gives a pane, the id of an action, or None."""
+
+    def __init__(self, below: ConsoleScreen, own_keys: Mapping[str, str]) -> None:
+        """Takes the screen on which one jumps, and the keys that differ from the table's."""
+        super().__init__()
+        self._below = below
+        self._own_keys = own_keys
+        self._targets = tuple(targets_of(below, own_keys))
+        self._size = Size(0, 0)
+
+    def compose(self) -> ComposeResult:
+        """The box; the letters come when it is known where the panes are."""
+        yield JumpBox()
+
+    def on_mount(self) -> None:
+        """Puts everything in its place."""
+        self._size = self.app.size
+        self.call_later(self._place)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """On a screen of another size the panes are elsewhere, as soon as that is laid out anew."""
+        if event.size != self._size:
+            self._size = event.size
+            self._below.call_after_refresh(self.call_after_refresh, self._place)
+
+    async def _place(self) -> None:
+        """A letter on every pane and tab that is seen; all others in the box."""
+        if not is_open(self):
+            return
+        self._targets = tuple(targets_of(self._below, self._own_keys))
+        size = self.app.size
+        box = self.query_one(JumpBox).place(size, [target for target in self._targets if target.region is None])
+        await self.query(JumpLabel).remove()
+        if not is_open(self):
+            return
+        labels = [JumpLabel(target) for target in self._targets if target.region is not None]
+        await self.mount(*labels)
+        for label in labels:
+            label.place(size, box)
+
+    def on_key(self, event: events.Key) -> None:
+        """Jumps to the target of a key; other keys do nothing."""
+        names = {event.key, event.character or "", event.key.lower() if len(event.key) == 1 else ""}
+        exact = next((one for one in self._targets if one.key == event.key), None)
+        found = exact or next((one for one in self._targets if one.key in names), None)
+        if found is not None:
+            event.stop()
+            self.dismiss(found.goal)

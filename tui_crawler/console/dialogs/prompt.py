@@ -1,0 +1,143 @@
+"""What is typed after `:`: the words it may become, and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.actions import Action, Need, actions_at, find_actions, why_not
+from tui_crawler.console.dialogs.completion import Completion
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.urls.cells import bare_host
+
+if TYPE_CHECKING:
+    from tui_crawler.console.keys import KeyNames
+    from tui_crawler.console.screen.base import ConsoleScreen
+    from tui_crawler.domain.view import OriginView
+
+_MOST_NAMED = 6
+_VIEWS = frozenset({"view.failures", "view.urls", "view.rules", "view.logs", "view.stats"})
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """An action and what it is about; `argument` is whole where the words are known, else as it was typed."""
+
+    action: Action
+    argument: str
+
+
+class Prompt:
+    """Completes and reads commands of the screen on top."""
+
+    def __init__(self, origins: Mapping[str, OriginView], key_names: KeyNames) -> None:
+        """Knows the origins by name."""
+        self._origins, self._key_names = origins, key_names
+
+    def complete(self, text: str, screen: ConsoleScreen) -> Completion:
+        """What the end of a text may become: words of actions, those first that can be done now, then arguments."""
+        start = len(text) - len(text.lstrip())
+        word, space, argument = text[start:].partition(" ")
+        if not space:
+            return self._complete_word(word, start, screen)
+        meant = find_actions(word, screen.WHERE)
+        if len(meant) != 1:
+            return Completion(len(text), (), self._not_one(word, meant))
+        argument = argument.lstrip()
+        words = _fitting(argument, self._values(meant[0], screen))
+        return Completion(len(text) - len(argument), words, "" if len(words) > 1 else meant[0].help)
+
+    def read(self, text: str, screen: ConsoleScreen) -> Typed | str:
+        """What a text means on a screen, or in words why it means nothing; empty for an empty text."""
+        word, _, argument = text.strip().partition(" ")
+        argument = argument.strip()
+        meant = find_actions(word, screen.WHERE)
+        if not word:
+            return ""
+        if len(meant) != 1:
+            return self._not_one(word, meant)
+        action = meant[0]
+        values = self._values(action, screen) if argument and action.id != "url.inspect_why" else ()
+        near = _fitting(argument, values)
+        exact = [one for one in near if argument.casefold() in {one.casefold(), bare_host(one).casefold()}]
+        if len(exact) == 1 or len(near) == 1:
+            return Typed(action, (exact or near)[0])
+        if near:
+            return f"{word} {argument}: {_either(near)}?"
+        if argument and takes_origin(action):
+            return f"{action.word}: there is no origin {argument}"
+        if argument and action.id in _VIEWS:
+            return f"{action.word} takes nothing after it; :overview ORIGIN opens one"
+        return Typed(action, argument)
+
+    def _complete_word(self, word: str, start: int, screen: ConsoleScreen) -> Completion:
+        situation = screen.console.situation(screen)
+        low = word.casefold()
+        near = [action for action in actions_at(screen.WHERE) if action.word and action.word.startswith(low)]
+        near.sort(key=lambda action: bool(why_not(action, situation)))
+        about = "" if near else f"no action begins so; {self._lists_them}"
+        if len(near) == 1:
+            reason = why_not(near[0], situation)
+            about = f"— {reason}" if reason else near[0].help
+        return Completion(start, tuple(action.word for action in near), about)
+
+    def _not_one(self, word: str, meant: Sequence[Action]) -> str:
+        if meant:
+            return f"{word}: {_either([action.word for action in meant])}?"
+        return f"there is no action {word} here; {self._lists_them}"
+
+    @property
+    def _lists_them(self) -> str:
+        return self._key_names.said("{help.keys} lists them")
+
+    def _values(self, action: Action, screen: ConsoleScreen) -> Sequence[str]:
+        """The words that are known to stand after that of an action."""
+        match action.id:
+            case "url.inspect_why":
+                from tui_crawler.console.table.row_actions import url_under_cursor  # noqa: PLC0415  not before the first paint
+
+                here = url_under_cursor(screen, _table(screen))
+                return tuple(filter(None, dict.fromkeys((here, *(f"{origin}/" for origin in sorted(self._origins))))))
+            case "sort.pick":
+                table = _table(screen)
+                return screen.orders(table) if table is not None else ()
+            case "copy.pick":
+                from tui_crawler.console.table.row_actions import COPIES  # noqa: PLC0415  not before the first paint
+
+                return tuple(COPIES)
+            case "view.export":
+                from tui_crawler.console.table.export import FORMATS  # noqa: PLC0415  not before the first paint
+
+                return tuple(name for name, _ in FORMATS)
+            case "stats.ledger":
+                from tui_crawler.console.stats.rows import LEDGERS  # noqa: PLC0415  not before the first paint
+
+                return tuple(ledger.name for ledger in LEDGERS)
+            case _:
+                return sorted(self._origins) if takes_origin(action) else ()
+
+
+def takes_origin(action: Action) -> bool:
+    """Whether an origin may stand after the word of an action."""
+    return Need.origin in action.needs or action.id in {"robots.view", "view.overview"}
+
+
+def _table(screen: ConsoleScreen) -> CrawlTable | None:
+    """The table the prompt was opened from, or that of the screen."""
+    line = screen.query_one(EntryLine)
+    before = line.came_from if line.display else screen.focused
+    return before if isinstance(before, CrawlTable) else screen.table_filter.table
+
+
+def _fitting(fragment: str, words: Iterable[str]) -> tuple[str, ...]:
+    """The words that begin so; of origins and URLs also those whose host does."""
+    low = fragment.casefold()
+    return tuple(one for one in words if one.casefold().startswith(low) or bare_host(one).casefold().startswith(low))
+
+
+def _either(words: Sequence[str]) -> str:
+    if len(words) > _MOST_NAMED:
+        return ", ".join(words[:_MOST_NAMED]) + f" or {len(words) - _MOST_NAMED} more"
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))

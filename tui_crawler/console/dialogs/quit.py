@@ -1,0 +1,132 @@
+"""The way out: a question after ctrl+c, and the countdown while running requests end."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Button, Static
+
+from tui_crawler.console.screen.base import Dialog
+from tui_crawler.text.format import plural, seconds
+from tui_crawler.text.safe_text import safe
+from tui_crawler.text.sparkline import bar
+
+DETACH = "detach"
+"""The answer of an operator who wants to leave without ending the crawl."""
+_BAR = 30
+
+
+class AskQuitScreen(Dialog):
+    """Gives True when the operator wants to quit, `DETACH` when the crawl is to go on without the console."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n", "answer(False)", "Stay", show=False),
+        Binding("y,q", "answer(True)", "Quit", show=False),
+        Binding("d,Q", "detach", "Detach", show=False),
+        Binding("right,down,l,j", "app.focus_next", "Next", show=False),
+        Binding("left,up,h,k", "app.focus_previous", "Previous", show=False),
+    ]
+
+    def __init__(self, at_work: bool, *, detachable: bool = False, elsewhere: str = "", warning: str = "") -> None:
+        """`at_work`: quitting ends the run of this console. `detachable`: it could go on by itself. `elsewhere`: who
+        crawls and goes on with it (raw); empty where nobody does. `warning`: why something else cannot be done."""
+        super().__init__()
+        self._at_work = at_work
+        self._elsewhere = elsewhere
+        self._detachable = detachable
+        self._warning = warning
+
+    def compose(self) -> ComposeResult:
+        """The question."""
+        what = "Nothing is running here that would stop."
+        if self._at_work:
+            what = "Requests under way get 5 seconds; the next start goes on where this run stopped."
+        elif self._elsewhere:
+            what = f"The crawl goes on in {safe(self._elsewhere, 80)}."
+        with Vertical(classes="dialog") as box:
+            box.border_title = Content("Quit?")
+            if self._warning:
+                yield Static(self._warning, id="quit-warning", classes="dialog-text", markup=False)
+            yield Static(what, classes="dialog-text", markup=False)
+            if self._elsewhere and not self._at_work:
+                ends = self.key_names.said("{run.end} ends it.")
+                yield Static(ends, id="quit-end", classes="dialog-note", markup=False)
+            if self._detachable:
+                hint = "d detaches: the crawl goes on as a process of its own."
+                yield Static(hint, id="quit-detach", classes="dialog-note", markup=False)
+            with Horizontal(classes="dialog-buttons keyed"):
+                yield Button("q Quit", id="quit", compact=True, variant="primary")
+                if self._detachable:
+                    yield Button("d Detach", id="detach", compact=True)
+                yield Button("esc Stay", id="stay", compact=True)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Gives the answer."""
+        event.stop()
+        self.dismiss(DETACH if event.button.id == "detach" else event.button.id == "quit")
+
+    def action_answer(self, quit_now: bool) -> None:
+        """Gives the answer."""
+        self.dismiss(quit_now)
+
+    def action_detach(self) -> None:
+        """Gives the answer, if it is one that was offered."""
+        if self._detachable:
+            self.dismiss(DETACH)
+
+
+class QuitScreen(Dialog):
+    """The countdown. `q` again, or ctrl+c, forces; `d` keeps the crawl going."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q,ctrl+q", "force", "Force", show=False),
+        Binding("d,Q", "detach", "Detach", show=False),
+    ]
+
+    def __init__(self, *, detachable: bool = False) -> None:
+        """`detachable`: the run could go on by itself."""
+        super().__init__()
+        self._detachable = detachable
+
+    def compose(self) -> ComposeResult:
+        """A line that counts down, and what a second key does."""
+        more = "   d: detach and keep crawling" if self._detachable else ""
+        with Vertical(classes="dialog") as box:
+            box.border_title = Content("Finishing")
+            yield Static("", id="countdown", markup=False)
+            yield Static(f"q again: cancel them now{more}", id="quit-keys", classes="dialog-note", markup=False)
+
+    def tell(self, in_flight: int, remaining_ms: int, whole_ms: int, *, forced: bool, detaching: bool = False) -> None:
+        """Shows how much is left; `detaching`: and that the crawl will go on by itself."""
+        if detaching:
+            self._tell_detaching("q again: cancel the requests now")
+        if forced:
+            words = f"Cancelling {plural(in_flight, 'request')}…" if in_flight else "Writing the last results…"
+        elif in_flight:
+            words = f"Finishing {plural(in_flight, 'request')}… {seconds(remaining_ms)}"
+        else:
+            words = "Writing the last results…"
+        gauge = bar(remaining_ms / whole_ms, _BAR, track="░") if whole_ms else ""
+        self.query_one("#countdown", Static).update(Content(f"{words}\n{gauge}"))
+
+    def tell_start(self) -> None:
+        """Shows that the crawl is being started as a process of its own."""
+        self._tell_detaching("This console closes as soon as the new process crawls.")
+        self.query_one("#countdown", Static).update(Content("Starting the crawl as a process of its own…\n"))
+
+    def action_force(self) -> None:
+        """Cancels what is in flight."""
+        self.console.way_out.force()
+
+    def action_detach(self) -> None:
+        """Has the crawl go on as a process of its own."""
+        if self._detachable:
+            self.console.way_out.detach()
+
+    def _tell_detaching(self, keys: str) -> None:
+        self.query_one(".dialog").border_title = Content("Detaching")
+        self.query_one("#quit-keys", Static).update(Content(keys))

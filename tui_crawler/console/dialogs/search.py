@@ -1,0 +1,237 @@
+"""A list that is filtered while one types: the ground of the help sheet and of the palette."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input
+
+from tui_crawler.console.actions import Situation, actions_at, why_not
+from tui_crawler.console.keys import keys_of
+from tui_crawler.console.panes.line import Flow, Prose, width_of
+from tui_crawler.console.panes.lines import Lines, lay_out_line
+from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.table.cells import Styled
+from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
+from tui_crawler.text.standing import standing
+
+if TYPE_CHECKING:
+    from tui_crawler.console.panes.line import Line
+    from tui_crawler.console.table.cells import Cell
+    from tui_crawler.domain.view import OriginView
+
+
+ROOMY = 30
+"""Lines of a screen on which all notes have room."""
+_MOST_TEXT = 3
+"""So many lines of an entry's text are shown at most."""
+_BESIDE = 4
+"""Cells of the list that are no text: the cursor, and the scroll bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEntry:
+    """One thing to choose. `words` is what the filter looks in; not `possible`: it can only be looked at.
+
+    `about` is shown under the list while the cursor is on it, and before it `text`, where some text is cut in the list;
+    `refusal` says why it is not possible. An entry without words is a heading: no filter keeps it, and the cursor does
+    not stay on it.
+    """
+
+    key: str
+    cells: tuple[Cell, ...]
+    words: str
+    possible: bool = True
+    about: Line = ""
+    refusal: str = ""
+    text: str = ""
+
+
+class SearchDialog(Dialog):
+    """Gives the key of the entry that was chosen, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,ctrl+n", "move(1)", "Down", show=False),
+        Binding("up,ctrl+p", "move(-1)", "Up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+    ]
+
+    def __init__(
+        self,
+        heading: str,
+        hint: str,
+        columns: Sequence[Column],
+        entries: Sequence[SearchEntry],
+        notes: Sequence[Line] = (),
+    ) -> None:
+        """`notes` stand under the list."""
+        super().__init__()
+        self._heading = heading
+        self._hint = hint
+        self._columns = tuple(columns)
+        self._entries = tuple(entries)
+        self._notes = tuple(notes)
+
+    def compose(self) -> ComposeResult:
+        """An input, the list, and the notes."""
+        with Vertical(classes="dialog search") as box:
+            box.border_title = Content(self._heading)
+            box.border_subtitle = Content("type to filter · enter does it · esc leaves")
+            yield PlainInput(placeholder=self._hint, compact=True, id="needle", select_on_focus=False)
+            table = CrawlTable(self._columns, placeholder="nothing fits", id="found", show_header=False)
+            table.can_focus = False
+            yield table
+            notes = Lines(id="notes")
+            notes.can_focus = False
+            yield notes
+
+    def on_mount(self) -> None:
+        """Shows everything."""
+        self._filter("")
+        self.query_one(Input).focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """On a low screen the list needs the lines more than the notes do: the last one stays."""
+        super().on_resize(event)
+        self._tell(self.query_one(CrawlTable).cursor_key)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Keeps what has all the words."""
+        event.stop()
+        self._filter(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Chooses what the cursor is on."""
+        event.stop()
+        self._choose(self.query_one(CrawlTable).cursor_key)
+
+    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Chooses what was clicked twice."""
+        event.stop()
+        self._choose(event.key)
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        """Tells more of the entry under the cursor."""
+        event.stop()
+        self._tell(event.key)
+
+    def action_move(self, rows: int) -> None:
+        """Moves the cursor of the list, over headings."""
+        table = self.query_one(CrawlTable)
+        table.action_move_rows(rows)
+        self._leave_headings(1 if rows > 0 else -1)
+        self._leave_headings(1)
+
+    def action_page(self, pages: int) -> None:
+        """Moves the cursor of the list by pages."""
+        self.query_one(CrawlTable).action_move_pages(pages)
+
+    def _filter(self, text: str) -> None:
+        needles = text.casefold().split()
+        kept = [
+            one
+            for one in self._entries
+            if not needles or (one.words and all(needle in one.words.casefold() for needle in needles))
+        ]
+        table = self.query_one(CrawlTable)
+        table.set_rows([Row(one.key, one.cells) for one in kept], cursor="first")
+        self._leave_headings(1)
+        self._tell(table.cursor_key)
+
+    def _leave_headings(self, step: int) -> None:
+        """Moves the cursor on while it is on a heading."""
+        table = self.query_one(CrawlTable)
+        headings = {one.key for one in self._entries if not one.words}
+        last = table.row_count - 1 if step > 0 else 0
+        while table.cursor_key in headings and table.cursor_index != last:
+            table.action_move_rows(step)
+
+    def _tell(self, key: object) -> None:
+        """Shows what belongs to an entry, and the notes, in as many lines whichever entry it is."""
+        entry = next((one for one in self._entries if one.key == key), None)
+        roomy = self.app.size.height >= ROOMY
+        notes = self._notes if roomy else self._notes[-1:]
+        pane = self.query_one("#notes", Lines)
+        width = max(1, pane.container_size.width)
+        texts, abouts = self._texts(width), {one.key: _in_lines(one.about, width, 1 + roomy) for one in self._entries}
+        told: list[Line] = []
+        for lines in (texts, abouts):
+            room = max((_height(line, width) for line in lines.values() if line), default=0)
+            line = lines.get(entry.key, "") if entry is not None else ""
+            told += [*[""] * (room - _height(line, width)), line] if room else []
+        shown = ["", *told, *notes]
+        pane.styles.height = sum(_height(line, width) for line in shown)
+        pane.show(shown)
+
+    def _texts(self, width: int) -> dict[str, Line]:
+        """The texts of the entries that are cut in the list."""
+        cut = [one for one in self._entries if one.text and sum(map(width_of, one.cells)) > width - _BESIDE]
+        return {one.key: Prose(one.text, "strong", most=_MOST_TEXT) for one in cut}
+
+    def _choose(self, key: object) -> None:
+        entry = next((one for one in self._entries if one.key == key), None)
+        if entry is not None and entry.possible:
+            self.dismiss(entry.key)
+
+
+def _in_lines(line: Line, width: int, most: int) -> Line:
+    """The line; pieces that take more than `most` lines beside each other in one that is cut."""
+    if isinstance(line, Flow) and _height(line, width) > most:
+        pieces = [piece if isinstance(piece, tuple) else (piece,) for piece in line.pieces]
+        return tuple(part for piece in pieces for part in (*piece, " " * line.gap))
+    return line
+
+
+def _height(line: Line, width: int) -> int:
+    """How many lines it takes."""
+    return len(lay_out_line(line, width))
+
+
+ORIGIN = "origin "
+"""What the key of an entry begins with that is an origin."""
+
+_COLUMNS = (
+    Column("what", "", 40, 0, min_width=18),
+    Column("hint", "", None, 1, min_width=20),
+    Column("key", "", 10, 0, "right", min_width=6),
+)
+_HIDDEN = frozenset({"cmd.palette", "nav.open", "nav.back", "focus.next", "focus.previous", "app.ask_quit"})
+
+
+class PaletteScreen(SearchDialog):
+    """Gives an action id, or `ORIGIN` and an origin."""
+
+    def __init__(self, situation: Situation, own_keys: Mapping[str, str], origins: Iterable[OriginView]) -> None:
+        """Takes what can be done, and where one can go."""
+        entries = [*_actions(situation, own_keys), *map(_origin, origins)]
+        super().__init__("Palette", "an action or an origin", _COLUMNS, entries)
+
+
+def _actions(situation: Situation, own_keys: Mapping[str, str]) -> list[SearchEntry]:
+    entries = []
+    for action in actions_at(situation.where):
+        if action.id in _HIDDEN or why_not(action, situation):
+            continue
+        keys = keys_of(action.id, action.keys, own_keys)
+        cells = (
+            Styled(action.label, "strong"),
+            Styled(action.help, "muted"),
+            Styled(keys[0] if keys else "", "accent"),
+        )
+        entries.append(SearchEntry(action.id, cells, f"{action.label} {action.help} {action.id}"))
+    return entries
+
+
+def _origin(view: OriginView) -> SearchEntry:
+    mark = standing(view)
+    cells = (Styled(view.origin), Styled(mark.label, mark.role), Styled("open", "faint"))
+    return SearchEntry(ORIGIN + view.origin, cells, f"open {view.origin} {mark.word}")

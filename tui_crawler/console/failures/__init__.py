@@ -1,0 +1,1 @@
+"""View 2: failed pages in groups, and the way to put them back."""

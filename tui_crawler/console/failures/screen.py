@@ -1,0 +1,541 @@
+"""View 2: failed pages in groups, the pages of the group under the cursor, and the way to put them back."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+
+from tui_crawler.console.actions import BY_ID, Need, Situation, Where
+from tui_crawler.console.dialogs.choose import ChooseScreen
+from tui_crawler.console.failures.queries import (
+    FIRST_PAGES,
+    MANY,
+    MOST_PAGES,
+    CountedFailures,
+    FailureGroups,
+    GroupKey,
+    ReferrersOf,
+    RetryOf,
+    RetryPlan,
+)
+from tui_crawler.console.failures.rows import (
+    GROUP_HINT,
+    GROUPINGS,
+    PAGE_HINT,
+    REFERRER_COLUMNS,
+    cluster_words,
+    counted_at,
+    counted_words,
+    group_columns,
+    group_name,
+    group_row,
+    grouping_words,
+    page_columns,
+    page_lines,
+    page_row,
+    pages_nothing,
+    place_words,
+    referrer_row,
+    referrers_title,
+    retry_cell,
+)
+from tui_crawler.console.handlers import handles
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.operator.intent import retry_group, retry_named
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
+from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.window import GroupWindow
+from tui_crawler.console.rules.pattern import Cluster, clusters_of
+from tui_crawler.console.screen.base import STILL_MS, title
+from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.table.window_list import PageList
+from tui_crawler.domain.page_view import FailureCount, Referrer, Referrers
+from tui_crawler.text.format import READING, clock, count
+
+if TYPE_CHECKING:
+    from tui_crawler.console.reading.refresh import Part
+    from tui_crawler.console.screen.base import ConsoleScreen
+    from tui_crawler.console.table.crawl_table import CrawlTable, Row
+    from tui_crawler.domain.page_view import FailureGroup, PageView
+
+
+def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
+    """The keys of the groups that hold what is looked for."""
+    return frozenset(group.key for group in counted.count.groups if group.found)
+
+
+class GroupList:
+    """What a screen shows of the counted groups in its table."""
+
+    def __init__(self, screen: ConsoleScreen, table: CrawlTable) -> None:
+        self._screen = screen
+        self._table = table
+        table.holds_while_marked = True
+        table.seeks_elsewhere = True
+        table.filter_hint = GROUP_HINT
+        self.by = GROUPINGS[0]
+        self._asked = 0
+        self._counted: CountedFailures | None = None
+        self._before: dict[tuple[tuple[str, ...], ...], CountedFailures] = {}  # by each grouping and filter
+        self._held: CountedFailures | None = None  # what was counted while the picture is held still
+
+    @property
+    def part(self) -> FailureGroups:
+        """What is read for it: the more was counted last, the less often."""
+        count = self._counted.count if self._counted is not None else FailureCount((), 0, 0)
+        limit = FIRST_PAGES if count.failed <= FIRST_PAGES else MOST_PAGES
+        return FailureGroups(self.by, self._asked, count.looked_at, self._table.plain_words, limit)
+
+    def take(self, read: Mapping[Part, object], *, frozen: bool) -> tuple[bool, bool]:
+        """Takes what was counted: whether it is shown and new, and whether it waits for a thaw and is another one."""
+        counted = read.get(self.part)
+        if not isinstance(counted, CountedFailures) or counted is self._counted:
+            return False, False
+        if frozen and self._counted is not None:
+            waits = counted.count != (self._held or self._counted).count
+            self._held = counted
+            self._table.keep_besides(_with_found(counted))
+            return False, waits
+        self._show(counted)
+        return True, False
+
+    def thaw(self) -> bool:
+        """Shows what came meanwhile; whether that is anything."""
+        held, self._held = self._held, None
+        if held is not None:
+            self._show(held)
+        return held is not None
+
+    def _show(self, counted: CountedFailures) -> None:
+        """Rows keep their places for a while after the last key, too (CONSOLE.md, refresh policy)."""
+        self._counted = counted
+        if len(counted.count.groups) <= FIRST_PAGES:
+            self._before[self.by, self._table.plain_words] = counted
+        now, still = self._screen.console.clock.wall_ms(), self._screen.console.idle_ms() < STILL_MS
+        self._table.placeholder = "nothing has failed"
+        self._table.kept_besides, self._table.looks_elsewhere = _with_found(counted), False
+        self._table.set_rows([group_row(group, now) for group in counted.count.groups], still=still)
+
+    def count_again(self) -> None:
+        """Counts with the next beat."""
+        self._asked += 1
+
+    def group_by(self, by: tuple[str, ...]) -> None:
+        """Another grouping, which is counted now; until that is done, it is as it was counted before."""
+        self.by = by
+        self._counted = self._held = None
+        self._table.placeholder = READING
+        self._table.set_rows([])
+        self._table.set_columns(group_columns(by))
+        before = self._before.get((by, self._table.plain_words))
+        if before is not None:
+            self._show(before)
+
+    # what is shown
+
+    @property
+    def whole(self) -> bool:
+        """Whether all failed pages were counted."""
+        return self._counted is None or self._counted.count.looked_at >= self._counted.count.failed
+
+    @property
+    def groups(self) -> tuple[FailureGroup, ...]:
+        """The groups, the largest first."""
+        return self._counted.count.groups if self._counted is not None else ()
+
+    def at(self, key: Hashable) -> FailureGroup | None:
+        """The group with a key."""
+        return next((group for group in self.groups if group.key == key), None)
+
+    @property
+    def current(self) -> FailureGroup | None:
+        """The group under the cursor."""
+        return self.at(self._table.cursor_key)
+
+    @property
+    def sought(self) -> tuple[str, ...]:
+        """What is looked for among the pages of the group under the cursor: the filter's words, where the group is kept
+        only because it holds such pages."""
+        group = self.current
+        row = self._table.row(group.key) if group is not None else None
+        by_pages = group is not None and group.found > 0 and row is not None and not self._table.says(row)
+        return self._table.plain_words if by_pages else ()
+
+    def title_words(self) -> tuple[str, str]:
+        """What was counted by what; and of when it is, where that is not done again by itself."""
+        words, held = [f"By {grouping_words(self.by)}"], ""
+        if self._counted is not None:
+            words.append(counted_words(self._counted))
+            if self._counted.count.looked_at > MANY:
+                held = counted_at(clock(self._counted.at, self._screen.console.clock.zone), self._screen.key_names)
+        return " · ".join(word for word in words if word), held
+
+
+_PENDING = frozenset({"READY", "CLAIMED"})
+_AROUND = 200
+"""So many pages before and after the one under the cursor are looked at for clusters."""
+
+
+class FailuresScreen(RowsScreen):
+    """Groups at the left, pages at the right."""
+
+    WHERE = Where.failures
+    CRUMBS = ("Failures",)
+    HERE = frozenset({"origin.add"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.failures)]
+    AUTO_FOCUS = "#groups"
+    MARKS = "#pages"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._keyset = GroupWindow((), 0)
+        self._clusters: tuple[Cluster, ...] = ()
+        self._clustered: frozenset[Hashable] = frozenset()  # the pages among which they are
+        self._outcomes: tuple[str, ...] = ()  # what is said to become of the pages in view
+        self._shown_id = 0  # the page of which it is shown who names it
+        self._named_by: Referrers | None = None  # None: not read yet
+        self._asked_for = 0
+        self._retried: tuple[FailureGroup, RetryOf] | None = None  # what putting it back means is read
+
+    def body(self) -> Iterable[Widget]:
+        """Groups, pages, and the page under the cursor."""
+        columns = group_columns(GROUPINGS[0])
+        self._group_table = CrawlTable(columns, placeholder=READING, id="groups", classes="pane")
+        self._groups = GroupList(self, self._group_table)
+        self._shared_height = SharedHeight(self._group_table)
+        self._page_table = CrawlTable(page_columns(GROUPINGS[0]), placeholder="no pages", id="pages", classes="pane")
+        self._page_table.filter_hint = PAGE_HINT
+        self._list = PageList(self._page_table, self._keyset, self._page_row)
+        self._info = Lines(id="page-info", classes="pane", still=True)
+        self._referrers = CrawlTable(REFERRER_COLUMNS, placeholder=READING, id="referrers", classes="pane")
+        upper = Horizontal(self._group_table, self._page_table, id="failures-upper")
+        yield Vertical(upper, self._info, self._referrers, id="body")
+
+    def on_mount(self) -> None:
+        self._show_titles()
+        title(self._info, "Page")
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """The groups are as tall as they need to be at this size."""
+        self._shared_height.begin()
+        self._make_room()
+        self._show_page_titles()
+
+    def _make_room(self) -> None:
+        """What the groups do not need is for the pages, where these stand below."""
+        if self.has_read:
+            self._shared_height.take(self._group_table.row_count + FRAME - 1, all_of_it=not self.has_class("-narrow"))
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """Groups, windows of the pages of one, who names the one under the cursor, and what putting one back means."""
+        windows = self._list.parts() if self._groups.current is not None else ()
+        retried = (self._retried[1],) if self._retried is not None else ()
+        page = self._page()
+        named = (ReferrersOf(page.page_id),) if page is not None else ()
+        return Wants(parts=(self._groups.part, *windows, *named, *retried))
+
+    def take(self, shot: Snapshot) -> None:
+        self._take_plan(shot)
+        self._take_referrers(shot)
+        changed, waits = self._list.take(shot.parts, frozen=self.frozen)
+        if changed:
+            self._show_pages()
+            self.console.read_soon()
+        counted, another = self._groups.take(shot.parts, frozen=self.frozen)
+        if counted:
+            self._point_at_group()
+            self._make_room()
+        self.missed += waits or another
+        if (
+            self._outcomes != self._outcomes_now() and not self.frozen
+        ):  # the run has ended or begun, or an origin goes on
+            self.tick()
+        self._show_titles()
+
+    def _take_referrers(self, shot: Snapshot) -> None:
+        """Who names the page under the cursor."""
+        page = self._page()
+        found = shot.parts.get(ReferrersOf(page.page_id)) if page is not None else None
+        if page is None or not isinstance(found, Referrers) or found is self._named_by or self.frozen:
+            return
+        self._named_by = found
+        self._referrers.placeholder = "no page that was crawled names it"
+        self._referrers.set_rows([referrer_row(number, one, page) for number, one in enumerate(found.first)])
+        self._show_page_titles()
+
+    def tick(self) -> None:
+        """How long ago, what will become of the pages in view, and whether they are in an order of their own."""
+        if not self.frozen:
+            self._outcomes = self._outcomes_now()
+            self._list.tick()
+        self._show_titles()
+
+    def _take_plan(self, shot: Snapshot) -> None:
+        """What putting a group back means is known: asks whether it is wanted."""
+        if self._retried is None:
+            return
+        group, part = self._retried
+        plan = shot.parts.get(part)
+        if isinstance(plan, RetryPlan):
+            self._retried = None
+            command_queue, queued = self.console.command_queue, self._queued(group)
+            estimate = command_queue.estimate(plan.origins.values(), queued)
+            cost = command_queue.cost_words(dict(plan.pages), plan.origins, queued)
+            name = group_name(group)
+            named = retry_named(plan.urls, name, group.count, cost, estimate) if plan.urls else None
+            command_queue.ask(named or retry_group(group, cost, estimate))
+            self.console.let_keys_go_on()
+
+    def lacks(self, action_id: str) -> bool:
+        """The groups, or for what is done to pages those of the group."""
+        unread = self._groups.current is not None and not self._keyset.started
+        opens_page = action_id == "nav.open" and self.focused is self._page_table
+        return super().lacks(action_id) or (unread and (opens_page or Need.url in BY_ID[action_id].needs))
+
+    @property
+    def waiting(self) -> bool:
+        """Also while it is read what putting a group back means: the keys after it are for the question."""
+        return super().waiting or self._retried is not None
+
+    def give_up(self) -> None:
+        """Asks nothing."""
+        super().give_up()
+        self._retried = None
+
+    def _queued(self, group: FailureGroup) -> int | None:
+        """How many pages of the group are queued already; None when not all of them are shown."""
+        keyset = self._keyset
+        whole = keyset.at_first and keyset.at_last and keyset.key == group.key
+        if not whole or len(keyset.rows) < group.count:
+            return None
+        return sum(page.attempts_remaining > 0 and page.status in _PENDING for page in keyset.rows)
+
+    def thaw(self) -> None:
+        if self._list.thaw():
+            self._show_pages()
+        if self._groups.thaw():
+            self._point_at_group()
+        self._show_titles()
+
+    def _show_pages(self) -> None:
+        """Tells what is held of the group."""
+        self._page_table.placeholder = pages_nothing(self._keyset if self._groups.current is not None else None)
+        self._clustered = frozenset()
+        self._outcomes = self._outcomes_now()
+        self._show_page()
+
+    def _page_row(self, page: PageView) -> Row:
+        return page_row(
+            page, self.console.clock.wall_ms(), self._groups.by, self.console.command_queue.outlook_of(page)
+        )
+
+    def _outcomes_now(self) -> tuple[str, ...]:
+        pages = [page for page in map(self._keyset.row, self._page_table.visible_keys) if page is not None]
+        now, command_queue = self.console.clock.wall_ms(), self.console.command_queue
+        return tuple(retry_cell(page, now, command_queue.outlook_of(page)).text for page in pages)
+
+    def _cluster_words(self) -> str:
+        return cluster_words(self._cluster(), len(self._clustered))
+
+    def _find_clusters(self) -> None:
+        """Finds which of the pages near the cursor are alike, unless that is known."""
+        table = self._page_table
+        if table.cursor_key not in self._clustered:
+            first = max(0, table.cursor_index - _AROUND)
+            near = [page for page in map(self._keyset.row, table.row_order[first : first + 2 * _AROUND]) if page]
+            self._clusters = clusters_of([page.url for page in near])
+            self._clustered = frozenset(page.page_id for page in near)
+
+    def _show_page(self) -> None:
+        self._find_clusters()
+        page = self._page()
+        self._info.show(page_lines(page))
+        if page is None or page.page_id != self._shown_id:
+            self._shown_id, self._named_by = page.page_id if page is not None else 0, None
+            self._referrers.placeholder = READING if page is not None else ""
+            self._referrers.set_rows([])
+            self.console.read_soon()
+        self._show_page_titles()
+
+    def _show_page_titles(self) -> None:
+        """Of the panes about one page; who names it stands in the title where there is no room for the table."""
+        named = referrers_title(self._page(), self._named_by)
+        title(self._referrers, named, f"{self.key_names('url.tab_links')} all links")
+        words = self._cluster_words()
+        name = f"Page · {named.lower()} ({self.key_names('url.tab_links')})" if self.has_class("-narrow") else "Page"
+        title(self._info, name, f"{words} · {self.key_names('rule.from_selection')} makes a rule" if words else "")
+
+    def _show_titles(self) -> None:
+        words, held = self._groups.title_words()
+        if self.frozen:
+            held = f"‖ frozen · {self.missed} changes"
+        title(self._group_table, words, held)
+        group = self._groups.current
+        name = group_name(group, short=True) if group is not None else "Pages"
+        if group is not None and self._keyset.started:
+            name += f" · {self._place()}"
+        room = self.has_class("-narrow") and not self._page_table.mark_count  # else the pane below says it
+        cluster = self._cluster_words() if room else ""
+        title(self._page_table, f"{name} · {cluster}" if cluster else name)
+
+    def _place(self) -> str:
+        """Which row the cursor is on; of rows in an order of their own, of how many."""
+        table = self._page_table
+        if table.order is None and not table.needle:
+            return place_words(self._keyset, max(table.cursor_index, 0), whole=self._groups.whole)
+        return f"row {count(table.cursor_index + 1)} · only the {count(len(table.held_rows()))} rows held"
+
+    # what is selected
+
+    def _page(self) -> PageView | None:
+        return self._keyset.row(self._page_table.cursor_key)
+
+    def _cluster(self) -> Cluster | None:
+        """That of the page under the cursor; the largest one while the cursor is among the groups."""
+        page = self._page()
+        if self.focused is not self._page_table:
+            return next(iter(self._clusters), None)
+        return next((one for one in self._clusters if page is not None and page.url in one.urls), None)
+
+    def situation(self) -> Situation:
+        """The group, and the marked pages or the one under the cursor; none of these while groups are marked."""
+        group = self._groups.current
+        page = self._page()
+        among_groups = self.focused is self._group_table and self._group_table.mark_count > 0
+        here = (page.url,) if page is not None and not among_groups else ()
+        failed = group.count if group is not None else 0
+        return Situation(Where.failures, urls=self._list.marked_urls() or here, failed=failed)
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        """A group, a page, or who names it."""
+        if table is self._referrers:
+            return self._referrer(key)
+        return self._groups.at(key) if table is self._group_table else self._keyset.row(key)
+
+    def _referrer(self, key: Hashable) -> Referrer | None:
+        first = self._named_by.first if self._named_by is not None else ()
+        return first[key] if isinstance(key, int) and key < len(first) else None
+
+    def chosen(self) -> Mapping[str, str]:
+        """By what they are grouped."""
+        return {"by": " ".join(self._groups.by) if self._groups.by != GROUPINGS[0] else ""}
+
+    def choose(self, words: Mapping[str, str]) -> None:
+        by = tuple(words.get("by", "").split())
+        if by in GROUPINGS:
+            self._group_by(by)
+
+    # what is done
+
+    @handles("url.tab_links")
+    def _go_to_links(self) -> None:
+        page = self._page()
+        self.console.dispatcher.go_to_url(page.url if page is not None else "", "links")
+
+    @handles("failures.group")
+    def _group_otherwise(self) -> None:
+        self._group_by(GROUPINGS[(GROUPINGS.index(self._groups.by) + 1) % len(GROUPINGS)])
+
+    @handles("failures.count")
+    def _count_again(self) -> None:
+        self._groups.count_again()
+        self.console.read_soon()
+
+    def make_rule(self, now: Situation) -> None:
+        """Drafts a rule for the marked pages, else for those of the group that are alike."""
+        cluster = self._cluster()
+        urls = self._list.marked_urls() or (cluster.urls if cluster is not None else now.urls)
+        self.console.dispatcher.draft_rule(urls)
+
+    def leave(self) -> None:
+        """From who names a page to the page, from that to the groups."""
+        if self.focused is self._page_table:
+            self._group_table.focus()
+        elif self.focused is self._referrers:
+            self._page_table.focus()
+        else:
+            super().leave()
+
+    def open_selected(self) -> None:
+        """Opens the page, or who names it; from a group to its pages."""
+        page, referrer = self._page(), self._referrer(self._referrers.cursor_key)
+        if self.focused is self._referrers:
+            self.console.dispatcher.go_to_url(referrer.url if referrer is not None else "")
+        elif self.focused is self._page_table and page is not None:
+            self.console.dispatcher.go_to_url(page.url)
+        else:
+            self._page_table.focus()
+
+    @handles("group.retry")
+    def _retry_group(self) -> None:
+        """Asks before the group is put back, as soon as it is known how long that takes."""
+        group = self._groups.current
+        if group is not None:
+            self._asked_for += 1
+            self._retried = group, RetryOf(group.key, group.origins, self._asked_for)
+            self.console.read_soon()
+
+    @handles("failures.pick")
+    def _pick(self) -> None:
+        names = [grouping_words(by) for by in GROUPINGS]
+
+        def chosen(name: object) -> None:
+            if isinstance(name, str):
+                self._group_by(GROUPINGS[names.index(name)])
+
+        options = [(name, name) for name in names]
+        self.console.push_screen(ChooseScreen("Group failures by", options, grouping_words(self._groups.by)), chosen)
+
+    def _group_by(self, by: tuple[str, ...]) -> None:
+        self._retried = None
+        self.console.let_keys_go_on()
+        self._groups.group_by(by)
+        self._page_table.set_columns(page_columns(by))
+        if self._groups.groups:
+            self._point_at_group()
+            self._make_room()
+        self._show_titles()
+        self.console.read_instead()
+
+    def _point_at_group(self) -> None:
+        """The pages belong to the group under the cursor."""
+        group = self._groups.current
+        key: GroupKey = group.key if group is not None else ()
+        number = group.count if group is not None else 0
+        if (key, self._groups.sought) != (self._keyset.key, self._keyset.sought):
+            self._page_table.clear_marks()
+            self._keyset = GroupWindow(key, number, sought=self._groups.sought)
+            self._list.look(self._keyset)
+        self._keyset.count = number
+        if not self._keyset.started:
+            self._show_pages()
+        self.console.read_soon()
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        if event.table is self._group_table:
+            self._point_at_group()
+        elif event.table is self._page_table:
+            self._show_page()
+        self._show_titles()
+        self.tell_footer()
+
+    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
+        """The first or the last page of the group, not only of those held."""
+        keyset = GroupWindow(self._keyset.key, self._keyset.count, from_end=event.bottom, sought=self._keyset.sought)
+        if event.table is self._page_table and self._list.go_to_end(keyset):
+            self._keyset = keyset
+            self.console.read_soon()
+
+    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
+        self._list.marked_urls()
+        self._show_titles()
+        self.tell_footer()

@@ -1,0 +1,1 @@
+"""View 5: attempts, activity and actions by time."""

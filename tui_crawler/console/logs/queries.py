@@ -1,0 +1,201 @@
+"""What view 5 reads: windows of the log by keyset over the ids of attempts, activity and actions, put together by time.
+
+Each of the three is read by its ids, in either direction; of those read only what lies within the time that all three
+reach belongs to the window. So no entry is lost or doubled, also where a clock went back. Where only problems are
+wanted, a bounded number of entries is looked at.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from tui_crawler.console.logs.rows import (
+    LogLine,
+    action_line,
+    activity_line,
+    attempt_line,
+    concerns,
+    terms_of,
+)
+from tui_crawler.console.reading.refresh import COUNTER_MS, ONCE_MS, WINDOW, Part
+from tui_crawler.domain.exit_code import Severity
+from tui_crawler.domain.log_window import LogReach, LogStretch
+from tui_crawler.domain.operator_view import ActionView
+
+if TYPE_CHECKING:
+    from tui_crawler.console.ports import Reports
+
+T = TypeVar("T")
+
+PAGE = 500
+"""How many attempts, activities and actions one window reads at most."""
+LOOK = 5_000
+"""How many it looks at where it reads only problems."""
+
+_ACTIONS = 200  # read again each second: what became of them changes
+_ALL = 2**62
+
+
+class LogPlace(NamedTuple):
+    """A place between entries: behind the attempt, the activity and the action of these ids (0: before all)."""
+
+    attempt: int = 0
+    activity: int = 0
+    action: int = 0
+
+    def later(self, other: LogPlace) -> LogPlace:
+        """The place behind both."""
+        return LogPlace(*map(max, self, other))
+
+
+BEGINNING, END = LogPlace(), LogPlace(_ALL, _ALL, _ALL)
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntries:
+    """The entries between two places. `ended`: nothing lies beyond, in the direction in which it was read."""
+
+    after: LogPlace
+    up_to: LogPlace
+    lines: tuple[LogLine, ...] = ()
+    ended: bool = True
+
+
+Strand = LogStretch[LogLine]
+"""What was read of one of the three, the nearest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogPart(Part):
+    """Entries beside a place: of one origin, or of all for an empty name; of a level and above, as far as the database
+    can tell; or only attempts."""
+
+    place: LogPlace
+    origin: str = ""
+    level: Severity = Severity.info
+    attempts_only: bool = False
+
+    @abstractmethod
+    def read(self, reports: Reports, now: int) -> LogEntries:
+        """Reads them. Raises StorageFailure."""
+
+    def _strands(self, reports: Reports, edges: Sequence[int], *, oldest_first: bool) -> tuple[Strand, Strand, Strand]:
+        """A window of each of the three behind these ids."""
+        levels = frozenset(one for one in Severity if one >= self.level)
+        limit, look = WINDOW if self.attempts_only else PAGE, PAGE if self.level is Severity.info else LOOK
+        attempts, activity, actions = (LogReach(edge, limit, look, oldest_first) for edge in edges)
+        found = attempts_of(reports, self.origin, levels, attempts)
+        if self.attempts_only:
+            return found, Strand(), Strand()
+        return found, activity_of(reports, self.origin, levels, activity), actions_of(reports, actions)
+
+
+@dataclass(frozen=True, slots=True)
+class LogBefore(LogPart):
+    """The entries before a place, the newest of them."""
+
+    every_ms = ONCE_MS
+
+    def read(self, reports: Reports, now: int) -> LogEntries:
+        starts = [0 if number == _ALL else number + 1 for number in self.place]
+        strands = self._strands(reports, starts, oldest_first=False)
+        reach = max((one.last_at for one in strands if not one.ended), default=None)
+        known = [one.first_id for one in strands] if self.place == END else self.place
+        if reach is None:
+            every = [line for one in strands for line in one.found]
+            return LogEntries(BEGINNING, LogPlace(*known), _of_origin(every, self.origin))
+        edges: list[int] = []
+        lines: list[LogLine] = []
+        for strand, at in zip(strands, known, strict=True):
+            taken = strand.found if _limits(strand, reach) else _within(strand.found, reach, _ALL)
+            edges.append(strand.last_id - 1 if _limits(strand, reach) else taken[-1].key[1] - 1 if taken else at)
+            lines += taken
+        return LogEntries(LogPlace(*edges), LogPlace(*known), _of_origin(lines, self.origin), ended=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LogAfter(LogPart):
+    """The entries behind a place, the oldest of them; at the end of the log what has come in."""
+
+    every_ms = COUNTER_MS
+
+    def read(self, reports: Reports, now: int) -> LogEntries:
+        strands = self._strands(reports, self.place, oldest_first=True)
+        reach = min((one.last_at for one in strands if not one.ended), default=None)
+        edges: list[int] = []
+        lines: list[LogLine] = []
+        for strand, at in zip(strands, self.place, strict=True):
+            whole = reach is None or _limits(strand, reach)
+            taken = strand.found if reach is None or whole else _within(strand.found, 0, reach)
+            edges.append((strand.last_id if whole else taken[-1].key[1] if taken else 0) or at)
+            lines += taken
+        return LogEntries(self.place, LogPlace(*edges), _of_origin(lines, self.origin), ended=reach is None)
+
+
+@dataclass(frozen=True, slots=True)
+class LogAround(LogPart):
+    """The entries on both sides of a place. `ended`: nothing lies behind them."""
+
+    every_ms = ONCE_MS
+
+    def read(self, reports: Reports, now: int) -> LogEntries:
+        beside = self.place, self.origin, self.level, self.attempts_only
+        before, behind = LogBefore(*beside).read(reports, now), LogAfter(*beside).read(reports, now)
+        return LogEntries(before.after, behind.up_to, (*before.lines, *behind.lines), behind.ended)
+
+
+@dataclass(frozen=True, slots=True)
+class LogActions(Part):
+    """The newest actions of operators, whole: what became of them changes."""
+
+    origin: str = ""
+
+    def read(self, reports: Reports, now: int) -> tuple[ActionView, ...]:
+        """Newest first. Raises StorageFailure."""
+        return tuple(one for one in reports.actions(_ACTIONS) if concerns(one, self.origin))
+
+
+def attempts_of(reports: Reports, origin: str, levels: frozenset[Severity], reach: LogReach, text: str = "") -> Strand:
+    """Attempts of these levels, at an origin or (empty) at all, that have a text. Raises StorageFailure."""
+    found = reports.attempt_stretch(terms_of(levels, origin, text), reach)
+    return _as_lines(found, attempt_line)
+
+
+def activity_of(reports: Reports, origin: str, levels: frozenset[Severity], reach: LogReach) -> Strand:
+    """Activity of these levels, at an origin or (empty) anywhere. Raises StorageFailure."""
+    found = reports.activity_stretch(terms_of(levels, origin), reach)
+    return _as_lines(found, activity_line)
+
+
+def actions_of(reports: Reports, reach: LogReach) -> Strand:
+    """Actions, whatever they are about. Raises StorageFailure."""
+    before, after = (0, reach.edge) if reach.oldest_first else (reach.edge, 0)
+    found = reports.actions(reach.limit, before_id=before, after_id=after, oldest_first=reach.oldest_first)
+    lines = tuple(map(action_line, found))
+    if not lines:
+        return Strand()
+    return Strand(lines, lines[0].key[1], lines[-1].key[1], lines[-1].at, len(lines), len(lines) < reach.limit)
+
+
+def _as_lines(found: LogStretch[T], line: Callable[[T], LogLine]) -> Strand:
+    lines = tuple(map(line, found.found))
+    return Strand(lines, found.first_id, found.last_id, found.last_at, found.looked_at, found.ended)
+
+
+def _within(lines: Sequence[LogLine], since: int, until: int) -> Sequence[LogLine]:
+    """The entries up to the last one of a time (epoch ms)."""
+    backwards = enumerate(reversed(lines))
+    return lines[: next((len(lines) - at for at, line in backwards if since <= line.at <= until), 0)]
+
+
+def _limits(strand: Strand, reach: int) -> bool:
+    """Whether a window ends where this one does: then all that was read of it belongs to the window."""
+    return not strand.ended and strand.last_at == reach
+
+
+def _of_origin(lines: Sequence[LogLine], origin: str) -> tuple[LogLine, ...]:
+    """All of them but the actions that do not concern the origin."""
+    return tuple(line for line in lines if not isinstance(line.source, ActionView) or concerns(line.source, origin))

@@ -1,0 +1,361 @@
+"""View 5: attempts, what happened beside them and what operators asked for, in one list by time, newest last."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.geometry import Size
+from textual.timer import Timer
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.handlers import handles, handles_typed
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.logs.rows import (
+    LOG_COLUMNS,
+    NARROW_LOG_COLUMNS,
+    LogLine,
+    empty_words,
+    histogram,
+    log_lines,
+    log_row,
+    log_title,
+    url_of,
+)
+from tui_crawler.console.logs.seeking import LogSeeking
+from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.window import LogListWindow
+from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.table.filter_terms import field_named
+from tui_crawler.console.table.window_list import LogList
+from tui_crawler.console.urls.cells import host_of
+from tui_crawler.domain.exit_code import Severity
+from tui_crawler.text.format import READING, plural
+
+
+def origin_meant(name: str, known: Iterable[str], here: str, narrowed: str) -> tuple[str, str]:
+    """The origin that was named, among those known; without a name that of the entry (`here`), or all (empty) where the
+    log is `narrowed` already. And why it is none, in words; empty where it is one."""
+    if not name:
+        return ("" if narrowed else here), "" if here or narrowed else "this entry is of no origin"
+    origins = tuple(known)
+    near = [origin for origin in origins if name in {origin, host_of(origin)}]
+    near = near or [origin for origin in origins if name in origin]
+    return (near[0], "") if len(near) == 1 else ("", f"{plural(len(near), 'origin')} match {name}")
+
+
+SEARCH_S = 0.15
+
+
+class LogsScreen(RowsScreen):
+    """One list that follows its end until one moves up."""
+
+    WHERE = Where.logs
+    CRUMBS = ("Logs",)
+    HERE = frozenset({"view.logs", "origin.add"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.logs)]
+    AUTO_FOCUS = "#log"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._needle = self._filtered = ""  # what is searched for, and the filter that was counted for
+        self._hits = self._problems = 0
+        self._relative = False
+        self._search_timer: Timer | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """The list, and the entry under the cursor."""
+        self._table = CrawlTable(LOG_COLUMNS, placeholder=READING, id="log", classes="pane")
+        self._list = LogList(self._table, LogListWindow(), self._row)
+        self._seeking = LogSeeking(
+            self._list,
+            lambda keyset, line: self._look_at(keyset, keep=True, goal=line),
+            lambda words: self.console.tell("no", words, "muted"),
+        )
+        self._info = Lines(id="log-info", classes="pane", still=True)
+        self._graph = Lines(id="log-graph", still=True)
+        yield Vertical(self._graph, self._table, self._info, id="body")
+
+    def on_mount(self) -> None:
+        title(self._info, "Entry")
+        self._show_titles()
+
+    # what is shown
+
+    @property
+    def _keyset(self) -> LogListWindow:
+        return self._list.keyset
+
+    def wants(self) -> Wants:
+        """What comes in at the end, unless the picture is held still, what one scrolls to, and what is looked for."""
+        return Wants(parts=(*self._list.parts(frozen=self.frozen), *self._seeking.parts))
+
+    def take(self, shot: Snapshot) -> None:
+        news, reads_on = self._keyset.news, self._list.reads_on
+        if self._list.take(shot.parts):
+            self._show()
+        elif news != self._keyset.news:
+            self._show_titles()
+        if reads_on:
+            self.console.read_soon()
+        if self._list.fell_behind:
+            self._look_at(self._keyset.anew(self._keyset.level), keep=True)
+        if self._seeking.take(shot.parts, shot.took_ms):
+            self._show_titles()
+            self.call_later(self.console.read_soon)  # once the time of the next reading is set
+
+    def tick(self) -> None:
+        """How long ago, in the rows in view; and whether it follows, which the wheel changes."""
+        if self._relative and not self.frozen:
+            self._list.tick()
+        self._list.seen()
+        self._show_titles()
+
+    def thaw(self) -> None:
+        """Goes on reading where it had stopped."""
+        self._show_titles()
+        self.console.read_soon()
+
+    def toggle_freeze(self) -> None:
+        """Stops reading, or goes on."""
+        super().toggle_freeze()
+        self._show_titles()
+
+    def fit(self, size: Size) -> None:
+        super().fit(size)
+        self._table.set_columns(NARROW_LOG_COLUMNS if self.has_class("-narrow") else LOG_COLUMNS)
+        self.call_after_refresh(self._show_graph)
+
+    def _show(self) -> None:
+        nothing = empty_words(problems=self._keyset.problems_only, origin=self._keyset.origin)
+        self._table.placeholder = nothing if self._keyset.whole else "looking further…"
+        self._filtered = self._table.needle
+        self._show_graph()
+        lines = self._lines()
+        self._problems = sum(line.problem for line in lines)
+        self._hits = sum(self._needle in line.text for line in lines) if self._needle else 0
+        self._show_entry()
+        self._show_titles()
+
+    def tell_footer(self) -> None:
+        """Counts anew what a filter keeps, too."""
+        super().tell_footer()
+        if self.is_mounted and self._filtered != self._table.needle:
+            self._show()
+
+    def _lines(self) -> Sequence[LogLine]:
+        """The entries that are shown: of a filter those that it keeps."""
+        lines = (self._keyset.row(key) for key in self._table.row_order) if self._filtered else self._keyset.rows
+        return [line for line in lines if line is not None]
+
+    def _show_graph(self) -> None:
+        room = self._graph.scrollable_content_region.width
+        self._graph.show([histogram(self._lines(), room, self.console.clock.zone)])
+
+    def _remake(self) -> None:
+        """Makes all rows anew: what is underlined or how time is shown has changed."""
+        self._list.remake()
+        self._show()
+
+    def _row(self, line: LogLine) -> Row:
+        clocks = self.console.clock
+        return log_row(line, clocks.wall_ms(), clocks.zone, self._needle, relative=self._relative)
+
+    def _show_entry(self) -> None:
+        self._info.show(log_lines(self._line(), self.console.clock.zone))
+
+    def _show_titles(self) -> None:
+        counts = self._problems, self._needle, self._hits
+        words = log_title(self._list, self._seeking.words, self._filtered, *counts, frozen=self.frozen)
+        title(self._table, words, "‖ frozen" if self.frozen else "")
+
+    # what is selected
+
+    def _line(self) -> LogLine | None:
+        return self._keyset.row(self._table.cursor_key)
+
+    def situation(self) -> Situation:
+        line = self._line()
+        url = url_of(line) if line is not None else ""
+        return Situation(
+            Where.logs,
+            urls=(url,) if url else (),
+            newer=not self._list.following,
+            filtered=bool(self._needle) or self._seeking.under_way,
+        )
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        line = self._keyset.row(key)
+        return line.source if line is not None else None
+
+    def chosen(self) -> Mapping[str, str]:
+        """From which level on, of which origin, what is searched for, and how time is told."""
+        keyset = self._keyset
+        level, time = keyset.level.name if keyset.problems_only else "", "ago" if self._relative else ""
+        return {"level": level, "origin": keyset.origin, "search": self._needle, "time": time}
+
+    def choose(self, words: Mapping[str, str]) -> None:
+        self._relative = words.get("time") == "ago"
+        level = Severity.__members__.get(words.get("level", ""), Severity.info)
+        self._needle = words.get("search", "").strip().lower()
+        self._begin(LogListWindow(words.get("origin", ""), level=level))
+
+    # what is done
+
+    @handles("log.next_error", Severity.error, True)
+    @handles("log.previous_error", Severity.error, False)
+    @handles("log.next_warning", Severity.warning, True)
+    @handles("log.previous_warning", Severity.warning, False)
+    def _go_to_level(self, level: Severity, older: bool) -> None:
+        self._seeking.to_level(level, older=older)
+        self._sought()
+
+    def leave(self) -> None:
+        """Stops looking, or else ends the search, before it leaves."""
+        if self._seeking.stop():
+            self._show_titles()
+            self.console.tell("no", "looking was stopped", "muted")
+        elif self._needle:
+            self._search("")
+        else:
+            super().leave()
+
+    @handles("view.problems")
+    def _show_problems(self) -> None:
+        self._begin(self._keyset.anew(Severity(not self._keyset.problems_only)))
+
+    @handles("log.level")
+    def _show_next_level(self) -> None:
+        self._begin(self._keyset.anew(Severity((self._keyset.level + 1) % len(Severity))))
+
+    @handles_typed("log.filter")
+    def open_filter(self, text: str) -> None:
+        """Filters the entries held."""
+        super().open_filter(text)
+
+    @handles("log.time")
+    def _tell_time_otherwise(self) -> None:
+        self._relative = not self._relative
+        self._remake()
+
+    def _begin(self, keyset: LogListWindow, *, keep: bool = False) -> None:
+        """Reads another log, or this one from its end or beginning; `keep`: what is shown stays until then."""
+        self._seeking.stop()
+        self._look_at(keyset, keep=keep)
+
+    def _look_at(self, keyset: LogListWindow, *, keep: bool, goal: LogLine | None = None) -> None:
+        self._table.placeholder = READING
+        self._list.look(keyset, keep=keep, goal=goal)
+        if not keep:
+            self._show_entry()
+        self._show_titles()
+        self.console.read_soon()
+
+    @handles("log.newest")
+    def _to_the_end(self) -> None:
+        if self._keyset.at_last:
+            self._table.move_cursor(index=self._table.row_count - 1)
+        else:
+            self._begin(self._keyset.anew(self._keyset.level), keep=True)
+
+    @handles_typed("log.origin")
+    def _narrow(self, name: str) -> None:
+        """To the origin that was named, or that of the entry; to all when it is narrowed already."""
+        line = self._line()
+        here = "" if line is None else line.origin
+        origin, problem = origin_meant(name, self.console.live_state.origins, here, self._keyset.origin)
+        if problem:
+            self.console.tell("no", problem, "warning")
+            return
+        self._begin(LogListWindow(origin, level=self._keyset.level))
+
+    @handles("log.next_hit", True, False)
+    @handles("log.previous_hit", False, False)
+    def _go_to_hit(self, older: bool, both_ways: bool) -> None:
+        """Goes to the next place found; `both_ways`: wherever it is."""
+        if not self._needle:
+            self.console.tell("no", self.key_names.said("nothing is searched for; {log.search} does"), "muted")
+            return
+        self._seeking.to_hit(self._needle, older=older, both_ways=both_ways)
+        self._sought()
+
+    def _sought(self) -> None:
+        self._show_titles()
+        self.console.read_soon()
+
+    def open_selected(self) -> None:
+        line = self._line()
+        if line is None:
+            return
+        self._seeking.stop()
+        url = url_of(line)
+        if url:
+            self.console.dispatcher.go_to_url(url)
+        elif line.origin in self.console.live_state.origins:
+            self.console.dispatcher.go_to_origin(line.origin)
+        elif line.origin:
+            self.console.dispatcher.go_to_url(line.origin)
+        else:
+            self.console.tell("no", "this entry is about the crawl as a whole", "muted")
+
+    # the search
+
+    @handles_typed("log.search")
+    def _open_search(self, text: str) -> None:
+        if text:
+            self._search(text)
+            return
+        use = EntryUse("search", self._keep_search, self._search_soon, passing=True)
+        self.query_one(EntryLine).open(use, "/", self._needle, "part of a URL, an exit code, a message, a name")
+
+    def _search(self, text: str) -> None:
+        self._stop_timer()
+        needle = text.strip().lower()
+        if needle == self._needle:
+            return
+        self._seeking.stop()
+        self._needle = needle
+        self._remake()
+        line = self._line()
+        if needle and self._hits and (line is None or needle not in line.text):
+            self._table.move_cursor(key=self._list.nearest(needle))
+        self.tell_footer()
+
+    def _stop_timer(self) -> None:
+        if self._search_timer is not None:
+            self._search_timer.stop()
+
+    def _search_soon(self, text: str) -> None:
+        """Searches as one types, a moment after the last key."""
+        self._stop_timer()
+        self._search_timer = self.set_timer(SEARCH_S, lambda: self._search(text))
+
+    def _keep_search(self, text: str) -> None:
+        """Keeps the search; where nothing that is held is a hit, goes to the next one."""
+        self._search(text)
+        self._table.focus()
+        if field := field_named(self._needle, (column.id for column in LOG_COLUMNS)):
+            words = f"{field}: is a field of {{log.filter}}, which keeps what fits; this looks for the very text"
+            self.console.tell("no", self.key_names.said(words), "warning")
+        elif self._needle and not self._hits:
+            self._go_to_hit(True, True)
+
+    # messages
+
+    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
+        self._list.seen()
+        self._show_entry()
+        self._show_titles()
+        self.tell_footer()
+
+    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
+        """The first or the last entry of all, not only of those held."""
+        if self._list.go_to_end(newest=event.bottom):
+            self._begin(self._list.keyset, keep=True)

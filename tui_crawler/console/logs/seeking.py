@@ -1,0 +1,295 @@
+"""Looking for the next entry of a kind through the whole log, in pieces of bounded size, each of them one reading.
+
+Attempts, activity and actions are looked through each by its ids; the one that is least far goes on. What is found in
+one of them is the next entry once the others have come as far as that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.logs.queries import END, LogPlace, Strand, actions_of, activity_of, attempts_of
+from tui_crawler.console.logs.rows import (
+    LEVEL_WORDS,
+    LogLine,
+    action_line,
+    activity_line,
+    attempt_line,
+    concerns,
+)
+from tui_crawler.console.reading.refresh import ONCE_MS, Part
+from tui_crawler.domain.exit_code import Severity
+from tui_crawler.domain.log_window import LogReach
+from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.text.format import count
+
+if TYPE_CHECKING:
+    from tui_crawler.console.ports import Reports
+    from tui_crawler.console.reading.window import LogListWindow
+    from tui_crawler.console.table.window_list import LogList
+
+
+_MOST_WORDS = 24  # characters: how far it is stands behind them in the title
+
+
+@dataclass(frozen=True, slots=True)
+class _Aim:
+    """What is looked for, in words, and whether it is looked for the other way, too, once there is none this way."""
+
+    quest: Quest
+    words: str
+    both_ways: bool = False
+
+
+class LogSeeking:
+    """One search at a time; what is asked for next takes its place."""
+
+    def __init__(
+        self, rows: LogList, arrive: Callable[[LogListWindow, LogLine], None], tell: Callable[[str], None]
+    ) -> None:
+        """`arrive` shows another stretch of the log with the cursor on an entry; `tell` shows a short message."""
+        self._list = rows
+        self._arrive = arrive
+        self._tell = tell
+        self._aim: _Aim | None = None
+        self._search: LogSearch | None = None
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the database is looked through."""
+        return self._search is not None
+
+    @property
+    def words(self) -> str:
+        """What is looked for and how far that is; empty while nothing is."""
+        if self._aim is None or self._search is None:
+            return ""
+        looked_at = self._search.looked_at
+        far = f"{count(looked_at)} looked at, " if looked_at else ""
+        return f"◷ looking for {self._aim.words[:_MOST_WORDS]}… {far}esc stops"
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The next piece of the search."""
+        return () if self._search is None else (self._search,)
+
+    def to_level(self, level: Severity, *, older: bool) -> None:
+        """Goes to the next entry of a level."""
+        keyset = self._list.keyset
+        if level < keyset.level:
+            self._tell(f"{LEVEL_WORDS[keyset.level]} are shown; L shows everything")
+        else:
+            self.go(Quest(frozenset({level}), origin=keyset.origin), level.name, older=older)
+
+    def to_hit(self, needle: str, *, older: bool, both_ways: bool = False) -> None:
+        """Goes to the next entry that holds a text; `both_ways`: wherever it is."""
+        keyset = self._list.keyset
+        levels = frozenset(level for level in Severity if level >= keyset.level)
+        self.go(Quest(levels, needle, keyset.origin), f"hit of {needle}", older=older, both_ways=both_ways)
+
+    def go(self, quest: Quest, words: str, *, older: bool, both_ways: bool = False) -> None:
+        """Goes to the next entry that fits; `words` name it. `both_ways`: if there is none, to the next one the other
+        way."""
+        self.stop()
+        aim, rows = _Aim(quest, words, both_ways), self._list
+        near = next((line.key for line in rows.ahead(older=older) if quest.fits(line)), None)
+        if rows.table.move_cursor(key=near, index=None):
+            return
+        if rows.in_part:
+            self._tell(f"there is no further {words} among the rows shown; a filter or an order keeps to these")
+        elif not self._begin(aim, older=older):
+            self._tell(f"there is no further {words} in this list")
+
+    def stop(self) -> bool:
+        """Looks no further; False when nothing was looked for."""
+        was, self._aim, self._search = self.under_way, None, None
+        return was
+
+    def take(self, read: Mapping[Part, object], took_ms: int) -> bool:
+        """Takes the piece that was read in `took_ms`: arrives, gives up, or goes on. False when there was none."""
+        aim, search = self._aim, self._search
+        found = None if search is None else read.get(search)
+        if aim is None or search is None or not isinstance(found, LogSearch):
+            return False
+        if not found.over:
+            self._search = found.sized(took_ms)
+            return True
+        self.stop()
+        line, place, rows = found.found, found.place, self._list
+        if line is None or place is None:
+            if not (aim.both_ways and self._begin(_Aim(aim.quest, aim.words), older=not found.older)):
+                end = "beginning" if found.older else "end"
+                self._tell(f"there is no further {aim.words}: the log was looked through to its {end}")
+        elif not rows.in_part:
+            self._arrive(rows.keyset.at(place), line)
+        return True
+
+    def _begin(self, aim: _Aim, *, older: bool) -> bool:
+        """Looks through what is not held on one side; False when everything there is held, or nothing is read yet."""
+        keyset = self._list.keyset
+        edge = keyset.unread_before if older else keyset.unread_behind
+        if edge is None:
+            return self._begin(_Aim(aim.quest, aim.words), older=not older) if aim.both_ways else False
+        self._aim, self._search = aim, LogSearch.begin(aim.quest, edge, older=older)
+        return True
+
+
+FEWEST, MOST = 500, 50_000
+"""How many entries of each of the three one piece looks at: first, and at most."""
+QUICK_MS, SLOW_MS = 75, 150
+"""A reading that took less makes the next piece larger, one that took longer makes it smaller."""
+_GROWTH = 2
+_MOST_MADE = 5_000
+"""How many of what is not sifted by the database one piece looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quest:
+    """What is looked for: entries of these levels, at one origin or (empty) at all, that have a text (lower case)."""
+
+    levels: frozenset[Severity]
+    text: str = ""
+    origin: str = ""
+
+    def fits(self, line: LogLine) -> bool:
+        """Whether an entry is one of them."""
+        if isinstance(line.source, ActionView):
+            here = concerns(line.source, self.origin)
+        else:
+            here = self.origin in {"", line.origin}
+        return here and line.level in self.levels and self.text in line.text
+
+
+@dataclass(frozen=True, slots=True)
+class SeekTrail:
+    """How far one of the three was looked through: behind the id `edge` (0: from the end), up to the time `at` (epoch
+    ms; None: not begun). `over`: it found something, or nothing lies beyond."""
+
+    edge: int
+    at: int | None = None
+    found: LogLine | None = None
+    over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogSearch(Part):
+    """The next piece of a search: a part whose reading is the search after it.
+
+    `looked_at` entries were looked at so far, `look` of each kind are in this piece at most. Once it is `over`, `place`
+    is the place behind the entry that was found; None: there is none.
+    """
+
+    quest: Quest
+    older: bool
+    trails: tuple[SeekTrail, SeekTrail, SeekTrail]
+    look: int = FEWEST
+    looked_at: int = 0
+    place: LogPlace | None = None
+    every_ms = ONCE_MS
+
+    @classmethod
+    def begin(cls, quest: Quest, place: LogPlace, *, older: bool) -> LogSearch:
+        """A search from a place on, towards older entries or newer ones."""
+        first, second, third = (
+            SeekTrail(0 if place == END else number + 1 if older else number, over=older and number == 0)
+            for number in place
+        )
+        return cls(quest, older, (first, second, third))
+
+    @property
+    def found(self) -> LogLine | None:
+        """The nearest entry found so far."""
+        lines = [trail.found for trail in self.trails if trail.found is not None]
+        if not lines:
+            return None
+        return max(lines, key=_order) if self.older else min(lines, key=_order)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing nearer can be found."""
+        return not any(map(self._open, self.trails))
+
+    def sized(self, took_ms: int) -> LogSearch:
+        """The next piece in a size that fits how long (ms) the reading before took."""
+        if took_ms < QUICK_MS:
+            return replace(self, look=min(self.look * _GROWTH, MOST))
+        return replace(self, look=max(self.look // _GROWTH, FEWEST)) if took_ms > SLOW_MS else self
+
+    def read(self, reports: Reports, now: int) -> LogSearch:
+        """Looks at the next piece. Raises StorageFailure."""
+        times = [trail.at for trail in self.trails if self._open(trail) and trail.at is not None]
+        nearest = (max(times) if self.older else min(times)) if times else None
+        trails, looked_at = list(self.trails), self.looked_at
+        for number, (trail, look) in enumerate(
+            zip(self.trails, (self._attempts, self._activity, self._actions), strict=True)
+        ):
+            if self._open(trail) and trail.at in {None, nearest}:
+                strand = look(reports, trail.edge)
+                looked_at += strand.looked_at
+                trails[number] = self._after(trail, strand)
+        first, second, third = trails
+        fresh = replace(self, trails=(first, second, third), looked_at=looked_at)
+        found = fresh.found
+        return replace(fresh, place=_place_of(reports, found)) if fresh.over and found is not None else fresh
+
+    def _attempts(self, reports: Reports, edge: int) -> Strand:
+        quest = self.quest
+        return attempts_of(reports, quest.origin, quest.levels, self._reach(edge, 1, self.look), quest.text)
+
+    def _activity(self, reports: Reports, edge: int) -> Strand:
+        look = min(self.look, _MOST_MADE) if self.quest.text else self.look
+        reach = self._reach(edge, look if self.quest.text else 1, look)
+        return activity_of(reports, self.quest.origin, self.quest.levels, reach)
+
+    def _actions(self, reports: Reports, edge: int) -> Strand:
+        look = min(self.look, _MOST_MADE)
+        return actions_of(reports, self._reach(edge, look, look))
+
+    def _reach(self, edge: int, limit: int, look: int) -> LogReach:
+        return LogReach(edge, limit, look, oldest_first=not self.older)
+
+    def _after(self, trail: SeekTrail, strand: Strand) -> SeekTrail:
+        """How far one of the three is once this was read of it."""
+        found = next(filter(self.quest.fits, strand.found), None)
+        if found is not None:
+            return SeekTrail(trail.edge, found.at, found, over=True)
+        return SeekTrail(strand.last_id, strand.last_at, over=strand.ended)
+
+    def _open(self, trail: SeekTrail) -> bool:
+        """Whether there may be something nearer in one of the three than what was found."""
+        found = self.found
+        if trail.over or found is None or trail.at is None:
+            return not trail.over
+        return trail.at >= found.at if self.older else trail.at <= found.at
+
+
+def _place_of(reports: Reports, line: LogLine) -> LogPlace:
+    """The place behind an entry: of the two other kinds it is behind the last one that is not later."""
+    before: Mapping[str, Callable[[int], LogLine | None]] = {
+        "attempt": lambda number: next(map(attempt_line, reports.attempts(before_id=number, limit=1)), None),
+        "activity": lambda number: next(map(activity_line, reports.activity(1, "", 0, before_id=number)), None),
+        "action": lambda number: next(map(action_line, reports.actions(1, before_id=number)), None),
+    }
+    own, number = line.key
+    return LogPlace(*(number if kind == own else _last_until(line.at, newest) for kind, newest in before.items()))
+
+
+def _last_until(at: int, before: Callable[[int], LogLine | None]) -> int:
+    """The id of the last entry that is not later than a time, found by halving; 0: there is none. `before` reads the
+    newest entry before an id, of all for 0."""
+    newest = before(0)
+    low, high = 0, newest.key[1] if newest is not None else 0
+    while low < high:
+        middle = (low + high + 1) // 2
+        line = before(middle + 1)
+        if line is None or line.at <= at:
+            low = middle
+        else:
+            high = line.key[1] - 1
+    return low
+
+
+def _order(line: LogLine) -> tuple[int, str, int]:
+    return line.order

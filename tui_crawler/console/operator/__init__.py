@@ -1,0 +1,1 @@
+"""What is asked of the engine: commands, their undo, the journal; and the engine as this console hosts it."""

@@ -1,0 +1,532 @@
+"""What the operator wants done: asked, written to the journal, followed up, undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.action import NOTHING_TO_UNDO
+from tui_crawler.console.handlers import Handles, handles, handles_selected, handles_typed
+from tui_crawler.console.operator.intent import (
+    Confirmation,
+    Intent,
+    add_seeds,
+    end_run,
+    faster,
+    pause,
+    pause_all,
+    refetch_robots,
+    resume,
+    resume_all,
+    retry_failed,
+    retry_named,
+    retry_urls,
+    slower,
+    stop,
+    toggle_pause,
+    toggle_pause_all,
+    top_up,
+)
+from tui_crawler.console.operator.journal import IntentOutcome, JournalWriter, News
+from tui_crawler.console.operator.retry_start import (
+    Outlook,
+    RetryEstimate,
+    RetryStart,
+    estimate_of,
+    outlook_of,
+    outlook_on_list,
+    retry_start_of,
+)
+from tui_crawler.domain.command import (
+    ActionResult,
+    AddSeeds,
+    ApplyRules,
+    Command,
+    PauseOrigins,
+    ResumeOrigins,
+    RetryPages,
+    SetDelay,
+)
+from tui_crawler.text.format import count, plural, seconds
+from tui_crawler.text.same_as import same_as
+
+if TYPE_CHECKING:
+    from tui_crawler.console.action import Situation
+    from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.keys import KeyNames
+    from tui_crawler.console.operator.engine_host import HostedEngine
+    from tui_crawler.console.operator.intent import Intent
+    from tui_crawler.console.reading.snapshot import LiveState
+    from tui_crawler.console.screen.stack import Screens
+    from tui_crawler.domain.command import ActionResult, Command
+    from tui_crawler.domain.page_view import PageView, TodoView
+    from tui_crawler.domain.view import OriginView
+
+
+def undo_note(version: int) -> str:
+    """What the history says of rules that are those of an earlier version again."""
+    return f"undo: back to version {version}"
+
+
+class AppliedVersions:
+    """The versions that this console has written, by job and content. Another operator's version in between makes an
+    undo a conflict, as any edit."""
+
+    def __init__(self) -> None:
+        """Knows of none."""
+        self._ids: dict[tuple[str, str], int] = {}
+        self._parents: dict[int, int] = {}  # which version each of them replaced
+
+    def learn(self, intent: Intent, results: Sequence[ActionResult]) -> None:
+        """Notes the versions that came of an intent that was carried out."""
+        for command, result in zip(intent.commands, results, strict=False):
+            if isinstance(command, ApplyRules):
+                versions = json.loads(result.after or "{}").get("rulesets", {})
+                if command.job in versions:
+                    version = self._ids[command.job, command.rules] = versions[command.job]
+                    self._parents[version] = command.base_id
+
+    def takes_back(self, intent: Intent) -> bool:
+        """Whether an intent brings back just what held before the version in force, as `rules undo` does. Asked before
+        it is learned what came of it."""
+        return any(isinstance(one, ApplyRules) and self._is_former(one) for one in intent.commands)
+
+    def _is_former(self, command: ApplyRules) -> bool:
+        """Whether the rules are those that the version they replace has replaced itself; false where nobody knows."""
+        parent = self._parents.get(command.base_id)
+        known = self._ids.get((command.job, command.rules))
+        return parent is not None and (command.note == undo_note(parent) or known == parent)
+
+    def based(self, intent: Intent, on: Sequence[Command]) -> Intent:
+        """The intent, beginning with the versions that the commands `on` have written."""
+        written = {one.job: self._ids.get((one.job, one.rules), 0) for one in on if isinstance(one, ApplyRules)}
+        commands = tuple(
+            replace(one, base_id=written[one.job]) if isinstance(one, ApplyRules) and written.get(one.job) else one
+            for one in intent.commands
+        )
+        return replace(intent, commands=commands)
+
+
+_KEPT = 50
+_NAMED = 60  # characters of the words of an action that cannot be undone
+
+
+@dataclass(frozen=True, slots=True)
+class UndoStack:
+    """Intents that have an inverse: `done` can be undone, `undone` can be done again. `final` was asked for after
+    all of these and has none; None: there is no such one, or it was told that undo goes past it."""
+
+    done: tuple[Intent, ...] = ()
+    undone: tuple[Intent, ...] = ()
+    final: Intent | None = None
+
+    @property
+    def next_undo(self) -> str:
+        """What undo would undo, in words; empty: nothing."""
+        return self.done[-1].says if self.done else ""
+
+    @property
+    def in_the_way(self) -> str:
+        """That the last action cannot be undone, in words; empty when it can, or there is none."""
+        if self.final is None:
+            return ""
+        says = self.final.says
+        return f"the last action, {says if len(says) <= _NAMED else says[: _NAMED - 1] + '…'}, cannot be undone"
+
+    @property
+    def why_none(self) -> str:
+        """Why there is nothing to undo; empty where there is something."""
+        return "" if self.done else self.in_the_way or NOTHING_TO_UNDO
+
+    def did(self, intent: Intent) -> UndoStack:
+        """After an intent was asked for: with an inverse redo is gone, without one it stands in the way of undo."""
+        if intent.inverse:
+            return UndoStack((*self.done, intent)[-_KEPT:])
+        return replace(self, final=intent)
+
+    def past_it(self) -> UndoStack:
+        """After it was told what stands in the way: what comes before it can be undone now."""
+        return replace(self, final=None)
+
+    def undo(self) -> tuple[Intent, UndoStack] | None:
+        """The intent that undoes the last one, and the stack after it; None when there is none."""
+        if not self.done:
+            return None
+        last = self.done[-1]
+        words = last.back or last.says
+        back = Intent(last.inverse, f"undo: {words}", done=f"undone: {words}")
+        return back, UndoStack(self.done[:-1], (*self.undone, last))
+
+    def redo(self) -> tuple[Intent, UndoStack] | None:
+        """The intent that does again what was undone last, and the stack after it; None when there is none."""
+        if not self.undone:
+            return None
+        last = self.undone[-1]
+        return Intent(last.commands, f"again: {last.says}"), UndoStack((*self.done, last), self.undone[:-1])
+
+    def without(self, intent: Intent) -> UndoStack:
+        """After an intent was refused: it cannot be undone."""
+        final = None if self.final is intent else self.final
+        return UndoStack(tuple(one for one in self.done if one is not intent), self.undone, final)
+
+
+UNHEARD_MS = 30_000
+"""So long a wish holds of which nothing is heard."""
+READ_MS = 1_000
+"""So long it holds once it was carried out: by then the row was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PendingCommand:
+    """A command on some origins, of an intent. `origins` None: on every one. Holds `until` (monotonic ms)."""
+
+    intent: Intent
+    command: Command
+    origins: frozenset[str] | None
+    until: int
+
+
+class PendingCommands:
+    """Commands that were handed in and not read back yet, the newest last."""
+
+    def __init__(self, clock: ConsoleClock) -> None:
+        self._clock = clock
+        self._pending: tuple[_PendingCommand, ...] = ()
+
+    def note(self, intent: Intent) -> None:
+        """It was handed in."""
+        now = self._clock.mono_ms()
+        for command in intent.commands:
+            match command:
+                case PauseOrigins(origins=names) | ResumeOrigins(origins=names):
+                    pending_command = _PendingCommand(intent, command, frozenset(names) or None, now + UNHEARD_MS)
+                case SetDelay(origin=name):
+                    pending_command = _PendingCommand(intent, command, frozenset({name}), now + UNHEARD_MS)
+                case _:
+                    continue
+            self._pending = (*self._pending, pending_command)
+
+    def heard(self, intent: Intent, outcome: IntentOutcome) -> None:
+        """What became of it: carried out it holds until the rows are read, refused it never was."""
+        if outcome in {IntentOutcome.written, IntentOutcome.locked}:
+            return
+        until = self._clock.mono_ms() + (READ_MS if outcome is IntentOutcome.done else 0)
+        self._pending = tuple(replace(one, until=until) if one.intent is intent else one for one in self._pending)
+
+    def shown(self, views: Collection[OriginView]) -> tuple[OriginView, ...]:
+        """The origins as they are going to be: with what was asked for and no row shows yet."""
+        now, going = self._clock.mono_ms(), list(views)
+        self._pending = tuple(one for one in self._pending if one.until > now)
+        for pending_command in self._pending:
+            for at, view in enumerate(going):
+                if pending_command.origins is None or view.origin in pending_command.origins:
+                    going[at] = _with(view, pending_command.command)
+        return tuple(going)
+
+
+def _with(view: OriginView, command: Command) -> OriginView:
+    match command:
+        case SetDelay(delay_ms=own):
+            follows = own > view.delay_ms or (own and view.delay_ms == view.operator_delay_ms)
+            return replace(view, operator_delay_ms=own, delay_ms=own if follows else view.delay_ms)
+        case _:
+            return replace(view, paused=isinstance(command, PauseOrigins))
+
+
+def delay_note(commands: Sequence[Command], results: Sequence[ActionResult]) -> str:
+    """Which delay holds where it is another one than was asked for: the operator's own only ever slows down. Empty for
+    other commands, and where that is not told."""
+    if len(commands) != 1 or not results or not results[0].after:
+        return ""
+    match commands[0]:
+        case SetDelay(delay_ms=asked):
+            holds = json.loads(results[0].after).get("in_force")
+            return f"{seconds(holds)} holds" if isinstance(holds, int) and holds != asked else ""
+        case _:
+            return ""
+
+
+def seeds_note(news: News) -> str:
+    """How many of the pages are new, and how many were known; empty of all that adds no seeds."""
+    pairs = zip(news.intent.commands, news.results, strict=False)
+    return "; ".join(filter(None, (_words(result.after) for command, result in pairs if isinstance(command, AddSeeds))))
+
+
+def _words(after: str) -> str:
+    told = json.loads(after or "{}")
+    added, known = (told.get(name) if isinstance(told, dict) else None for name in ("added", "known"))
+    if not isinstance(added, int) or not isinstance(known, int):
+        return ""
+    new = f"{plural(added, 'page')} {'is' if added == 1 else 'are'} new"
+    return f"{new}, {count(known)} {'was' if known == 1 else 'were'} known already" if known else new
+
+
+class CommandQueue(Handles):
+    """The operator's side of the journal. `journal_writer` None: this console only watches."""
+
+    def __init__(
+        self,
+        screens: Screens,
+        hosting: HostedEngine,
+        live_state: LiveState,
+        clock: ConsoleClock,
+        key_names: KeyNames,
+        read_soon: Callable[[], None],
+        journal_writer: JournalWriter | None,
+    ) -> None:
+        """Begins with nothing to undo."""
+        self._screens, self._tell, self._hosting, self._live_state, self._clock = (
+            screens,
+            screens.tell,
+            hosting,
+            live_state,
+            clock,
+        )
+        self._key_names, self._read_soon, self.journal_writer = key_names, read_soon, journal_writer
+        self.undo_stack = UndoStack()
+        self._versions = AppliedVersions()
+        self.asked = PendingCommands(clock)
+        self._written: dict[Intent, list[tuple[int, ...]]] = {}  # ids of the actions of each, as often as it was done
+        self._again: dict[Intent, Intent] = {}  # what was done again, by what was handed in for it
+        self._hearers: list[tuple[Intent, Callable[[News], None]]] = []
+
+    def carry_out(self, intent: Intent | None, hears: Callable[[News], None] | None = None) -> None:
+        """Writes an intent; what becomes of it is told when it is known, also to who `hears`. None: nothing was
+        possible."""
+        if intent is not None and self.journal_writer is not None:
+            self.undo_stack = self.undo_stack.did(intent)
+            if hears is not None:
+                self._hearers.append((intent, hears))
+            self.asked.note(intent)
+            self.journal_writer.hand_in(intent)
+
+    @handles_selected("origin.top_up", top_up)
+    @handles_selected("robots.refetch", refetch_robots)
+    @handles_selected("origin.toggle_pause", toggle_pause)
+    @handles_selected("origin.pause", pause)
+    @handles_selected("origin.resume", resume)
+    def steer(self, now: Situation, make: Callable[[Sequence[OriginView]], Intent | None]) -> None:
+        """Carries out what an intent makes of the origins."""
+        self.carry_out(make(now.origins))
+        self._used()
+
+    @handles_selected("delay.up", slower)
+    @handles_selected("delay.down", faster)
+    def steer_each(self, now: Situation, make: Callable[[OriginView], Intent | None]) -> None:
+        """Carries out what an intent makes of each origin, where it is possible."""
+        for view in now.origins:
+            self.carry_out(make(view))
+        self._used()
+
+    @handles_selected("origin.stop")
+    def stop(self, now: Situation) -> None:
+        """Asks whether the origins are to end their run."""
+        self.ask(stop(now.origins), self._used)
+
+    @handles_selected("origin.retry_failed")
+    def retry_failed(self, now: Situation) -> None:
+        """Asks whether the failed pages of the origins are put back."""
+        failed = {view.origin: view.failed for view in now.origins if view.failed}
+        cost = self.cost_words(failed, self._live_state.origins)
+        self.ask(retry_failed(now.origins, self.estimate(now.origins), cost), self._used)
+
+    @handles_selected("origin.exclude")
+    def exclude(self, now: Situation) -> None:
+        """Asks whether the hosts of the origins are put on the exclusion list."""
+        from tui_crawler.console.rules.exclusion import exclude_origins  # noqa: PLC0415  not before it is needed
+
+        asked = exclude_origins(now.origins, self._live_state.origins.values())
+        if isinstance(asked, str):
+            self._tell("no", asked, "muted")
+        else:
+            self.ask(asked, self._used)
+
+    def _used(self) -> None:
+        """What was carried out takes marks off."""
+        if (screen := self._screens.console_screen) is not None:
+            screen.marks.used()
+
+    def ask(self, question: Confirmation, then: Callable[[], None] | None = None) -> None:
+        """Asks first; `then` is called after what was chosen has been carried out. What was said of pages that are put
+        back holds only as long as the same run would take them up."""
+        from tui_crawler.console.dialogs.choose import ConfirmScreen  # noqa: PLC0415  not before the first paint
+
+        retry_start = self.retry_start
+
+        def answered(chosen: object) -> None:
+            if isinstance(chosen, Intent) and self.retry_start is not retry_start and _retries(chosen):
+                self._tell("no", "nothing was put back: meanwhile a run has begun or ended; ask again", "warning")
+            elif isinstance(chosen, Intent):
+                self.carry_out(chosen)
+                if then is not None:
+                    then()
+
+        self._screens.push_screen(ConfirmScreen(question), answered)
+
+    @handles_typed("origin.add")
+    def add(self, text: str) -> None:
+        """Asks for seeds; `text` stands there at first."""
+        from tui_crawler.console.dialogs.add import AddScreen  # noqa: PLC0415  the same
+        from tui_crawler.console.dialogs.seeds import scheme_words  # noqa: PLC0415  not before the first paint
+
+        def answered(urls: object) -> None:
+            if isinstance(urls, tuple) and urls:
+                self.carry_out(add_seeds(urls))
+                if words := scheme_words(dialog.seeds):
+                    self._tell("scheme", words)
+
+        dialog = AddScreen(text, tuple(self._live_state.origins))
+        self._screens.push_screen(dialog, answered)
+
+    @handles("all.toggle_pause", toggle_pause_all, "")
+    @handles("all.pause", pause_all, "pause all: every origin is paused already")
+    @handles("all.resume", resume_all, "resume all: no origin is paused")
+    def steer_all(self, make: Callable[[Collection[OriginView]], Intent | None], why: str) -> None:
+        """Carries out what an intent makes of every origin; says `why` not where nothing is to be done."""
+        intent = make(self.asked.shown(self._live_state.origins.values()))
+        if intent is None and why:
+            self._tell("no", why, "muted")
+        self.carry_out(intent)
+
+    @handles("run.end")
+    def end_run(self) -> None:
+        """Asks whether the run that is at work is to end, here or in another process."""
+        run = self._live_state.run
+        if run is not None:
+            self.ask(end_run(run, self._live_state.origins.values(), elsewhere=self._hosting.host is None))
+
+    @property
+    def retry_start(self) -> RetryStart:
+        """Who takes up pages that are put back now."""
+        hosting = self._hosting
+        return retry_start_of(hosting.phase, hosting.quitting, self._live_state.run)
+
+    def outlook_of(self, page: PageView) -> Outlook:
+        """When a page is asked for next, and what keeps its origin from asking."""
+        live_state = self._live_state
+        run_id = live_state.run.run_id if live_state.run is not None else 0
+        return outlook_of(page, self._clock.wall_ms(), live_state.origins.get(page.origin), self.retry_start, run_id)
+
+    def outlook_on_list(self, item: TodoView, origin: OriginView | None) -> Outlook:
+        """The same for a page of the todo list of an origin."""
+        return outlook_on_list(item, self._clock.wall_ms(), origin, self.retry_start)
+
+    def estimate(self, origins: Iterable[OriginView], among: int | None = None) -> RetryEstimate:
+        """What putting back pages of these origins brings with it; `among` of them are queued already."""
+        return estimate_of(self.retry_start, origins, self._live_state.origins.values(), among)
+
+    @handles_selected("url.retry")
+    def retry(self, now: Situation) -> None:
+        """Gives URLs their tries back; asks first when there are several, a run would start, or the origin gave up, and
+        says what it takes. Of several only those are meant that have failed, where that is known; where none has, those
+        that were barred from being asked."""
+        from tui_crawler.console.failures.retry_cost import pages_by_origin  # noqa: PLC0415  not before the first paint
+
+        urls, whole = now.urls, len(now.urls)
+        if whole > 1 and now.failing is not None:
+            urls = now.failing or now.barred
+        if not urls:
+            words = f"retry: none of the {count(whole)} marked pages has failed or was blocked"
+            self._tell("no", words, "muted")
+            return
+        origins, pages = self._live_state.origins, pages_by_origin(urls)
+        views = [view for name in pages if (view := origins.get(name)) is not None]
+        estimate = self.estimate(views)
+        if whole == 1 and estimate.retry_start is not RetryStart.new_run and not estimate.gave_up:
+            self.carry_out(retry_urls(urls, estimate.retry_start, views[0] if views else None))
+            self._used()
+            return
+        what = "the marked URLs" if whole > 1 else urls[0]
+        noun, one = "blocked page" if urls == now.barred else "failed page", len(urls) == 1
+        if len(urls) < whole:
+            verb = ("was" if one else "were") if urls == now.barred else ("has" if one else "have")
+            what = f"{count(len(urls))} of the {count(whole)} marked {verb} {noun.removesuffix(' page')}"
+        self.ask(retry_named(urls, what, len(urls), self.cost_words(pages, origins), estimate, noun), self._used)
+
+    def cost_words(self, pages: Mapping[str, int], origins: Mapping[str, OriginView], among: int | None = None) -> str:
+        """What it takes to put back so many pages of origins, in words; where another run takes them up, with what else
+        that asks for. `among` of the pages are queued already (None: nobody knows how many)."""
+        from tui_crawler.console.failures.retry_cost import (  # noqa: PLC0415  not before the first paint
+            cost_words,
+            fresh_cost,
+            retry_cost,
+            run_cost,
+        )
+
+        live_state, now, retry_start = self._live_state, self._clock.wall_ms(), self.retry_start
+        run = live_state.run
+        tries = run.tries if run is not None else 0
+        cost = retry_cost(pages, origins, tries, now, retry_start)
+        if retry_start is RetryStart.this_run:
+            return cost_words(cost, fresh=fresh_cost(pages, origins, tries, now))
+        return cost_words(cost, run_cost(pages, live_state.origins, now, among, run.max_in_flight if run else 0))
+
+    @handles("journal.undo")
+    def undo(self) -> None:
+        """Undoes the last intent that can be undone; where something was asked for since that cannot be, says so first:
+        the next time it does."""
+        stack, step = self.undo_stack, self.undo_stack.undo()
+        if step is not None and stack.in_the_way:
+            key = self._key_names("journal.undo")
+            self._tell("no", f"{stack.in_the_way}; {key} again undoes {stack.next_undo}", "warning")
+            self.undo_stack = stack.past_it()
+        elif step is not None:
+            ids = self._written.get(stack.done[-1])
+            back = replace(step[0], undoes=ids.pop() if ids else ())
+            self._move((back, step[1]), stack.done[-1].commands)
+
+    @handles("journal.redo")
+    def redo(self) -> None:
+        """Does again what was undone last."""
+        stack, step = self.undo_stack, self.undo_stack.redo()
+        if step is not None:
+            self._again[self._move(step, stack.undone[-1].inverse)] = stack.undone[-1]
+
+    def heard(self, news: News) -> None:
+        """Tells what became of an intent."""
+        says = news.intent.says
+        self.asked.heard(news.intent, news.outcome)
+        match news.outcome:
+            case IntentOutcome.written:
+                done = self._again.pop(news.intent, news.intent)
+                self._written.setdefault(done, []).append(news.ids)
+                self._read_soon()
+            case IntentOutcome.done:
+                takes_back = self._versions.takes_back(news.intent)
+                self._versions.learn(news.intent, news.results)
+                undo = f"  {self._key_names('journal.undo')} undoes" if news.intent.inverse else ""
+                notes = (news.intent.note, delay_note(news.intent.commands, news.results), seeds_note(news))
+                note = "".join(f"; {one}" for one in notes if one)
+                self._tell("journal", f"✓ {news.intent.done or says}{note}{undo}", "ok")
+                if line := same_as(news.intent.commands, takes_back=takes_back):
+                    self._tell("same", f"same as: {line}", "muted")
+            case IntentOutcome.locked:
+                why = "is locked by another program" if self._live_state.lock is not None else "is being written"
+                self._tell("journal", f"◷ {says}: waits, the database {why}", "warning")
+            case IntentOutcome.waiting:
+                why = news.error or "no engine has taken it up yet"
+                self._tell("journal", f"◷ {says}: noted, {why}", "warning")
+            case IntentOutcome.refused | IntentOutcome.failed:
+                self.undo_stack = self.undo_stack.without(news.intent)
+                self._tell("journal", f"✗ {says}: {news.error}", "error")
+        for one in [one for one in self._hearers if one[0] is news.intent]:
+            if news.outcome not in {IntentOutcome.written, IntentOutcome.locked}:
+                self._hearers.remove(one)
+            one[1](news)
+
+    def _move(self, step: tuple[Intent, UndoStack], written: Sequence[Command]) -> Intent:
+        """Hands in the intent of a step; `written` are the commands whose result it begins with. Gives what was handed
+        in."""
+        intent, stack = step
+        based = self._versions.based(intent, written)
+        if self.journal_writer is not None:
+            self.undo_stack = stack
+            self.asked.note(based)
+            self.journal_writer.hand_in(based)
+        return based
+
+
+def _retries(intent: Intent) -> bool:
+    return any(isinstance(command, RetryPages) for command in intent.commands)

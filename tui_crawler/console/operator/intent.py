@@ -1,0 +1,407 @@
+"""What an action asks of the engine: the commands, how they are undone, and what is asked first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.operator.retry_start import (
+    RetryEstimate,
+    RetryStart,
+    estimate_words,
+    gave_up,
+    gave_up_words,
+    held_word,
+)
+from tui_crawler.console.urls.cells import host_of
+from tui_crawler.domain.command import (
+    AddSeeds,
+    Command,
+    PauseOrigins,
+    RefetchRobots,
+    ResumeOrigins,
+    RetryPages,
+    SetDelay,
+    SetJob,
+    SteerJobs,
+    StopOrigins,
+    TopUpPatience,
+)
+from tui_crawler.domain.status_words import FinishReason, ends_words
+from tui_crawler.text.format import count, plural, seconds
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.operator_view import JobView
+    from tui_crawler.domain.page_view import FailureGroup
+    from tui_crawler.domain.view import OriginView, RunView
+
+_LIVE = RetryEstimate()
+_NAMED = 120  # characters of a URL in a question, so that what follows it is seen
+_STEADY = frozenset({"default", "floor", "crawl_delay"})
+"""What decides a delay so that it is the same after the next request."""
+_STEPS_MS = tuple(round(s * 1_000) for s in (1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600))
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Commands to be written to the journal, what to say about them, and the commands that undo them (or none).
+
+    `undoes` are the ids of the actions that the commands take back, one each. `note` is said once, beside what became
+    of it: what is left out. `back` is what undoing it says, `done` what is said once it is carried out, empty: the same
+    words. `starts`: where the hosted run has ended, another one starts for it, if it brings work."""
+
+    commands: tuple[Command, ...]
+    says: str
+    inverse: tuple[Command, ...] = ()
+    undoes: tuple[int, ...] = ()
+    note: str = ""
+    back: str = ""
+    done: str = ""
+    starts: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What is asked before: `options` are button text and intent; saying no is always possible. In `note`, words of
+    ours, keys stand by their actions: `{journal.undo}`."""
+
+    title: str
+    text: str
+    options: tuple[tuple[str, Intent], ...]
+    note: str = ""
+
+
+def toggle_pause(origins: Sequence[OriginView]) -> Intent | None:
+    """Pauses those of the origins that are not paused; if all are, resumes them. Finished ones are left alone."""
+    unfinished = [view for view in origins if not view.ended]
+    if unfinished and all(view.paused for view in unfinished):
+        gone = _ended(origins)
+        return _resume(tuple(view.origin for view in unfinished), len(origins), gone)
+    return pause(origins)
+
+
+def pause(origins: Sequence[OriginView]) -> Intent | None:
+    """Pauses those of the origins that are not paused; None when there is none. Finished ones are left alone."""
+    unfinished = [view for view in origins if not view.ended]
+    running = tuple(view.origin for view in unfinished if not view.paused)
+    if not running:
+        return None
+    gone = _ended(origins)
+    idle = _left_out([view.origin for view in unfinished if view.paused], "is paused already", "are paused already")
+    says, note = f"pause {_part(running, len(origins))}", ", ".join(filter(None, (gone, idle)))
+    return Intent((PauseOrigins(running),), says, (ResumeOrigins(running),), note=note)
+
+
+def resume(origins: Sequence[OriginView]) -> Intent | None:
+    """Takes the pause off those of the origins that are paused, also of finished ones, which the next run starts; None
+    when there is none."""
+    paused = tuple(view.origin for view in origins if view.paused)
+    idle = _left_out([view.origin for view in origins if not view.paused], "is not paused", "are not paused")
+    return _resume(paused, len(origins), idle) if paused else None
+
+
+def _resume(paused: tuple[str, ...], whole: int, note: str) -> Intent:
+    return Intent((ResumeOrigins(paused),), f"resume {_part(paused, whole)}", (PauseOrigins(paused),), note=note)
+
+
+def toggle_pause_all(origins: Collection[OriginView]) -> Intent | None:
+    """Pauses every origin unless all that have not finished are paused already; then resumes every one."""
+    unfinished = [view for view in origins if not view.ended]
+    held = unfinished and all(view.paused for view in unfinished)
+    return resume_all(origins) if held else pause_all(origins)
+
+
+def pause_all(origins: Collection[OriginView]) -> Intent | None:
+    """Pauses every origin; None where each that has not finished is paused."""
+    if all(view.paused for view in origins if not view.ended):
+        return None
+    names, running = _whole(origins), tuple(view.origin for view in origins if not view.paused and not _is_ended(view))
+    back = names if len(running) == len(names or origins) else running
+    return Intent((PauseOrigins(names),), "pause all origins", (ResumeOrigins(back),))
+
+
+def resume_all(origins: Collection[OriginView]) -> Intent | None:
+    """Takes the pause off every origin that no operator has stopped; None where none is paused."""
+    paused = tuple(view.origin for view in origins if view.paused and not _is_ended(view))
+    if not paused:
+        return None
+    names = paused if _whole(origins) else ()
+    back = () if len(paused) == len(origins) else paused
+    return Intent((ResumeOrigins(names),), "resume all origins", (PauseOrigins(back),))
+
+
+def _whole(origins: Collection[OriginView]) -> tuple[str, ...]:
+    """Every origin, for a command; empty names all. One that an operator has stopped would go on when it is resumed,
+    so that it is left out."""
+    if not any(map(_is_ended, origins)):
+        return ()
+    return tuple(view.origin for view in origins if not _is_ended(view))
+
+
+def _is_ended(view: OriginView) -> bool:
+    """Whether an operator has stopped it for this run."""
+    return view.ended and view.finish_reason == FinishReason.operator
+
+
+def end_run(run: RunView, origins: Collection[OriginView], *, elsewhere: bool) -> Confirmation:
+    """Asks before a run is ended: each of its origins is stopped. `elsewhere`: another process crawls it."""
+    pending = sum(view.pending for view in origins)
+    what = f"run {run.run_id}{f' of {run.config_name}' if run.config_name else ''}"
+    where = f"{run.owner or 'Another process'} crawls it, and ends with it. " if elsewhere else ""
+    stay = f"{plural(pending, 'page')} {'stays' if pending == 1 else 'stay'} pending for the next run"
+    return Confirmation(
+        f"End {what}?",
+        f"{where}Each origin stops after the request under way. {stay}; nothing is deleted.",
+        (("End the run", Intent((StopOrigins(),), f"end {what}")),),
+        "This cannot be undone in this run.",
+    )
+
+
+def stop(origins: Sequence[OriginView]) -> Confirmation:
+    """Asks before origins are finished for this run."""
+    names = tuple(view.origin for view in origins if not view.ended)
+    pending = sum(view.pending for view in origins if not view.ended)
+    stay = "stays" if pending == 1 else "stay"
+    ended = _ended(origins)
+    gone = f" {ended} already." if ended else ""
+    return Confirmation(
+        f"Stop {_names(names)}?",
+        f"{plural(pending, 'page')} {stay} pending. The next run starts it again; nothing is deleted.{gone}",
+        (("Stop", Intent((StopOrigins(names),), f"stop {_names(names)}")),),
+        "This cannot be undone in this run.",
+    )
+
+
+def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE, cost: str = "") -> Confirmation:
+    """Asks before the failed pages of origins are put back; offers to top up patience where this run needs it. `cost`
+    says how long that takes."""
+    names = tuple(view.origin for view in origins if view.failed)
+    failed = sum(view.failed for view in origins)
+    retry = RetryPages(origins=names)
+    says = f"retry {plural(failed, 'failed page')} of {_names(names)}"
+    weary = [v for v in origins if v.origin in names and v.patience < v.patience_max]
+    if estimate.retry_start is not RetryStart.this_run:
+        weary = []
+    note = ""
+    if weary:
+        ended = [view.origin for view in weary if gave_up(view)]
+        note = gave_up_words(ended) or "It has lost patience in this run."
+    return Confirmation(
+        f"Retry {plural(failed, 'failed page')}?",
+        f"{_names(names)}: {estimate_words(estimate)} {cost}".rstrip(),
+        _retry_options(retry, says, tuple(view.origin for view in weary), estimate.retry_start),
+        note,
+    )
+
+
+def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE) -> Confirmation:
+    """Asks before the failed pages of a group are put back; `cost` says how long that takes."""
+    key = dict(group.key)
+    exits = (key["exit_code"],) if key.get("exit_code") else ()
+    origins = (key["origin"],) if key.get("origin") else ()
+    what = " of ".join(part for part in (*exits, *map(host_of, origins)))
+    says = f"retry {plural(group.count, 'page')}: {what}"
+    hope = ""
+    if group.recoverable < group.count:
+        some = f"{count(group.recoverable)} of them can recover, the others are final" if group.recoverable else ""
+        hope = f"{some or 'They are final'}: the answer will hardly be another one."
+    return Confirmation(
+        f"Retry {plural(group.count, 'failed page')}?",
+        f"{what}: {estimate_words(estimate)} {cost}".rstrip(),
+        _retry_options(RetryPages(exit_codes=exits, origins=origins), says, estimate.gave_up, estimate.retry_start),
+        " ".join(filter(None, (gave_up_words(estimate.gave_up), hope))),
+    )
+
+
+def retry_named(
+    urls: tuple[str, ...], what: str, whole: int, cost: str, estimate: RetryEstimate = _LIVE, noun: str = "failed page"
+) -> Confirmation:
+    """Asks before pages are put back that are named one by one: these, of the `whole` number of those meant."""
+    says = f"retry {plural(len(urls), 'page')}: {what}"
+    some = f"the first {count(len(urls))} of {count(whole)}" if len(urls) < whole else plural(len(urls), noun)
+    return Confirmation(
+        f"Retry {some}?",
+        f"{what if len(what) <= _NAMED else what[: _NAMED - 1] + '…'}: {estimate_words(estimate)} {cost}".rstrip(),
+        _retry_options(RetryPages(urls=urls), says, estimate.gave_up, estimate.retry_start),
+        gave_up_words(estimate.gave_up),
+    )
+
+
+def retry_urls(
+    urls: tuple[str, ...], retry_start: RetryStart = RetryStart.this_run, origin: OriginView | None = None
+) -> Intent:
+    """Gives URLs their tries back; says what keeps their `origin` from asking them, where it is one."""
+    when = {RetryStart.this_run: "", RetryStart.new_run: " in a new run", RetryStart.next_run: " in the next run"}[
+        retry_start
+    ]
+    what = urls[0] if len(urls) == 1 else plural(len(urls), "URL")
+    held = held_word(origin, retry_start)
+    note = f"it waits, its origin is {held}" if held else ""
+    return Intent((RetryPages(urls=urls),), f"retry {what}{when}", note=note)
+
+
+def _retry_options(
+    retry: RetryPages, says: str, weary: tuple[str, ...], retry_start: RetryStart
+) -> tuple[tuple[str, Intent], ...]:
+    """The retry; before it, where origins need that, the same with new patience: given after the pages were put back,
+    so that these are what it is spent on. Where it starts a run, the pages can
+    also be put back alone."""
+    if retry_start is RetryStart.new_run:
+        aside = Intent((retry,), says, note="put back, no run starts; the next one takes it up", starts=False)
+        return ("Start a run", Intent((retry,), f"{says}, in a new run")), ("Only put back", aside)
+    plain = ("Retry", Intent((retry,), says))
+    if not weary:
+        return (plain,)
+    both = Intent((retry, TopUpPatience(weary)), f"{says}, with full patience")
+    return (("Retry with new patience", both), plain)
+
+
+def top_up(origins: Sequence[OriginView]) -> Intent:
+    """Puts patience back to full where some was lost."""
+    names = tuple(view.origin for view in origins if view.patience < view.patience_max)
+    return Intent((TopUpPatience(names),), f"top up patience of {_names(names)}")
+
+
+def refetch_robots(origins: Sequence[OriginView]) -> Intent | None:
+    """Makes robots.txt due at once; None without an origin."""
+    names = tuple(view.origin for view in origins)
+    return Intent((RefetchRobots(names),), f"fetch robots.txt of {_names(names)} again") if names else None
+
+
+def add_seeds(urls: tuple[str, ...]) -> Intent:
+    """Adds seeds."""
+    return Intent((AddSeeds(urls),), f"add {plural(len(urls), 'seed')}")
+
+
+def slower(origin: OriginView) -> Intent | None:
+    """Raises the operator's own delay to the next step above the present delay; None at the last step."""
+    present = max(origin.delay_ms, origin.operator_delay_ms)
+    step = next((ms for ms in _STEPS_MS if ms > present), None)
+    return None if step is None else _set_delay(origin, step, present)
+
+
+def faster(origin: OriginView) -> Intent | None:
+    """Lowers the operator's own delay by a step, or takes it off at the floor of robots.txt, and where a longer one
+    holds anyway; None without one."""
+    if not origin.operator_delay_ms:
+        return None
+    if origin.operator_delay_ms < origin.delay_ms:
+        return _set_delay(origin, 0, origin.operator_delay_ms)
+    floor = origin.crawl_delay_ms or _STEPS_MS[0]
+    step = max((ms for ms in _STEPS_MS if floor < ms < origin.operator_delay_ms), default=0)
+    return _set_delay(origin, step, origin.operator_delay_ms)
+
+
+def _set_delay(origin: OriginView, to_ms: int, from_ms: int) -> Intent:
+    after = seconds(to_ms) if to_ms else "its own"
+    own = f"its own, {seconds(from_ms)}" if origin.delay_reason in _STEADY else "its own"
+    before = seconds(origin.operator_delay_ms) if origin.operator_delay_ms else own
+    return Intent(
+        (SetDelay(origin.origin, to_ms),),
+        f"delay of {host_of(origin.origin)}: {seconds(from_ms)} → {after}",
+        (SetDelay(origin.origin, origin.operator_delay_ms),),
+        back=f"delay of {host_of(origin.origin)} back to {before}",
+    )
+
+
+def toggle_jobs(jobs: Sequence[JobView]) -> Intent | None:
+    """Pauses those of the jobs that are not paused; if all are, resumes them. Aborted ones are left alone."""
+    return pause_jobs(jobs) or resume_jobs(jobs)
+
+
+def pause_jobs(jobs: Sequence[JobView]) -> Intent | None:
+    """Pauses those of the jobs that are neither paused nor aborted; None when there is none."""
+    running = tuple(job.job for job in jobs if not job.aborted and job.concurrency != 0)
+    if not running:
+        return None
+    return Intent((SteerJobs("pause", running),), f"pause {_jobs(running)}", (SteerJobs("resume", running),))
+
+
+def resume_jobs(jobs: Sequence[JobView]) -> Intent | None:
+    """Takes the pause off those of the jobs that are paused and not aborted; None when there is none."""
+    paused = tuple(job.job for job in jobs if not job.aborted and job.concurrency == 0)
+    if not paused:
+        return None
+    return Intent((SteerJobs("resume", paused),), f"resume {_jobs(paused)}", (SteerJobs("pause", paused),))
+
+
+def set_jobs(jobs: Sequence[JobView], field: str, number: int | None) -> Intent | None:
+    """Sets nice, depth or concurrency of jobs (None: no limit); None when all have it."""
+    changed = [job for job in jobs if _job_value(job, field) != number]
+    if not changed:
+        return None
+    before = _limit_word(_job_value(changed[0], field)) if len(changed) == 1 else "…"
+    return Intent(
+        tuple(_set_job(job.job, field, number) for job in changed),
+        f"{field} of {_jobs(tuple(job.job for job in changed))}: {before} → {_limit_word(number)}",
+        tuple(_set_job(job.job, field, _job_value(job, field)) for job in changed),
+        back=f"{field} of {_jobs(tuple(job.job for job in changed))} back to {_before(changed, field)}",
+    )
+
+
+def shift_niceness(jobs: Sequence[JobView], by: int) -> Intent | None:
+    """Raises (later) or lowers (sooner) the niceness of each job by a number; None without jobs."""
+    if not jobs:
+        return None
+    return Intent(
+        tuple(SetJob(job.job, nice=job.nice + by) for job in jobs),
+        f"nice of {_jobs(tuple(job.job for job in jobs))}: {'+' if by > 0 else '−'}{abs(by)}",
+        tuple(SetJob(job.job, nice=job.nice) for job in jobs),
+        back=f"nice of {_jobs(tuple(job.job for job in jobs))} back to {_before(jobs, 'nice')}",
+    )
+
+
+def _before(jobs: Sequence[JobView], field: str) -> str:
+    """What jobs had, for the words of an undo."""
+    values = {_job_value(job, field) for job in jobs}
+    return _limit_word(values.pop()) if len(values) == 1 else "what they were"
+
+
+def _job_value(job: JobView, field: str) -> int | None:
+    return {"nice": job.nice, "depth": job.depth, "concurrency": job.concurrency}[field]
+
+
+def _set_job(job: str, field: str, number: int | None) -> SetJob:
+    value = -1 if number is None else number
+    match field:
+        case "nice":
+            return SetJob(job, nice=value)
+        case "depth":
+            return SetJob(job, depth=value)
+        case _:
+            return SetJob(job, concurrency=value)
+
+
+def _limit_word(number: int | None) -> str:
+    return "none" if number is None else count(number)
+
+
+def _jobs(names: Sequence[str]) -> str:
+    return f"job {names[0]}" if len(names) == 1 else plural(len(names), "job")
+
+
+def _names(origins: Sequence[str]) -> str:
+    return host_of(origins[0]) if len(origins) == 1 else plural(len(origins), "origin")
+
+
+def _part(origins: Sequence[str], whole: int) -> str:
+    """The origins an action is about, of the number it was asked for."""
+    if len(origins) == whole:
+        return _names(origins)
+    some = f"{count(len(origins))} of {plural(whole, 'origin')}"
+    return f"{some}: {_names(origins)}" if len(origins) == 1 else some
+
+
+def _ended(origins: Sequence[OriginView]) -> str:
+    """Which origins have ended their run, and how; empty where none has."""
+    over = [view for view in origins if view.ended]
+    if not over:
+        return ""
+    words = ends_words((view.finish_reason for view in over), "origin/origins")
+    return f"{host_of(over[0].origin)} {words.partition(' origin ')[2]}" if len(over) == 1 else words
+
+
+def _left_out(origins: Sequence[str], one: str, many: str) -> str:
+    """Why some origins are left out; empty where none is."""
+    return f"{_names(origins)} {one if len(origins) == 1 else many}" if origins else ""

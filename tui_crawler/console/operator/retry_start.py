@@ -1,0 +1,159 @@
+"""When pages are taken up: those that wait, and those that are put back, with what that brings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, assert_never
+
+from tui_crawler.console.operator.engine_host import EnginePhase
+from tui_crawler.console.urls.cells import host_of
+from tui_crawler.domain.recovery import NextTry, next_try_of, next_try_on_list
+from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.text.format import count, plural
+from tui_crawler.text.standing import standing
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.page_view import PageView, TodoView
+    from tui_crawler.domain.view import OriginView, RunView
+
+_WEARY = frozenset({FinishReason.patience, FinishReason.database_error})
+"""Why an origin ended that new patience lets go on."""
+
+
+class RetryStart(Enum):
+    """Who takes up pages that are put back now."""
+
+    this_run = "this_run"  # a run is live
+    new_run = "new_run"  # the hosted run has ended: this starts another one
+    next_run = "next_run"  # nobody crawls
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """When a page is asked for next; `held` says in a word what keeps its origin from asking (empty: nothing does)."""
+
+    when: NextTry
+    held: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryEstimate:
+    """What putting pages back brings with it. `queued` other pages are asked too where that starts a run, or where an
+    origin that gave up gets new patience (`most`: at most so many). `gave_up` are the origins among them that request
+    nothing in this run without it."""
+
+    retry_start: RetryStart = RetryStart.this_run
+    queued: int = 0
+    most: bool = False
+    gave_up: tuple[str, ...] = ()
+
+
+def retry_start_of(phase: EnginePhase, quitting: bool, run: RunView | None) -> RetryStart:
+    """By where the hosted engine stands; where there is none, by whether the run is live."""
+    match phase:
+        case EnginePhase.starting | EnginePhase.running:
+            return RetryStart.next_run if quitting else RetryStart.this_run
+        case EnginePhase.ended:
+            return RetryStart.next_run if quitting else RetryStart.new_run
+        case EnginePhase.failed:
+            return RetryStart.next_run
+        case EnginePhase.absent:
+            return RetryStart.this_run if run is not None and run.live else RetryStart.next_run
+        case _:
+            assert_never(phase)
+
+
+def estimate_of(
+    retry_start: RetryStart, origins: Iterable[OriginView], every: Iterable[OriginView], among: int | None
+) -> RetryEstimate:
+    """What putting back pages of `origins` brings; a new run asks what is queued at `every` one that is not paused, new
+    patience what is queued at those that gave up. `among` of those put back are queued already (None: nobody knows how
+    many)."""
+    match retry_start:
+        case RetryStart.this_run:
+            weary = tuple(view for view in origins if gave_up(view))
+            queued = max(0, sum(view.pending for view in weary if not view.paused) - (among or 0))
+            return RetryEstimate(retry_start, queued, most=True, gave_up=tuple(view.origin for view in weary))
+        case RetryStart.new_run:
+            queued = sum(view.pending for view in every if not view.paused)
+            return RetryEstimate(retry_start, max(0, queued - (among or 0)), most=among is None)
+        case RetryStart.next_run:
+            return RetryEstimate(retry_start)
+        case _:
+            assert_never(retry_start)
+
+
+def gave_up(view: OriginView) -> bool:
+    """Whether the origin requests nothing in this run unless it gets new patience."""
+    return view.ended and view.finish_reason in _WEARY
+
+
+def held_word(view: OriginView | None, retry_start: RetryStart) -> str:
+    """What keeps the pages of an origin from being asked, in a word; empty: nothing does. A new run lets every origin
+    go on that is not paused."""
+    if view is None:
+        return ""
+    if view.paused:
+        return "paused"
+    ended = view.ended and view.finish_reason != FinishReason.exhausted  # an exhausted one goes on
+    return standing(view).word if ended and retry_start is RetryStart.this_run else ""
+
+
+def outlook_of(
+    page: PageView, now: int, origin: OriginView | None, retry_start: RetryStart, run_id: int = 0
+) -> Outlook:
+    """What becomes of a page at `now` (epoch ms), at its `origin` (None: not known); `run_id` is the newest run (0:
+    there is none)."""
+    return _outlook(next_try_of(page, now, run_id, over=retry_start is not RetryStart.this_run), origin, retry_start)
+
+
+def outlook_on_list(item: TodoView, now: int, origin: OriginView | None, retry_start: RetryStart) -> Outlook:
+    """The same for a page of the todo list of `origin`."""
+    return _outlook(
+        next_try_on_list(item.not_before, now, over=retry_start is not RetryStart.this_run), origin, retry_start
+    )
+
+
+def _outlook(when: NextTry, origin: OriginView | None, retry_start: RetryStart) -> Outlook:
+    if when not in {NextTry.now, NextTry.later, NextTry.next_run}:
+        return Outlook(when)
+    return Outlook(when, held_word(origin, RetryStart.next_run if when is NextTry.next_run else retry_start))
+
+
+def estimate_words(estimate: RetryEstimate) -> str:
+    """When the pages are taken up, as sentences that go on after a colon."""
+    match estimate.retry_start:
+        case RetryStart.this_run:
+            if not estimate.gave_up:
+                return "the pages get their tries back and come next in this run."
+            words = "the pages get their tries back; with new patience they come next in this run"
+            if not estimate.queued:
+                return f"{words}."
+            asked = "is" if estimate.queued == 1 else "are"
+            others = f"up to {plural(estimate.queued, 'other page')} still queued there {asked} asked"
+            return f"{words}, and then {others}, as long as it lasts."
+        case RetryStart.new_run:
+            words = "starts a new run; origins that gave up begin again with full patience"
+            if not estimate.queued:
+                return f"{words}. Besides these it asks only for pages whose recrawl is due."
+            most = "up to " if estimate.most else ""
+            asked = "is" if estimate.queued == 1 and not most else "are"
+            others = f"{most}{plural(estimate.queued, 'other page')} still queued {asked} asked too"
+            return f"{words}. {others[0].upper()}{others[1:]}, and those whose recrawl is due."
+        case RetryStart.next_run:
+            return "noted; the next run takes them up."
+        case _:
+            assert_never(estimate.retry_start)
+
+
+def gave_up_words(origins: Collection[str]) -> str:
+    """That these origins gave up; empty without any."""
+    match len(origins):
+        case 0:
+            return ""
+        case 1:
+            return f"{host_of(next(iter(origins)))} gave up: without new patience nothing is requested there."
+        case number:
+            return f"{count(number)} origins gave up: without new patience nothing of theirs is requested."

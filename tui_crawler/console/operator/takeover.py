@@ -1,0 +1,87 @@
+"""Crawling on in this console when nobody is at work for the run it shows: what is in the way, and the start.
+
+Whoever it was that crawled is gone: another process, or the engine of this console, which has failed or was ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.handlers import Handles, handles
+from tui_crawler.console.operator.engine_host import EnginePhase
+from tui_crawler.console.reading.failure_words import failure_words
+
+if TYPE_CHECKING:
+    from tui_crawler.console.appearance import Appearance
+    from tui_crawler.console.operator.engine_host import HostedEngine
+    from tui_crawler.console.ports import EngineHost
+    from tui_crawler.console.reading.snapshot import LiveState
+    from tui_crawler.console.screen.stack import Tells
+
+INTERRUPTED = "interrupted"
+"""The finish reason of a run that was told to end, and that goes on with the next start."""
+ACTION = "run.start"
+
+
+class HostTakeover(Handles):
+    """Makes a console that was attached the host of the crawl."""
+
+    def __init__(
+        self,
+        hosting: HostedEngine,
+        live_state: LiveState,
+        successor: Callable[[], EngineHost | None] | None,
+        keys: Appearance,
+        tell: Tells,
+        read_soon: Callable[[], None],
+    ) -> None:
+        """`successor` makes the engine of this console, None without a configuration for it (raises StorageFailure);
+        None: this console only watches."""
+        self._hosting, self._live_state, self._successor = hosting, live_state, successor
+        self._keys, self._tell, self._read_soon = keys, tell, read_soon
+
+    @property
+    def hindrance(self) -> str:
+        """Why the crawl cannot be started here; empty when it can."""
+        hosting, run = self._hosting, self._live_state.run
+        if self._successor is None:
+            return "this console only watches"
+        if hosting.phase is EnginePhase.ended and hosting.end.reason != INTERRUPTED:
+            return "the run of this console has ended"
+        if hosting.phase not in {EnginePhase.absent, EnginePhase.ended, EnginePhase.failed}:
+            return "this console hosts the crawl already"
+        if hosting.quitting:
+            return "this console is being left"
+        if run is None:
+            return "no run has started yet"
+        return f"{run.owner or 'another process'} crawls" if run.live else ""
+
+    @property
+    def hint(self) -> str:
+        """How to go on here, for the line that says that nobody crawls; empty when it cannot be."""
+        keys = self._keys.own_keys.get(ACTION, "Y")
+        return "" if self.hindrance or not keys else f"{keys.split(',', maxsplit=1)[0]} goes on here"
+
+    @handles("run.start")
+    def start(self) -> None:
+        """Hosts the engine from now on. A run that broke off is carried on as one that was killed: each origin waits
+        its delay first. Whoever was quicker is attached to."""
+        if self.hindrance or self._successor is None:
+            return
+        try:
+            host = self._successor()
+        except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
+            self._tell("engine", f"The crawl cannot be started here: {failure_words(error)}", "error")
+            return
+        if host is None:
+            self._tell("engine", "The database keeps no configuration: start it with `tui-crawler run CONFIG`", "error")
+            return
+        run = self._live_state.run
+        if run is not None and not run.finished_at:
+            words = f"run {run.run_id} goes on here; each origin waits one full delay first"
+        else:
+            words = "a run starts here; each origin waits its delay first"
+        self._hosting.take_over(host)
+        self._tell("engine", words, "accent")
+        self._read_soon()

@@ -1,0 +1,1 @@
+"""One origin: its state, todo list, attempts, robots.txt."""

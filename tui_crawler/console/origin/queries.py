@@ -1,0 +1,112 @@
+"""What the views of an origin read by themselves: contract, robots.txt, top-ups, its attempts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.reading.refresh import RARE_MS, Part
+
+if TYPE_CHECKING:  # robots.txt takes long to load, and nothing needs it before the first paint
+    from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.contract import Contract
+    from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.domain.robots import RobotsRules
+
+_ACTIONS = 200
+_SHOWN = 400  # characters of a line of robots.txt that are held for the eye
+
+
+@dataclass(frozen=True, slots=True)
+class ContractOf(Part):
+    """What the configuration promises an origin."""
+
+    origin: str
+    every_ms = RARE_MS
+
+    def read(self, reports: Reports, now: int) -> Contract:
+        return reports.contract(self.origin)
+
+
+@dataclass(frozen=True, slots=True)
+class TopUp:
+    """Patience that an operator gave back: when (epoch ms), who, and from and to how much."""
+
+    at: int
+    who: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopUpsOf(Part):
+    """The top-ups of an origin that are among the newest actions of the operator journal."""
+
+    origin: str
+
+    def read(self, reports: Reports, now: int) -> tuple[TopUp, ...]:
+        """Newest first. Raises StorageFailure."""
+        found = (top_up_of(action, self.origin) for action in reports.actions(_ACTIONS))
+        return tuple(one for one in found if one is not None)
+
+
+def top_up_of(action: ActionView, origin: str) -> TopUp | None:
+    """The top-up of this origin that an action was; None when it was none."""
+    if action.action != "top_up" or not action.applied or action.error:
+        return None
+    before, after = _number(action.before, origin), _number(action.after, origin)
+    return None if before is None or after is None else TopUp(action.at, action.who, before, after)
+
+
+def _number(text: str, origin: str) -> int | None:
+    try:
+        values = json.loads(text)
+    except ValueError:
+        return None
+    value = values.get(origin) if isinstance(values, dict) else None
+    return value if isinstance(value, int) else None
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsSheet:
+    """robots.txt as it is shown. `lines` are decoded and cut for the eye (raw text), the first is number 1;
+    `in_force` are the line numbers of the group that holds for `token`; `size` is in bytes."""
+
+    lines: tuple[str, ...]
+    size: int
+    token: str
+    rules: RobotsRules
+    in_force: frozenset[int] = field(repr=False)
+    max_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsFile(Part):
+    """The stored robots.txt of an origin; `fetched_at` says which, so that another one is read at once."""
+
+    origin: str
+    fetched_at: int
+    every_ms = 60_000
+
+    def read(self, reports: Reports, now: int) -> RobotsSheet | None:
+        """Reads and judges it; None when none was ever fetched. Raises StorageFailure."""
+        body = reports.robots_text(self.origin)
+        return None if body is None else robots_sheet(body, reports.contract(self.origin))
+
+
+def robots_sheet(body: bytes, contract: Contract) -> RobotsSheet:
+    """A robots.txt as it holds for the user agent of a contract. Any bytes will do."""
+    from tui_crawler.domain.robots import parse_robots, product_token  # noqa: PLC0415  not before the first paint
+    from tui_crawler.domain.robots_text import cut, directives, in_force, raw_lines  # noqa: PLC0415
+
+    token = product_token(contract.user_agent)
+    kept = cut(body, contract.robots_max_bytes)
+    return RobotsSheet(
+        tuple(line[: 4 * _SHOWN].decode("utf-8", "replace")[:_SHOWN] for line in raw_lines(body)),
+        len(body),
+        token,
+        parse_robots(body, token, contract.robots_max_bytes),
+        in_force(directives(kept), token).line_numbers,
+        contract.robots_max_bytes,
+    )

@@ -1,0 +1,470 @@
+"""One origin, whole: its state with the history behind it, its todo list, and how its attempts ended; what it does at
+this moment, what it can rely on (the contract), and its robots.txt. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.logs.attempts import exit_cell
+from tui_crawler.console.overview.rows import patience_parts
+from tui_crawler.console.overview.summary import eta_line, rate_line, robots_line
+from tui_crawler.console.overview.trap_lines import trap_lines
+from tui_crawler.console.panes.line import LABEL, Hanging, Line, Prose, fact, heading
+from tui_crawler.console.table.cells import Cell, Row, Styled
+from tui_crawler.console.table.columns import Column
+from tui_crawler.console.urls.cells import host_of, path_of
+from tui_crawler.console.urls.rows import due_cell
+from tui_crawler.domain.contract import Contract, contact_of, least_delay
+from tui_crawler.domain.idle_reason import delay_words, idle_reason
+from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.status import DelayReason, OriginPhase, RobotsStatus
+from tui_crawler.domain.status_words import unavailable_words, unreachable_words
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.text.format import ago, clock, count, due, plural, seconds, size
+from tui_crawler.text.glyphs import CURSOR
+from tui_crawler.text.standing import standing
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.keys import KeyNames
+    from tui_crawler.console.operator.retry_start import Outlook
+    from tui_crawler.console.origin.queries import RobotsSheet, TopUp
+    from tui_crawler.domain.contract import Contract
+    from tui_crawler.domain.page_view import OriginHistory, RefusedView, TodoView
+    from tui_crawler.domain.robots import RobotsDecision
+    from tui_crawler.domain.trap import TrapSuspicion
+    from tui_crawler.domain.view import AttemptView, OriginView, RunView
+
+
+_EVENTS_SHOWN = 5
+_DELAYS_SHOWN = 7
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Patience that went or came at a moment."""
+
+    at: int
+    before: int
+    after: int
+    cause: Styled
+
+
+def patience_past(lost: Sequence[AttemptView], given: Sequence[TopUp], run: RunView | None, zone: tzinfo) -> list[Line]:
+    """What patience went through in the newest run: each change, the newest first."""
+    since = run.started_at if run is not None else 0
+    changes = [
+        _Change(one.ended_at, one.patience_before, one.patience_after, exit_cell(one.exit_code, glyph=False))
+        for one in lost
+        if run is None or one.run_id == run.run_id
+    ]
+    changes += [
+        _Change(one.at, one.before, one.after, Styled(f"topped up by {one.who}", "accent"))
+        for one in given
+        if one.at >= since
+    ]
+    changes.sort(key=lambda change: change.at)
+    lines: list[Line] = [
+        fact("", Styled(f"{clock(one.at, zone)} {one.before}→{one.after} ", "muted"), one.cause)
+        for one in reversed(changes[-_EVENTS_SHOWN:])
+    ]
+    if len(changes) > _EVENTS_SHOWN:
+        lines.append(fact("", Styled(f"and {len(changes) - _EVENTS_SHOWN} before", "faint")))
+    return lines
+
+
+def delay_source(view: OriginView) -> str:
+    """What decided the present delay, in words; empty before the first request."""
+    match view.delay_reason:
+        case "" | DelayReason.none:
+            return ""
+        case DelayReason.default:
+            return "configured"
+        case DelayReason.floor:
+            return "floor"
+        case DelayReason.response_time:
+            return "adaptive: slow answers"
+        case other:
+            return delay_words(other)
+
+
+def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | None) -> list[Line]:
+    """How the delay went from one to the next in the newest run, oldest first, with what decided it; at the end what
+    the operator has made of it since the last request. Nothing where it was the present one all the time."""
+    own = [one for one in delays if run is None or one.run_id == run.run_id][:_DELAYS_SHOWN][::-1]
+    steps, values = [], [seconds(view.delay_ms)]
+    for reason, group in groupby(own, key=lambda one: one.delay_reason):
+        of_reason = [value for value, _ in groupby(seconds(one.delay_ms_after) for one in group)]
+        values += of_reason
+        steps.append(f"{' → '.join(of_reason)} ({delay_words(reason) or 'configured'})")
+    if len(set(values)) == 1:
+        return []
+    if view.delay_ms and seconds(view.delay_ms) != values[-1]:
+        steps.append(f"{seconds(view.delay_ms)} ({delay_words(view.delay_reason) or 'configured'})")
+    return [Prose(" " * LABEL + " → ".join(steps), "muted", LABEL, 3)]
+
+
+TODO_COLUMNS: tuple[Column, ...] = (
+    Column("number", "#", 3, 2, "right"),
+    Column("url", "URL", None, 0, min_width=18, kind="place"),
+    Column("depth", "DEPTH", 5, 3, "right"),
+    Column("nice", "NICE", 4, 8, "right"),
+    Column("due", "DUE", 8, 4, "right"),
+    Column("from", "FROM", 20, 1, min_width=12, kind="place"),
+    Column("title", "TITLE", None, 7, min_width=20),
+)
+EXIT_COLUMNS: tuple[Column, ...] = (
+    Column("exit", "EXIT", 15, 0, min_width=14, kind="word"),
+    Column("run", "RUN", 7, 0, "right", min_width=4),
+    Column("recent", "5 MIN", 5, 0, "right"),
+    Column("bar", "", None, 2, min_width=8, kind="name"),
+)
+_REFUSED_SHOWN = 8
+_TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them; nothing is refused by itself"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is known of an origin beside its row: its history, who topped its patience up, and what it may rely on."""
+
+    history: OriginHistory
+    given: tuple[TopUp, ...] = ()
+    run: RunView | None = None
+    contract: Contract | None = None
+    suspicion: TrapSuspicion | None = None
+
+
+def state_lines(
+    view: OriginView, past: Past, now: int, zone: tzinfo, line: Sequence[float | None], keys: KeyNames
+) -> list[Line]:
+    """The state of an origin at `now` (epoch ms), newest changes first; `line` is its recent rate."""
+    history = past.history
+    lines: list[Line] = [
+        fact("patience", *patience_parts(view)),
+        *patience_past(history.patience, past.given, past.run, zone),
+        fact("delay", seconds(view.delay_ms), Styled(f" {delay_source(view)}", "muted"), *_own_delay(view)),
+        *delay_past(view, history.delays, past.run),
+        fact("", Styled(f"{_floor_words(view, past.contract)}politeness {view.politeness}", "muted")),
+        *([] if view.in_flight_url else [clock_line(view, now, past.contract)]),
+        robots_line(view, now),
+        rate_line(line),
+        eta_line(view, now),
+        *([Prose(view.warning, "warning", most=4)] if view.warning else []),
+        *trap_lines(past.suspicion, hint=keys.said(_TRAP_HINT)),
+        "",
+        fact("todo", count(view.todo)),
+        fact("pending", count(view.pending)),
+        fact("done", count(view.done), Styled(f"  {size(view.bytes)}  +{count(view.discovered)} found", "muted")),
+        fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
+        fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
+        fact("requests", count(view.requests), Styled(" in all runs", "muted")),
+    ]
+    if view.worker:
+        lines.append(fact("worker", view.worker))
+    if history.refused:
+        lines += ["", heading("Links refused"), *map(_refused_line, history.refused[:_REFUSED_SHOWN])]
+    if past.contract is not None:
+        lines += ["", *contract_lines(past.contract, view, now, zone, keys)]
+    return lines
+
+
+def _own_delay(view: OriginView) -> tuple[Styled, ...]:
+    """The operator's own minimum, where another one decides."""
+    if not view.operator_delay_ms or view.delay_reason == DelayReason.operator:
+        return ()
+    return (Styled(f"  yours {seconds(view.operator_delay_ms)}", "accent"),)
+
+
+def _floor_words(view: OriginView, contract: Contract | None) -> str:
+    """What the delay never falls below, once the configuration was read."""
+    return "" if contract is None else f"floor {seconds(least_delay(contract, view).ms)}  "
+
+
+def unknown_lines(origin: str) -> list[Line]:
+    """What stands there when there is no such origin."""
+    return [Prose(f"{origin} is not an origin of this crawl.", "muted")]
+
+
+def _refused_line(refused: RefusedView) -> Line:
+    reason = refused.reason.replace("_", " ")
+    number = Styled(count(refused.count).rjust(LABEL - 2) + "  ")
+    return (number, Styled(reason), Styled(f"  {refused.sample_url}", "faint"))
+
+
+def todo_row(number: int, item: TodoView, origin: str, now: int, outlook: Outlook) -> Row:
+    """A page of the todo list as a row at `now` (epoch ms); its key is the URL."""
+    if item.attempts:
+        source = Styled(f"↻ try {item.attempts + 1}", "warning")
+    elif item.seed:
+        source = Styled("◆ seed", "accent")
+    else:
+        source = Styled(path_of(item.found_on, origin) if item.found_on else "link", "muted")
+    return Row(
+        item.url,
+        (
+            Styled(str(number), "faint"),
+            path_of(item.url, origin),
+            str(item.depth),
+            Styled(str(item.nice), "" if item.nice else "faint"),
+            due_cell(outlook, item.not_before - now),
+            source,
+            Styled(item.title, "muted"),
+        ),
+    )
+
+
+_KEYS = {"origin": "this origin", "host": "this host", "registrable_domain": "this domain", "ip": "this address"}
+
+
+def contract_lines(contract: Contract, view: OriginView, now: int, zone: tzinfo, keys: KeyNames) -> list[Line]:
+    """The contract with one origin at `now` (epoch ms)."""
+    contact = contact_of(contract.user_agent)
+    nobody = "none: name a page or an address in user_agent, so that people can complain"
+    return [
+        heading("Promises to this origin"),
+        _term("asks as", contract.user_agent or "-", "strong"),
+        _term("contact", contact or nobody, "" if contact else "warning"),
+        _term("at once", f"1 request to {_KEYS.get(contract.politeness_key, contract.politeness_key)}"),
+        _term("waits", f"at least {_least_words(contract, view)} after each answer"),
+        *([] if _is_read(view) else [_term("robots", _robots_words(view, now, zone))]),
+        _term("you", _operator_words(contract, view, keys)),
+    ]
+
+
+def _term(label: str, text: str, role: str = "", most: int = 3) -> Line:
+    return Hanging(Styled(label.ljust(LABEL), "muted"), LABEL, text, role, most)
+
+
+def _least_words(contract: Contract, view: OriginView) -> str:
+    least = least_delay(contract, view)
+    match least.source:
+        case "robots":
+            asked = view.crawl_delay_ms or 0
+            cut = f", which asks for {seconds(asked)}" if asked > least.ms else ""
+            source = f"Crawl-delay of robots.txt{cut}"
+        case "floor":
+            source = "delay.floor"
+        case _:
+            source = contract.delay_from
+    return f"{seconds(least.ms)} ({source})"
+
+
+def _is_read(view: OriginView) -> bool:
+    """Whether robots.txt was read: what stands beside the card tells since when and until when."""
+    return view.robots_status == RobotsStatus.parsed and view.robots_fetched_at > 0
+
+
+def _robots_words(view: OriginView, now: int, zone: tzinfo) -> str:
+    if view.robots_status == RobotsStatus.unreachable:
+        return "unreachable; nothing else is asked for before"
+    if not view.robots_fetched_at:
+        return "not fetched yet; nothing else is asked for before"
+    if view.robots_status == RobotsStatus.unavailable and view.robots_http_status is None:
+        return "not answered: there are no rules to obey"
+    since = f"as of {clock(view.robots_fetched_at, zone)}"
+    if view.robots_expires_at <= now:
+        return f"{since}, due again now"
+    return f"{since}, asked for again at {clock(view.robots_expires_at, zone)}"
+
+
+def _operator_words(contract: Contract, view: OriginView, keys: KeyNames) -> str:
+    least = least_delay(contract, view)
+    asked = "" if view.crawl_delay_ms is None else f"robots.txt {seconds(view.crawl_delay_ms)}, "
+    own = f" (now {seconds(view.operator_delay_ms)})" if view.operator_delay_ms else ""
+    numbers = f"{asked}configured {seconds(contract.delay.default_ms)}, floor {seconds(contract.delay.floor_ms)}"
+    return f"{keys('delay.up')}: slower{own}; never faster than {seconds(least.ms)}: {numbers}"
+
+
+CLOCK_MS = 10_000
+"""Below this a wait is shown in tenths of a second."""
+
+_BAR = 12
+_FILLED, _EMPTY = "▓", "░"
+
+
+def turn_of(view: OriginView, now: int) -> str:
+    """The turn an origin is in, or that comes next (CRAWL.md section 4): robots, fill, crawl; empty when it is over."""
+    if view.state in {OriginPhase.finished, OriginPhase.resting}:
+        return ""
+    if view.in_flight_url:
+        return "robots" if view.in_flight_url == f"{view.origin}/robots.txt" else "crawl"
+    if view.robots_expires_at <= now:
+        return "robots"
+    return "crawl" if view.todo else "fill"
+
+
+def head_line(
+    view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, contract: Contract | None
+) -> Cell:
+    """The first line of an origin: its name, state, turn, and what is in flight, or why nothing is."""
+    mark = standing(view)
+    parts = [Styled(f"{host_of(view.origin)}  ", "strong bold"), Styled(mark.label, f"{mark.role} bold")]
+    idle = idle_reason(view, now, run, zone=zone, you=you)
+    turn = turn_of(view, now)
+    if not idle:
+        parts += [Styled(f"  turn: {turn}  ", "muted"), Styled("▶ ", "active")]
+        parts += [Styled(path_of(view.in_flight_url, view.origin), "strong")]
+        return (*parts, Styled(f"  {flight_words(view, now, contract)}", "muted"))
+    resting = f"  turn: rest, then {turn}  " if turn else "  "
+    return (*parts, Styled(resting, "muted"), Styled(idle))
+
+
+def flight_words(view: OriginView, now: int, contract: Contract | None) -> str:
+    """How long the request in flight takes already, of how long it may: `6.1s of 60.0s`; empty when not known."""
+    if not view.in_flight_since:
+        return ""
+    words = seconds(max(0, now - view.in_flight_since))
+    return f"{words} of {seconds(contract.total_timeout_ms)}" if contract is not None else words
+
+
+def clock_line(view: OriginView, now: int, contract: Contract | None) -> Cell:
+    """The politeness clock: the wait for the next request as a bar that fills, or the request in flight."""
+    if view.in_flight_url:
+        gone, whole = now - view.in_flight_since, contract.total_timeout_ms if contract is not None else 0
+        if not view.in_flight_since or not whole:
+            return fact("next", Styled("after the one in flight", "muted"))
+        return fact("now", Styled(seconds(max(0, gone)).ljust(6), "active"), *gauge(gone, whole))
+    if view.paused or view.asleep_until == HELD:
+        return fact("next", Styled("paused", "paused"))
+    if view.ended:
+        return fact("next", Styled("none in this run", "faint"))
+    if view.state == OriginPhase.resting:
+        return fact("next", Styled("no engine is at work", "muted"))
+    if view.asleep_until > max(now, view.next_request_at):
+        return fact("next", Styled(due(view.asleep_until - now), "waiting"), Styled(" nothing is due before", "muted"))
+    wait = view.next_request_at - now
+    if wait <= 0:
+        return fact("next", Styled("as soon as its turn comes", "waiting"))
+    shown = seconds(wait) if wait < CLOCK_MS else due(wait).lstrip("+")
+    whole = max(view.delay_ms, wait)
+    return fact("next", Styled(shown.ljust(6), "waiting"), *gauge(whole - wait, whole))
+
+
+def gauge(gone: int, whole: int) -> tuple[Styled, Styled]:
+    """A bar that is filled by how much of `whole` is gone."""
+    filled = min(max(gone * _BAR // max(1, whole), 0), _BAR)
+    return Styled(_FILLED * filled, "active"), Styled(_EMPTY * (_BAR - filled), "faint")
+
+
+IN_FORCE = "●"
+_SITEMAPS = 5
+
+
+def decide(sheet: RobotsSheet, url: str) -> RobotsDecision | None:
+    """What the rules in force say of a URL; None when it is none."""
+    parsed = normalise(url)
+    return sheet.rules.allows(parsed) if isinstance(parsed, CrawlUrl) else None
+
+
+def wanted_url(origin: str, text: str) -> str:
+    """A URL of the origin as it was typed: whole, or its path alone; empty for what is none or of another origin."""
+    parsed = normalise(text if "://" in text else f"{origin}/{text.lstrip('/')}")
+    return "" if isinstance(parsed, InvalidUrl) or parsed.origin != origin else parsed.href
+
+
+def text_line(sheet: RobotsSheet, number: int, decided: int | None, *, obeyed: bool = True) -> Line:
+    """A line of the file by its number (the first is 1): where it stands, whether it is in force, what it says.
+
+    `obeyed` False: the file is not in force.
+    """
+    text = sheet.lines[number - 1]
+    digits = Styled(str(number).rjust(len(str(len(sheet.lines)))), "faint")
+    if number == decided:
+        return (digits, Styled(f" {CURSOR}{IN_FORCE} ", "accent bold"), Styled(text, "strong reverse"))
+    if obeyed and number in sheet.in_force:
+        return (digits, Styled(f"  {IN_FORCE} ", "ok"), Styled(text, "strong"))
+    return (digits, "    ", Styled(text, "faint" if text.lstrip().startswith("#") else "muted"))
+
+
+def robots_lines(
+    view: OriginView,
+    sheet: RobotsSheet | None,
+    url: str,
+    decision: RobotsDecision | None,
+    now: int,
+    zone: tzinfo,
+    keys: KeyNames,
+) -> list[Line]:
+    """What is known of robots.txt of an origin at `now` (epoch ms), and what it says of a URL (empty: of none)."""
+    lines: list[Line] = [Styled(f"{keys('robots.test')} tries a URL or a path on it", "muted")]
+    if url:
+        lines = _verdict_lines(view, url, decision, known=sheet is not None)
+    lines += ["", _status_line(view)]
+    if view.robots_fetched_at and not _unanswered(view):
+        moment = Styled(f"  {clock(view.robots_fetched_at, zone)}", "muted")
+        lines.append(fact("fetched", ago(now - view.robots_fetched_at), moment))
+    lines.append(fact("again", *_again(view, now, zone)))
+    if sheet is not None and (sheet.size or view.robots_status == RobotsStatus.parsed):
+        lines += _file_lines(view, sheet)
+    return lines
+
+
+def _status_line(view: OriginView) -> Line:
+    status = f"  HTTP {view.robots_http_status}" if view.robots_http_status is not None else ""
+    match view.robots_status:
+        case RobotsStatus.parsed:
+            return fact("state", Styled("✓ in force", "ok"), Styled(status, "muted"))
+        case RobotsStatus.unavailable if _unanswered(view):
+            return _term("state", f"⚠ {unavailable_words(None)}", "warning", 6)
+        case RobotsStatus.unavailable:
+            return _term("state", f"○ {unavailable_words(view.robots_http_status)}", "muted", 6)
+        case RobotsStatus.unreachable:
+            words = unreachable_words(view.robots_http_status, view.robots_message)
+            return _term("state", f"⚠ {words}: nothing is crawled", "warning", 6)
+        case _:
+            return fact("state", Styled("○ not fetched yet", "muted"))
+
+
+def _unanswered(view: OriginView) -> bool:
+    """Whether no server said that there is none: its address, or that of a redirect, is refused."""
+    return view.robots_status == RobotsStatus.unavailable and view.robots_http_status is None
+
+
+def _again(view: OriginView, now: int, zone: tzinfo) -> tuple[str | Styled, ...]:
+    left = view.robots_expires_at - now
+    if view.ended:
+        return (Styled("not in this run" if left > 0 else "in the next run", "muted"),)
+    if left <= 0:
+        return (Styled("due now, after the delay", "waiting"),)
+    return (f"in {due(left).lstrip('+')}", Styled(f"  {clock(view.robots_expires_at, zone)}", "muted"))
+
+
+def _file_lines(view: OriginView, sheet: RobotsSheet) -> list[Line]:
+    lines: list[Line] = [
+        fact("size", f"{count(sheet.size)} B", Styled(f"  {plural(len(sheet.lines), 'line')}", "muted"))
+    ]
+    if view.robots_status != RobotsStatus.parsed:
+        return lines
+    rules = sheet.rules
+    group = rules.group or "none names us, none is for all"
+    lines.append(fact("group", Styled(group, "strong")))
+    if sheet.token.lower() != group.lower():
+        lines.append(fact("we are", Styled(sheet.token, "muted")))
+    said = f"{plural(rules.rule_count, 'rule')} in force" if rules.rule_count else "none: everything is allowed"
+    lines.append(fact("rules", Styled(f"{IN_FORCE} ", "ok"), said))
+    if rules.crawl_delay_ms is not None:
+        lines.append(fact("asks for", f"{seconds(rules.crawl_delay_ms)} between requests"))
+    if rules.truncated:
+        lines.append(fact("cut", Styled(f"after {count(sheet.max_bytes)} B; the rest is not read", "warning")))
+    if rules.widened:
+        lines.append(fact("stricter", Styled(f"{plural(rules.widened, 'rule')} with too many *", "warning")))
+    lines += [fact("sitemap" if not place else "", one) for place, one in enumerate(rules.sitemaps[:_SITEMAPS])]
+    if len(rules.sitemaps) > _SITEMAPS:
+        lines.append(fact("", Styled(f"and {len(rules.sitemaps) - _SITEMAPS} more", "muted")))
+    return lines
+
+
+def _verdict_lines(view: OriginView, url: str, decision: RobotsDecision | None, *, known: bool) -> list[Line]:
+    path: Line = Styled(path_of(url, view.origin), "strong")
+    if view.robots_status == RobotsStatus.unavailable and not _unanswered(view):
+        return [path, Styled("✓ allowed: there is no robots.txt", "ok")]
+    if not known or decision is None or view.robots_status != RobotsStatus.parsed:
+        return [path, Styled("○ not known: there are no rules", "muted")]
+    mark, role = ("✓ allowed", "ok") if decision.allowed else ("⊘ refused", "blocked")
+    if decision.line_number is None:
+        return [path, Styled(f"{mark}: no line is about it", role)]
+    return [path, Styled(f"{mark} by line {decision.line_number}", role), Styled(f"  {decision.line}", "muted")]

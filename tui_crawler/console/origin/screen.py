@@ -1,0 +1,539 @@
+"""One origin: what it does and why, its todo list in the order of its turns, and every attempt as it comes in; and its
+robots.txt: the text with the group in force, the line that decides on a URL, and the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.widget import Widget
+from textual.widgets import Input
+
+from tui_crawler.console.actions import BY_ID, Situation, Where
+from tui_crawler.console.handlers import handles, handles_typed
+from tui_crawler.console.keys import keys_of, only_at
+from tui_crawler.console.logs.attempts import LOG_COLUMNS, log_row, meaning
+from tui_crawler.console.logs.rows import url_of
+from tui_crawler.console.origin.queries import ContractOf, RobotsFile, RobotsSheet, TopUp, TopUpsOf
+from tui_crawler.console.origin.rows import (
+    EXIT_COLUMNS,
+    TODO_COLUMNS,
+    Past,
+    clock_line,
+    contract_lines,
+    decide,
+    head_line,
+    robots_lines,
+    state_lines,
+    text_line,
+    todo_row,
+    unknown_lines,
+    wanted_url,
+)
+from tui_crawler.console.overview.events import go_to_problem
+from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.panes.lines import Lines, LongLines, lay_out_line
+from tui_crawler.console.panes.tabs import Tab, TabBar
+from tui_crawler.console.reading.refresh import WINDOW, OriginDetail, Snapshot, Wants
+from tui_crawler.console.reading.window import LogListWindow
+from tui_crawler.console.screen.base import ConsoleScreen, title
+from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.stats.rows import exit_rows
+from tui_crawler.console.table.cells import Piece, Styled
+from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.table.window_list import LogList
+from tui_crawler.console.urls.cells import host_of
+from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.exit_code import Severity
+from tui_crawler.domain.status import RobotsStatus
+from tui_crawler.domain.status_words import unavailable_words, unreachable_words
+from tui_crawler.domain.trap import suspect
+from tui_crawler.domain.view import AttemptView
+from tui_crawler.text.format import READING, count
+
+if TYPE_CHECKING:
+    from tui_crawler.console.logs.rows import LogLine
+    from tui_crawler.domain.page_view import TodoView
+    from tui_crawler.domain.robots import RobotsDecision
+    from tui_crawler.domain.view import OriginView
+
+
+RATE_WIDTH = 20
+EXITS_SHOWN = 8
+FRAME = 3
+"""Lines of a table pane that are not rows: its border and its header."""
+TABS: Mapping[str, str] = {"state": "State", "attempts": "Attempts", "todo": "Todo", "exits": "Exit codes"}
+"""The panes, in the order of the line of tabs that stands where there is one column only."""
+
+
+class OriginScreen(RowsScreen):
+    """Everything about one origin."""
+
+    WHERE = Where.origin
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.origin)]
+    AUTO_FOCUS = "#attempts"
+
+    def __init__(self, origin: str) -> None:
+        """`origin` is raw text as stored."""
+        super().__init__()
+        self._origin = origin
+        self._detail: OriginDetail | None = None
+        self._held: OriginDetail | None = None
+        self._contract: Contract | None = None
+        self._given: tuple[TopUp, ...] = ()
+        self._newest: tuple[AttemptView, ...] = ()
+        self._tab = next(iter(TABS))
+
+    def body(self) -> Iterable[Widget]:
+        """State and exit codes at the left, todo list above the attempts; or one of them below a line of tabs."""
+        self._why = Lines(id="why-here")
+        self._tabs = TabBar(id="origin-tabs")
+        self._state = Lines(id="state", classes="pane")
+        self._todo = CrawlTable(TODO_COLUMNS, placeholder="the todo list is empty", id="todo", classes="pane")
+        self._exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="exits", classes="pane")
+        self._attempts = CrawlTable(LOG_COLUMNS, placeholder="no attempts yet", id="attempts", classes="pane")
+        keyset = LogListWindow(self._origin, attempts_only=True)
+        self._list = LogList(self._attempts, keyset, self._attempt_row, newest_on_top=True)
+        left = Vertical(self._state, self._exits, id="origin-left")
+        right = Vertical(self._todo, self._attempts, id="origin-right")
+        panes = Horizontal(left, right, id="origin-panes")
+        self._body = Vertical(self._why, self._tabs, panes, id="body", classes=f"tab-{self._tab}")
+        yield self._body
+
+    def on_mount(self) -> None:
+        """Names the panes, and shows what the overview knows already."""
+        title(self._state, "State")
+        title(self._exits, "Exit codes")
+        self._show_titles()
+        self._show_state()
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        own = ContractOf(self._origin), TopUpsOf(self._origin)
+        return Wants(origin=self._origin, parts=(*own, *self._list.parts(frozen=self.frozen)))
+
+    def take(self, shot: Snapshot) -> None:
+        contract, given = shot.parts.get(ContractOf(self._origin)), shot.parts.get(TopUpsOf(self._origin))
+        if isinstance(contract, Contract):
+            self._contract = contract
+        if isinstance(given, tuple) and not self.frozen:
+            self._given = given
+        self._take_attempts(shot)
+        if shot.origin is None or shot.origin is self._detail:
+            return
+        if self.frozen:
+            self.missed += 1
+            self._held = shot.origin
+            self._show_titles()
+            return
+        self._show(shot.origin)
+
+    def _take_attempts(self, shot: Snapshot) -> None:
+        reads_on, keyset = self._list.reads_on, self._list.keyset
+        changed = self._list.take(shot.parts)
+        if self._list.fell_behind:
+            self._look(keyset.anew(keyset.level))
+        if changed and keyset.at_last and not keyset.problems_only:
+            newest = [line.source for line in reversed(keyset.rows[-WINDOW:])]
+            self._newest = tuple(one for one in newest if isinstance(one, AttemptView))
+        if reads_on:
+            self.console.read_soon()
+        self._show_titles()
+
+    def thaw(self) -> None:
+        if self._held is not None:
+            self._show(self._held)
+        self._show_titles()
+        self.console.read_soon()
+
+    def tick(self) -> None:
+        """Clocks; and whether the attempts follow, which the wheel changes."""
+        if not self.frozen:
+            self._show_state()
+            self._show_outlooks()
+        self._list.seen()
+        self._show_titles()
+
+    def fit(self, size: Size) -> None:
+        super().fit(size)
+        self._show_tabs()
+
+    def focus_main(self) -> None:
+        """The attempts; where there is one column, the pane that is shown."""
+        self.set_focus(self.query_one(f"#{self._tab}" if self.has_class("-narrow") else "#attempts"))
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The pane that has the focus is the one that is shown where there is one column."""
+        if event.widget.id in TABS and event.widget is self.focused:
+            self._open_tab(str(event.widget.id))
+
+    def _open_tab(self, name: str) -> None:
+        """Shows a pane in place of the others, where there is one column."""
+        self._body.remove_class(*(f"tab-{tab}" for tab in TABS))
+        self._body.add_class(f"tab-{name}")
+        self._tab = name
+        self._show_tabs()
+
+    @handles("origin.tab_state", "state")
+    @handles("origin.tab_attempts", "attempts")
+    @handles("origin.tab_todo", "todo")
+    @handles("origin.tab_exits", "exits")
+    def _go_to_tab(self, name: str) -> None:
+        self._open_tab(name)
+        self.set_focus(self.query_one(f"#{name}"))
+        self.tell_footer()
+
+    def _show_tabs(self) -> None:
+        view, detail = self._view(), self._detail
+        notes = {"todo": count(view.todo) if view is not None else ""}
+        if detail is not None:
+            notes["exits"] = str(len(detail.exits))
+        tabs = []
+        for name, words in TABS.items():
+            action = BY_ID[f"origin.tab_{name}"]
+            key = next(iter(keys_of(action.id, action.keys, self.console.appearance.own_keys)), "")
+            tabs.append(Tab(action.id, key, words, notes.get(name, "")))
+        self._tabs.tell(tabs, f"origin.tab_{self._tab}")
+
+    def _show(self, detail: OriginDetail) -> None:
+        before, self._detail, self._held = self._detail, detail, None
+        if before is None or detail.todo is not before.todo:
+            self._todo.set_rows([self._todo_row(*numbered) for numbered in enumerate(detail.todo, 1)])
+        if before is None or detail.exits is not before.exits:
+            self._exits.set_rows(exit_rows(detail.exits, short=6))
+            self._exits.styles.height = min(max(len(detail.exits), 1), EXITS_SHOWN) + FRAME
+        self._show_state()
+        self._show_titles()
+
+    def _attempt_row(self, line: LogLine) -> Row:
+        return log_row(cast("AttemptView", line.source), self.console.clock.zone)
+
+    def _todo_row(self, number: int, item: TodoView) -> Row:
+        outlook = self.console.command_queue.outlook_on_list(item, self._view())
+        return todo_row(number, item, self._origin, self.console.clock.wall_ms(), outlook)
+
+    def _show_outlooks(self) -> None:
+        """When the pages of the todo list are asked for, of the rows in view: by time, and as the run goes."""
+        seen = frozenset(self._todo.visible_keys)
+        for number, item in enumerate(self._detail.todo if self._detail is not None else (), 1):
+            if item.url in seen:
+                self._todo.update_row(self._todo_row(number, item))
+
+    def _show_state(self) -> None:
+        console = self.console
+        view = self._view()
+        if view is None:
+            self._state.show(unknown_lines(self._origin) if self._detail is not None else [])
+            return
+        now, zone = console.clock.wall_ms(), console.clock.zone
+        meter = console.live_state.meters.get(view.origin)
+        line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
+        run = console.live_state.run
+        self._why.show([head_line(view, now, run, zone, console.who, self._contract)])
+        if self._detail is not None:
+            suspicion = suspect(self._origin, self._detail.history.refused, self._newest)
+            past = Past(self._detail.history, self._given, run, self._contract, suspicion)
+            self._state.show(state_lines(view, past, now, zone, line, self.key_names))
+
+    def _show_titles(self) -> None:
+        self._show_tabs()
+        view = self._view()
+        shown = len(self._todo.held_rows())
+        todo = "Todo"
+        if view is not None and view.todo:
+            todo += f" · {count(view.todo)}" if shown >= view.todo else f" · first {shown} of {count(view.todo)}"
+        title(self._todo, todo)
+        keyset, parts = self._list.keyset, ["Attempts"]
+        if keyset.problems_only:
+            parts.append("problems only")
+        if keyset.news and not self._list.following:
+            parts.append(f"{count(keyset.news)} new")
+        if self._list.in_part:
+            parts.append(f"only the {count(len(self._attempts.held_rows()))} rows held")
+        title(self._attempts, " · ".join(parts), f"‖ frozen · {self.missed} changes" if self.frozen else "")
+
+    def _view(self) -> OriginView | None:
+        read = self._detail.view if self._detail is not None else None
+        return read or self.console.live_state.origins.get(self._origin)
+
+    # what is selected
+
+    def situation(self) -> Situation:
+        """This origin, and the URL under the cursor."""
+        view = self._view()
+        url = self._url()
+        return Situation(
+            Where.origin,
+            origins=(view,) if view is not None else (),
+            urls=(url,) if url else (),
+            failed=view.failed if view is not None else 0,
+        )
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        """A page of the todo list, an attempt, or how often an exit code came."""
+        detail = self._detail
+        if detail is None:
+            return None
+        if table is self._todo:
+            return next((one for one in detail.todo if one.url == key), None)
+        line = self._list.keyset.row(key)
+        return line.source if line is not None else None
+
+    def crumbs(self) -> tuple[str, ...]:
+        return ("Overview", host_of(self._origin))
+
+    def _url(self) -> str:
+        """The URL under the cursor that is seen."""
+        narrow = self.has_class("-narrow")
+        if narrow and self._tab not in {"todo", "attempts"}:
+            return ""
+        if (self._tab == "todo") if narrow else self.focused is self._todo:
+            return str(self._todo.cursor_key or "")
+        line = self._list.keyset.row(self._attempts.cursor_key)
+        return url_of(line) if line is not None else ""
+
+    # what is done
+
+    def go_to_pane(self, step: int) -> None:
+        """Where one tab is seen at a time, to the next one."""
+        if self.has_class("-narrow") and not isinstance(self.focused, Input):
+            names = list(TABS)
+            self._go_to_tab(names[(names.index(self._tab) + step) % len(names)])
+        else:
+            super().go_to_pane(step)
+
+    def open_filter(self, text: str) -> None:
+        """Filters the list that is seen; where none is, the attempts."""
+        if self._tab == "state" and self.has_class("-narrow"):
+            self._go_to_tab("attempts")
+        super().open_filter(text)
+
+    @handles("view.problems")
+    def _show_problems(self) -> None:
+        self._see_attempts()
+        keyset = self._list.keyset
+        self._look(keyset.anew(Severity(not keyset.problems_only)), keep=False)
+
+    @handles("log.next_error", True)
+    @handles("log.previous_error", False)
+    def _go_to_problem(self, older: bool) -> None:
+        self._see_attempts()
+        if not go_to_problem(
+            self._attempts, {line.key for line in self._list.keyset.rows if line.problem}, older=older
+        ):
+            self.console.tell("no", "there is no further problem in this list", "muted")
+
+    def open_selected(self) -> None:
+        """Opens the URL under the cursor, or says what an exit code means."""
+        if self.focused is self._exits:
+            code = str(self._exits.cursor_key or "")
+            self.console.tell("exit", f"{code}: {meaning(code)}")
+        else:
+            self.console.dispatcher.go_to_url(self._url())
+
+    def _see_attempts(self) -> None:
+        """What is done to the attempts is seen."""
+        if self.has_class("-narrow") and self._tab != "attempts":
+            self._go_to_tab("attempts")
+
+    def _look(self, keyset: LogListWindow, *, keep: bool = True) -> None:
+        """Looks at all attempts, or at the problems among them."""
+        self._list.look(keyset, keep=keep)
+        self._show_titles()
+        self.console.read_soon()
+
+    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
+        """The newest or the oldest attempt of all, not only of those held."""
+        if event.table is self._attempts and self._list.go_to_end(newest=not event.bottom):
+            self._show_titles()
+            self.console.read_soon()
+
+    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
+        self._list.seen()
+        self._show_titles()
+        self.tell_footer()
+
+
+class RobotsLines(LongLines):
+    """The lines of one robots.txt, with the line that decides."""
+
+    def __init__(self) -> None:
+        super().__init__(id="robots-text", classes="pane")
+        self._sheet: RobotsSheet | None = None
+        self._decided: int | None = None
+        self._obeyed = True
+
+    def show_sheet(self, sheet: RobotsSheet | None, decided: int | None, empty: str, *, obeyed: bool) -> None:
+        """Shows a file, or the words `empty`; `decided` is the number of the line that decides, and comes into view.
+
+        `obeyed` False: it is kept from before, and none of its lines is in force.
+        """
+        if sheet is self._sheet and (decided, obeyed) == (self._decided, self._obeyed) and sheet is not None:
+            return
+        fresh = sheet is not self._sheet
+        self._sheet, self._decided, self._obeyed = sheet, decided, obeyed
+        number = len(sheet.lines) if sheet is not None else 0
+        self._source = tuple([""] * number) if number else (Styled(empty, "muted"),)
+        self._width = -1
+        self._measure()
+        if sheet is not None and (decided or fresh):
+            first = decided or min(sheet.in_force, default=1)
+            self.call_after_refresh(self._come_to, first)
+        self.refresh()
+
+    def _come_to(self, number: int) -> None:
+        """Scrolls so that a line stands in the upper third."""
+        self.scroll_to(y=max(0, number - 1 - self.size.height // 3), animate=False)
+
+    def _row(self, index: int) -> list[Piece]:
+        if self._sheet is None:
+            return super()._row(index)
+        line = text_line(self._sheet, index + 1, self._decided, obeyed=self._obeyed)
+        return next(iter(lay_out_line(line, self._width)), [])
+
+
+class RobotsScreen(ConsoleScreen):
+    """One robots.txt, and what it means for one URL."""
+
+    WHERE = Where.robots
+    HERE = frozenset({"nav.open", "origin.add", "filter.open", "sort.pick", "copy.pick", "view.export", "table.pivot"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.robots)]
+    AUTO_FOCUS = "#robots-text"
+
+    def __init__(self, origin: str, url: str = "", came_from: tuple[str, ...] = ("Overview",)) -> None:
+        """`origin` is raw text as stored; `url` is the one that is judged, empty for none. `came_from` are crumbs."""
+        super().__init__()
+        self._origin = origin
+        self._came_from = came_from
+        self._url = url
+        self._detail: OriginDetail | None = None
+        self._sheet: RobotsSheet | None = None
+        self._read = False
+        self._contract: Contract | None = None
+        self._decision: RobotsDecision | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """The text beside what is known of it."""
+        self._text = RobotsLines()
+        self._facts = Lines(id="robots-facts", classes="pane")
+        yield Vertical(Horizontal(self._text, self._facts, id="robots-panes"), id="body")
+
+    def on_mount(self) -> None:
+        title(self._text, f"{host_of(self._origin)}/robots.txt")
+        title(self._facts, "What it means")
+        self._show()
+
+    def wants(self) -> Wants:
+        """The origin, its contract and its file."""
+        view = self._view()
+        parts: tuple[ContractOf | RobotsFile, ...] = (ContractOf(self._origin),)
+        if view is not None:
+            parts = (*parts, RobotsFile(self._origin, view.robots_fetched_at))
+        return Wants(origin=self._origin, parts=parts)
+
+    def take(self, shot: Snapshot) -> None:
+        """Takes the parts that changed; held still, the picture stays."""
+        if shot.origin is not None:
+            self._detail = shot.origin
+        if self.frozen:
+            self.missed += 1
+            return
+        for part, value in shot.parts.items():
+            match part, value:
+                case ContractOf(), Contract():
+                    self._contract = value
+                case RobotsFile(), RobotsSheet() | None if value is not self._sheet or not self._read:
+                    self._sheet, self._read = value, True
+                    self._judge()
+                case _:
+                    continue
+        self._show()
+
+    def thaw(self) -> None:
+        self.console.read_soon()
+        self._show()
+
+    def tick(self) -> None:
+        """Clocks."""
+        if not self.frozen:
+            self._show()
+
+    def _judge(self) -> None:
+        self._decision = decide(self._sheet, self._url) if self._sheet is not None and self._url else None
+
+    def _show(self) -> None:
+        view = self._view()
+        if view is None:
+            unknown = f"{host_of(self._origin)} is not an origin of this crawl." if self._detail is not None else ""
+            self._text.show_sheet(None, None, unknown, obeyed=False)
+            self._facts.show([])
+            return
+        console = self.console
+        now, zone = console.clock.wall_ms(), console.clock.zone
+        in_force = view.robots_status == RobotsStatus.parsed
+        decided = self._decision.line_number if self._decision is not None and in_force else None
+        held = self._sheet is not None and in_force
+        empty = "The file is empty." if held else _nothing(view) if self._read else READING
+        sheet = self._sheet if self._sheet is not None and self._sheet.size else None
+        self._text.show_sheet(sheet, decided, empty, obeyed=in_force)
+        lines = robots_lines(view, self._sheet, self._url, self._decision, now, zone, self.key_names)
+        lines += ["", clock_line(view, now, self._contract)]
+        if self._contract is not None:
+            lines += ["", *contract_lines(self._contract, view, now, zone, self.key_names)]
+        self._facts.show(lines)
+
+    def _view(self) -> OriginView | None:
+        read = self._detail.view if self._detail is not None else None
+        return read or self.console.live_state.origins.get(self._origin)
+
+    def situation(self) -> Situation:
+        """This origin, and the URL that is judged."""
+        view = self._view()
+        return Situation(
+            Where.robots,
+            origins=(view,) if view is not None else (),
+            urls=(self._url,) if self._url else (),
+        )
+
+    def crumbs(self) -> tuple[str, ...]:
+        host = host_of(self._origin)
+        named = any(f"{crumb}/".startswith((f"{host}/", f"{self._origin}/")) for crumb in self._came_from)
+        return (*self._came_from, *(() if named else (host,)), "robots.txt")
+
+    @handles_typed("robots.test")
+    def _open_test(self, text: str) -> None:
+        if text:
+            self._try(text)
+        else:
+            use = EntryUse("robots-url", self._tried)
+            self.query_one(EntryLine).open(use, "URL or path", "", "/path?query, or the whole URL")
+
+    def _try(self, text: str) -> None:
+        url = wanted_url(self._origin, text.strip())
+        if not url:
+            self.console.tell("no", f"{text} is no URL of {host_of(self._origin)}", "warning")
+            return
+        self._url = url
+        self._judge()
+        self._show()
+
+    def _tried(self, text: str) -> None:
+        self.focus_main()
+        if text.strip():
+            self._try(text)
+
+
+def _nothing(view: OriginView) -> str:
+    match view.robots_status:
+        case RobotsStatus.unavailable:
+            words = unavailable_words(view.robots_http_status)
+        case RobotsStatus.unreachable:
+            words = unreachable_words(view.robots_http_status, view.robots_message)
+        case _:
+            words = "robots.txt has not been fetched"
+    return f"{words.replace('there is', 'There is', 1)}."

@@ -1,0 +1,1 @@
+"""View 1: all origins, the selected one, the events."""

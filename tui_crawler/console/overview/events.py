@@ -1,0 +1,146 @@
+"""The events of the whole crawl, newest first: attempts, what operators asked for, errors of the console."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence, Set
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from tui_crawler.console.logs.attempts import EVENT_COLUMNS, event_row, is_problem
+from tui_crawler.console.overview.event_rows import action_row, trouble_row
+from tui_crawler.console.table.cells import LateRow
+from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.text.format import count, plural
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.panes.notice import ToldError
+    from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.domain.view import AttemptView
+
+KEPT = 500
+
+
+class EventsPane(CrawlTable):
+    """What happens as it comes in. The cursor stays where it is, or on the newest row if it is there. What one scrolled
+    to stays in view; back at the top, the newest row is followed as before."""
+
+    pins_top = True
+
+    def __init__(self) -> None:
+        """Makes it empty."""
+        words = "nothing has happened yet"
+        super().__init__(EVENT_COLUMNS, placeholder=words, holds_still=True, id="events", classes="pane")
+        self._attempts: tuple[AttemptView, ...] = ()
+        self._held: tuple[AttemptView, ...] = ()
+        self._rows_made: tuple[Row, ...] = ()
+        self._actions: tuple[ActionView, ...] = ()
+        self._troubles: tuple[ToldError, ...] = ()
+        self._others: tuple[tuple[int, Row], ...] = ()
+        self._left_at: Hashable | None = None  # the newest row when it was scrolled out of view
+        self.name_pane("Events")
+
+    def take(self, fresh: Sequence[AttemptView], *, hold: bool) -> None:
+        """Takes new attempts, newest first; held back while `hold`."""
+        if not fresh:
+            return
+        if hold:
+            self._held = (*fresh, *self._held)[:KEPT]
+            return
+        zone = cast("CrawlerApp", self.app).clock.zone
+        self._attempts = (*fresh, *self._attempts)[:KEPT]
+        rows = (LateRow(attempt.attempt_id, partial(event_row, attempt, zone)) for attempt in fresh)
+        self._rows_made = (*rows, *self._rows_made)[:KEPT]
+        self._show()
+
+    def take_others(self, actions: Sequence[ActionView], troubles: Sequence[ToldError]) -> None:
+        """Takes what operators asked for (newest first) and the errors that were told (oldest first), all of them."""
+        if tuple(actions) != self._actions or tuple(troubles) != self._troubles:
+            self._actions, self._troubles = tuple(actions), tuple(troubles)
+            zone = cast("CrawlerApp", self.app).clock.zone
+            made: list[tuple[int, Row]] = [(one.at, _late_action(one, zone)) for one in actions]
+            made += [(one.at, trouble_row(one, zone)) for one in troubles]
+            self._others = tuple(sorted(made, key=lambda other: other[0]))
+            self._show()
+
+    def thaw(self) -> None:
+        """Shows what was held back."""
+        held, self._held = self._held, ()
+        self.take(held, hold=False)
+
+    def url_of(self, key: Hashable) -> str:
+        """The URL of an attempt by its key; empty when it is not kept any more."""
+        return next((attempt.url for attempt in self._attempts if attempt.attempt_id == key), "")
+
+    def words_of(self, key: Hashable) -> str:
+        """What an action or an error says, whole (raw text); empty for any other row."""
+        action = next((one for one in self._actions if ("action", one.action_id) == key), None)
+        if action is not None:
+            from tui_crawler.text.same_as import command_line_of  # noqa: PLC0415  not before the first paint
+
+            return action.error or command_line_of(action) or f"{action.action} {action.target}"
+        return next((one.text for one in self._troubles if ("trouble", one.number) == key), "")
+
+    def record(self, key: Hashable) -> AttemptView | ActionView | None:
+        """An attempt or action by its key; None when it is not kept any more."""
+        attempt = next((attempt for attempt in self._attempts if attempt.attempt_id == key), None)
+        return attempt or next((one for one in self._actions if ("action", one.action_id) == key), None)
+
+    def go_to_problem(self, *, older: bool) -> bool:
+        """Puts the cursor on the next older (or newer) problem; False when there is none."""
+        return go_to_problem(self, self._problems(), older=older)
+
+    def _problems(self) -> Set[Hashable]:
+        refused = {("action", one.action_id) for one in self._actions if one.error}
+        failed: set[Hashable] = {one.attempt_id for one in self._attempts if is_problem(one)}
+        return failed | refused | {("trouble", one.number) for one in self._troubles}
+
+    def _show(self) -> None:
+        self.set_rows(self._merged(), cursor="first" if self._follows() else "pin")
+        problems, held = len(self._problems()), count(self.row_count)
+        self.name_pane(f"Events · {plural(problems, 'problem')} among the newest {held}" if problems else "Events")
+
+    def _follows(self) -> bool:
+        """Whether the newest row has the cursor and is in view, or had it and is in view again."""
+        at_top, on_newest = round(self.scroll_y) == 0, self.cursor_index <= 0
+        if at_top and (on_newest or self.cursor_key == self._left_at):
+            self._left_at = None
+            return True
+        if on_newest:
+            self._left_at = self.cursor_key
+        return False
+
+    def _merged(self) -> list[Row]:
+        """All rows by time, newest first; attempts keep their order."""
+        others = list(self._others)
+        rows: list[Row] = []
+        for attempt, row in zip(self._attempts, self._rows_made, strict=True):
+            while others and others[-1][0] >= attempt.ended_at:
+                rows.append(others.pop()[1])
+            rows.append(row)
+        rows += [row for _, row in reversed(others)]
+        return rows[:KEPT]
+
+
+def _late_action(action: ActionView, zone: tzinfo) -> Row:
+    return LateRow(("action", action.action_id), partial(action_row, action, zone))
+
+
+def go_to_problem(table: CrawlTable, bad: Set[Hashable], *, older: bool) -> bool:
+    """Puts the cursor of a table (newest first) on the next row whose key is `bad`; False when there is none."""
+    problems = [index for index, key in enumerate(table.row_order) if key in bad]
+    here = table.cursor_index
+    first = not table.has_focus and here in problems and here == 0 and older
+    if first:
+        target: int | None = here
+    elif older:
+        target = next((index for index in problems if index > here), None)
+    else:
+        target = next((index for index in reversed(problems) if index < here), None)
+    if target is None:
+        return False
+    table.move_cursor(index=target)
+    table.focus()
+    return True

@@ -1,0 +1,86 @@
+"""Which origins the overview shows, and in which order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.table.filter_terms import Needle, read_needle
+from tui_crawler.domain.idle_reason import lost_to_robots
+from tui_crawler.domain.record import dataclass
+from tui_crawler.text.standing import is_problem, severity, standing
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.view import OriginView
+
+    SortKey = Callable[[OriginView], object]
+
+
+def _failures(view: OriginView) -> int:
+    """The failed pages; an origin that gave up over its robots.txt has failed as a whole."""
+    return max(view.failed, int(lost_to_robots(view)))
+
+
+_KEYS: Mapping[str, tuple[SortKey, bool]] = {
+    "state": (severity, False),
+    "origin": (lambda view: view.origin.partition("://")[2], False),
+    "todo": (lambda view: view.todo, True),
+    "pending": (lambda view: view.pending, True),
+    "done": (lambda view: view.done, True),
+    "fail": (_failures, True),
+    "blocked": (lambda view: view.blocked, True),
+    "patience": (lambda view: view.patience - view.patience_max, False),
+    "delay": (lambda view: view.delay_ms, True),
+    "next": (lambda view: max(view.next_request_at, view.asleep_until), False),
+    "exit": (lambda view: view.last_exit_code, False),
+    "bytes": (lambda view: view.bytes, True),
+    "took": (lambda view: view.last_response_ms, True),
+}
+SORT_COLUMNS: tuple[str, ...] = tuple(_KEYS)
+"""The ids of the columns an order may be made by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What the operator wants to see: `needle` filters by text, `problems` keeps problems only."""
+
+    sort: str = "fail"
+    descending: bool = True
+    needle: str = ""
+    problems: bool = False
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it may leave origins out."""
+        return bool(self.needle) or self.problems
+
+
+def natural_direction(column: str) -> bool:
+    """Whether an order by this column begins with the greatest (counts do, names do not)."""
+    return _KEYS[column][1]
+
+
+def arrange(
+    origins: Iterable[OriginView], wanted: Arrangement, suspects: Container[str] = frozenset()
+) -> list[OriginView]:
+    """The origins that pass the filter, in order; equal ones by name, so that nothing jumps.
+
+    `suspects` are origins that look like traps: they are problems, too.
+    """
+    needle = read_needle(wanted.needle)
+    kept = [view for view in origins if _passes(view, needle, wanted.problems and view.origin not in suspects)]
+    kept.sort(key=lambda view: view.origin)
+    key = _KEYS[wanted.sort][0]
+    kept.sort(key=key, reverse=wanted.descending)  # type: ignore[arg-type]  # each key gives values of one kind
+    return kept
+
+
+def fields_of(view: OriginView) -> dict[str, str]:
+    """What a filter looks in."""
+    return {"origin": view.origin, "state": standing(view).word, "exit": view.last_exit_code}
+
+
+def _passes(view: OriginView, needle: Needle, problems: bool) -> bool:
+    if problems and not is_problem(view):
+        return False
+    return not needle.terms or needle.keeps(fields_of(view))

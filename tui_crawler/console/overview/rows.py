@@ -1,0 +1,206 @@
+"""The overview's table: its columns, and an origin as one row. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.logs.attempts import exit_cell
+from tui_crawler.console.table.cells import Cell, Row, Styled, clip_host
+from tui_crawler.console.table.columns import Column
+from tui_crawler.console.urls.cells import bare_host, host_of, path_of
+from tui_crawler.domain.idle_reason import idle_reason
+from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.status import DelayReason, OriginPhase
+from tui_crawler.text.format import compact, count, due, seconds, size
+from tui_crawler.text.safe_text import safe
+from tui_crawler.text.sparkline import patience_dots
+from tui_crawler.text.standing import standing
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.domain.view import OriginView, RunView
+
+CLOCK_MS = 10_000
+"""Below this a wait is shown in tenths of a second and counts down."""
+
+_LEAST_ORIGIN = 16
+COLUMNS: tuple[Column, ...] = (
+    Column("state", "STATE", 14, 0, min_width=11),
+    Column("origin", "ORIGIN", None, 0, min_width=_LEAST_ORIGIN, kind="place"),
+    Column("todo", "TODO", 7, 4, "right", min_width=5),
+    Column("done", "DONE", 8, 3, "right", min_width=6),
+    Column("fail", "FAIL", 5, 1, "right"),
+    Column("patience", "PAT", 5, 2),
+    Column("delay", "DELAY", 7, 6, "right", min_width=6),
+    Column("next", "NEXT", 6, 5, "right"),
+    Column("exit", "LAST EXIT", 15, 7, min_width=14, kind="word"),
+    Column("took", "TOOK", 6, 9, "right"),
+    Column("blocked", "BLOCKED", 7, 10, "right"),
+    Column("pending", "PENDING", 9, 11, "right", min_width=7),
+    Column("bytes", "BYTES", 7, 12, "right"),
+    Column("why", "WHY", None, 13, min_width=36),
+)
+NARROW_COLUMNS: tuple[Column, ...] = (
+    Column("state", "", 2, 0),
+    Column("origin", "ORIGIN", None, 0, min_width=20, kind="place"),
+    Column("todo", "TODO", 6, 3, "right", min_width=4),
+    Column("fail", "FAIL", 5, 1, "right"),
+    Column("patience", "PAT", 5, 2, min_width=3),
+    Column("next", "NEXT", 6, 4, "right"),
+    Column("exit", "LAST EXIT", 14, 5, kind="word"),
+)
+"""The columns below 81 cells; the state is its glyph alone, the word stands under the table."""
+
+SUSPECTED = "⚠"
+"""Stands after the state of an origin that looks like a trap; WHY and the pane beside the table tell the reason."""
+_ROOM_BESIDE = 8
+"""Letters of a state that fit beside that sign, its own glyph and a space where the column is narrow."""
+
+_SHORT_STATES: Mapping[str, str] = {"rate limited": "limited", "database error": "db error", "limit reached": "limit"}
+
+SORT_TITLES: tuple[tuple[str, str], ...] = (
+    ("state", "state, worst first"),
+    ("origin", "origin"),
+    ("todo", "todo list"),
+    ("pending", "pending"),
+    ("done", "done"),
+    ("fail", "failed"),
+    ("blocked", "blocked"),
+    ("patience", "patience lost"),
+    ("delay", "delay"),
+    ("next", "next request"),
+    ("exit", "last exit code"),
+    ("took", "last response time"),
+    ("bytes", "bytes"),
+)
+
+
+def origin_row(
+    view: OriginView,
+    now: int,
+    run: RunView | None,
+    zone: tzinfo,
+    *,
+    narrow: bool,
+    you: str = "",
+    suspected: bool = False,
+    in_flight: int | None = None,
+    twin: bool = False,
+) -> Row:
+    """An origin as a row of the overview at `now` (epoch ms), perhaps `suspected` as a trap; its key is the origin.
+
+    `in_flight` as `idle_reason` has it. A `twin` differs from another origin by its scheme alone, which is shown then.
+    """
+    mark = standing(view)
+    done = view.ended
+    name = Styled(host_of(view.origin), "muted" if done else "strong", short=bare_host(view.origin))
+    if twin:
+        name = _with_scheme(view.origin, name.role)
+    short = _SHORT_STATES.get(mark.word, mark.word)
+    gap = "" if suspected and len(short) > _ROOM_BESIDE else " "
+    state = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
+    sign = (Styled(f" {SUSPECTED}", "warning", short=SUSPECTED),) if suspected else ()
+    fail = Styled(count(view.failed), "error" if view.failed else "faint", short=compact(view.failed))
+    todo = Styled(count(view.todo), "" if view.todo else "faint", short=compact(view.todo))
+    last: Cell = exit_cell(view.last_exit_code)
+    if narrow:
+        cells: tuple[Cell, ...] = (
+            (Styled(mark.glyph, mark.role), *(Styled(one.short, one.role) for one in sign)),
+            name,
+            todo,
+            fail,
+            patience_cell(view),
+            next_cell(view, now),
+            last,
+        )
+        return Row(view.origin, cells)
+    idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight, brief=True)
+    cells = (
+        (state, *sign),
+        name,
+        todo,
+        Styled(count(view.done), "", short=compact(view.done)),
+        fail,
+        patience_cell(view),
+        delay_cell(view),
+        next_cell(view, now),
+        last,
+        Styled(seconds(view.last_response_ms) if view.requests else "-", "" if view.requests else "faint"),
+        Styled(count(view.blocked), "blocked" if view.blocked else "faint", short=compact(view.blocked)),
+        Styled(count(view.pending), "" if view.pending else "faint", short=compact(view.pending)),
+        size(view.bytes),
+        (
+            *((Styled(f"{SUSPECTED} trap suspected  ", "warning"),) if suspected else ()),
+            Styled(idle or requesting(view), "muted"),
+        ),
+    )
+    return Row(view.origin, cells)
+
+
+def _with_scheme(origin: str, role: str) -> Styled:
+    """An origin with its scheme, however narrow the column is."""
+    scheme = origin.partition("://")[0]
+    host = clip_host(safe(bare_host(origin)), _LEAST_ORIGIN - len(scheme) - 1)
+    return Styled(origin, role, short=f"{scheme} {host}")
+
+
+def requesting(view: OriginView) -> str:
+    """What an origin does when nothing holds it up; raw text."""
+    return f"requesting {path_of(view.in_flight_url, view.origin)}"
+
+
+def patience_cell(view: OriginView) -> Styled:
+    """Patience as dots: filled for what is left."""
+    numbers = f"{view.patience}/{view.patience_max}"
+    role = "warning" if view.patience else "error"
+    if view.patience >= view.patience_max:
+        role = "faint" if view.ended else "muted"
+    return Styled(patience_dots(view.patience, view.patience_max), role, short=numbers)
+
+
+def patience_parts(view: OriginView) -> tuple[Styled, ...]:
+    """Patience as dots with the number beside; the number alone where there are too many for dots."""
+    dots, number = patience_cell(view), f"{view.patience} of {view.patience_max}"
+    return (Styled(number, dots.role),) if dots.text == dots.short else (dots, Styled(f" {number}", "muted"))
+
+
+def delay_cell(view: OriginView) -> Styled:
+    """The delay, with `R` when robots.txt sets it, `▲` when it was raised, `✎` when the operator did; `▼`: lowered
+    by the operator, while a longer wait is still under way."""
+    if not view.delay_ms:
+        return Styled("-", "faint")
+    letters: dict[str, tuple[str, str]] = {
+        DelayReason.crawl_delay: ("R", ""),
+        DelayReason.rate_limit: ("▲", "warning"),
+        DelayReason.retry_after: ("▲", "warning"),
+        DelayReason.robots_unreachable: ("▲", "warning"),
+        DelayReason.operator: ("✎", "accent"),
+        DelayReason.lowered: ("▼", "accent"),
+    }
+    letter, role = letters.get(view.delay_reason, (" ", ""))
+    return Styled(f"{seconds(view.delay_ms)}{letter}", role)
+
+
+_OVER = frozenset({OriginPhase.finished, OriginPhase.resting})
+
+
+def next_cell(view: OriginView, now: int) -> Styled:
+    """When the next request goes out: counts down below 10 s; `now` while one is under way."""
+    if view.state in _OVER:
+        return Styled("-", "faint")
+    if view.in_flight_url:
+        return Styled("now", "active")
+    if view.paused or view.asleep_until == HELD:
+        return Styled("paused", "paused")
+    wait = max(view.next_request_at, view.asleep_until) - now
+    if wait <= 0:
+        return Styled("ready", "waiting")
+    return Styled(seconds(wait) if wait < CLOCK_MS else due(wait).lstrip("+"), "")
+
+
+def counts_down(view: OriginView, now: int) -> bool:
+    """Whether the row of this origin changes by time alone."""
+    wait = max(view.next_request_at, view.asleep_until) - now
+    return view.state not in _OVER and not view.paused and not view.in_flight_url and wait < CLOCK_MS

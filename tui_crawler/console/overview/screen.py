@@ -1,0 +1,540 @@
+"""View 1: all origins, the selected one in short, and the events."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Set
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.handlers import handles
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.overview.events import EventsPane
+from tui_crawler.console.overview.order import Arrangement, arrange, fields_of, natural_direction
+from tui_crawler.console.overview.queries import Card, CardOf, NextPageOf, RecentActions, Suspicions
+from tui_crawler.console.overview.rows import COLUMNS, NARROW_COLUMNS, SORT_TITLES, counts_down, origin_row
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
+from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.waiting import LiveFilterScreen
+from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.table.filter_terms import HINT, read_needle
+from tui_crawler.console.urls.cells import host_of, twin_of
+from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT, WARNING
+from tui_crawler.text.format import READING, count
+from tui_crawler.text.glyphs import ASCENDING, DESCENDING
+
+if TYPE_CHECKING:
+    from tui_crawler.console.screen.base import ConsoleScreen
+    from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.domain.trap import TrapSuspicion
+    from tui_crawler.domain.view import OriginView
+
+ORDER_MS = 1_000
+"""So long an order holds, and so long after the last key nothing moves (CONSOLE.md, refresh policy)."""
+
+_EVERYTHING = "Press {view.problems} or {filter.clear} to see everything."
+
+
+class OriginList:
+    """What a screen shows of the picture's origins in its table."""
+
+    def __init__(self, screen: ConsoleScreen, table: CrawlTable, wanted: Arrangement) -> None:
+        """`wanted` is the order and the filter; `order` brings another one into the table."""
+        self._console = screen.console
+        self._screen = screen
+        self.table = table
+        self.wanted = wanted
+        self.suspicions: Mapping[str, TrapSuspicion] = {}
+        self._narrow = False
+        self._rows: dict[str, Row] = {}
+        self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
+        self._missed: set[str] = set()  # origins that changed while the picture was held still
+        self._ordered_at = -ORDER_MS
+
+    # what changes
+
+    def changed(self, origins: Set[str]) -> None:
+        """These are others now; the rows of those in view are made anew."""
+        self._dirty |= origins | {twin for twin in map(twin_of, origins - self._rows.keys()) if twin in self._rows}
+        self.put_visible()
+
+    def miss(self, origins: Set[str]) -> int:
+        """These are others now, but the picture is held still. Gives how many are by now."""
+        self._missed |= origins
+        return len(self._missed)
+
+    def thaw(self) -> None:
+        """Makes rows anew that were missed."""
+        missed, self._missed = self._missed, set()
+        self.changed(missed)
+
+    def suspect(self, suspicions: Mapping[str, TrapSuspicion]) -> None:
+        """Takes which origins look like traps; `changed` or `put_visible` shows it."""
+        if suspicions is not self.suspicions:
+            self._dirty |= suspicions.keys() ^ self.suspicions.keys()
+            self.suspicions = suspicions
+
+    def fit(self, *, narrow: bool) -> bool:
+        """Fewer columns when narrow; answers whether they are others now, and an order is due."""
+        if narrow == self._narrow:
+            return False
+        self._narrow = narrow
+        self.table.set_columns(NARROW_COLUMNS if narrow else COLUMNS)
+        self._rows.clear()
+        return True
+
+    # the rows
+
+    def tick(self) -> None:
+        """Makes rows in view anew that count down, or that came into view since they changed."""
+        now = self._console.clock.wall_ms()
+        origins = self._console.live_state.origins
+        visible = [origins[str(key)] for key in self.table.visible_keys if key in origins]
+        self._put(view for view in visible if counts_down(view, now))
+        self.put_visible()
+
+    def put_visible(self) -> None:
+        """Makes the rows on the screen anew whose origins changed; the others when they come into view."""
+        origins = self._console.live_state.origins
+        seen = [str(key) for key in self.table.visible_keys if key in self._dirty]
+        self._put(origins[name] for name in seen if name in origins)
+
+    def put_all(self) -> None:
+        """Makes all rows anew whose origins changed."""
+        origins = self._console.live_state.origins
+        self._put([origins[name] for name in self._dirty if name in origins])
+
+    def _put(self, views: Iterable[OriginView]) -> None:
+        console = self._console
+        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
+        for view in views:
+            suspected, busy = view.origin in self.suspicions, console.live_state.in_flight(view)
+            row = origin_row(
+                view,
+                now,
+                run,
+                zone,
+                narrow=self._narrow,
+                you=console.who,
+                suspected=suspected,
+                in_flight=busy,
+                twin=twin_of(view.origin) in console.live_state.origins,
+            )
+            self._rows[view.origin] = row
+            self._dirty.discard(view.origin)
+            self.table.update_row(row)
+
+    # the order
+
+    @property
+    def order_is_due(self) -> bool:
+        """Whether the order has held long enough, and no key was pressed for as long."""
+        return min(self._console.clock.mono_ms() - self._ordered_at, self._console.idle_ms()) >= ORDER_MS
+
+    @property
+    def ordered(self) -> bool:
+        """Whether there is an order that holds."""
+        return self._ordered_at >= 0
+
+    def disorder(self) -> None:
+        """No order holds any more: the next reading brings one."""
+        self._ordered_at = -ORDER_MS
+
+    def order(self, *, anew: bool = False) -> None:
+        """Puts the rows in order, the cursor stays on its origin. Marked ones hold all in place unless it is `anew`."""
+        console, table = self._console, self.table
+        if not console.live_state.known or self._screen.frozen:
+            return
+        self._ordered_at = console.clock.mono_ms()
+        origins = console.live_state.origins
+        views = arrange(origins.values(), self.wanted, self.suspicions)
+        if table.mark_count and not anew:
+            fit = {view.origin for view in views}
+            views += [origins[str(key)] for key in table.row_order if key not in fit and key in origins]
+        self._put(view for view in views if view.origin not in self._rows)
+        if [view.origin for view in views] != list(table.row_order) or not views:
+            table.placeholder = self._nothing()
+            table.set_rows([self._rows[view.origin] for view in views], keep_marks=True, anew=anew)
+            self.put_visible()
+
+    def _nothing(self) -> str:
+        if self._console.live_state.origins:
+            what = "problems" if self.wanted.problems and not self.wanted.needle else "rows"
+            return self._screen.key_names.said(f"No {what} here. {_EVERYTHING}")
+        if self._console.hosting.starting:
+            return "The crawl is starting."
+        return self._screen.key_names.said("No origins yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
+
+    # going to a row
+
+    def go_to_match(self, text: str, *, forward: bool) -> None:
+        """Goes on from the selected row to the next that fits a filter, round the end."""
+        sought = read_needle(text)
+        origins, order = self._console.live_state.origins, self.table.row_order
+        steps = range(1, len(order) + 1) if forward else range(-1, -len(order) - 1, -1)
+        indexes = ((self.table.cursor_index + step) % len(order) for step in steps)
+        target = next((index for index in indexes if sought.keeps(fields_of(origins[str(order[index])]))), None)
+        if target is not None:
+            self.table.move_cursor(index=target)
+
+
+MINUTE_MS = 60_000
+_ACTIONS, _SUSPICIONS = RecentActions(), Suspicions()
+RATE_WIDTH = 20
+LEAST, BESIDE = 8, 32
+"""Lines of the origins at least, however few; and where the selected one stands beside them, which needs about as many:
+what is measured would have the screen laid out anew as the cursor moves."""
+
+
+class OverviewScreen(LiveFilterScreen):
+    """The screen the console begins with."""
+
+    WHERE = Where.overview
+    CRUMBS = ("Overview",)
+    MARKS = "#origins"
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.overview)]
+
+    def __init__(self, wanted: Arrangement | None = None) -> None:
+        """Makes it with nothing read yet. `wanted` is how it begins, by default with the most failures."""
+        super().__init__()
+        self._begins_with = wanted or Arrangement()
+        self._sought = ""
+        self._told_at = -1
+        self._nameless_run = 0
+        self._actions: tuple[ActionView, ...] = ()
+        self._cards: dict[str, object] = {}
+        self._next: dict[str, object] = {}
+
+    def body(self) -> Iterable[Widget]:
+        """Origins beside the selected one, events below."""
+        self._table = CrawlTable(COLUMNS, placeholder=READING, id="origins", classes="pane")
+        self._table.holds_while_marked = True
+        self._list = OriginList(self, self._table, self._begins_with)
+        self._summary = Lines(id="summary", classes="pane")
+        self._why = Lines(id="why")
+        self._events = EventsPane()
+        upper = Horizontal(self._table, self._summary, id="upper")
+        self._shared_height = SharedHeight(upper)
+        yield Vertical(upper, self._why, self._events, id="body")
+
+    def on_mount(self) -> None:
+        """Names the panes."""
+        self._show_sort()
+        self._show_titles()
+
+    def on_screen_resume(self, _event: events.ScreenResume) -> None:
+        """Makes the order anew when another screen lay over it: from what is known, and from the next reading."""
+        if not self._list.ordered:
+            self._shared_height.begin()
+            self._order()
+            self._list.disorder()
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """The origins are as tall as they need to be at this size."""
+        self._shared_height.begin()
+        self.call_after_refresh(self._make_room)
+
+    def on_screen_suspend(self) -> None:
+        """Another screen lies over it; a dialog does not count, it goes on under it."""
+        if self.console.console_screen is not self:
+            self._list.disorder()
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """Origins and events, and more of the selected origin."""
+        view = self._selected() if self.is_mounted and not self.has_class("-narrow") else None
+        selected = (CardOf(view.origin), NextPageOf(view.origin)) if view is not None else ()
+        return Wants(origins=True, events=True, parts=(_ACTIONS, _SUSPICIONS, *selected))
+
+    def accepts(self, wants: Wants) -> bool:
+        """Rows and events are for it whichever origin was selected then."""
+        return wants.origins and wants.events
+
+    def take(self, shot: Snapshot) -> None:
+        """Takes changed origins, new events, what operators did, and which origins look like traps."""
+        self._events.take(shot.events, hold=self.frozen)
+        self._take_parts(shot)
+        if self.frozen:
+            self.missed = self._list.miss(self.console.live_state.take_news())
+            self._show_titles()
+            return
+        self._list.changed(self.console.live_state.take_news())
+        self._tell_given_up()
+        self._tell_nameless()
+        self._tell_elsewhere()
+        if not self._list.ordered or self._list.order_is_due:
+            self._order()
+        self._show_selected()
+
+    def _tell_given_up(self) -> None:
+        """Tells of origins that gave up, all those of the last minute in one notice."""
+        gave_up, now = self.console.live_state.gave_up, self.console.clock.mono_ms()
+        if not gave_up or gave_up[-1][0] <= self._told_at:
+            return
+        self._told_at = gave_up[-1][0]
+        recent = list(dict.fromkeys(origin for at, origin in reversed(gave_up) if now - at < MINUTE_MS))
+        if not recent:
+            return  # it was long ago, in another view
+        words = f"{len(recent)} origins gave up in 60 s, the last" if len(recent) > 1 else "gave up"
+        more = f"{self.key_names('view.problems')} shows problems"
+        self.console.tell("gave up", f"✗ {words}: {host_of(recent[0])} – {more}", "warning")
+
+    def _tell_nameless(self) -> None:
+        """Warns, once for each run of this console, of one that crawls without saying who it is."""
+        run, ours = self.console.live_state.run, self.console.hosting.host is not None
+        if run is None or not run.live or run.run_id == self._nameless_run or not ours:
+            return
+        if run.user_agent == UNCONFIGURED_USER_AGENT:
+            self._nameless_run = run.run_id
+            self.console.tell("user agent", f"⚠ {WARNING}", "warning")
+
+    def _tell_elsewhere(self) -> None:
+        """Warns, once for each origin, of one that goes on and whose pages are dropped as not canonical."""
+        origin, self.console.live_state.warned = self.console.live_state.warned, ""
+        if origin:
+            words = "most pages are not canonical – a mirror? crawl.canonical: same_origin keeps them"
+            self.console.tell("canonical", f"⚠ {host_of(origin)}: {words}", "warning")
+
+    def _take_parts(self, shot: Snapshot) -> None:
+        if self.frozen:
+            return
+        actions, suspicions = shot.parts.get(_ACTIONS), shot.parts.get(_SUSPICIONS)
+        if isinstance(actions, tuple):
+            self._actions = actions
+        self._events.take_others(self._actions, self.console.troubles)
+        self._cards = {part.origin: card for part, card in shot.parts.items() if isinstance(part, CardOf)}
+        self._next = {part.origin: url for part, url in shot.parts.items() if isinstance(part, NextPageOf)}
+        if isinstance(suspicions, dict):
+            self._list.suspect(suspicions)
+
+    def tick(self) -> None:
+        """Countdowns of the rows in view, the order, the selected origin."""
+        if self.frozen:
+            return
+        self._events.take_others(self._actions, self.console.troubles)
+        self._list.tick()
+        if self._list.order_is_due:
+            self._order()
+        self._show_selected()
+
+    def thaw(self) -> None:
+        """Shows what came meanwhile."""
+        self._list.thaw()
+        self._events.thaw()
+        self._order()
+        self._show_selected()
+
+    def fit(self, size: Size) -> None:
+        """Fewer columns when narrow."""
+        super().fit(size)
+        if self._list.fit(narrow=self.has_class("-narrow")):
+            self._order()
+
+    def _order(self, *, anew: bool = False) -> None:
+        self._list.order(anew=anew)
+        self._show_titles()
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """What origins and the selected one do not need is for the events, where these are shown."""
+        if self.console.live_state.known:
+            rows = self._table.row_count
+            least = LEAST if self.has_class("-narrow") else BESIDE
+            self._shared_height.take(max(rows + FRAME, least), all_of_it=not rows or self.has_class("-low"))
+
+    def _show_titles(self) -> None:
+        wanted = self._list.wanted
+        known = len(self.console.live_state.origins)
+        parts = ["Origins"]
+        if known:
+            shown = self._table.row_count
+            parts.append(count(known) if shown == known else f"{count(shown)} of {count(known)}")
+        parts.append(f"by {wanted.sort} {DESCENDING if wanted.descending else ASCENDING}")
+        if wanted.needle:
+            parts += [f"filter: {wanted.needle}", *filter(None, (read_needle(wanted.needle).problem,))]
+        if wanted.problems:
+            parts.append("problems only")
+        title(self._table, " · ".join(parts), f"‖ frozen · {self.missed} changed" if self.frozen else "")
+
+    def _show_sort(self) -> None:
+        self._table.sort = (self._list.wanted.sort, self._list.wanted.descending)
+
+    def _show_selected(self) -> None:
+        from tui_crawler.console.overview import summary  # noqa: PLC0415  not before the first paint
+        from tui_crawler.console.overview.trap_lines import trap_lines  # noqa: PLC0415  the same
+
+        console, live_state, view = self.console, self.console.live_state, self._selected()
+        now, zone = console.clock.wall_ms(), console.clock.zone
+        if view is None:
+            title(self._summary, "")
+            was_read = live_state.known and not console.hosting.starting
+            known, narrows = len(live_state.origins), self._list.wanted.narrows
+            self._summary.show(summary.no_origin_lines(was_read, known, narrows, self.key_names))
+            self._why.show([])
+            return
+        run, flying = console.live_state.run, console.live_state.in_flight(view)
+        meter = console.live_state.meters.get(view.origin)
+        line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
+        card = self._cards.get(view.origin)
+        suspicion = (card.suspicion if isinstance(card, Card) else None) or self._list.suspicions.get(view.origin)
+        state, words, *more = summary.summary_lines(view, now, run, zone, console.who, line, flying)
+        comes = summary.next_lines(view, str(self._next.get(view.origin, "")))
+        lines = [state, words, *trap_lines(suspicion), *more, *comes]
+        self._summary.show([*lines, *(summary.card_lines(card) if isinstance(card, Card) else ())])
+        title(self._summary, host_of(view.origin), self._summary.more)
+        self._why.show([summary.why_line(view, now, run, zone, console.who, flying)])
+
+    # what is selected
+
+    def _selected(self) -> OriginView | None:
+        return self.console.live_state.origins.get(str(self._table.cursor_key))
+
+    def _targets(self) -> tuple[OriginView, ...]:
+        """The marked origins, those that a filter hides last, or the selected one."""
+        keys, selected = self._table.marked, self._selected()
+        if not keys:
+            return (selected,) if selected is not None else ()
+        shown = dict.fromkeys(key for key in self._table.row_order if key in keys)
+        hidden = sorted(str(key) for key in keys.difference(shown))
+        return tuple(self.console.live_state.origins[str(key)] for key in (*shown, *hidden))
+
+    def situation(self) -> Situation:
+        """The marked or selected origins."""
+        targets = self._targets()
+        return Situation(
+            Where.overview,
+            origins=targets,
+            failed=sum(view.failed for view in targets),
+            filtered=self._list.wanted.narrows,
+        )
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        """An origin, or an attempt."""
+        return self.console.live_state.origins.get(str(key)) if table is self._table else self._events.record(key)
+
+    def orders(self, table: CrawlTable) -> tuple[str, ...]:
+        """Origins also by what no column shows."""
+        return tuple(dict(SORT_TITLES)) if table is self._table else super().orders(table)
+
+    def bring_up_to_date(self, table: CrawlTable) -> None:
+        """All origins that changed, also those out of view."""
+        if table is self._table and not self.frozen:
+            self._list.put_all()
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """The order and the filter."""
+        return self._list.wanted if self.is_mounted else self._begins_with
+
+    # what is done
+
+    def open_filter(self, text: str) -> None:
+        """Filters the origins; the events in the pane that has the focus."""
+        if self.focused is self._events:
+            super().open_filter(text)
+        elif text:
+            self._arrange(replace(self._list.wanted, needle=text))
+        else:
+            self._open_line("Origins /", self._list.wanted.needle, HINT)
+
+    def go_to_match(self, forward: bool) -> None:
+        """Goes to the next origin that fits, or to the one before."""
+        if self.focused is self._events:
+            super().go_to_match(forward)
+        else:
+            self._list.go_to_match(self._sought, forward=forward)
+
+    def clear_filter(self) -> None:
+        """Shows all origins; all events first, if these are filtered."""
+        if self._events.needle:
+            super().clear_filter()
+        else:
+            self.leave()
+
+    def leave(self) -> None:
+        """There is nothing below: what narrows the origins is taken off."""
+        if self._list.wanted.narrows:
+            self._arrange(replace(self._list.wanted, needle="", problems=False))
+
+    def reverse_order(self) -> None:
+        """Turns the order of the origins round."""
+        if self.focused is self._events:
+            super().reverse_order()
+        else:
+            self._arrange(replace(self._list.wanted, descending=not self._list.wanted.descending))
+
+    @handles("view.problems")
+    def _show_problems(self) -> None:
+        self._arrange(replace(self._list.wanted, problems=not self._list.wanted.problems))
+
+    @handles("log.next_error", True)
+    @handles("log.previous_error", False)
+    def _go_to_problem(self, older: bool) -> None:
+        self._events.go_to_problem(older=older)
+
+    def _arrange(self, wanted: Arrangement) -> None:
+        self._list.wanted = wanted
+        self._show_sort()
+        self._order(anew=True)
+        self._show_titles()
+        self._show_selected()
+        self.tell_footer()
+
+    def pick_order(self, column_id: str) -> None:
+        """Orders the origins, also by what no column shows."""
+        from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
+
+        if self.focused is self._events:
+            super().pick_order(column_id)
+        elif column_id in dict(SORT_TITLES):
+            self._sort_by(column_id)
+        else:
+            self.console.push_screen(ChooseScreen("Order by", SORT_TITLES, self._list.wanted.sort), self._sort_by)
+
+    def _sort_by(self, column: object) -> None:
+        if isinstance(column, str):
+            self._arrange(replace(self._list.wanted, sort=column, descending=natural_direction(column)))
+
+    # messages
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        """Another origin is selected."""
+        if event.table is self._table:
+            self._show_selected()
+            self.tell_footer()
+
+    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
+        """Actions are about other origins now."""
+        self.tell_footer()
+
+    def row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Opens an origin, or the URL of an event; of an action or an error all is told."""
+        if event.table is self._table:
+            self.console.dispatcher.go_to_origin(str(event.key))
+        elif words := self._events.words_of(event.key):
+            self.console.tell("event", words)
+        else:
+            self.console.dispatcher.go_to_url(self._events.url_of(event.key))
+
+    def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
+        """Orders by the column that was clicked; a second click turns the order round."""
+        if event.table is not self._table or event.column_id not in dict(SORT_TITLES):
+            return
+        if event.column_id == self._list.wanted.sort:
+            self.reverse_order()
+        else:
+            self._sort_by(event.column_id)
+
+    def _filter(self, text: str) -> None:
+        self._sought = text or self._sought
+        if text != self._list.wanted.needle:
+            self._arrange(replace(self._list.wanted, needle=text))

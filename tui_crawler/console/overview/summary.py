@@ -1,0 +1,151 @@
+"""The selected origin in a few lines, beside the overview's table. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.logs.attempts import exit_cell, is_failure, status_cell
+from tui_crawler.console.overview.rows import patience_parts, requesting
+from tui_crawler.console.panes.header import eta_words
+from tui_crawler.console.panes.line import LABEL, Hanging, Line, Prose, fact
+from tui_crawler.console.table.cells import Cell, Styled
+from tui_crawler.console.urls.cells import path_of
+from tui_crawler.domain.eta import Limit, estimate
+from tui_crawler.domain.idle_reason import delay_why, idle_reason
+from tui_crawler.domain.status import RobotsStatus
+from tui_crawler.text.format import ago, count, due, plural, seconds, size
+from tui_crawler.text.sparkline import sparkline
+from tui_crawler.text.standing import standing
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.keys import KeyNames
+    from tui_crawler.console.overview.queries import Card
+    from tui_crawler.domain.view import OriginView, RunView
+
+_RATE = 18
+_EXITS = 6
+
+
+def why_line(
+    view: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, in_flight: int | None = None
+) -> Cell:
+    """What an origin does, or why it does nothing, in one line. `in_flight` as `idle_reason` has it."""
+    mark = standing(view)
+    idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
+    words = idle or requesting(view)
+    return (Styled(f"{mark.label}", mark.role), Styled("  "), Styled(words, "" if idle else "active"))
+
+
+def summary_lines(
+    view: OriginView,
+    now: int,
+    run: RunView | None,
+    zone: tzinfo,
+    you: str,
+    line: Sequence[float | None],
+    in_flight: int | None = None,
+) -> list[Line]:
+    """The selected origin at `now` (epoch ms); `line` is its recent rate, oldest first, `in_flight` as `idle_reason`
+    has it."""
+    mark = standing(view)
+    idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
+    words = idle or requesting(view)
+    lines: list[Line] = [
+        Styled(mark.label, f"{mark.role} bold"),
+        Prose(words, "" if idle else "active", most=3),
+        *([Prose(view.warning, "warning", most=4)] if view.warning else []),
+        "",
+        fact("patience", *patience_parts(view)),
+        delay_line(view),
+        robots_line(view, now),
+        rate_line(line),
+        eta_line(view, now),
+        "",
+        fact("todo", count(view.todo)),
+        fact("pending", count(view.pending)),
+        fact("done", count(view.done), Styled(f"  {size(view.bytes)}", "muted")),
+        fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
+        fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
+        fact("requests", count(view.requests), Styled(" in all runs", "muted")),
+    ]
+    if view.last_exit_code:
+        lines += [
+            "",
+            exit_cell(view.last_exit_code),
+            Prose(path_of(view.last_url, view.origin), most=2),
+            _last_line(view, now),
+        ]
+    return lines
+
+
+def next_lines(view: OriginView, next_url: str) -> list[Line]:
+    """The page that comes next at the selected origin (empty: none is on the todo list)."""
+    if not next_url or view.ended:
+        return []
+    return ["", Hanging(Styled("next".ljust(LABEL), "muted"), LABEL, path_of(next_url, view.origin), most=2)]
+
+
+def card_lines(card: Card) -> list[Line]:
+    """How the attempts of the selected origin ended in the newest run, worst first."""
+    lines: list[Line] = []
+    worst = sorted(card.exits, key=lambda one: (not is_failure(one.exit_code), -one.run))
+    shown = [one for one in worst if one.run][:_EXITS]
+    if shown:
+        lines += ["", Styled("attempts in this run", "muted")]
+    return lines + [(exit_cell(one.exit_code), Styled(f" ×{count(one.run)}", "muted")) for one in shown]
+
+
+def _last_line(view: OriginView, now: int) -> Cell:
+    words = Styled(f"{ago(now - view.last_attempt_at)}, took {seconds(view.last_response_ms)}", "muted")
+    return words if view.last_http_status is None else (status_cell(view.last_http_status), Styled("  "), words)
+
+
+def delay_line(view: OriginView) -> tuple[str | Styled, ...]:
+    """The delay and what decided it."""
+    words = delay_why(view)
+    return fact("delay", seconds(view.delay_ms), Styled(f" {words}" if words else "", "muted"))
+
+
+def rate_line(line: Sequence[float | None]) -> Cell:
+    """Requests in the last fixed buckets of time, oldest first."""
+    known = any(value is not None for value in line)
+    return fact("rate", Styled(sparkline(line, _RATE), "active") if known else Styled("-", "faint"))
+
+
+def robots_line(view: OriginView, now: int) -> Cell:
+    """What is known of robots.txt, and how long it holds."""
+    match view.robots_status:
+        case RobotsStatus.parsed:
+            state = Styled("✓ read", "ok")
+        case RobotsStatus.unavailable:
+            unanswered = view.robots_http_status is None
+            state = Styled("⚠ not answered", "warning") if unanswered else Styled("○ none, all allowed", "muted")
+        case RobotsStatus.unreachable:
+            state = Styled("⚠ unreachable", "warning")
+        case _:
+            return fact("robots", Styled("○ not asked yet", "muted"))
+    left = view.robots_expires_at - now
+    if view.robots_http_status is not None and view.robots_status != RobotsStatus.parsed:
+        state = Styled(f"{state.text} ({view.robots_http_status})", state.role)
+    if view.ended and left <= 0:
+        return fact("robots", state)
+    return fact("robots", state, Styled(f", {due(left).lstrip('+')} left" if left > 0 else ", due again", "muted"))
+
+
+def eta_line(view: OriginView, now: int) -> Cell:
+    """When it will be done, and what limits it."""
+    eta = estimate(view, now)
+    limit = "" if eta.limit is Limit.none else f" {eta.limit.value}"
+    return fact("ETA", eta_words(eta), Styled(limit, "muted"))
+
+
+def no_origin_lines(was_read: bool, known: int, narrowed: bool, keys: KeyNames) -> list[Line]:
+    """What stands there while nothing is selected. Where no filter leaves origins out, their rows are about to come."""
+    if not was_read:
+        return []
+    if known:
+        return [Prose(f"{plural(known, 'origin')} known, none passes the filter.", "muted")] if narrowed else []
+    return [Prose(f"No origins yet. Press {keys('origin.add')} to add seeds.", "muted")]

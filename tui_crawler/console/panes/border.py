@@ -1,0 +1,33 @@
+"""What stands in the border of a pane. Textual paints a pane whole whenever its title is set, to whatever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from tui_crawler.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+_LONGEST = 200
+
+
+def write_title(widget: Widget, text: str) -> None:
+    """Writes the title (raw text); nothing is painted when it says that already."""
+    if (words := safe(text, _LONGEST)) != title_of(widget):
+        widget.border_title = Content(words)
+
+
+def write_subtitle(widget: Widget, text: str) -> None:
+    """Writes the words in the lower border, in the same way."""
+    held = widget._border_subtitle
+    if (words := safe(text, _LONGEST)) != (held.plain if held is not None else ""):
+        widget.border_subtitle = Content(words)
+
+
+def title_of(widget: Widget) -> str:
+    """The text of the title; Textual's public name gives it as markup."""
+    held = widget._border_title
+    return held.plain if held is not None else ""

@@ -1,0 +1,72 @@
+"""Lines of text that are not rows of a table: what a `Lines` pane shows. Pure."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+
+from tui_crawler.console.table.cells import Cell, Styled
+from tui_crawler.domain.record import dataclass
+from tui_crawler.text.safe_text import safe
+
+LABEL = 9
+"""How wide a label is before its value, in cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A line with a part at the left edge and a part at the right edge; the right one is kept whole."""
+
+    left: Cell
+    right: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """Text that is wrapped to the width, with a role; following lines are indented by `indent` cells."""
+
+    text: str
+    role: str = ""
+    indent: int = 0
+    most: int = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """Text that is wrapped beside a head of `width` cells; following lines stand under the text.
+
+    A `tail` stands at the right edge, muted, in at most half of the room; the text is then one line and cut.
+    """
+
+    head: Cell
+    width: int
+    text: str
+    role: str = ""
+    most: int = 6
+    tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Pieces beside each other, as many in a line as fit whole; what follows stands in the next line."""
+
+    pieces: tuple[Cell, ...]
+    gap: int = 2
+
+
+Line = Cell | Split | Prose | Hanging | Flow
+
+
+def width_of(cell: Cell) -> int:
+    """How many terminal cells a cell takes when nothing is cut."""
+    parts = (cell,) if not isinstance(cell, tuple) else cell
+    return sum(cell_len(safe(part if isinstance(part, str) else part.text)) for part in parts)
+
+
+def fact(label: str, *value: str | Styled) -> tuple[str | Styled, ...]:
+    """A line of a label and its value."""
+    return (Styled(label.ljust(LABEL), "muted"), *value)
+
+
+def heading(text: str) -> Cell:
+    """A line that begins a section."""
+    return Styled(text, "accent bold")

@@ -1,0 +1,98 @@
+"""Short messages to the operator: merged by kind, at most three at once. Pure."""
+
+from __future__ import annotations
+
+from tui_crawler.console.panes.line import width_of
+from tui_crawler.domain.record import dataclass, replace
+
+MOST = 3
+GAP = 4
+"""Cells that a message takes beside its text: a bar with a space before it, two spaces after it."""
+_ASIDES = frozenset({"same"})
+"""Kinds that are left out where they would need a line of their own: the events tell them too."""
+SHOWN_MS = 5_000
+ERROR_SHOWN_MS = 12_000
+TROUBLES_KEPT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One message. `kind` is what it is merged by, `role` a colour role, `until_ms` (monotonic) when it goes."""
+
+    kind: str
+    text: str
+    role: str
+    until_ms: int
+    times: int = 1
+
+    @property
+    def label(self) -> str:
+        """The text, with how often it came."""
+        return self.text if self.times == 1 else f"{self.text} ×{self.times}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToldError:
+    """An error that was told, so that it can be read after its notice has gone. `at` is epoch ms, `text` raw."""
+
+    number: int
+    at: int
+    text: str
+
+
+def add_trouble(troubles: tuple[ToldError, ...], at: int, text: str) -> tuple[ToldError, ...]:
+    """The troubles (oldest first, a bounded number of them) after another one."""
+    number = troubles[-1].number + 1 if troubles else 1
+    return (*troubles, ToldError(number, at, text))[-TROUBLES_KEPT:]
+
+
+def add_notice(notices: tuple[Notice, ...], notice: Notice) -> tuple[Notice, ...]:
+    """The notices after another one: one of the same kind is replaced, and counted when it says the same."""
+    for old in notices:
+        if old.kind == notice.kind:
+            times = old.times + 1 if old.text == notice.text else 1
+            notice = replace(notice, times=times)
+    return (*(old for old in notices if old.kind != notice.kind), notice)[-MOST:]
+
+
+def rows_of(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...], ...]:
+    """The notices in lines of `width` cells, in their order, as many side by side as fit.
+
+    Where one line is not enough, what is told elsewhere too is left out, then what is muted, unless it is the newest.
+    """
+    rows = _packed(notices, width)
+    if len(rows) > 1:
+        notices = tuple(notice for notice in notices if notice.kind not in _ASIDES)
+        rows = _packed(notices, width)
+    if len(rows) > 1:
+        rows = _packed(tuple(one for one in notices if one.role != "muted" or one is notices[-1]), width)
+    return rows
+
+
+def one_row(notices: tuple[Notice, ...], width: int) -> tuple[Notice, ...]:
+    """Those that one line of `width` cells has: the newest, then errors, then the others, as far as they fit beside
+    it; in their order."""
+    ranked = [*notices[-1:], *sorted(notices[:-1], key=lambda one: one.role != "error")]
+    shown: list[Notice] = []
+    for one in ranked:
+        if not shown or sum(width_of(each.label) + GAP for each in (*shown, one)) - 2 <= width:
+            shown.append(one)
+    return tuple(one for one in notices if one in shown)
+
+
+def _packed(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...], ...]:
+    rows: list[list[Notice]] = []
+    room = 0
+    for notice in notices:
+        wanted = width_of(notice.label) + GAP
+        if not rows or wanted - 2 > room:
+            rows.append([])
+            room = width
+        rows[-1].append(notice)
+        room -= wanted
+    return tuple(tuple(row) for row in rows)
+
+
+def still_shown(notices: tuple[Notice, ...], mono_ms: int) -> tuple[Notice, ...]:
+    """The notices whose time is not over."""
+    return tuple(notice for notice in notices if notice.until_ms > mono_ms)

@@ -1,0 +1,261 @@
+"""What the console knows: the newest rows it has read, and rates made from them. Knows no screen and no thread."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, deque
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.panes.header import HeaderState
+from tui_crawler.domain.eta import Eta, estimate_run
+from tui_crawler.domain.idle_reason import idle_reason_of_run, worked_ms
+from tui_crawler.domain.record import dataclass
+from tui_crawler.text.standing import Standing, counted_as
+
+if TYPE_CHECKING:
+    from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.reading.refresh import Lock, Snapshot
+    from tui_crawler.domain.view import OriginView, RunView, TotalsView
+    from tui_crawler.text.glyphs import StateGlyph
+
+
+_BUCKETS = 64
+_ORIGINS_KEPT = 512
+
+
+class RateMeter:
+    """Turns a growing counter into a rate: how much came in each bucket of `bucket_ms` milliseconds."""
+
+    __slots__ = ("_bucket_ms", "_buckets", "_first", "_last")
+
+    def __init__(self, bucket_ms: int = 1_000) -> None:
+        self._bucket_ms = bucket_ms
+        self._buckets: deque[tuple[int, float]] = deque(maxlen=_BUCKETS)
+        self._last: float | None = None
+        self._first = 0
+
+    def feed(self, counter: float, mono_ms: int) -> None:
+        """Notes the counter as it is at `mono_ms`. The first value is a beginning, not a gain."""
+        number = mono_ms // self._bucket_ms
+        if self._last is None or counter < self._last:
+            self._last = counter
+            self._first = number
+            self._buckets.clear()
+            return
+        gain = counter - self._last
+        self._last = counter
+        if gain == 0:
+            return
+        if self._buckets and self._buckets[-1][0] == number:
+            gain += self._buckets.pop()[1]
+        self._buckets.append((number, gain))
+
+    def rate(self, mono_ms: int, window_ms: int = 10_000) -> float | None:
+        """Gain per second over the last whole buckets of `window_ms`; None before one bucket is over."""
+        number = mono_ms // self._bucket_ms
+        span = min(window_ms // self._bucket_ms, number - self._first)
+        if self._last is None or span <= 0:
+            return None
+        gained = sum(gain for at, gain in self._buckets if number - span <= at < number)
+        return gained * 1_000 / (span * self._bucket_ms)
+
+    def line(self, mono_ms: int, width: int) -> list[float | None]:
+        """The gain of each of the last `width` whole buckets, oldest first; None before the meter began."""
+        number = mono_ms // self._bucket_ms
+        gains = dict(self._buckets)
+        if self._last is None:
+            return [None] * width
+        return [None if at < self._first else gains.get(at, 0.0) for at in range(number - width, number)]
+
+
+class Rates:
+    """Rates of counters by key, of those that were fed last. Begun anew where nothing was fed for some seconds: what
+    came meanwhile did not come just now."""
+
+    def __init__(self) -> None:
+        self._meters: dict[Hashable, RateMeter] = {}
+        self._fed_at = 0
+
+    def of(self, counters: Mapping[Hashable, float], mono_ms: int) -> dict[Hashable, float | None]:
+        """The gain of each counter per second, now that they stand so at `mono_ms`; None before one is known."""
+        before = self._meters if mono_ms - self._fed_at < _LAPSE_MS else {}
+        self._meters, self._fed_at = {key: before.get(key) or RateMeter() for key in counters}, mono_ms
+        for key, counter in counters.items():
+            self._meters[key].feed(counter, mono_ms)
+        return {key: meter.rate(mono_ms) for key, meter in self._meters.items()}
+
+
+class OriginMeters:
+    """One meter per origin that moves, the least recently moved ones forgotten beyond a fixed number."""
+
+    __slots__ = ("_bucket_ms", "_meters")
+
+    def __init__(self, bucket_ms: int = 5_000) -> None:
+        self._meters: OrderedDict[str, RateMeter] = OrderedDict()
+        self._bucket_ms = bucket_ms
+
+    def feed(self, origin: str, counter: float, mono_ms: int) -> None:
+        """Notes the counter of one origin as it is at `mono_ms`."""
+        meter = self._meters.pop(origin, None) or RateMeter(self._bucket_ms)
+        meter.feed(counter, mono_ms)
+        self._meters[origin] = meter
+        if len(self._meters) > _ORIGINS_KEPT:
+            self._meters.popitem(last=False)
+
+    def get(self, origin: str) -> RateMeter | None:
+        """The meter of an origin, None when it has not been seen lately."""
+        return self._meters.get(origin)
+
+
+SLOW_MS = 1_000
+_LAPSE_MS = 5_000
+LINE_WIDTH = 32
+_GIVEN_UP_KEPT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStanding:
+    """Who crawls, as the header says it; `trouble` is raw text that stands in place of the idle reason. `starting`: an
+    engine is about to go on, so that it does not matter how the one before ended. `hint`: how to go on here where
+    nobody crawls, said after the trouble of one that failed. `broken`: nothing goes on until somebody sees to it.
+    `attached`: another process crawls."""
+
+    mark: StateGlyph
+    trouble: str = ""
+    starting: bool = False
+    hint: str = ""
+    broken: bool = False
+    attached: bool = False
+
+
+class LiveState:
+    """The newest rows by key. Fed with snapshots in the order they were read."""
+
+    def __init__(self, clock: ConsoleClock) -> None:
+        self._clock = clock
+        self.origins: dict[str, OriginView] = {}
+        self.run: RunView | None = None
+        self.totals: TotalsView | None = None
+        self.lock: Lock | None = None
+        self._worked = (0, 0)  # the run, and how long it has been seen to work
+        self.known = False
+        self._requests = RateMeter()
+        self._bytes = RateMeter()
+        self.meters = OriginMeters()
+        self._news: set[str] = set()
+        self.gave_up: deque[tuple[int, str]] = deque(maxlen=_GIVEN_UP_KEPT)
+        """When (monotonic ms) an origin was seen to give up, and which; the newest last."""
+        self._read_at = clock.mono_ms()
+        self._read_ms = 0
+        self._slow_at = -SLOW_MS
+        self.warned = ""
+        """The origin that a warning (`OriginView.warning`) came for last."""
+        self._tally: Counter[str] = Counter()
+        self.unfinished = 0
+        """Of how many origins the run is not over."""
+        self._flying: Counter[str] = Counter()
+        self.requests_of: Counter[str] = Counter()
+        """How many requests each worker has been seen to make."""
+        self._eta: Eta | None = None
+        self._idle = ""
+
+    def feed(self, shot: Snapshot | None) -> None:
+        """Takes what was read; None: nothing has changed, the picture is fresh."""
+        now = self._clock.mono_ms()
+        self._read_at = now
+        if shot is None:
+            return
+        self._read_ms = shot.took_ms
+        if not self.known or shot.run != self.run:
+            self._slow_at = -SLOW_MS
+        self.known = True
+        self.run, self.totals, self.lock = shot.run, shot.totals, shot.lock
+        for view in shot.changed:
+            self._count(view)
+            self.origins[view.origin] = view
+            self._news.add(view.origin)
+            self.meters.feed(view.origin, view.requests, now)
+
+    def _count(self, view: OriginView) -> None:
+        """Keeps the sums of the header, so that they need not be made anew each time."""
+        before, word = self.origins.get(view.origin), counted_as(view)
+        if view.warning and not (before is not None and before.warning):
+            self.warned = view.origin
+        self.unfinished += not view.ended
+        if before is not None:
+            self.unfinished -= not before.ended
+            self._tally[counted_as(before)] -= 1
+            self._flying[before.worker] -= bool(before.in_flight_url)
+            self.requests_of[view.worker] += max(0, view.requests - before.requests)
+            if word is Standing.gave_up is not counted_as(before):
+                self.gave_up.append((self._clock.mono_ms(), view.origin))
+        self._tally[word] += 1
+        self._flying[view.worker] += bool(view.in_flight_url)
+
+    def why_no_pause(self) -> str:
+        """Why no origin of the crawl can be paused, in words; empty: some can."""
+        if self.unfinished:
+            return ""
+        return "every origin has ended its run" if self.origins else "there are no origins yet"
+
+    def in_flight(self, view: OriginView) -> int:
+        """Of how many origins of its worker a request is in flight."""
+        return self._flying[view.worker]
+
+    def take_news(self) -> set[str]:
+        """The origins that have changed since this was asked last, whichever view they were read for."""
+        news, self._news = self._news, set()
+        return news
+
+    def age_ms(self) -> int:
+        """How old the picture is, in ms."""
+        return self._clock.mono_ms() - self._read_at
+
+    def header(self, name: str, engine: EngineStanding, *, hz: int, stale_ms: int, readonly: bool) -> HeaderState:
+        """What the header shows now. Sums over all origins are made once a second."""
+        now, wall = self._clock.mono_ms(), self._clock.wall_ms()
+        if self.totals is not None:
+            self._requests.feed(self.totals.requests, now)
+            self._bytes.feed(self.totals.bytes, now)
+        if now - self._slow_at >= SLOW_MS or self._slow_at < 0:
+            self._slow_at = now
+            slots = self.run.max_in_flight if self.run else 0
+            self._eta = estimate_run(self.origins.values(), wall, slots) if self.origins else None
+            self._idle = ""
+            if self.known and not engine.starting:
+                self._idle = idle_reason_of_run(
+                    self.origins.values(), wall, self.run, engine.hint, zone=self._clock.zone
+                )
+        return HeaderState(
+            name=name,
+            engine=engine.mark,
+            broken=engine.broken,
+            attached=engine.attached,
+            run=self.run,
+            now=wall,
+            tally=dict(self._tally),
+            totals=self.totals,
+            requests_per_s=self._requests.rate(now),
+            bytes_per_s=self._bytes.rate(now),
+            line=tuple(self._requests.line(now, LINE_WIDTH)),
+            eta=self._eta,
+            worked_ms=self._seen_to_work(wall),
+            idle=_trouble(engine) or ("" if engine.starting else self._idle),
+            stale_ms=stale_ms,
+            hz=hz,
+            read_ms=self._read_ms,
+            readonly=readonly,
+        )
+
+    def _seen_to_work(self, wall: int) -> int:
+        """How long the run has been seen to work (ms), by this console too."""
+        if self.run is None:
+            return 0
+        run_id, before = self._worked
+        worked = max(worked_ms(self.run, wall), before if run_id == self.run.run_id else 0)
+        self._worked = (self.run.run_id, worked)
+        return worked
+
+
+def _trouble(engine: EngineStanding) -> str:
+    return f"{engine.trouble}; {engine.hint}" if engine.broken and engine.hint else engine.trouble

@@ -1,0 +1,456 @@
+"""What is held of a long list: spans without a gap between them, read by keyset and joined, never all of it.
+
+A span reaches from one place of the list to another. What lies above the first span and below the last one is read as
+the part `above` or `below`, which begins at the edge of that span: so no row is lost or doubled, whatever comes in
+meanwhile. There are two such lists. Pages stand in the order of their ids and change while they are held: spans are
+read again. The log only grows at its end: what comes in there is read as it comes, or counted while it is not held.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from tui_crawler.console.failures.queries import FailureWindow
+from tui_crawler.console.logs.queries import (
+    BEGINNING,
+    END,
+    LogActions,
+    LogAfter,
+    LogAround,
+    LogBefore,
+    LogEntries,
+    LogPart,
+    LogPlace,
+)
+from tui_crawler.console.logs.rows import LogLine, action_line
+from tui_crawler.console.reading.refresh import WINDOW, PagePart
+from tui_crawler.console.urls.queries import UrlWindow
+from tui_crawler.domain.exit_code import Severity
+from tui_crawler.domain.page_filter import PageFilter, PageWindow
+
+if TYPE_CHECKING:
+    from tui_crawler.console.failures.queries import GroupKey
+    from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.domain.page_view import PageView
+
+KEPT = 2_000
+"""How many rows are held at most, besides the window joined last and the one in view: whole spans far away are let go.
+At least three windows, so that what is in view and what was read ahead of it stay."""
+
+JOINED = 500
+"""Up to how many entries of the log neighbouring spans are joined to one."""
+
+E = TypeVar("E")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Generic[E, R]):
+    """The rows between two places of the list: behind `after`, up to and with `up_to` (None: to the end)."""
+
+    after: E
+    up_to: E | None
+    rows: tuple[R, ...]
+
+
+class KeysetWindow(Generic[E, R]):
+    """A stretch of a list without gaps. Knows no screen."""
+
+    def __init__(self, beginning: E) -> None:
+        """Begins empty; `beginning` is the place before all rows."""
+        self._beginning = beginning
+        self.spans: list[Span[E, R]] = []
+        self.rows: Sequence[R] = ()
+        """The rows held, in the order of the list."""
+        self._by_key: dict[Hashable, R] = {}
+
+    def row(self, key: Hashable) -> R | None:
+        """A row that is held, by its key."""
+        return self._by_key.get(key)
+
+    @property
+    def started(self) -> bool:
+        """Whether anything was read."""
+        return bool(self.spans)
+
+    @property
+    def at_first(self) -> bool:
+        """Whether it reaches the beginning of the list."""
+        return self.started and self.spans[0].after == self._beginning
+
+    @property
+    def at_last(self) -> bool:
+        """Whether it reaches the end of the list."""
+        return self.started and self.spans[-1].up_to is None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it holds every row."""
+        return self.at_first and self.at_last
+
+    def let_go(self, anchor: Hashable) -> None:
+        """Lets whole spans go that are farthest from the row of key `anchor`, while there is too much."""
+        while len(self.rows) > KEPT and len(self.spans) > 1:
+            keys = list(self._by_key)
+            at = keys.index(anchor) if anchor in self._by_key else len(keys) - 1
+            from_top = 2 * at >= len(keys)
+            gone = self.spans[0 if from_top else -1]
+            if any(self.key_of(row) == anchor for row in gone.rows):
+                return
+            self._drop(gone, from_top=from_top)
+            self._arrange()
+
+    @abstractmethod
+    def key_of(self, row: R) -> Hashable:
+        """The key of a row."""
+
+    def _drop(self, gone: Span[E, R], *, from_top: bool) -> None:
+        self.spans.remove(gone)
+
+    def _arrange(self) -> None:
+        self._by_key = {
+            self.key_of(row): row for row in self._in_order(row for span in self.spans for row in span.rows)
+        }
+        self.rows = tuple(self._by_key.values())
+
+    def _in_order(self, rows: Iterable[R]) -> Iterable[R]:
+        return rows
+
+
+class SpanWindow(KeysetWindow[int, "PageView"]):
+    """Pages, in the order in which they were found or newest first; places are page ids, 0 before all.
+
+    `first` is the number of the first page held, counted from 1, None when nobody knows; `exact`: it was counted,
+    not taken from the counters. `looked_at` of `known` rows were judged to make it.
+    """
+
+    def __init__(self, windows: PagePart, *, newest_first: bool = False, from_end: bool = False) -> None:
+        """Begins empty, at the beginning of the list of `windows` or at its end."""
+        super().__init__(0)
+        self._windows = windows.at(0, newest_first=False)
+        self.newest_first = newest_first
+        self.from_end = from_end
+        self.first: int | None = None
+        self.exact = True
+        self.known = 0
+        self.looked_at = 0
+
+    def key_of(self, row: PageView) -> int:
+        return row.page_id
+
+    def lacks(self, page_id: int) -> bool:
+        """Whether a page would be held if it belonged to the list, and is not."""
+        if self.row(page_id) is not None or not self.started:
+            return False
+        after, up_to = self.spans[0].after, self.spans[-1].up_to
+        behind = after == 0 or self._beyond(page_id, after)
+        return behind and (up_to is None or not self._beyond(page_id, up_to))
+
+    @property
+    def counted(self) -> bool:
+        """Whether the length of the list is known with any window; of a filtered one it is not, and each window costs
+        more."""
+        return self._windows.counted
+
+    @property
+    def total(self) -> int | None:
+        """How many pages the list has, None while that is not known."""
+        least = (self.first or 1) - 1 + len(self.rows)
+        if self.at_last and self.first is not None and self.exact:
+            return least
+        return max(self.known, least) if self.counted else None
+
+    # what is to be read
+
+    @property
+    def begin(self) -> PagePart:
+        """Its first window."""
+        return self._windows.at(0, self.newest_first is not self.from_end)
+
+    @property
+    def below(self) -> PagePart | None:
+        """What comes after the pages held; None at the end."""
+        up_to = self.spans[-1].up_to if self.spans else None
+        return None if up_to is None else self._windows.at(up_to, self.newest_first)
+
+    @property
+    def above(self) -> PagePart | None:
+        """What comes before them, the nearest first; None at the beginning."""
+        if not self.started or self.at_first:
+            return None
+        return self._windows.at(self.spans[0].after + self._step, not self.newest_first)
+
+    def again(self, key: Hashable) -> PagePart | None:
+        """The window that reads the span of a page anew; None when it is not held."""
+        span = next((span for span in self.spans if any(page.page_id == key for page in span.rows)), None)
+        return None if span is None else self._windows.at(span.after, self.newest_first)
+
+    @property
+    def end_again(self) -> PagePart | None:
+        """The window that reads the end of the list anew, for what is found meanwhile; None when that is not held."""
+        return self._windows.at(self.spans[-1].after, self.newest_first) if self.at_last else None
+
+    # what was read
+
+    def take(self, part: PagePart, window: PageWindow) -> bool:
+        """Takes a window that was read for one of its parts; True when anything is new."""
+        if part.at(0, newest_first=False) != self._windows:
+            return False
+        self.known = window.known
+        up_to = None if window.ended else window.last_id
+        backwards = Span(0 if window.ended else window.last_id - self._step, self._edge_above, window.pages[::-1])
+        if not self.started:
+            if part != self.begin:
+                return False
+            self.spans = [backwards if self.from_end else Span(0, up_to, window.pages)]
+            self.first = 1 if window.ended or not self.from_end else None
+            if self.first is None and self.counted:
+                self.first, self.exact = max(1, window.known - len(window.pages) + 1), False
+        elif part == self.below:
+            self.spans.append(Span(part.after_id, up_to, window.pages))
+        elif part == self.above:
+            self.spans.insert(0, backwards)
+            self.first = None if self.first is None else max(1, self.first - len(window.pages))
+            if window.ended:
+                self.first, self.exact = 1, True
+        elif not self._take_again(part, window):
+            return False
+        else:
+            self._arrange()
+            return True
+        self.looked_at += window.looked_at
+        self._arrange()
+        return True
+
+    def _take_again(self, part: PagePart, window: PageWindow) -> bool:
+        """Puts what was read anew in place of the span; what it does not reach any more becomes a span of its own."""
+        at = next((at for at, span in enumerate(self.spans) if span.after == part.after_id), None)
+        if at is None or part.newest_first is not self.newest_first:
+            return False
+        span, last = self.spans[at], window.last_id
+        up_to = span.up_to
+        pages = tuple(page for page in window.pages if up_to is None or not self._beyond(page.page_id, up_to))
+        short = not window.ended and (up_to is None or self._beyond(up_to, last))
+        fresh = [Span(span.after, last if short else up_to, pages)]
+        if short:
+            fresh.append(Span(last, up_to, tuple(page for page in span.rows if self._beyond(page.page_id, last))))
+        if fresh == [span]:
+            return False
+        following = self.spans[at + 1 : at + 2]
+        if short and following and len(fresh[1].rows) + len(following[0].rows) <= WINDOW:
+            fresh[1] = Span(last, following[0].up_to, fresh[1].rows + following[0].rows)
+            self.spans[at : at + 2] = fresh
+        else:
+            self.spans[at : at + 1] = fresh
+        return True
+
+    def _drop(self, gone: Span[int, PageView], *, from_top: bool) -> None:
+        super()._drop(gone, from_top=from_top)
+        if from_top and self.first is not None:
+            self.first += len(gone.rows)
+
+    @property
+    def _step(self) -> int:
+        return -1 if self.newest_first else 1
+
+    @property
+    def _edge_above(self) -> int | None:
+        return self.spans[0].after if self.spans else None
+
+    def _beyond(self, number: int, edge: int) -> bool:
+        return number < edge if self.newest_first else number > edge
+
+
+class PageListWindow(SpanWindow):
+    """All pages that pass a filter."""
+
+    def __init__(
+        self, narrowing: PageFilter | None = None, *, newest_first: bool = False, from_end: bool = False
+    ) -> None:
+        """Begins empty, at the beginning of the list or at its end."""
+        self.narrowing = narrowing or PageFilter()
+        super().__init__(UrlWindow(self.narrowing), newest_first=newest_first, from_end=from_end)
+
+
+class GroupWindow(SpanWindow):
+    """The failed pages of a group, of which `count` were counted, or those of them that hold the texts `sought`."""
+
+    def __init__(self, key: GroupKey, count: int, *, from_end: bool = False, sought: tuple[str, ...] = ()) -> None:
+        """Begins empty, at the beginning of the list or at its end."""
+        self.key, self.count, self.sought = key, count, sought
+        super().__init__(FailureWindow(key, sought=sought), from_end=from_end)
+
+    @property
+    def total(self) -> int:
+        """How many pages the group has: as they were counted, or as many as were read at least; of those looked for
+        only what was read."""
+        whole = self.at_last and self.first is not None and self.exact
+        least = (self.first or 1) - 1 + len(self.rows)
+        return least if whole or self.sought else max(self.count, least)
+
+    def take(self, part: PagePart, window: PageWindow) -> bool:
+        """As in the stretch; how many the group has was counted elsewhere."""
+        return super().take(part, replace(window, known=self.count))
+
+
+class LogListWindow(KeysetWindow[LogPlace, LogLine]):
+    """The log in the order of time, or of it the attempts at an origin.
+
+    `news` counts the entries that came after `newest`, which is where one stopped following.
+    """
+
+    def __init__(
+        self,
+        origin: str = "",
+        *,
+        level: Severity = Severity.info,
+        attempts_only: bool = False,
+        start: LogPlace = END,
+        newest: LogPlace = END,
+        news: int = 0,
+    ) -> None:
+        """Begins empty, for one origin (empty: all), for entries of a level and above, at the end of the log, at its
+        beginning or around a place; then `newest` is up to where the end is known already."""
+        super().__init__(BEGINNING)
+        self.origin = origin
+        self.level = level
+        self.attempts_only = attempts_only
+        self.start = start
+        self.newest = newest
+        self.news = news
+        self._ended = False
+
+    def key_of(self, row: LogLine) -> Hashable:
+        return row.key
+
+    @property
+    def at_last(self) -> bool:
+        return self._ended
+
+    @property
+    def problems_only(self) -> bool:
+        """Whether only warnings and errors are read."""
+        return self.level is not Severity.info
+
+    def at(self, start: LogPlace) -> LogListWindow:
+        """The same log anew from another place; what is known of its end stays known."""
+        keyset = self.anew(self.level)
+        keyset.start, keyset.newest, keyset.news = start, self.newest, self.news
+        return keyset
+
+    def anew(self, level: Severity) -> LogListWindow:
+        """The same log from its end, entries of a level and above."""
+        return LogListWindow(self.origin, level=level, attempts_only=self.attempts_only)
+
+    # what is to be read
+
+    @property
+    def unread_before(self) -> LogPlace | None:
+        """The place before which the log goes on; None at its beginning, or before anything was read."""
+        return None if not self.started or self.at_first else self.spans[0].after
+
+    @property
+    def unread_behind(self) -> LogPlace | None:
+        """The place behind which it goes on; None at its end."""
+        return None if not self.started or self.at_last else self.spans[-1].up_to
+
+    @property
+    def begin(self) -> LogPart:
+        """Its first window."""
+        if self.start in {END, BEGINNING}:
+            return self._before(END) if self.start == END else self._after(BEGINNING)
+        return LogAround(self.start, self.origin, self.level, self.attempts_only)
+
+    @property
+    def above(self) -> LogBefore | None:
+        """What comes before the entries held; None at the beginning of the log."""
+        place = self.unread_before
+        return None if place is None else self._before(place)
+
+    @property
+    def below(self) -> LogAfter | None:
+        """What comes after them; at the end of the log what will come."""
+        place = self.spans[-1].up_to if self.spans else None
+        return None if place is None else self._after(place)
+
+    @property
+    def latest(self) -> LogAfter | None:
+        """What came in at the end of the log while that is not held; None while it is, or is not known."""
+        return None if self.at_last or not self.started or self.newest == END else self._after(self.newest)
+
+    @property
+    def actions(self) -> LogActions | None:
+        """The actions that belong to it."""
+        return None if self.attempts_only else LogActions(self.origin)
+
+    def _before(self, place: LogPlace) -> LogBefore:
+        return LogBefore(place, self.origin, self.level, self.attempts_only)
+
+    def _after(self, place: LogPlace) -> LogAfter:
+        return LogAfter(place, self.origin, self.level, self.attempts_only)
+
+    # what was read
+
+    def take(self, part: LogPart, entries: LogEntries) -> bool:
+        """Takes a window that was read for one of its parts; True when the entries held are others now."""
+        if (part.origin, part.level, part.attempts_only) != (self.origin, self.level, self.attempts_only):
+            return False
+        found = tuple(line for line in entries.lines if line.level >= self.level)
+        span = Span(entries.after, entries.up_to, found)
+        before = self.started, self.at_first, self.at_last
+        if not self.started:
+            if part != self.begin:
+                return False
+            self.spans = [span]
+            self._ended = entries.ended or self.start == END
+            self._end_known(span)
+        elif part == self.above:
+            self.spans[:1] = _joined(span, self.spans[0])
+        elif part == self.below:
+            self.spans[-1:] = _joined(self.spans[-1], span)
+            self._ended = entries.ended
+            self._end_known(span)
+        else:
+            if part == self.latest:
+                self._end_known(span)
+            return False
+        if found:
+            self._arrange()
+        return bool(found) or before != (self.started, self.at_first, self.at_last)
+
+    def take_actions(self, actions: Iterable[ActionView]) -> bool:
+        """Shows anew the actions held whose outcome is another one now; True when there are any."""
+        changed = {line.key: line for line in map(action_line, actions) if self._by_key.get(line.key, line) != line}
+        if changed:
+            for at, span in enumerate(self.spans):
+                lines = (changed.get(line.key, line) for line in span.rows)
+                self.spans[at] = replace(span, rows=tuple(line for line in lines if line.level >= self.level))
+            self._arrange()
+        return bool(changed)
+
+    def _end_known(self, span: Span[LogPlace, LogLine]) -> None:
+        """What was read at the end of what is held is news if it reaches beyond what is known of the end."""
+        up_to = span.up_to or END
+        if self.newest != END:
+            known = self.newest._asdict()
+            self.news += sum(number > known[kind] for kind, number in (line.key for line in span.rows))
+            self.newest = self.newest.later(up_to)
+        elif self.at_last:
+            self.newest = up_to
+
+    def _drop(self, gone: Span[LogPlace, LogLine], *, from_top: bool) -> None:
+        super()._drop(gone, from_top=from_top)
+        self._ended = self._ended and from_top
+
+    def _in_order(self, rows: Iterable[LogLine]) -> Iterable[LogLine]:
+        return sorted(rows, key=lambda line: line.order)
+
+
+def _joined(one: Span[LogPlace, LogLine], other: Span[LogPlace, LogLine]) -> list[Span[LogPlace, LogLine]]:
+    """Two neighbouring spans, as one if they are short."""
+    if len(one.rows) + len(other.rows) > JOINED:
+        return [one, other]
+    return [Span(one.after, other.up_to, (*one.rows, *other.rows))]

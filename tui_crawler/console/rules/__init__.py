@@ -1,0 +1,1 @@
+"""View 4: the rules in force, their versions, and drafts of others."""

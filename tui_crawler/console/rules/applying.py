@@ -1,0 +1,214 @@
+"""A draft on its way: asked about, handed in, accepted or refused, and carried over to a version that came meanwhile.
+
+While it is on its way nothing else is done to it: what is asked for waits until something is known (`WaitingScreen`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from tui_crawler.console.dialogs.choose import ConfirmScreen
+from tui_crawler.console.operator.intent import Confirmation, Intent
+from tui_crawler.console.operator.journal import IntentOutcome
+from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.rules.impact import has_outgrown
+from tui_crawler.console.rules.impact_lines import apply_question, impact_words, must_type
+from tui_crawler.console.rules.rows import carry_text, lost_words
+from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.lifetime import is_ready
+from tui_crawler.domain.ruleset import same_rules
+from tui_crawler.text.format import count
+from tui_crawler.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from tui_crawler.console.operator.journal import News
+    from tui_crawler.console.rules.draft import RuleDraft
+    from tui_crawler.console.rules.editor import RuleEditorScreen
+    from tui_crawler.console.rules.impact import ImpactNews
+    from tui_crawler.domain.command import ActionResult
+    from tui_crawler.domain.ruleset import Ruleset
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """A draft that was handed in. `noted`: no engine took it up in time, so nobody waits for it any more, though one
+    may come. `accepted`: it was carried out; `version` is what was written, as far as it is known (0: not)."""
+
+    draft: RuleDraft
+    accepted: bool = False
+    noted: bool = False
+    version: int = 0
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the draft stands still until something is known of it."""
+        return not self.noted
+
+    def after(self, news: News) -> Handover | None:
+        """After something became of it; None: it was refused."""
+        match news.outcome:
+            case IntentOutcome.written | IntentOutcome.locked:
+                return self
+            case IntentOutcome.done:
+                return Handover(self.draft, accepted=True, version=_version(news.results, self.draft.base.job))
+            case IntentOutcome.waiting:
+                return Handover(self.draft, noted=True)
+            case _:
+                return None
+
+    def seen_in(self, now: Ruleset) -> bool:
+        """Whether the version in force is the one that it made, or a later one. Not before something is known of it:
+        undoing it needs that."""
+        if now.ruleset_id == self.draft.base.ruleset_id:
+            return self.version == now.ruleset_id  # it said so already: nothing was written
+        if self.accepted:
+            return now.ruleset_id >= self.version
+        return self.noted and same_rules(now.policies, self.draft.policies)
+
+
+def _version(results: Sequence[ActionResult], job: str) -> int:
+    for result in results:
+        versions = json.loads(result.after or "{}").get("rulesets", {})
+        if job in versions:
+            return int(versions[job])
+    return 0
+
+
+class TypeCountScreen(Dialog):
+    """Gives the intent of the question's only option, or None."""
+
+    def __init__(self, question: Confirmation, number: int) -> None:
+        """`number` is what has to be typed, with or without spaces."""
+        super().__init__()
+        self._question = question
+        self._number = number
+
+    def compose(self) -> ComposeResult:
+        """What is asked, and where the number is typed."""
+        question = self._question
+        with Vertical(classes="dialog") as box:
+            box.border_title = Content(safe(question.title, 120))
+            box.border_subtitle = Content("enter does it · esc leaves")
+            yield Static(Content(safe(question.text, 600)), classes="dialog-text")
+            if question.note:
+                yield Static(Content(safe(self.key_names.said(question.note), 600)), classes="dialog-note")
+            yield Static(Content(f"Type {count(self._number)} to go on:"), id="count-label")
+            yield PlainInput(id="count", compact=True, select_on_focus=False)
+
+    def on_mount(self) -> None:
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Goes on with the right number; says so with another one."""
+        event.stop()
+        if "".join(event.value.split()) == str(self._number):
+            self.dismiss(self._question.options[0][1])
+        else:
+            self.query_one("#count-label", Static).update(Content(f"That is not {count(self._number)}; type it:"))
+
+
+_PATIENT_TICKS = 20
+"""So many ticks (of half a second) the version of a draft that was accepted is waited for."""
+
+
+class Applying:
+    """The applying of the drafts of one editor, one after the other."""
+
+    def __init__(self, screen: RuleEditorScreen) -> None:
+        self._screen = screen
+        self._handover: Handover | None = None
+        self._ticks = 0
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a draft is on its way and must stand still."""
+        return self._handover is not None and self._handover.under_way
+
+    def apply(self, draft: RuleDraft, news: ImpactNews | None, takes_back: int) -> None:
+        """Hands a draft in; asks first when it blocks much or a seed. `takes_back`: the action that it undoes."""
+        console = self._screen.console
+        if news is None or not news.over:
+            console.tell("no", "the impact is still being counted", "muted")
+            return
+        intent = replace(draft.intent(takes_back), note=impact_words(news))
+        question = apply_question(intent, news, console.clock.zone)
+
+        def answered(chosen: object) -> None:
+            if not isinstance(chosen, Intent) or self.under_way or self._screen.session.draft is not draft:
+                return
+            newer, latest = self._screen.session.overtaken, self._screen.impact
+            if newer is not None:
+                self.offer(draft, newer)
+            elif latest is not None and has_outgrown(news, latest):
+                self.apply(draft, latest, takes_back)
+            else:
+                self._handover, self._ticks = Handover(draft), 0
+                console.command_queue.carry_out(chosen, self._heard)
+                self._screen.show_standing()
+
+        if question is None:
+            answered(intent)
+            return
+        number = must_type(news)
+        console.push_screen(TypeCountScreen(question, number) if number else ConfirmScreen(question), answered)
+
+    def offer(self, draft: RuleDraft, newer: Ruleset) -> None:
+        """Asks whether the draft is to be carried over to a newer version; its impact is counted anew then."""
+        console, rebased = self._screen.console, draft.rebased(newer)
+        if not rebased.draft.dirty and rebased.lost:
+            console.tell("no", f"nothing of the draft is left to be carried over: {lost_words(rebased)}", "warning")
+            return
+        if not rebased.draft.dirty:
+            self._screen.hold(rebased.draft)
+            console.tell("rules", f"ruleset {newer.ruleset_id} says what the draft says", "muted")
+            return
+        carry = Intent((), f"carry the draft over to ruleset {newer.ruleset_id}")
+        question = Confirmation(
+            f"Carry the change over to ruleset {newer.ruleset_id} by {newer.who}?",
+            carry_text(newer, rebased),
+            (("Carry over", carry),),
+            "Nothing is applied by that: the impact is counted anew, then {rules.apply} applies it.",
+        )
+
+        def answered(chosen: object) -> None:
+            if isinstance(chosen, Intent) and self._screen.session.draft is draft:
+                self._screen.hold(rebased.draft)
+
+        console.push_screen(ConfirmScreen(question), answered)
+
+    def settled(self, now: Ruleset | None) -> bool:
+        """Whether the version in force has the draft that was handed in, or says the same. Told once; not of one
+        that was changed since it was handed in, which no version has."""
+        handed_in = self._handover
+        if handed_in is None and now is not None and self._screen.session.moot and self._screen.session.holds:
+            words = f"ruleset {now.ruleset_id} says what the draft said: it has ended"
+            self._screen.console.tell("rules", words, "muted")
+            return True
+        if handed_in is None or now is None or not handed_in.seen_in(now):
+            return False
+        self._handover = None
+        return self._screen.session.draft is handed_in.draft
+
+    def tick(self) -> None:
+        """Twice a second: an accepted draft is not waited for without end."""
+        self._ticks += self.under_way
+        if self._handover is not None and self._handover.accepted and self._ticks > _PATIENT_TICKS:
+            self._handover = Handover(self._handover.draft, noted=True)
+            self._screen.go_on()
+
+    def _heard(self, news: News) -> None:
+        """Something became of what was handed in."""
+        if self._handover is None:
+            return
+        self._handover = self._handover.after(news)
+        self._screen.console.read_soon()
+        if is_ready(self._screen):
+            self._screen.heard(refused=self._handover is None)

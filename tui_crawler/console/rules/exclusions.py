@@ -1,0 +1,149 @@
+"""What `X` opens among the rules: an entry for the operators' exclusion list, its impact counted before it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.rules.exclusion import HINT, exclude, exclusion_lines, read_as, unlisted
+from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews
+
+if TYPE_CHECKING:
+    from tui_crawler.console.panes.line import Line
+    from tui_crawler.console.ports import RuleQueries
+    from tui_crawler.console.screen.base import ConsoleScreen
+    from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.ruleset import RulesetChange
+
+
+class ExclusionEntry:
+    """The line of one screen. What it would block is counted in a thread, and no further when something else is typed;
+    who enters it before that is known is asked when it is."""
+
+    def __init__(
+        self,
+        screen: ConsoleScreen,
+        added: Callable[[], tuple[Exclusion, ...]],
+        show: Callable[[list[Line]], None],
+        over: Callable[[], None],
+    ) -> None:
+        """`added` is the list as it is, `show` shows what is typed, `over` what stands there else."""
+        self._screen = screen
+        self._added = added
+        self._show = show
+        self._over = over
+        self._use = EntryUse("exclude", self.entered, self.typed, self.left, judged=True)
+        self._impact_counter: ImpactCounter | None = None
+        self._text = ""
+        self._read: RulesetChange | str | None = None
+        self._asked: tuple[Exclusion, ...] = ()
+        self._news: ImpactNews | None = None
+        self._entered = False
+
+    @property
+    def _line(self) -> EntryLine:
+        return self._screen.query_one(EntryLine)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is being typed for the list."""
+        return self._line.serves(self._use)
+
+    def open(self, text: str) -> None:
+        """Opens the line; what is typed there already stays."""
+        if self.is_open:
+            self._screen.query_one("#entry-input").focus()
+            return
+        self._line.open(self._use, "exclude:", text, HINT)
+        self.typed(text)
+
+    def typed(self, text: str) -> None:
+        """Reads what is typed, and counts what it would block."""
+        rule_queries = self._screen.console.rules
+        self._text, self._entered = text, False
+        self._read = rule_queries.read(read_as(text)) if rule_queries is not None and text.strip() else None
+        typed = self._read.exclusions or () if self._read is not None and not isinstance(self._read, str) else ()
+        new = unlisted(typed, self._added())
+        if rule_queries is not None and new != self._asked:
+            self._asked, self._news = new, None
+            self._begin(rule_queries).ask(new)
+        self._tell()
+
+    def entered(self, text: str) -> None:
+        """Enter: asks once the impact is known; what is wrong stays in the line."""
+        if text != self._text:
+            self.typed(text)
+        if self._read is None:
+            self.leave()
+        elif isinstance(self._read, str):
+            self._screen.console.tell("no", self._read, "warning")
+        elif self._asked and (self._news is None or not self._news.over):
+            self._entered = True
+        elif (
+            self._asked
+            and self._news is not None
+            and not self._is_fresh(self._news)
+            and self._impact_counter is not None
+        ):
+            self._entered = True
+            self._impact_counter.ask(self._asked, self._news.timing.for_decision())
+        else:
+            self._ask(self._read.exclusions or ())
+
+    def leave(self) -> None:
+        """Closes the line."""
+        if self.is_open:
+            self._line.leave()
+
+    def left(self) -> None:
+        """The line was left: what was counted for it is counted no further."""
+        if self._impact_counter is not None and self._asked:
+            self._impact_counter.ask(())
+        self._asked, self._news, self._entered = (), None, False
+        self._over()
+
+    def close(self) -> None:
+        """Ends the thread."""
+        if self._impact_counter is not None:
+            self._impact_counter.close()
+
+    def _ask(self, typed: tuple[Exclusion, ...]) -> None:
+        asked = exclude(typed, self._added(), self._news)
+        if isinstance(asked, str):
+            self._screen.console.tell("no", asked, "warning")
+        else:
+            self.leave()
+            self._screen.console.command_queue.ask(asked)
+
+    def _tell(self) -> None:
+        if self._read is None or isinstance(self._read, str) or self._asked:
+            self._show(exclusion_lines(self._text, self._read, self._news))
+        else:
+            said = exclude(self._read.exclusions or (), self._added())
+            self._show(exclusion_lines(self._text, said if isinstance(said, str) else None))
+
+    def _is_fresh(self, news: ImpactNews) -> bool:
+        return news.timing.is_fresh(self._screen.console.clock.mono_ms())
+
+    def _begin(self, rule_queries: RuleQueries) -> ImpactCounter:
+        """The thread that counts, begun when it is first needed."""
+        if self._impact_counter is None:
+            self._impact_counter = ImpactCounter(rule_queries, self._screen.console.clock, self._deliver)
+            run = self._impact_counter.run
+            self._screen.run_worker(run, name="exclusion", group="exclusion", thread=True, exit_on_error=False)
+        return self._impact_counter
+
+    def _deliver(self, news: ImpactNews) -> None:
+        with suppress(RuntimeError):  # the screen's loop has ended
+            self._screen.call_later(self._counted, news)
+
+    def _counted(self, news: ImpactNews) -> None:
+        counted_before = self._news is not None and self._news.over and not news.over
+        if news.asked is not self._asked or not self.is_open or counted_before:
+            return
+        self._news = news
+        self._tell()
+        if self._entered and news.over and self._read is not None and not isinstance(self._read, str):
+            self._ask(self._read.exclusions or ())

@@ -1,0 +1,168 @@
+"""The thread that counts what a draft of the rules, or more exclusions, would block and revive. Knows no screen.
+
+URLs that became known since are judged for little; how far the pages before them have come meanwhile is known only from
+a count of everything.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from tui_crawler.console.reading.failure_words import failure_words
+from tui_crawler.console.rules.draft import RuleDraft
+from tui_crawler.domain.exclusion import Exclusion
+
+if TYPE_CHECKING:
+    from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.ports import ImpactCount, RuleQueries
+    from tui_crawler.domain.preview import Preview
+
+CountedChange = RuleDraft | tuple[Exclusion, ...]
+"""What can be counted: a draft, or entries for the operators' exclusion list."""
+Extent = Literal["", "new", "all"]
+"""What is counted next: nothing, what became known since, everything."""
+
+GROWTH = 1.1
+"""Once so many times as many URLs are blocked as when the operator was asked, that is asked again."""
+FRESH_MS = 2_000
+"""So old a count may be when something is decided by it."""
+_TELL_EVERY = 20_000
+"""So many URLs are judged between two signs of life."""
+_NEW_MS, _NEW_REST = 2_000, 20
+"""New URLs are judged so often, and rest so many times as long as that took."""
+_ALL_MS, _ALL_REST = 15_000, 30
+"""The same of all of them."""
+_SOON_MS = 500
+"""Everything is counted anew for a decision when that takes no longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a count ended: `at` epoch ms, `ended` monotonic ms, after `took_ms`; the last one of everything `all_ended`
+    after `all_ms`."""
+
+    at: int = 0
+    ended: int = 0
+    took_ms: int = 0
+    all_ended: int = 0
+    all_ms: int = 0
+
+    def is_fresh(self, mono_ms: int) -> bool:
+        """Whether something may be decided by it."""
+        return mono_ms - self.ended <= FRESH_MS
+
+    def due(self, mono_ms: int) -> Extent:
+        """What is to be counted now, so that counting takes a small part of the time."""
+        if mono_ms - self.all_ended >= max(_ALL_MS, _ALL_REST * self.all_ms):
+            return "all"
+        return "new" if mono_ms - self.ended >= max(_NEW_MS, _NEW_REST * self.took_ms) else ""
+
+    def for_decision(self) -> Extent:
+        """What is to be counted before something is decided."""
+        return "all" if self.all_ms <= _SOON_MS else "new"
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactNews:
+    """How far the counting is: `known` URLs judged; at the end a `preview`, or an `error` (raw text)."""
+
+    asked: CountedChange
+    known: int = 0
+    preview: Preview | None = None
+    error: str = ""
+    timing: Timing = Timing()
+
+    @property
+    def over(self) -> bool:
+        """Whether it was counted to the end, or could not be."""
+        return self.preview is not None or bool(self.error)
+
+
+def has_outgrown(asked: ImpactNews, latest: ImpactNews | None) -> bool:
+    """Whether a later count is another one than the operator was asked by: more seeds, or a tenth more URLs blocked."""
+    before, now = asked.preview, latest.preview if latest is not None else None
+    if before is None or now is None:
+        return False
+    return not set(now.seeds_hit) <= set(before.seeds_hit) or now.newly_blocked > before.newly_blocked * GROWTH
+
+
+class _Superseded(Exception):
+    """Something else is to be counted: this is of no interest any more."""
+
+
+class ImpactCounter:
+    """Counts in a thread of its own (call `run` in a thread worker); only what was asked for last."""
+
+    def __init__(self, rule_queries: RuleQueries, clock: ConsoleClock, deliver: Callable[[ImpactNews], object]) -> None:
+        """`deliver` is called in the thread."""
+        self._rule_queries = rule_queries
+        self._clock = clock
+        self._deliver = deliver
+        self._inbox: queue.SimpleQueue[tuple[CountedChange, Extent] | None] = queue.SimpleQueue()
+        self._asked: CountedChange = ()
+        self._count: ImpactCount | None = None
+        self._timing = Timing()
+
+    def ask(self, asked: CountedChange, extent: Extent = "all") -> None:
+        """Counts this now, nothing else (from any thread); what was counted before may go on with what is new. Without
+        entries there is nothing to be counted."""
+        self._inbox.put((asked, extent))
+
+    def close(self) -> None:
+        """Ends the thread (from any thread)."""
+        self._inbox.put(None)
+
+    def run(self) -> None:
+        """Counts until closed. Blocking."""
+        while True:
+            wanted = self._inbox.get()
+            while wanted is not None and not self._inbox.empty():
+                wanted = self._inbox.get()
+            if wanted is None:
+                return
+            asked, extent = wanted
+            if asked is not self._asked or extent == "all":
+                self._asked, self._count = asked, None
+            if asked != ():
+                self._go_on(asked)
+
+    def _go_on(self, asked: CountedChange) -> None:
+        begun, told = self._clock.mono_ms(), 0
+
+        def progress(known: int) -> None:
+            nonlocal told
+            if not self._inbox.empty():
+                raise _Superseded
+            if known - told >= _TELL_EVERY:
+                told = known
+                self._deliver(ImpactNews(asked, known))
+
+        try:
+            count, whole = self._count, self._count is None
+            if count is None:
+                count = self._count = self._begin(asked)
+            preview = count.go_on(progress)
+        except _Superseded:
+            self._count = None
+            return
+        except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
+            self._count = None
+            timing = self._timed(begun, whole=True)
+            self._deliver(ImpactNews(asked, error=failure_words(error), timing=timing))
+            return
+        self._deliver(ImpactNews(asked, preview.known, preview, timing=self._timed(begun, whole=whole)))
+
+    def _begin(self, asked: CountedChange) -> ImpactCount:
+        if isinstance(asked, RuleDraft):
+            return self._rule_queries.impact(asked.change, asked.base.job)
+        return self._rule_queries.impact_of_exclusions(asked)
+
+    def _timed(self, begun: int, *, whole: bool) -> Timing:
+        ended, last = self._clock.mono_ms(), self._timing
+        took = ended - begun
+        of_all = (ended, took) if whole else (last.all_ended, last.all_ms)
+        self._timing = Timing(self._clock.wall_ms(), ended, took, *of_all)
+        return self._timing

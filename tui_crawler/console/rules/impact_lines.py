@@ -1,0 +1,223 @@
+"""What a draft of rules would do, and what it says of one URL, as lines. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.operator.intent import Confirmation, Intent
+from tui_crawler.console.panes.line import Hanging, Line, Prose, Split
+from tui_crawler.console.table.cells import Styled
+from tui_crawler.console.urls.cells import host_of
+from tui_crawler.domain.pattern import BadPattern
+from tui_crawler.domain.policy import CompiledPolicies, PolicySet
+from tui_crawler.domain.preview import ALLOWED, Preview, RuleSide
+from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
+from tui_crawler.text.format import ago, clock, count, plural
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.keys import KeyNames
+    from tui_crawler.console.rules.impact import ImpactNews
+    from tui_crawler.domain.preview import OriginImpact, Sample
+
+ASKED_FROM = 1_000
+"""More URLs newly blocked than this: the number has to be typed before it is applied."""
+
+_ORIGINS, _SEEDS = 8, 4
+_JUST_NOW_MS = 5_000
+_STATES = {
+    "waiting": "○ of todo",
+    "done": "✓ of done (kept)",
+    "failed": "✗ of failed",
+    "blocked": "⊘ of blocked",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What rules say of a URL. `problem`: it is none."""
+
+    url: str
+    verdict: str = ""
+    decided_by: str = ""
+    settings: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def impact_title(news: ImpactNews | None) -> str:
+    """The title of the impact; raw text."""
+    if news is None or news.preview is None:
+        return "Impact"
+    return f"Impact on {plural(news.preview.known, 'known URL')}"
+
+
+def age_words(age_ms: int, more: int) -> str:
+    """How old a count is, and how many URLs became known since."""
+    since = f", {count(more)} more since" if more > 0 else ""
+    return f"counted {'just now' if age_ms < _JUST_NOW_MS else ago(age_ms)}{since}"
+
+
+def impact_lines(dirty: bool, news: ImpactNews | None, keys: KeyNames) -> list[Line]:
+    """What is known so far of the impact of a draft (`dirty`: of one that changes something)."""
+    if not dirty:
+        return [
+            Prose(
+                keys.said(
+                    "Nothing is drafted. {rule.add} writes a new entry, {rule.edit} edits the selected one, "
+                    "{rule.delete} deletes it, {rule.up} and {rule.down} move it; what that would block and allow is "
+                    "counted here. Nothing is saved until {rules.apply} applies it."
+                ),
+                "muted",
+                most=8,
+            ),
+        ]
+    if news is None:
+        return [Styled("◷ counting…", "waiting")]
+    if news.error:
+        return [Styled("✗ the impact could not be counted", "error"), Prose(news.error, "muted")]
+    if news.preview is None:
+        return [Styled(f"◷ counting… {count(news.known)} URLs judged", "waiting")]
+    return _preview_lines(news.preview)
+
+
+def _preview_lines(preview: Preview) -> list[Line]:
+    blocked, allowed, seeds = preview.newly_blocked, preview.newly_allowed, preview.seeds_hit
+    lines: list[Line] = []
+    if seeds:
+        lines += [Styled(f"⚠ blocks {plural(len(seeds), 'seed')}", "warning bold")]
+        lines += [(Styled("  ", ""), url) for url in seeds[:_SEEDS]]
+        lines += [*_more(len(seeds) - _SEEDS, "seed"), ""]
+    numbers = dict(preview.blocked_by_state)
+    lines += [
+        _numbered(Styled("⊘ newly blocked", "blocked"), blocked, "strong" if blocked else "faint"),
+        *(
+            _numbered(Styled(f"  {words}", "muted"), numbers[name], "muted")
+            for name, words in _STATES.items()
+            if name in numbers
+        ),
+        _numbered(Styled("✓ newly allowed", "ok"), allowed, "strong" if allowed else "faint"),
+        _numbered(Styled("  unchanged", "muted"), preview.unchanged, "muted"),
+    ]
+    if preview.by_origin:
+        lines += ["", Styled("By origin", "accent bold"), *_origin_lines(preview.by_origin[:_ORIGINS])]
+        lines += _more(len(preview.by_origin) - _ORIGINS, "origin")
+    return [*lines, *_sample_lines(preview.samples)]
+
+
+def _numbered(words: Styled, number: int, role: str) -> Line:
+    """Words at the left, a number at the right, with room before the scroll bar."""
+    return Split(words, Styled(f"{count(number)} ", role))
+
+
+def _origin_lines(impacts: Sequence[OriginImpact]) -> list[Line]:
+    """How much of each origin changes, the numbers in columns."""
+    numbers = [
+        (
+            f"⊘ {count(one.newly_blocked)}" if one.newly_blocked else "",
+            f"✓ {count(one.newly_allowed)}" if one.newly_allowed else "",
+            f"of {count(one.newly_blocked + one.newly_allowed + one.unchanged)}",
+        )
+        for one in impacts
+    ]
+    widths = [max(map(len, column)) for column in zip(*numbers, strict=True)]
+    lines: list[Line] = []
+    for one, row in zip(impacts, numbers, strict=True):
+        cells = [text.rjust(width) for text, width in zip(row, widths, strict=True) if width]
+        lines.append(Split(host_of(one.origin), Styled(f"{'  '.join(cells)} ", "muted")))
+    return lines
+
+
+def _sample_lines(samples: Sequence[Sample]) -> list[Line]:
+    """Samples below what decides of them, which is said once."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for one in samples:
+        groups.setdefault((one.before, one.after, one.decided_by), []).append(one.url)
+    lines: list[Line] = ["", Styled("Samples", "accent bold")] if groups else []
+    for (before, after, decided_by), urls in groups.items():
+        head = Styled("⊘ ", "blocked") if before == ALLOWED else Styled("✓ ", "ok")
+        lines.append(Hanging(head, 2, f"{before} → {after}: {decided_by}", "muted", most=3))
+        lines += [("  ", url) for url in urls]
+    return lines
+
+
+def must_type(news: ImpactNews) -> int:
+    """The number that has to be typed before such an impact is wanted; 0: none."""
+    preview = news.preview
+    return preview.newly_blocked if preview is not None and preview.newly_blocked > ASKED_FROM else 0
+
+
+def apply_question(intent: Intent, news: ImpactNews, zone: tzinfo) -> Confirmation | None:
+    """What is asked before a draft is applied; None when it blocks no seed and not much."""
+    preview = news.preview
+    if preview is None:
+        text = f"Its impact could not be counted: {news.error}"
+        return Confirmation("Apply the draft?", text, (("Apply", intent),), "undo: {journal.undo}")
+    if not preview.seeds_hit and not must_type(news):
+        return None
+    text = f"It blocks {plural(preview.newly_blocked, 'URL')} of {count(preview.known)} that are known"
+    text += f", and allows {count(preview.newly_allowed)} more." if preview.newly_allowed else "."
+    seeds = preview.seeds_hit
+    if seeds:
+        named = ", ".join(seeds[:_SEEDS]) + (" …" if len(seeds) > _SEEDS else "")
+        text += f" Among them {'is' if len(seeds) == 1 else 'are'} {plural(len(seeds), 'seed')}: {named}"
+    note = f"Counted at {clock(news.timing.at, zone)}; asked again if that grows by a tenth, or by a seed, meanwhile."
+    note += " Pages that were crawled stay. undo: {journal.undo}"
+    return Confirmation("Apply the draft?", text, (("Apply", intent),), note)
+
+
+def impact_words(news: ImpactNews) -> str:
+    """What the draft does, to be said once it is applied; empty when it could not be counted."""
+    preview = news.preview
+    if preview is None:
+        return ""
+    done = [f"blocks {count(preview.newly_blocked)}"] if preview.newly_blocked else []
+    done += [f"allows {count(preview.newly_allowed)}"] if preview.newly_allowed else []
+    return f"{' and '.join(done) or 'blocks none'} of {plural(preview.known, 'known URL')}"
+
+
+def judge(text: str, policies: PolicySet) -> Judged:
+    """What rules say of a URL as it is typed."""
+    url = normalise(text if "://" in text else f"https://{text}", None, CLIENT_MAX_LENGTH)
+    if isinstance(url, InvalidUrl):
+        return Judged(text, problem=url.reason)
+    try:
+        verdict, decided_by = RuleSide(policies).verdict(url)
+        settings = CompiledPolicies(policies).settings(url)
+    except BadPattern as error:
+        return Judged(text, problem=str(error))
+    given = (("ua", settings.ua, settings.ua_rule), ("custom_js", settings.custom_js, settings.custom_js_rule))
+    said = tuple(f"{name} {value} by rule {rule.match}" for name, value, rule in given if rule is not None)
+    return Judged(url.href, verdict, decided_by, said)
+
+
+def judged_lines(judged: Judged | None) -> list[Line]:
+    """The answer in two lines; the stages behind (scope, traps, robots.txt) are not asked."""
+    if judged is None or not judged.url:
+        return [Styled("Type a URL: what the rules say of it is shown here.", "muted"), ""]
+    if judged.problem:
+        return [(Styled("✗ ", "error"), judged.url), Styled(f"  {judged.problem}", "muted")]
+    if judged.verdict == ALLOWED:
+        said = "; ".join(judged.settings) or "no rule refuses it (scope, traps and robots.txt are not asked)"
+        return [(Styled("✓ allowed  ", "ok"), judged.url), Styled(f"  {said}", "muted")]
+    return [
+        (Styled(f"⊘ {judged.verdict}  ", "blocked"), judged.url),
+        Styled(f"  {judged.decided_by}", "muted"),
+    ]
+
+
+def draft_lines(judged: Judged) -> list[Line]:
+    """What a draft says of the URL of a trace, as a section of its own."""
+    lines: list[Line] = ["", Styled("With the draft of the rules", "accent bold")]
+    if judged.problem:
+        return [*lines, Prose(judged.problem, "muted")]
+    if judged.verdict == ALLOWED:
+        said = "; ".join(judged.settings)
+        return [*lines, Styled("✓ no rule refuses it", "ok"), *([Prose(said, "muted")] if said else [])]
+    return [*lines, Styled(f"⊘ {judged.verdict}", "blocked"), Prose(judged.decided_by, "")]
+
+
+def _more(number: int, noun: str) -> list[Line]:
+    return [Styled(f"  … and {plural(number, noun)} more", "muted")] if number > 0 else []

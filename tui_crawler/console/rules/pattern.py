@@ -1,0 +1,76 @@
+"""A pattern for URLs that are alike, to begin a rule with. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
+_VARYING = re.compile(r"(?P<kept>%[0-9A-Fa-f]{2}|/v[0-9]+(?=[/?]|$))|[0-9]+")
+"""Numbers; an escaped octet is none, nor is the version of an interface (`/v2/`)."""
+_MOST = 4
+"""More shapes than these are not listed: what they begin with is taken instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """URLs of one origin that differ in numbers only. `words` has what follows the origin, with `*` for them."""
+
+    words: str
+    urls: tuple[str, ...]
+
+
+def clusters_of(urls: Sequence[str]) -> tuple[Cluster, ...]:
+    """The clusters of at least two URLs, the largest first."""
+    alike: dict[str, list[str]] = {}
+    for url in urls:
+        alike.setdefault(_shape(url), []).append(url)
+    found = [Cluster(_words(members[0]), tuple(members)) for members in alike.values() if len(members) > 1]
+    return tuple(sorted(found, key=lambda one: -len(one.urls)))
+
+
+def _words(url: str) -> str:
+    return _VARYING.sub(lambda found: found["kept"] or "*", url[len(_origin(url)) :])
+
+
+def pattern_of(urls: Sequence[str]) -> str:
+    """A regular expression for the shape of these URLs: as they are, but any number where they have one.
+
+    URLs of many shapes are taken by the folder they have in common, if they have one. Empty without a URL.
+    """
+    shapes = tuple(dict.fromkeys(_shape(url) for url in urls))
+    if not shapes:
+        return ""
+    if len(shapes) == 1:
+        return f"^{shapes[0]}$"
+    if len(shapes) <= _MOST:
+        return f"^(?:{'|'.join(shapes)})$"
+    first, last = min(urls), max(urls)  # what these two begin with, all do
+    same = next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    common = first[:same]
+    folder = common[: common.rfind("/") + 1]
+    if folder.count("/") >= 3:
+        return f"^{_shape(folder)}"
+    paths = tuple(dict.fromkeys(_shape(url)[len(_origin(url, escaped=True)) :] for url in urls))
+    return f"(?:{'|'.join(paths)})$"
+
+
+def _origin(url: str, *, escaped: bool = False) -> str:
+    text = "/".join(url.split("/", 3)[:3])
+    return _literal(text) if escaped else text
+
+
+def _shape(url: str) -> str:
+    """The URL as a pattern, numbers behind the origin as `[0-9]+`."""
+    origin = _origin(url)
+    path, shape, end = url[len(origin) :], _literal(origin), 0
+    for found in _VARYING.finditer(path):
+        if not found["kept"]:
+            shape += _literal(path[end : found.start()]) + "[0-9]+"
+            end = found.end()
+    return shape + _literal(path[end:])
+
+
+def _literal(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)

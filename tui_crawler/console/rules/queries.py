@@ -1,0 +1,79 @@
+"""What the views of the rules read: the versions in force, and the history of one job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.reading.refresh import ONCE_MS, Part, Query
+from tui_crawler.console.rules.rule_hits import LINK_REASONS
+
+if TYPE_CHECKING:
+    from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.page_view import RefusalCounts, RefusedView
+    from tui_crawler.domain.ruleset import Ruleset
+
+VERSIONS = 100
+"""So many versions the history shows."""
+
+MOST_ATTEMPTS = 200_000
+"""In so many of the newest attempts it is counted what rules refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class RulesInForce:
+    """The version in force of each job, that of the newest run first, and the exclusions that operators added."""
+
+    current: tuple[Ruleset, ...] = ()
+    added: tuple[Exclusion, ...] = ()
+
+    def of(self, job: str) -> Ruleset | None:
+        """The version of a job; of the first one for an empty name."""
+        return next((one for one in self.current if not job or one.job == job), None)
+
+
+RULES = Query(lambda reports, _: RulesInForce(reports.current_rulesets(), reports.exclusions()))
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPart(Part):
+    """Reads the versions of a job, newest first. Versions never change, so it is read again when the current one is
+    another: `current_id` is part of it."""
+
+    job: str
+    current_id: int
+    every_ms = 3_600_000
+
+    def read(self, reports: Reports, now: int) -> tuple[Ruleset, ...]:
+        return reports.rulesets(self.job, VERSIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class WriterPart(Part):
+    """Reads the id of the action that wrote a version of a job and nothing else; 0: none did."""
+
+    job: str
+    ruleset_id: int
+    every_ms = 3_600_000
+
+    def read(self, reports: Reports, now: int) -> int:
+        return reports.ruleset_writer(self.job, self.ruleset_id, alone=True)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRefusals:
+    """What rules refused, as it was counted at a moment (epoch ms), and the links that they refused, by origin."""
+
+    at: int
+    counts: RefusalCounts
+    links: tuple[RefusedView, ...] = ()
+
+
+def _refusals(reports: Reports, now: int) -> CountedRefusals:
+    links = tuple(row for row in reports.refused("") if row.reason in LINK_REASONS)
+    return CountedRefusals(now, reports.refusal_counts(MOST_ATTEMPTS), links)
+
+
+REFUSALS = Query(_refusals, ONCE_MS)
+"""What rules refused. Attempts are looked through, so it is read once whenever it is `asked`."""

@@ -1,0 +1,214 @@
+"""How often each entry of the rules has refused a URL, as far as the crawl log tells it. Pure.
+
+An attempt that rules refuse is logged with the words and the place of the entry that decided. The words of a query
+policy name a parameter, and several policies may be written at one place (in one line, or in the console): which one
+it was is told by the newest URL that was refused so. Links that exclusions and accept rules refuse are counted by
+reason and origin, each with a sample: an entry that matches one has fired. What an entry allows and what it sets is not
+logged: of those entries nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.matcher import describe
+from tui_crawler.domain.pattern import BadPattern
+from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, PolicySet, QueryPolicy, Rule
+from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
+from tui_crawler.domain.verdict import Refusal
+
+if TYPE_CHECKING:
+    from tui_crawler.console.rules.draft import Entry
+    from tui_crawler.domain.page_view import RefusalCount, RefusalCounts, RefusedView
+    from tui_crawler.domain.url import CrawlUrl
+
+MOST_SAMPLES = 2_000
+MOST_JUDGED = 20_000
+"""So often samples are judged by query policies of other places."""
+LINK_REASONS = frozenset({str(Refusal.exclusion), str(Refusal.rule_accept)})
+"""Why links are refused by an entry of the rules, which their samples can tell."""
+
+_Judge = tuple["Entry", CompiledPolicies | None]
+_SEED = "this seed: "
+_QUERY = "url_query_parameters: "
+_POLICY, _EXCLUDED, _SKIPPED = "blocked_url_by_local_policy", "blocked_by_exclusion_list", "skipped_by_rule"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleHits:
+    """How often an entry refused a URL: `last_at` (epoch ms) was the last time, `sample_url` what it refused then, by
+    the versions from `first_ruleset` to `last_ruleset`.
+
+    `links`: it refused links, of which only the sample is known. `links_in_all` entries of its kind refused.
+    `beside`: so many other query policies are written at the same place; the samples tell them apart.
+    """
+
+    count: int = 0
+    last_at: int = 0
+    sample_url: str = ""
+    first_ruleset: int = 0
+    last_ruleset: int = 0
+    links: bool = False
+    links_in_all: int = 0
+    beside: int = 0
+
+
+def firings(
+    entries: Iterable[Entry], added: Sequence[Exclusion], counts: RefusalCounts, links: Sequence[RefusedView] = ()
+) -> Mapping[Hashable, RuleHits | None]:
+    """What the log says of each entry, by its key, and of each added exclusion, by its place; None: it cannot say.
+
+    `links` are the links that filters refused; at most MOST_SAMPLES of their samples are judged.
+    """
+    held = list(entries)
+    found: dict[Hashable, RuleHits | None] = {
+        entry.key: _sum(_of_entry(entry, counts.rows)) if _is_told(entry) else None for entry in held
+    }
+    found |= query_firings([entry for entry in held if isinstance(entry.value, QueryPolicy)], counts.rows)
+    for place, one in enumerate(added):
+        found["operator", place] = _sum(_of_exclusion(one, counts.rows))
+    values: dict[Hashable, object] = {entry.key: entry.value for entry in held}
+    values |= {("operator", place): one for place, one in enumerate(added)}
+    samples = _samples(values, links)
+    totals = {reason: sum(row.count for row in links if row.reason == reason) for reason in LINK_REASONS}
+    for key, fired in found.items():
+        reason = _reason(values[key])
+        if fired is not None and reason:
+            in_all, sample = totals[reason], samples.get(key, "")
+            found[key] = replace(fired, links=bool(sample), links_in_all=in_all, sample_url=fired.sample_url or sample)
+    return found
+
+
+def _reason(value: object) -> str:
+    """Why links are counted that an entry refuses; empty where it refuses none."""
+    match value:
+        case Exclusion():
+            return str(Refusal.exclusion)
+        case Rule(accept=False):
+            return str(Refusal.rule_accept)
+        case _:
+            return ""
+
+
+def _samples(values: Mapping[Hashable, object], links: Sequence[RefusedView]) -> dict[Hashable, str]:
+    """A refused link for each entry that decided over a sample, by its key."""
+    exclusions = tuple(value for value in values.values() if isinstance(value, Exclusion))
+    rules = tuple(value for value in values.values() if isinstance(value, Rule))
+    try:
+        compiled = CompiledPolicies(PolicySet(exclusions=exclusions, rules=rules))
+    except BadPattern:
+        return {}
+    keys = {id(value): key for key, value in values.items()}
+    found: dict[Hashable, str] = {}
+    for row in [row for row in links if row.reason in LINK_REASONS][:MOST_SAMPLES]:
+        url = normalise(row.sample_url, None, CLIENT_MAX_LENGTH)
+        if isinstance(url, InvalidUrl):
+            continue
+        of_rule = row.reason == Refusal.rule_accept
+        decided = compiled.settings(url).accept_rule if of_rule else compiled.exclusions.of_url(url)
+        if decided is not None and id(decided) in keys:
+            found.setdefault(keys[id(decided)], row.sample_url)
+    return found
+
+
+def without_entry(counts: RefusalCounts) -> int:
+    """How many URLs were refused because no query policy is for them: no entry decided that."""
+    return sum(row.count for row in counts.rows if row.exit_code == _POLICY and not row.decided_by)
+
+
+def _is_told(entry: Entry) -> bool:
+    match entry.value:
+        case DoNotCrawl() | Exclusion():
+            return True
+        case Rule(skip=skip, accept=accept):
+            return skip is True or accept is False
+        case _:
+            return False
+
+
+def _of_entry(entry: Entry, rows: Iterable[RefusalCount]) -> list[RefusalCount]:
+    match entry.value:
+        case DoNotCrawl(matcher=matcher):
+            return _said(rows, _POLICY, f"do_not_crawl: {describe(matcher)}")
+        case Rule(match=match):
+            return _said(rows, _SKIPPED, f"rule {match}: skip true")
+        case Exclusion() as exclusion:
+            return _of_exclusion(exclusion, rows)
+        case _:
+            return []
+
+
+def _of_exclusion(exclusion: Exclusion, rows: Iterable[RefusalCount]) -> list[RefusalCount]:
+    return _said(rows, _EXCLUDED, exclusion.describe())
+
+
+def _said(rows: Iterable[RefusalCount], code: str, words: str) -> list[RefusalCount]:
+    return [row for row in rows if row.exit_code == code and _bare(row.message) == words]
+
+
+def _bare(message: str) -> str:
+    return message.removeprefix(_SEED)
+
+
+def query_firings(policies: Sequence[Entry], rows: Iterable[RefusalCount]) -> dict[Hashable, RuleHits | None]:
+    """What the log says of each query policy, by its key; None for those of a place where a refusal stays in doubt."""
+    places = Counter(entry.line.source for entry in policies)
+    judges = [(entry, _alone(entry.value)) for entry in policies]
+    refused: dict[Hashable, list[RefusalCount]] = {entry.key: [] for entry in policies}
+    doubted: set[str] = set()
+    of_queries = [row for row in rows if row.exit_code == _POLICY and _bare(row.message).startswith(_QUERY)]
+    for number, row in enumerate(of_queries):
+        entry = _which(row, judges, number * len(judges) < MOST_JUDGED)
+        if entry is not None:
+            refused[entry.key].append(row)
+        elif row.decided_by:
+            doubted.add(row.decided_by)
+    found: dict[Hashable, RuleHits | None] = {}
+    for entry in policies:
+        in_doubt = not refused[entry.key] and entry.line.source in doubted
+        fired = replace(_sum(refused[entry.key]), beside=places[entry.line.source] - 1)
+        found[entry.key] = None if in_doubt else fired
+    return found
+
+
+def _which(row: RefusalCount, judges: Sequence[_Judge], anywhere: bool) -> Entry | None:
+    """The policy that refused: of those that refuse the sample in the same words the first one of its place, else the
+    first one `anywhere`. One that was edited since is known by its place, if that is its own."""
+    there = [judge for judge in judges if row.decided_by and judge[0].line.source == row.decided_by]
+    url = normalise(row.sample_url, None, CLIENT_MAX_LENGTH)
+    if not isinstance(url, InvalidUrl):
+        words = _bare(row.message)
+        for entry, judge in (*there, *judges) if anywhere else there:
+            if _detail(judge, url) == words:
+                return entry
+    return there[0][0] if len(there) == 1 else None
+
+
+def _alone(value: object) -> CompiledPolicies | None:
+    """One query policy without the others; None for one with a pattern that is none."""
+    try:
+        return CompiledPolicies(PolicySet(url_query_parameters=(value,))) if isinstance(value, QueryPolicy) else None
+    except BadPattern:
+        return None
+
+
+def _detail(judge: CompiledPolicies | None, url: CrawlUrl) -> str:
+    refusal = judge.query_refusal(url) if judge is not None else None
+    return refusal.detail if refusal is not None else ""
+
+
+def _sum(rows: Sequence[RefusalCount]) -> RuleHits:
+    if not rows:
+        return RuleHits()
+    newest = max(rows, key=lambda row: row.last_at)
+    return RuleHits(
+        sum(row.count for row in rows),
+        newest.last_at,
+        newest.sample_url,
+        min(row.first_ruleset for row in rows),
+        max(row.last_ruleset for row in rows),
+    )

@@ -1,0 +1,535 @@
+"""View 4: the rules in force, the versions they had, and what each version changed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widget import Widget
+
+from tui_crawler.console.actions import BY_ID, Situation, Where
+from tui_crawler.console.handlers import handles, handles_typed
+from tui_crawler.console.keys import keys_of, only_at
+from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.rules.draft import DraftRow, Entry, RuleDraft, Start, entries_of, with_exclusions
+from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.rules.exclusion import readmit
+from tui_crawler.console.rules.exclusions import ExclusionEntry
+from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews
+from tui_crawler.console.rules.impact_lines import judge, judged_lines
+from tui_crawler.console.rules.queries import REFUSALS, RULES, CountedRefusals, HistoryPart, RulesInForce
+from tui_crawler.console.rules.rows import (
+    RULE_COLUMNS,
+    VERSION_COLUMNS,
+    comparison_lines,
+    counted_words,
+    difference_lines,
+    entry_lines,
+    entry_row,
+    heading_of,
+    no_rules_lines,
+    operator_rows,
+    rule_hits_line,
+    selected_exclusion,
+    sheet_lines,
+    since_of,
+    version_row,
+    with_rule_hits,
+    without_empty,
+    without_lines,
+)
+from tui_crawler.console.rules.rule_hits import RuleHits, firings
+from tui_crawler.console.screen.base import Dialog, title
+from tui_crawler.console.screen.waiting import WaitingScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.policy import EMPTY, PolicySet, QueryPolicy
+from tui_crawler.domain.ruleset import Ruleset, same_rules
+from tui_crawler.domain.ruleset_change import changes_along, changes_between
+from tui_crawler.domain.ruleset_change import keys_of as entry_keys
+from tui_crawler.text.format import READING
+from tui_crawler.text.rule_words import section_word
+from tui_crawler.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.panes.line import Line
+    from tui_crawler.console.ports import RuleQueries
+    from tui_crawler.console.screen.base import ConsoleScreen
+
+
+class RuleSheetScreen(Dialog):
+    """Gives the action that was chosen for the entry, empty for none. It is chosen by the key it has elsewhere."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "leave", "Leave", show=False),
+        Binding("E", "choose('rule.edit')", "Edit", show=False, id="rule.edit"),
+        Binding("D", "choose('rule.delete')", "Delete", show=False, id="rule.delete"),
+    ]
+
+    def __init__(
+        self,
+        heading: str,
+        lines: Sequence[Line],
+        offers: Mapping[str, str] | None = None,
+        rule_queries: RuleQueries | None = None,
+        without: RuleDraft | None = None,
+    ) -> None:
+        """`lines` say what is known, `offers` by its id what an action does here, in words. `without`: the rules
+        without the entry, whose impact `rule_queries` counts; None: that is not to be counted."""
+        super().__init__()
+        self._heading = heading
+        self._lines = list(lines)
+        self._offers = dict(offers or {})
+        self._rule_queries = rule_queries
+        self._without = without
+        self._impact_counter: ImpactCounter | None = None
+
+    def compose(self) -> ComposeResult:
+        """The text, which scrolls."""
+        with Vertical(classes="dialog search") as box:
+            box.border_title = Content(safe(self._heading, 120))
+            box.border_subtitle = Content(" · ".join((*self._offered(), "esc leaves")))
+            yield Lines(id="rule-sheet")
+
+    def on_mount(self) -> None:
+        """Shows the text; what would be otherwise is counted."""
+        super().on_mount()
+        self._show(None)
+        self.query_one(Lines).focus()
+        if self._rule_queries is not None and self._without is not None:
+            self._impact_counter = ImpactCounter(self._rule_queries, self.console.clock, self._deliver)
+            self.run_worker(self._impact_counter.run, name="entry", group="entry", thread=True, exit_on_error=False)
+            self._impact_counter.ask(self._without)
+
+    def on_unmount(self) -> None:
+        if self._impact_counter is not None:
+            self._impact_counter.close()
+
+    def _deliver(self, news: ImpactNews) -> None:
+        with suppress(RuntimeError):  # the screen's loop has ended
+            self.call_later(self._show, news)
+
+    def _show(self, news: ImpactNews | None) -> None:
+        without = without_lines(news, self.key_names) if self._without is not None else ()
+        self.query_one(Lines).show([*self._lines, *without])
+
+    def _offered(self) -> list[str]:
+        """What can be done here, each after its key; what has none is left out."""
+        own = self.console.appearance.own_keys
+        found = ((keys_of(name, BY_ID[name].keys, own), words) for name, words in self._offers.items())
+        return [f"{keys[0]} {words}" for keys, words in found if keys]
+
+    def action_leave(self) -> None:
+        self.dismiss("")
+
+    def action_choose(self, action_id: str) -> None:
+        """Leaves for an action, if there is something to be done here."""
+        if self._offers:
+            self.dismiss(action_id)
+
+
+class RuleVersions:
+    """Shows a history in a table, and what it says in the pane beside it."""
+
+    def __init__(self, screen: ConsoleScreen, table: CrawlTable, difference: Lines) -> None:
+        self._screen = screen
+        self._table = table
+        self._difference = difference
+        self.history: tuple[Ruleset, ...] | None = None
+
+    def take(self, history: tuple[Ruleset, ...], current_id: int, zone: tzinfo) -> None:
+        """Shows a history (newest first). Who stands on the version in force stays on that."""
+        selected = self.selected
+        self.history = history
+        self._table.set_rows([version_row(one, zone) for one in history])
+        if selected is None or selected.current:
+            self._table.move_cursor(key=current_id)
+        self.show_difference()
+
+    def show_titles(self) -> None:
+        """Names the panes."""
+        title(self._table, "Rulesets", f"{self._screen.key_names('mark.toggle')} marks one to compare with")
+        title(self._difference, self.heading)
+
+    @property
+    def heading(self) -> str:
+        """What the difference is of; raw text."""
+        one, pair = self.selected, self.compared
+        if pair is not None:
+            return f"From ruleset {pair[0].ruleset_id} to {pair[1].ruleset_id}"
+        return f"What ruleset {one.ruleset_id} changed" if one is not None else "Difference"
+
+    def show_difference(self) -> None:
+        """Shows what the version under the cursor changed, or two differ in."""
+        one, pair, history = self.selected, self.compared, self.history or ()
+        if pair is not None:
+            self._difference.show(comparison_lines(*pair, changes_along(history, *pair)))
+        else:
+            before = self.before(one)
+            if one is None or before is None:
+                changes = changes_between(EMPTY, one.policies if one is not None else EMPTY)
+            else:
+                changes = changes_along(history, before, one)
+            self._difference.show(difference_lines(one, before, changes))
+        self.show_titles()
+
+    @property
+    def selected(self) -> Ruleset | None:
+        """The version under the cursor."""
+        key = self._table.cursor_key
+        return next((one for one in self.history or () if one.ruleset_id == key), None)
+
+    @property
+    def compared(self) -> tuple[Ruleset, Ruleset] | None:
+        """The two versions that are marked, the older one first; or the marked one and the one under the cursor."""
+        marked = [one for one in self.history or () if one.ruleset_id in self._table.marked]
+        here = self.selected
+        chosen = marked if len(marked) > 1 or here is None or here in marked else [*marked, here]
+        if len(chosen) != 2:
+            return None
+        newer, older = sorted(chosen, key=lambda one: -one.ruleset_id)
+        return older, newer
+
+    def before(self, one: Ruleset | None) -> Ruleset | None:
+        """The version that this one was made of, if it is in the history."""
+        wanted = one.parent_id if one is not None else 0
+        return next((each for each in self.history or () if each.ruleset_id == wanted), None)
+
+    def line_back(self, now: Ruleset) -> list[Ruleset]:
+        """The version in force, the one it was made of, and so on, as far as they are known."""
+        line = [now]
+        while (parent := self.before(line[-1])) is not None and parent.ruleset_id < line[-1].ruleset_id:
+            line.append(parent)
+        return line
+
+    def wanted_back(self, now: Ruleset | None) -> Ruleset | str:
+        """The version that is to be brought back, or why none is. On the one in force (`now`): what held before it. On
+        an earlier one: that one."""
+        one = self.selected
+        if one is None:
+            return "no version is selected"
+        back = self.before(one) if one.current else one
+        if back is None:
+            return f"ruleset {one.ruleset_id} is the first: there is none before it"
+        if now is not None and same_rules(back.policies, now.policies):
+            return f"ruleset {back.ruleset_id} says the same as the one in force"
+        return back
+
+
+_DRAFTS = frozenset({"rule.add", "rule.edit", "rule.delete", "rule.up", "rule.down", "rules.bring_back"})
+"""Actions that begin a draft."""
+URL_HINT = "any URL: what the rules in force say of it"
+
+
+class RulesScreen(WaitingScreen):
+    """Entries at the left, versions and what one of them changed at the right."""
+
+    WHERE = Where.rules
+    CRUMBS = ("Rules",)
+    OPENS = frozenset({"rule.add", "rule.edit", "rules.exclude", "rules.test"}) | _DRAFTS
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.rules)]
+    AUTO_FOCUS = "#rules-entries"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._in_force: RulesInForce | None = None
+        self._drafted_from: Ruleset | None = None
+        self._up_to_date = False  # nothing was read yet, or before a draft that may have changed it
+        self._exclusions = ExclusionEntry(self, self._added, self._show_exclusion, self._leave_line)
+        self._by_key: dict[Hashable, Entry] = {}
+        self._job = ""
+        self._asked = 0
+        self._counted: CountedRefusals | None = None
+        self._fired: Mapping[Hashable, RuleHits | None] | None = None
+        self._held: Snapshot | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """Entries, versions, the difference, and the entry under the cursor."""
+        self._entries = CrawlTable(RULE_COLUMNS, placeholder=READING, id="rules-entries", classes="pane")
+        self._versions = CrawlTable(VERSION_COLUMNS, placeholder="no versions", id="rules-versions", classes="pane")
+        self._difference = Lines(id="rules-difference", classes="pane")
+        self._past = RuleVersions(self, self._versions, self._difference)
+        self._info = Lines(id="rules-info", classes="pane", still=True)
+        right = Vertical(self._versions, self._difference, id="rules-right")
+        yield Vertical(Horizontal(self._entries, right, id="rules-upper"), self._info, id="body")
+
+    def on_mount(self) -> None:
+        self._show_titles()
+
+    def on_unmount(self) -> None:
+        self._exclusions.close()
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """The rules in force, and the versions of the job that is shown."""
+        now = self._current()
+        history = (HistoryPart(now.job, now.ruleset_id),) if now is not None else ()
+        return Wants(parts=(RULES, replace(REFUSALS, asked=self._asked), *history))
+
+    def take(self, shot: Snapshot) -> None:
+        in_force = RULES.found_in(shot)
+        if in_force is not None:
+            self._take(in_force, shot)
+            self._up_to_date = True
+            self._point_at_what_was_drafted()
+            self.go_on()
+
+    def _take(self, in_force: RulesInForce, shot: Snapshot) -> None:
+        if self.frozen and self._in_force is not None:
+            self.missed += in_force != self._in_force
+            self._held = shot
+            self._show_titles()
+            return
+        counted = replace(REFUSALS, asked=self._asked).found_in(shot) or self._counted
+        counted_anew, self._counted = counted is not self._counted, counted
+        if in_force != self._in_force or counted_anew:
+            self._in_force = in_force
+            self._show_entries()
+            self.console.read_soon()
+        now = self._current()
+        history = shot.parts.get(HistoryPart(now.job, now.ruleset_id)) if now is not None else ()
+        if now is not None and isinstance(history, tuple) and history is not self._past.history:
+            self._past.take(history, now.ruleset_id, self.console.clock.zone)
+
+    def _point_at_what_was_drafted(self) -> None:
+        """Back from a draft that was applied: the cursor stands on what it put in, edited or moved."""
+        if self.frozen:
+            return
+        before, now, self._drafted_from = self._drafted_from, self._current(), None
+        if before is None or now is None or before.job != now.job or before.ruleset_id == now.ruleset_id:
+            return
+        changed = [one for one in changes_along(self._past.history or (), before, now) if one.to]
+        if changed:
+            one = min(changed, key=lambda one: ("added", "edited", "moved").index(one.kind))
+            self._entries.move_cursor(key=entry_keys(now.policies)[one.section][one.to - 1])
+
+    def thaw(self) -> None:
+        if self._held is not None:
+            held, self._held = self._held, None
+            self.take(held)
+        self._show_titles()
+
+    def _show_entries(self) -> None:
+        now = self._current()
+        entries = entries_of(now.policies if now is not None else EMPTY)
+        self._by_key = {entry.key: entry for entry in entries}
+        counts = self._counted.counts if self._counted is not None else None
+        self._fired = self._firings(entries)
+        whole = counts is not None and counts.looked_at >= counts.known
+        rows = [*(entry_row(DraftRow(entry)) for entry in entries), *operator_rows(self._added())]
+        columns, rows = without_empty(RULE_COLUMNS, [with_rule_hits(row, self._fired, whole) for row in rows])
+        if columns != self._entries.columns:
+            self._entries.set_columns(columns)
+        self._entries.placeholder = "no rules"
+        self._entries.set_rows(rows)
+        self._show_entry()
+        self._show_titles()
+
+    def _firings(self, entries: tuple[Entry, ...]) -> Mapping[Hashable, RuleHits | None] | None:
+        counted = self._counted
+        return None if counted is None else firings(entries, self._added(), counted.counts, counted.links)
+
+    def _show_titles(self) -> None:
+        held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
+        held = held or counted_words(self._counted, self.console.clock.zone, self.key_names)
+        title(self._entries, heading_of(self._current(), self._entries.row_count), held)
+        title(self._info, "Entry")
+        self._past.show_titles()
+
+    def _show_entry(self) -> None:
+        if self.query_one(EntryLine).tells:
+            return  # what is typed is shown there
+        title(self._info, "Entry")
+        if self._in_force is not None and self._current() is None and not self._added():
+            self._info.show(no_rules_lines())
+            return
+        entry = self._entry()
+        lines = entry_lines(entry)
+        if lines:
+            fired = self._fired.get(self._entries.cursor_key) if self._fired is not None else None
+            counts = self._counted.counts if self._counted is not None else None
+            query = isinstance(entry, Entry) and isinstance(entry.value, QueryPolicy)
+            lines.insert(1, rule_hits_line(fired, counts, self.console.clock.zone, query=query))
+        self._info.show(lines)
+
+    # what is selected
+
+    def _current(self) -> Ruleset | None:
+        return self._in_force.of(self._job) if self._in_force is not None else None
+
+    def _added(self) -> tuple[Exclusion, ...]:
+        return self._in_force.added if self._in_force is not None else ()
+
+    def _policies(self) -> PolicySet:
+        """Everything in force, with what operators added."""
+        now = self._current()
+        return with_exclusions(now.policies if now is not None else EMPTY, self._added())
+
+    def _entry(self) -> Entry | Exclusion | None:
+        key = self._entries.cursor_key
+        return self._by_key.get(key) or selected_exclusion(key, self._added())
+
+    def situation(self) -> Situation:
+        entry = self._entry()
+        return Situation(
+            Where.rules,
+            rules=self._current() is not None and self.console.rules is not None,
+            entry=entry is not None,
+        )
+
+    @property
+    def waits_for(self) -> str:
+        return "the rules are still being read"
+
+    def lacks(self, action_id: str) -> bool:
+        """Rules that were not read yet, or not since a draft; what came before one is told by the versions."""
+        if action_id not in self.OPENS and action_id != "rules.job":
+            return False
+        return not self._up_to_date or (
+            action_id == "rules.bring_back" and self._current() is not None and self._past.history is None
+        )
+
+    # what is done
+
+    @handles("rules.count")
+    def _count_again(self) -> None:
+        self._asked += 1
+        self.console.read_soon()
+
+    @handles_typed("rules.exclude")
+    def _exclude(self, text: str) -> None:
+        self._exclusions.open(text)
+
+    @handles_typed("rules.test")
+    def _open_test(self, text: str) -> None:
+        use = EntryUse("url", lambda _: self._entries.focus(), self._test, self._leave_line)
+        self.query_one(EntryLine).open(use, "test:", text, URL_HINT)
+        self._test(text)
+
+    @handles_typed("rule.add")
+    def _add(self, text: str) -> None:
+        self._edit(Start(typed=text, types=True))
+
+    @handles("rule.edit", "rule.edit")
+    @handles("rule.delete", "rule.delete")
+    @handles("rule.up", "rule.up")
+    @handles("rule.down", "rule.down")
+    def _change_selected(self, action_id: str) -> None:
+        self._change(action_id, self._entry())
+
+    def leave(self) -> None:
+        """The entries first."""
+        if self.focused is not self._entries:
+            self._entries.focus()
+        else:
+            super().leave()
+
+    def open_selected(self) -> None:
+        """The entry under the cursor, whole; from a version to what it changed."""
+        entry = self._entry()
+        if self.focused is self._versions and not self._difference.display:  # there is no room for it
+            self.console.push_screen(RuleSheetScreen(self._past.heading, self._difference.lines))
+        elif self.focused is self._versions:
+            self._difference.focus()
+        elif entry is not None:
+            self.console.push_screen(self._sheet(entry), lambda chosen: self._chosen(chosen, entry))
+
+    def _chosen(self, action_id: object, entry: Entry | Exclusion) -> None:
+        if isinstance(action_id, str) and action_id:
+            self._change(action_id, entry)
+
+    def _sheet(self, entry: Entry | Exclusion) -> RuleSheetScreen:
+        now, may_write = self._current(), self.console.rules is not None and not self.console.readonly
+        counts = self._counted.counts if self._counted is not None else None
+        fired = self._fired.get(self._entries.cursor_key) if self._fired is not None else None
+        since, without, offers = None, None, {"rule.delete": "takes it off the list"}
+        if isinstance(entry, Entry) and now is not None:
+            since = since_of(entry, self._past.line_back(now))
+            without = RuleDraft(now, now.policies).toggled(entry.key)
+            offers = {"rule.edit": "edits", "rule.delete": "deletes"}
+        lines = sheet_lines(entry, since, (fired, counts), self.console.clock.zone)
+        heading = section_word(entry.section) if isinstance(entry, Entry) else "exclusion of an operator"
+        return RuleSheetScreen(heading, lines, offers if may_write else None, self.console.rules, without)
+
+    def _edit(self, start: Start) -> None:
+        rule_queries = self.console.rules
+        if self._in_force is not None and rule_queries is not None:
+            self._up_to_date = False
+            self._drafted_from = self._current()
+            self.console.push_screen(RuleEditorScreen(rule_queries, self._job, start))
+
+    def _change(self, action_id: str, entry: Entry | Exclusion | None) -> None:
+        """Begins a draft with a change of the entry; what stands on the operators' list is no matter of a draft."""
+        now = self._current()
+        by = {"rule.up": -1, "rule.down": 1}.get(action_id, 0)
+        match entry:
+            case Entry() if (
+                now is not None and by and (why_fixed := RuleDraft(now, now.policies).why_fixed(entry.key, by))
+            ):
+                self.console.tell("no", self.key_names.said(why_fixed), "muted")
+            case Entry():
+                self._edit(Start(does=action_id, at=entry.key, base=now))
+            case Exclusion() if action_id == "rule.delete":
+                self.console.command_queue.ask(readmit(entry))
+            case Exclusion():
+                words = "it stands on the operators' exclusion list: {rule.delete} takes it off"
+                self.console.tell("no", self.key_names.said(words), "muted")
+
+    def _show_exclusion(self, lines: list[Line]) -> None:
+        """Shows what is typed for the operators' list."""
+        title(self._info, "Exclude")
+        self._info.show(lines)
+
+    @handles("rules.bring_back")
+    def _bring_back(self) -> None:
+        back = self._past.wanted_back(self._current())
+        if isinstance(back, str):
+            self.console.tell("no", back, "muted")
+        else:
+            self._edit(Start(brings_back=back, history=self._past.history or ()))
+
+    @handles("rules.job")
+    def _next_job(self) -> None:
+        jobs = [one.job for one in self._in_force.current] if self._in_force is not None else []
+        now = self._current()
+        if now is None or len(jobs) < 2:
+            self.console.tell("no", "there is only one job", "muted")
+            return
+        self._job = jobs[(jobs.index(now.job) + 1) % len(jobs)]
+        self._past.history = None
+        self._show_entries()
+        self.console.read_soon()
+
+    def _test(self, text: str) -> None:
+        title(self._info, "What the rules in force say")
+        self._info.show(judged_lines(judge(text, self._policies()) if text.strip() else None))
+
+    # messages
+
+    def _leave_line(self) -> None:
+        """Back to the entries."""
+        self._entries.focus()
+        self._show_entry()
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        if event.table is self._versions:
+            self._past.show_difference()
+        else:
+            self._show_entry()
+        self.tell_footer()
+
+    def on_crawl_table_marks_changed(self, event: CrawlTable.MarksChanged) -> None:
+        """Two versions are compared, or no longer."""
+        if event.table is self._versions:
+            self._past.show_difference()

@@ -1,0 +1,568 @@
+"""What every screen of the console is made of: header, body, entry line, footer, notices."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Self, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
+
+from tui_crawler.console.action import Frame, Situation, Where, why_not
+from tui_crawler.console.handlers import Handles, handles, handles_selected, handles_typed
+from tui_crawler.console.keys import footer_at, named_key
+from tui_crawler.console.panes.bars import FooterBar, HeaderBar, TooSmall
+from tui_crawler.console.panes.border import write_subtitle, write_title
+from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.panes.footer import label_of
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.notices import NoticeBox
+from tui_crawler.console.panes.scrolling import bring_into_view, main_pane
+from tui_crawler.console.panes.zoom import Zoom, panes_of, zoom_words
+from tui_crawler.console.screen.lifetime import is_ready, is_stale
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.table.filter import TableFilter
+from tui_crawler.text.format import plural
+
+if TYPE_CHECKING:
+    from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.keys import KeyNames
+    from tui_crawler.console.reading.refresh import Snapshot, Wants
+    from tui_crawler.console.terminal_app import TerminalApp
+    from tui_crawler.console.urls.whole_list import PageExport
+    from tui_crawler.domain.page_view import PageView
+
+
+class TableMarks:
+    """The marks of one screen. Those of the table `MARKS` are what its actions are about."""
+
+    def __init__(self, screen: ConsoleScreen) -> None:
+        """Nothing is marked yet."""
+        self._screen = screen
+
+    @property
+    def count(self) -> int:
+        """How many rows are marked that the actions of the screen are about."""
+        table = self._acting()
+        return 0 if table is None else table.mark_count
+
+    @property
+    def focused_count(self) -> int:
+        """How many rows are marked in the table that copies and exports are about."""
+        table = self._screen.table_filter.table
+        return 0 if table is None else table.mark_count
+
+    def leave(self) -> bool:
+        """What `esc` does before it leaves a screen: takes all marks off. False when there were none."""
+        marked = [table for table in self._screen.query(CrawlTable) if table.mark_count]
+        for table in marked:
+            table.clear_marks()
+        return bool(marked)
+
+    def used(self) -> None:
+        """An action was carried out on the marked rows: the next one is about others."""
+        table = self._acting()
+        if table is not None and table.mark_count:
+            table.clear_marks()
+
+    def let_go(self) -> None:
+        """Rows that stood still for their marks go where they belong, where no row is marked any more."""
+        for table in self._screen.query(CrawlTable):
+            table.let_go()
+
+    def show(self) -> None:
+        """Brings the number into the titles."""
+        for table in self._screen.query(CrawlTable):
+            table.show_title()
+
+    def _acting(self) -> CrawlTable | None:
+        wanted = self._screen.MARKS
+        return next(iter(self._screen.query(wanted).results(CrawlTable)), None) if wanted else None
+
+
+NARROW_BELOW = 81
+LOW_BELOW = 24
+STILL_MS = 1_000
+"""So long after the last key rows stay where they are (CONSOLE.md, refresh policy)."""
+LEAST = Size(40, 10)
+
+
+def size_classes(size: Size) -> dict[str, bool]:
+    """The classes a screen has at a size: `-narrow`, `-low`, `-tiny`."""
+    tiny = size.width < LEAST.width or size.height < LEAST.height
+    return {
+        "-tiny": tiny,
+        "-narrow": size.width < NARROW_BELOW,
+        "-low": size.height < LOW_BELOW,
+    }
+
+
+def title(widget: Widget, text: str, subtitle: str = "") -> None:
+    """Writes the titles of a pane's border; the texts are raw."""
+    words = zoom_words(widget)
+    if isinstance(widget, CrawlTable):
+        widget.name_pane(text)
+    else:
+        write_title(widget, f"{text} · {words}" if words else text)
+    words = widget.filter_words if isinstance(widget, CrawlTable) else ""
+    write_subtitle(widget, subtitle or words)
+
+
+class ConsoleScreen(Handles, Screen[None], inherit_bindings=False):
+    """A screen that shows rows. It says what it wants, takes what was read, and does its own actions."""
+
+    WHERE: ClassVar[Where]
+    HERE: ClassVar[frozenset[str]] = frozenset()
+    """Actions the footer does not name here, though they exist."""
+    AUTO_FOCUS = "CrawlTable"
+    MARKS: ClassVar[str] = ""
+    """The table whose marked rows the actions of this screen are about; empty: none."""
+    CRUMBS: ClassVar[tuple[str, ...]] = ()
+    """Where one is, where that is always the same."""
+    made_of: tuple[tuple[object, ...], tuple[tuple[str, object], ...]] = ((), ())
+    """The arguments it was made with, so that the history can make it again."""
+
+    def __new__(cls, *values: object, **options: object) -> Self:
+        """Notes what it is made of."""
+        screen = super().__new__(cls)
+        screen.made_of = (values, tuple(sorted(options.items())))
+        return screen
+
+    def __init__(self) -> None:
+        """Makes the screen; nothing is read yet."""
+        super().__init__()
+        self.has_read = False
+        """Whether anything was read for it; until then an empty table says nothing but that."""
+        self.frozen = False
+        self.missed = 0
+        self._styled_by = ""  # the theme of its styles when it was last on top
+        self.table_filter = TableFilter(self)
+        self.marks = TableMarks(self)
+        self.zoom = Zoom(self)
+        self.frame = Frame(
+            marked=lambda: self.marks.count,
+            marked_here=lambda: self.marks.focused_count,
+            filtered=lambda: self.table_filter.filtered is not None,
+            zoom=lambda: self.zoom.level,
+        )
+
+    @property
+    def console(self) -> CrawlerApp:
+        """The app."""
+        return cast("CrawlerApp", self.app)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handles what is for somebody."""
+        if not is_stale(event, self):
+            await super().on_event(event)
+
+    def compose(self) -> ComposeResult:
+        """The parts every screen has, around its body."""
+        yield HeaderBar()
+        yield from self.body()
+        yield EntryLine()
+        yield FooterBar()
+        yield NoticeBox()
+        yield TooSmall()
+
+    @abstractmethod
+    def body(self) -> Iterable[Widget]:
+        """The panes of this screen."""
+
+    @abstractmethod
+    def wants(self) -> Wants:
+        """What this screen shows, so that nothing else is read."""
+
+    def accepts(self, wants: Wants) -> bool:
+        """Whether what was read for `wants` is for this screen as it stands now."""
+        return wants == self.wants()
+
+    def take_in(self, shot: Snapshot) -> None:
+        """Shows what was read; after the first time empty tables say why they are empty."""
+        first, self.has_read = not self.has_read, True
+        self.take(shot)
+        if first:
+            for table in self.query(CrawlTable):
+                table.refresh()
+
+    @abstractmethod
+    def take(self, shot: Snapshot) -> None:
+        """Shows what was read."""
+
+    @abstractmethod
+    def situation(self) -> Situation:
+        """What the screen stands on."""
+
+    def crumbs(self) -> tuple[str, ...]:
+        """Where one is; raw text."""
+        return self.CRUMBS
+
+    def do(self, action_id: str, typed: str = "") -> bool:
+        """Does an action of this screen; False when it is none of this screen's. `typed` was so after its word."""
+        return self.perform(action_id, typed, self.console.situation(self))
+
+    def chosen(self) -> Mapping[str, str]:
+        """What the operator chose to see here beside the filters and orders of tables: names and values (empty: as at
+        first), which `choose` takes when the view is opened anew."""
+        return {}
+
+    def choose(self, words: Mapping[str, str]) -> None:
+        """Shows what was chosen before anything is read; what means nothing here is left out."""
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        """The row as it was read, for copies and exports; None: what the table shows has to do."""
+        return None
+
+    def exporter(self, table: CrawlTable) -> PageExport | None:
+        """What writes a list of which the table holds a part only; None: the rows shown are written."""
+        return None
+
+    def export_heading(self, table: CrawlTable) -> str:
+        """How many rows of a table are written, in words."""
+        return f"Export {plural(table.row_count, 'row')}"
+
+    def page_of(self, url: str) -> PageView | None:
+        """What is known of a URL that this screen is about; None when it is about others."""
+        return None
+
+    def orders(self, table: CrawlTable) -> tuple[str, ...]:
+        """By what the rows of a table can be ordered: the words that `sort` takes."""
+        return tuple(column.id for column in table.columns)
+
+    def bring_up_to_date(self, table: CrawlTable) -> None:
+        """Makes the rows of a table anew that are out of view; called before all of them are written."""
+
+    def tick(self) -> None:
+        """Twice a second: what changes by time alone."""
+
+    def move_on(self) -> None:
+        """Twice a second: what changes by time alone; rows that stood still for their marks once there are none."""
+        self.tick()
+        if not self.frozen and self.console.idle_ms() >= STILL_MS:
+            self.marks.let_go()
+
+    def thaw(self) -> None:
+        """Shows what came while the picture was held still."""
+
+    def left(self) -> None:
+        """Hides, while it keeps its widgets: marks go, and a picture that is held still goes on."""
+        self.marks.leave()
+        if self.frozen:
+            self.toggle_freeze()
+
+    def focus_main(self) -> None:
+        """Puts the focus where it was at first, of what is displayed."""
+        panes = panes_of(self)
+        for pane in (main_pane(self, panes),) if panes else self.query(str(self.AUTO_FOCUS)).results(Widget):
+            pane.focus()
+            return
+
+    @property
+    def focused_pane(self) -> Widget | None:
+        """The pane that has the focus; the first one when none has."""
+        panes = panes_of(self)
+        return self.focused if self.focused in panes else next(iter(panes), None)
+
+    def toggle_freeze(self) -> None:
+        """Holds the picture still, or lets it go on."""
+        self.frozen = not self.frozen
+        if not self.frozen:
+            self.missed = 0
+            self.thaw()
+
+    def fit(self, size: Size) -> None:
+        """Chooses the layout for a size."""
+        self.update_classes(size_classes(size), animate=False)
+
+    @property
+    def key_names(self) -> KeyNames:
+        """The operator's keys, to be named in words."""
+        return self.console.appearance.key_names
+
+    def footer_keys(self) -> Sequence[tuple[str, str, str]]:
+        """What the footer names, the most important first: action id, key and label."""
+        situation = self.console.situation(self)
+        keymap = self.console.appearance.own_keys
+        return [
+            (action.id, key, label_of(action, situation))
+            for action in footer_at(self.WHERE)
+            if action.id not in self.HERE
+            and (action.id != "nav.open" or self._opens)
+            and not why_not(action, situation)
+            and (key := named_key(action, keymap))
+        ]
+
+    @property
+    def _opens(self) -> bool:
+        """Whether enter opens anything where the focus is."""
+        return not isinstance(self.focused, Lines) or "enter" in self._bindings.key_to_bindings
+
+    def tell_footer(self) -> None:
+        """Brings the footer up to date, if it is there."""
+        if not is_ready(self):
+            return
+        filtered = self.table_filter.filtered if self.has_class("-narrow") else None  # else the border tells it
+        crumbs = self.crumbs() if filtered is None else (f"/ {filtered.needle}",)
+        self.query_one(FooterBar).tell(crumbs, self.footer_keys())
+        self.zoom.mark_title()
+        self.marks.show()
+
+    # what every screen does; some do it in another way
+
+    @handles("nav.open")
+    def open_selected(self) -> None:
+        """Opens the row under the cursor of the table that has the focus."""
+        if (table := self.table_filter.table) is not None:
+            table.action_open_row()
+
+    @handles("nav.back")
+    def go_back(self) -> None:
+        """Ends the zoom, or else a filter, or else takes marks off; when there is none of these, leaves."""
+        if self.zoom.leave() or self.table_filter.leave():
+            return
+        if self.situation().filtered or not self.leave_marks():
+            self.leave()
+
+    def leave_marks(self) -> bool:
+        """What `esc` does before it leaves: takes marks off. False when there were none."""
+        return self.marks.leave()
+
+    def leave(self) -> None:
+        """Closes the screen, unless it is the lowest."""
+        if len(self.app.screen_stack) > 1:
+            self.console.pop_screen()
+
+    @handles("focus.next", 1)
+    @handles("focus.previous", -1)
+    def go_to_pane(self, step: int) -> None:
+        """Goes to the next pane, or to the one before."""
+        (self.focus_next if step > 0 else self.focus_previous)()
+
+    @handles("zoom.in")
+    def enlarge(self) -> None:
+        """Enlarges the pane that has the focus; half of one column is not worth a step."""
+        self.zoom.grow()
+        if self.has_class("-narrow"):
+            self.zoom.grow()
+
+    @handles("zoom.out")
+    def reduce(self) -> None:
+        """Gives the pane less room again."""
+        if self.has_class("-narrow"):
+            self.zoom.leave()
+        else:
+            self.zoom.shrink()
+
+    @handles("view.freeze")
+    def freeze(self) -> None:
+        """Holds the picture still, or lets it go on, and tells so."""
+        self.toggle_freeze()
+        self.console.show_header(self)
+
+    @handles_typed("filter.open")
+    def open_filter(self, text: str) -> None:
+        """Filters the table by a text, or by what is typed from now on."""
+        self.table_filter.open(text)
+
+    @handles("filter.clear")
+    def clear_filter(self) -> None:
+        """Shows all rows again."""
+        self.table_filter.leave()
+
+    @handles("filter.next", True)
+    @handles("filter.previous", False)
+    def go_to_match(self, forward: bool) -> None:
+        """Goes to the next row that fits the last filter, or to the one before."""
+        if (table := self.table_filter.table) is not None:
+            table.go_to_match(forward=forward)
+
+    @handles_typed("sort.pick")
+    def pick_order(self, column_id: str) -> None:
+        """Orders by a column, or asks by which."""
+        from tui_crawler.console.table.row_actions import pick_order  # noqa: PLC0415  not before the first paint
+
+        pick_order(self, column_id)
+
+    @handles("sort.reverse")
+    def reverse_order(self) -> None:
+        """Turns the order round."""
+        from tui_crawler.console.table.row_actions import reverse_order  # noqa: PLC0415  not before the first paint
+
+        reverse_order(self)
+
+    @handles("table.pivot")
+    def count_values(self) -> None:
+        """Counts the values of the current column."""
+        from tui_crawler.console.table.row_actions import count_values  # noqa: PLC0415  not before the first paint
+
+        count_values(self)
+
+    @handles_typed("copy.pick")
+    def copy_rows(self, what: str) -> None:
+        """Copies the marked rows, or the selected one."""
+        from tui_crawler.console.table.row_actions import RowActions  # noqa: PLC0415  not before the first paint
+
+        RowActions(self).choose_copy(what)
+
+    @handles_typed("view.export")
+    def export_rows(self, form: str) -> None:
+        """Writes the rows of the table into a file."""
+        from tui_crawler.console.table.row_actions import RowActions  # noqa: PLC0415  not before the first paint
+
+        RowActions(self).choose_export(form)
+
+    @handles_selected("rule.from_selection")
+    def make_rule(self, now: Situation) -> None:
+        """Drafts a rule for URLs and those alike."""
+        self.console.dispatcher.draft_rule(now.urls)
+
+    @handles_typed("sql.open")
+    def ask_in_sql(self, question: str) -> None:
+        """Goes where SQL is typed; the question, if there is one, is asked at once."""
+        self.console.dispatcher.go_to_sql(question)
+
+    # messages
+
+    def on_mount(self) -> None:
+        """Fits the first size; filters and orders are what they were when this view was shown last."""
+        self._styled_by = self.app.theme
+        self.fit(self.app.size)
+        self.console.looks.restore(self)
+        if self.has_class("-narrow"):
+            self.focus_main()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fits another size."""
+        self.fit(event.size)
+        self.query_one(NoticeBox).place(event.size)
+        self.call_after_refresh(bring_into_view, self)
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Comes to the top: the size may be another one, the rows older; styles only where the theme is another one."""
+        event.refresh_styles = self._styled_by != self.app.theme
+        self._styled_by = self.app.theme
+        self.fit(self.app.size)
+        self.console.screen_came_up(self)
+        self.call_after_refresh(self.zoom.as_last_time)
+        self.call_after_refresh(bring_into_view, self)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The zoom goes with the focus; messages make room for the entry line."""
+        self.zoom.follow(event.widget)
+        self.query_one(NoticeBox).place(self.size)
+        if self.has_read:
+            self.tell_footer()
+        self.call_after_refresh(bring_into_view, self)
+
+    def on_click(self, event: events.Click) -> None:
+        """Twice on the title of a pane: it grows by a step; at its largest everything goes back to its place."""
+        at = event.screen_offset
+        titles = [one for one in panes_of(self) if one.region.contains_point(at) and at.y == one.region.y]
+        if event.chain == 2 and titles:
+            event.stop()
+            self.set_focus(titles[0])
+            self.zoom.follow(titles[0])
+            self.zoom.cycle(titles[0])
+            self.tell_footer()
+
+    def on_entry_line_changed(self, event: EntryLine.Changed) -> None:
+        """Does what is to be done as one types; what is not the text of a filter any more is passed over."""
+        use, text = event.use, event.text
+        stale = use.passing and text != self.query_one(EntryLine).text
+        if use.typed is not None and text is not None and not stale:
+            use.typed(text)
+
+    def on_entry_line_used(self, event: EntryLine.Used) -> None:
+        """Does what the text was typed for, or takes it back."""
+        use = event.use
+        if event.text is None and use.left is not None:
+            use.left()
+        else:
+            use.entered(event.text or "")
+
+    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """A row was opened, by enter or a double click."""
+        self.row_selected(event)
+
+    def row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Opens what stands in a row."""
+        event.table.focus()
+        self.open_selected()
+
+    def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
+        """Orders by the column that was clicked; a second click turns the order round."""
+        if event.table.orders_itself:
+            event.table.toggle_order(event.column_id)
+
+    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
+        """Actions are about other rows now."""
+        self.tell_footer()
+
+    def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
+        """A key of the footer was clicked."""
+        self.console.dispatcher.do(event.action_id)
+
+    def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:
+        """A place above this one was clicked in the footer."""
+        self.console.dispatcher.go_back_to(self.crumbs()[: event.depth])
+
+
+class Dialog(ModalScreen[object], inherit_bindings=False):
+    """A screen over another one. What leaves it with esc does so with a click beside it."""
+
+    LEFT_BY_CLICK: ClassVar[bool] = True
+    """False where much may be typed, which a click that went astray must not lose; there is a button then."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Cancel", show=False),
+        Binding("tab", "app.focus_next", "Next", show=False),
+        Binding("shift+tab", "app.focus_previous", "Previous", show=False),
+    ]
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handles what is for somebody."""
+        if not is_stale(event, self):
+            await super().on_event(event)
+
+    def on_mount(self) -> None:
+        """Fits the first size; the keys that go back elsewhere do here what esc does."""
+        self.update_classes(size_classes(self.app.size), animate=False)
+        bound = self._bindings.key_to_bindings
+        for key in cast("TerminalApp[object]", self.app).back_keys:
+            if key not in bound:
+                bound[key] = [replace(one, key=key) for one in bound.get("escape", ())]
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fits another size."""
+        self.update_classes(size_classes(event.size), animate=False)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Leaves, if it was beside everything; not with the second click of two: the first one opened it."""
+        leaves = self._bindings.key_to_bindings.get("escape")
+        if event.widget is self and event.chain % 2 and self.LEFT_BY_CLICK and leaves:
+            await self.run_action(leaves[0].action)
+
+    def action_cancel(self) -> None:
+        """Gives nothing."""
+        self.dismiss(None)
+
+    def dismiss(self, result: object = None) -> AwaitComplete:
+        """Closes it with its answer. Only once: a second click or key that was on its way would close what is below."""
+        return super().dismiss(result) if self.is_active else AwaitComplete()
+
+    @property
+    def key_names(self) -> KeyNames:
+        """The operator's keys, to be named in words."""
+        return self.console.appearance.key_names
+
+    @property
+    def console(self) -> CrawlerApp:
+        """The app."""
+        return cast("CrawlerApp", self.app)

@@ -1,0 +1,34 @@
+"""What is used of the app by those who go from screen to screen, or say something on the one on top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from tui_crawler.console.screen.base import ConsoleScreen
+
+
+class Tells(Protocol):
+    """Shows a short message (raw text); it takes the place of one of its kind."""
+
+    def __call__(self, kind: str, text: str, role: str = "accent") -> None: ...
+
+
+class Screens(Protocol):
+    """The screens that lie over each other; `console_screen` is the topmost one that shows rows."""
+
+    @property
+    def screen(self) -> Screen[Any]: ...
+    @property
+    def screen_stack(self) -> Sequence[Screen[Any]]: ...
+    @property
+    def console_screen(self) -> ConsoleScreen | None: ...
+    @property
+    def tell(self) -> Tells: ...
+    def push_screen(self, screen: Screen[Any], callback: Callable[[Any], None] | None = None, /) -> object: ...
+    def pop_screen(self) -> object: ...
+    def switch_screen(self, screen: Screen[Any], /) -> object: ...
+    def install_screen(self, screen: Screen[Any], name: str) -> None: ...

@@ -1,0 +1,150 @@
+"""Keys act in the order they were typed, and never on a screen that is not there yet or waits for what is read."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+from textual.app import ReturnType
+from textual.message import Message
+
+from tui_crawler.console.panes.typing import TakesText
+from tui_crawler.console.screen.waiting import WaitingScreen
+from tui_crawler.console.terminal_app import TerminalApp
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+    from textual.timer import Timer
+    from textual.widget import Widget
+
+    from tui_crawler.console.clock import ConsoleClock
+
+LONGEST_ECHO_S = 0.1
+"""So long keys wait at most for what a widget has said to come up to the app."""
+_PASS = frozenset({"ctrl+c", "ctrl+q"})
+"""Keys that are no text and never wait: one can leave at any time."""
+
+
+class KeyedApp(TerminalApp[ReturnType]):
+    """An app whose keys do not overtake each other.
+
+    Textual hands a key from widget to widget before its action is done; keys typed in one go would meet the screen as
+    it was before. Here the action of a key is done before the next key is looked at, with all that the widget with the
+    focus says by it (a row is opened, the cursor is elsewhere). Keys are kept while the screen on top is being made, or
+    while an action on it waits (`WaitingScreen`). A text widget gets its keys as ever.
+    """
+
+    class KeysMayGoOn(Message):
+        """What keys were kept for is there."""
+
+    class Echo(Message):
+        """Sent by a widget behind all it has said; when it has come up to the app, that was heard."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    def __init__(self, clock: ConsoleClock) -> None:
+        """No key was typed yet."""
+        super().__init__()
+        self.clock = clock
+        self._input_at = 0
+        self._kept: deque[events.Key | events.Paste] = deque()
+        self._echoes, self._echo = 0, 0  # how many were sent, and the one that is waited for; 0: none
+        self._patience: Timer | None = None
+
+    def _goes_back(self, event: events.Key) -> bool:
+        """Whether a key says that something is enough; one that writes a character says so only where none is typed."""
+        writes = event.is_printable and isinstance(self.focused, TakesText)
+        return event.key == "escape" or (event.key in self.back_keys and not writes)
+
+    def idle_ms(self) -> int:
+        """How long ago the last key was, or the mouse moved, in ms."""
+        return self.clock.mono_ms() - self._input_at
+
+    def let_keys_go_on(self) -> None:
+        """What keys were kept for is there: they act now."""
+        self.post_message(self.KeysMayGoOn())
+
+    def nobodys_key(self, key: str) -> None:
+        """Told of a key that does nothing where it was pressed."""
+
+    def drop_keys(self) -> None:
+        """What keys were kept for will not come: they are nobody's."""
+        self._kept.clear()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keeps keys in their order; notes when the operator did something last."""
+        if isinstance(event, events.Key | events.MouseEvent) and not event.is_forwarded:  # else it was counted before
+            self._input_at = self.clock.mono_ms()
+        if self.is_leaving or not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            await super().on_event(event)
+        elif isinstance(event, events.Key) and event.key in _PASS:
+            await self._act(event)
+        elif isinstance(event, events.Key) and (waits := self._waits()) is not None and self._goes_back(event):
+            waits.give_up()
+            self.drop_keys()
+        else:
+            self._kept.append(event)
+            await self._act_on_kept()
+
+    async def on_keyed_app_keys_may_go_on(self) -> None:
+        """Does what was typed meanwhile."""
+        if not self._echo and not self.is_leaving:
+            self._await_echo(self.focused, self.screen)
+        await self._act_on_kept()
+
+    async def on_keyed_app_echo(self, message: Echo) -> None:
+        """All was heard that a widget had to say: keys go on."""
+        await self._heard(message.number)
+
+    async def _heard(self, number: int) -> None:
+        if number == self._echo:
+            self._echo = 0
+            if self._patience is not None:
+                self._patience.stop()
+            await self._act_on_kept()
+
+    def _await_echo(self, widget: Widget | None, screen: Screen[Any]) -> None:
+        """Keys wait until all was heard that a widget of the screen on top has said."""
+        if widget is None or self.screen is not screen or not widget.is_attached:
+            return
+        number = self._echoes + 1
+        if widget.post_message(self.Echo(number)):
+            self._echoes = self._echo = number
+            self._patience = self.set_timer(LONGEST_ECHO_S, lambda: self._heard(number))
+
+    async def _act_on_kept(self) -> None:
+        while self._kept and not self.is_leaving:
+            top = self.screen_stack[-1]
+            if not top.is_mounted:
+                top.call_later(self.let_keys_go_on)  # once it is
+                return
+            if self._waits() is not None or self._echo:
+                return
+            await self._act(self._kept.popleft())
+
+    def _waits(self) -> WaitingScreen | None:
+        """The screen on top if an action waits there, or the next key does."""
+        top = self.screen_stack[-1] if self.screen_stack else None
+        if not isinstance(top, WaitingScreen):
+            return None
+        first = self._kept[0] if self._kept else None
+        return top if top.waiting or (isinstance(first, events.Key) and top.keeps(first.key)) else None
+
+    async def _act(self, event: events.Key | events.Paste) -> None:
+        """Does what a key is bound to; what is typed goes to the widget that takes text."""
+        at_once = isinstance(event, events.Key) and not self.screen.is_modal and not isinstance(self.focused, TakesText)
+        if at_once and isinstance(event, events.Key):
+            screen, widget = self.screen, self.focused
+            for first in (True, False):
+                if await self._check_bindings(event.key, priority=first):
+                    self._await_echo(widget, screen)
+                    return
+            self.nobodys_key(event.key)  # on its way up it would meet what the next key has opened
+            return
+        enters = isinstance(event, events.Key) and event.key == "enter" and isinstance(self.focused, TakesText)
+        if enters and isinstance(self.screen, WaitingScreen):
+            self.screen.enter_line()
+        await super().on_event(event)

@@ -1,0 +1,165 @@
+"""A screen with actions that need what is read: asked for before that has come, they wait, and the keys after them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from tui_crawler.console.actions import BY_ID, Need
+from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.screen.base import ConsoleScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+
+if TYPE_CHECKING:
+    from tui_crawler.console.reading.refresh import Snapshot
+
+
+_ROWS = frozenset({Need.url, Need.origin, Need.job, Need.failed})
+_ABOUT_ROWS = frozenset({"nav.open", "copy.pick", "view.export", "table.pivot"})
+_TOLD_AFTER = 2
+"""So many ticks (of half a second) an action waits before that is told."""
+
+
+class WaitingScreen(ConsoleScreen):
+    """Keeps the one action that waits. `CrawlerApp` keeps the keys that are typed meanwhile."""
+
+    OPENS: ClassVar[frozenset[str]] = frozenset()
+    """Actions that open something in which one types or goes on."""
+
+    def __init__(self) -> None:
+        """Nothing waits."""
+        super().__init__()
+        self._postponed: tuple[str, str] | None = None
+        self._ticks = 0
+        self._entering = False
+
+    @property
+    @abstractmethod
+    def waits_for(self) -> str:
+        """What an action waits for, in words."""
+
+    @abstractmethod
+    def lacks(self, action_id: str) -> bool:
+        """Whether an action needs something that is not there yet, but will be."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether an action waits, or what was entered is not dealt with yet."""
+        return self._postponed is not None or self._entering
+
+    def keeps(self, key: str) -> bool:
+        """Whether a key waits by itself for what is being read."""
+        return False
+
+    def enter_line(self) -> None:
+        """Enter is on its way to the line: the keys after it are not for that."""
+        self._entering = self.query_one(EntryLine).display
+
+    def on_entry_line_used(self, event: EntryLine.Used) -> None:
+        """What was entered is dealt with."""
+        event.prevent_default()
+        super().on_entry_line_used(event)
+        self._entering = False
+        self.console.let_keys_go_on()
+
+    def postpone(self, action_id: str, argument: str) -> bool:
+        """Lets an action wait until there is what it needs; False: it lacks nothing, or is not possible anyway."""
+        if not self.lacks(action_id) or (self.console.readonly and Need.writer in BY_ID[action_id].needs):
+            return False
+        self._postponed, self._ticks = (action_id, argument), 0
+        return True
+
+    def give_up(self) -> None:
+        """Esc: what waits is not done."""
+        self._postponed, self._entering = None, False
+
+    def left(self) -> None:
+        """What waits is not done later, when nobody thinks of it any more."""
+        self.give_up()
+        super().left()
+
+    def go_on(self) -> None:
+        """What was read has come, or what was asked for is decided: does what waited for it."""
+        if self._postponed is not None and not self.lacks(self._postponed[0]):
+            self.do_postponed(lambda _: True)
+
+    def do_postponed(self, wanted: Callable[[str], bool]) -> None:
+        """Does the action that waits, if it is still `wanted`. If it was to open something and has not, the keys typed
+        after it are nobody's."""
+        action_id, argument = self._postponed or ("", "")
+        self._postponed = None
+        if action_id and wanted(action_id):
+            self.console.dispatcher.do(action_id, argument)
+        opened = self.console.screen is not self or self.query_one(EntryLine).display or self.waiting
+        if action_id in self.OPENS and not opened:
+            self.console.drop_keys()
+        self.console.let_keys_go_on()
+
+    def move_on(self) -> None:
+        """Tells that something waits, unless that is over soon."""
+        super().move_on()
+        self._ticks += self.waiting
+        if self.waiting and self._ticks == _TOLD_AFTER:
+            self.console.tell("waits", f"◷ {self.waits_for}; {self.key_names('nav.back')} gives up waiting", "waiting")
+
+
+class RowsScreen(WaitingScreen):
+    """What is done to rows waits until some were read, so that no key typed for them meets an empty table."""
+
+    OPENS = frozenset(
+        {
+            "rule.from_selection", "job.nice", "job.depth", "job.concurrency", "origin.stop", "origin.exclude",
+            "origin.retry_failed", "group.retry", "copy.pick", "view.export", "table.pivot",
+        }
+    )  # fmt: skip
+
+    @property
+    def rows_read(self) -> bool:
+        """Whether the rows are those that are wanted: where others are looked for they are not, until these come."""
+        return self.has_read
+
+    @property
+    def waits_for(self) -> str:
+        """What an action waits for."""
+        return "the rows are still being read"
+
+    def lacks(self, action_id: str) -> bool:
+        """Whether an action is about rows, and none were read."""
+        return not self.rows_read and (action_id in _ABOUT_ROWS or not _ROWS.isdisjoint(BY_ID[action_id].needs))
+
+    def keeps(self, key: str) -> bool:
+        """Whether a key moves among rows, and none were read: it would do nothing, the next meet another row."""
+        table = self.focused
+        waits = not self.rows_read and not self.console.poll_timer.failure
+        return waits and isinstance(table, CrawlTable) and bool(table._bindings.key_to_bindings.get(key))
+
+    def take_in(self, shot: Snapshot) -> None:
+        """Does what waited for the rows."""
+        waited = not self.rows_read
+        super().take_in(shot)
+        self.go_on()
+        if waited and self.rows_read:
+            self.console.let_keys_go_on()
+
+    def open_when_read(self) -> None:
+        """Enter was pressed where no row is: if none were read, the first is opened then."""
+        if self.lacks("nav.open"):
+            self.console.dispatcher.do("nav.open")
+
+
+class LiveFilterScreen(RowsScreen):
+    """Takes what is typed after `filter.open`; the screen says what it means for its rows."""
+
+    @abstractmethod
+    def _filter(self, text: str) -> None:
+        """Narrows the rows; an empty text shows all."""
+
+    def _open_line(self, label: str, text: str, hint: str) -> None:
+        """Opens the line for what they are narrowed to as one types."""
+        use = EntryUse("filter", self._keep, self._filter, passing=True)
+        self.query_one(EntryLine).open(use, label, text, hint)
+
+    def _keep(self, text: str) -> None:
+        self._filter(text)
+        self.focus_main()

@@ -1,0 +1,103 @@
+"""Questions in SQL from the console: asked in a thread, one at a time, and kept for the next time."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.reading.failure_words import failure_words
+from tui_crawler.console.session import write_privately
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tui_crawler.console.ports import Queries
+    from tui_crawler.domain.operator_view import QueryAnswer
+
+MOST_KEPT = 200
+MOST_BYTES = 262_144
+"""A longer file is not ours."""
+_FILE = "sql-history.json"
+
+Schema = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class QuerySession:
+    """Asks, and remembers what was asked. `folder` None: only until the console is left. Knows no screen."""
+
+    def __init__(self, factory: Callable[[], Queries], folder: Path | None) -> None:
+        """`factory` is called once, when something is asked first. Nothing is read before."""
+        self._factory = factory
+        self._queries: Queries | None = None
+        self._file = None if folder is None else folder / _FILE
+        self._one_at_a_time = threading.Lock()
+        self._schema: Schema = ()
+        self._cancelled = False  # also what waits for its thread yet
+        self._asked: tuple[str, ...] | None = None
+        self.draft = ""
+        """What stood in the editor when it was left."""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What was asked, also the last times, the newest last."""
+        if self._asked is None:
+            self._asked = _recall(self._file)
+        return self._asked
+
+    def ask(self, text: str) -> QueryAnswer:
+        """Answers a question. Blocking; a failure becomes the problem of the answer."""
+        from tui_crawler.domain.failure import QueryProblem  # noqa: PLC0415  the same
+        from tui_crawler.domain.operator_view import QueryAnswer  # noqa: PLC0415  not before the first paint
+
+        with self._one_at_a_time:
+            if self._cancelled:
+                return QueryAnswer(problem="cancelled")
+            try:
+                return self._queries_opened().ask(text)
+            except QueryProblem as problem:
+                return QueryAnswer(problem=str(problem))
+            except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
+                return QueryAnswer(problem=failure_words(error))
+
+    def schema(self) -> Schema:
+        """The views and their columns, read once; empty when they cannot be read. Blocking."""
+        if not self._schema:
+            try:
+                self._schema = self._queries_opened().schema()
+            except Exception:  # noqa: BLE001, RUF100  without it nothing is completed, and no more is lost
+                return ()
+        return self._schema
+
+    def cancel(self) -> None:
+        """Ends the question under way (from any thread)."""
+        self._cancelled = True
+        if self._queries is not None:
+            self._queries.cancel()
+
+    def remember(self, text: str) -> None:
+        """Keeps a question that will be asked now; one that was asked before moves to the end."""
+        self._cancelled = False
+        self._asked = (*(one for one in self.asked if one != text), text)[-MOST_KEPT:]
+        if self._file is not None:
+            kept: Sequence[str] = self.asked
+            while len(written := json.dumps(kept, ensure_ascii=True)) > MOST_BYTES:
+                kept = kept[1:]
+            write_privately(self._file, written)
+
+    def _queries_opened(self) -> Queries:
+        if self._queries is None:
+            self._queries = self._factory()
+        return self._queries
+
+
+def _recall(file: Path | None) -> tuple[str, ...]:
+    if file is None:
+        return ()
+    try:
+        with file.open("rb") as opened:
+            found = json.loads(opened.read(MOST_BYTES + 1))
+    except (OSError, ValueError, RecursionError):
+        return ()
+    return tuple(one for one in found if isinstance(one, str))[-MOST_KEPT:] if isinstance(found, list) else ()

@@ -1,0 +1,174 @@
+"""The answer to a question in SQL as a table: whatever stands in the database, shown as it is;
+and what a word of the question may become. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from tui_crawler.console.dialogs.completion import Completion
+from tui_crawler.console.panes.line import Hanging, Line
+from tui_crawler.console.table.cells import LateRow, Row, Styled
+from tui_crawler.console.table.columns import Column
+from tui_crawler.text.format import count, date_time, plural, seconds
+from tui_crawler.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.domain.operator_view import QueryAnswer
+
+
+KEYWORDS = (
+    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "JOIN", "LEFT JOIN", "ON", "AND", "OR", "NOT", "IN",
+    "LIKE", "GLOB", "BETWEEN", "IS NULL", "IS NOT NULL", "DISTINCT", "COUNT(*)", "SUM(", "AVG(", "MIN(", "MAX(", "AS",
+    "DESC", "HAVING", "WITH", "CASE", "WHEN", "THEN", "ELSE", "END", "UNION ALL", "EXPLAIN QUERY PLAN",
+)  # fmt: skip
+_FRAGMENT = re.compile(r"[A-Za-z_][A-Za-z_0-9]*$")
+_QUALIFIED = re.compile(r"([A-Za-z_][A-Za-z_0-9]*)\.([A-Za-z_0-9]*)$")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_LONGEST = 300
+"""What is longer is no name of a view or column."""
+_TAKES_A_VIEW = frozenset({"FROM", "JOIN"})
+
+Schema = Sequence[tuple[str, Sequence[str]]]
+
+
+def complete(text: str, at: int, schema: Schema) -> Completion:
+    """What may be meant at offset `at`. Nothing inside a string, and nothing before anything is typed but a view."""
+    before = text[:at]
+    end = before[-_LONGEST:]  # where a search from any place to the end would take the square of its length
+    if before.count("'") % 2 or (len(end) == _LONGEST and _WORD.fullmatch(end)):
+        return Completion(at, ())
+    columns = {view.casefold(): names for view, names in schema}
+    qualified = _QUALIFIED.search(end)
+    if qualified:
+        view = _aliases(text, columns).get(qualified[1].casefold(), qualified[1].casefold())
+        return _fitting(at - len(qualified[2]), qualified[2], columns.get(view, ()))
+    found = _FRAGMENT.search(end)
+    fragment = found[0] if found else ""
+    start = at - len(fragment)
+    words = _WORD.findall(before[:start])
+    views = [view for view, _ in schema]
+    if words and words[-1].upper() in _TAKES_A_VIEW:
+        return _fitting(start, fragment, views)
+    if not fragment:
+        return Completion(start, ())
+    named = [word.casefold() for word in _WORD.findall(text[:start] + " " + text[at:]) if word.casefold() in columns]
+    own = [name for view in dict.fromkeys(named) for name in columns[view]]
+    keywords = [word if fragment[:1].isupper() else word.lower() for word in KEYWORDS]
+    return _fitting(start, fragment, [*own, *views, *keywords])
+
+
+def _aliases(text: str, columns: Iterable[str]) -> dict[str, str]:
+    """alias -> view, of `view alias` and `view AS alias`."""
+    known = set(columns)
+    words = _WORD.findall(text)
+    found: dict[str, str] = {}
+    for view, *rest in zip(words, words[1:], [*words[2:], ""], strict=False):
+        if view.casefold() in known and rest:
+            alias = rest[1] if rest[0].upper() == "AS" else rest[0]
+            found.setdefault(alias.casefold(), view.casefold())
+    return found
+
+
+def _fitting(start: int, fragment: str, words: Iterable[str]) -> Completion:
+    low = fragment.casefold()
+    return Completion(start, tuple(dict.fromkeys(word for word in words if word.casefold().startswith(low))))
+
+
+WIDEST = 60
+"""No column asks for more cells."""
+_LOOKED_AT = 500  # rows, for how wide a column is
+_LEAST, _LONG = 6, 24
+_BYTES_SHOWN = 32
+_TIME_ENDINGS = ("_at", "_before", "_until")
+
+
+def answer_columns(answer: QueryAnswer) -> tuple[Column, ...]:
+    """One column for each of the answer; the last ones drop out first. Equal names get a number."""
+    names: Counter[str] = Counter()
+    taken = set(answer.columns)
+    made: list[Column] = []
+    for at, name in enumerate(answer.columns):
+        names[name] += 1
+        title = name
+        while names[name] > 1 and title in taken:
+            title = f"{name} {names[name]}"
+            names[name] += title in taken
+        taken.add(title)
+        made.append(_column(title, at, [row[at] for row in answer.rows[:_LOOKED_AT]]))
+    texts = [column for column in made if column.align == "left" and (column.width or 0) >= _LONG]
+    widest = max(texts, key=lambda column: column.width or 0, default=None)
+    return tuple(replace(column, width=None) if column is widest else column for column in made)
+
+
+def _column(title: str, at: int, values: Sequence[object]) -> Column:
+    wide = max((cell_len(safe(value_text(value), WIDEST + 1)) for value in values), default=1)
+    numbers = bool(values) and all(value is None or isinstance(value, int | float) for value in values)
+    width = min(max(wide, cell_len(safe(title, WIDEST)), 1), WIDEST)
+    least = width if numbers else min(width, 16 if wide >= _LONG else _LEAST)
+    places = any(isinstance(value, str) and "://" in value for value in values)
+    return Column(title, title, width, at, "right" if numbers else "left", least, kind="place" if places else "")
+
+
+def answer_rows(answer: QueryAnswer) -> list[Row]:
+    """The rows; the keys are their numbers."""
+
+    def row(number: int, values: Sequence[object]) -> Row:
+        return LateRow(number, lambda: Row(number, tuple(_cell(value) for value in values)))
+
+    return [row(number, values) for number, values in enumerate(answer.rows)]
+
+
+def answer_record(answer: QueryAnswer, key: object) -> Mapping[str, object] | None:
+    """A row by the names of its columns, for copies and exports; bytes as hexadecimal digits."""
+    if not isinstance(key, int) or not 0 <= key < len(answer.rows):
+        return None
+    values = (value.hex() if isinstance(value, bytes) else value for value in answer.rows[key])
+    return dict(zip((column.id for column in answer_columns(answer)), values, strict=True))
+
+
+def answer_lines(answer: QueryAnswer, key: object, zone: tzinfo) -> list[Line]:
+    """A row in full, a line for each column; times in ms since the epoch are read, too."""
+    if not isinstance(key, int) or not 0 <= key < len(answer.rows):
+        return []
+    wide = min(max((cell_len(safe(name, 40)) for name in answer.columns), default=0), 28) + 2
+    pairs = zip(answer.columns, answer.rows[key], strict=True)
+    return [Hanging(Styled(name, "muted"), wide, _in_full(name, value, zone), most=3) for name, value in pairs]
+
+
+def answer_words(answer: QueryAnswer) -> str:
+    """What was found, and how long it took."""
+    took = f"{answer.took_ms} ms" if answer.took_ms < 1_000 else seconds(answer.took_ms)
+    rows = f"the first {count(len(answer.rows))} rows, there are more" if answer.more else ""
+    cut = f" · {plural(answer.cut, 'long value')} cut" if answer.cut else ""
+    return f"{rows or plural(len(answer.rows), 'row')}{cut} · {took}"
+
+
+def value_text(value: object) -> str:
+    """A value as text, whatever it is."""
+    match value:
+        case None:
+            return "NULL"
+        case bytes():
+            more = "…" if len(value) > _BYTES_SHOWN else ""
+            return f"x'{value[:_BYTES_SHOWN].hex()}{more}'"
+        case _:
+            return str(value)
+
+
+def _cell(value: object) -> Styled:
+    return Styled(value_text(value), "faint" if value is None else "muted" if isinstance(value, bytes) else "")
+
+
+def _in_full(name: str, value: object, zone: tzinfo) -> str:
+    text = value_text(value)
+    if isinstance(value, int) and name.endswith(_TIME_ENDINGS) and value > 10**11:
+        return f"{text}   {date_time(value, zone)}"
+    return text

@@ -1,0 +1,510 @@
+"""View 6: how attempts ended, the busiest origins, jobs, and the ledgers: refused links, limbo, stashes, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.dialogs.choose import ChooseScreen
+from tui_crawler.console.handlers import handles, handles_selected, handles_typed
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.logs.attempts import meaning
+from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
+from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.reading.refresh import Query, Snapshot, Wants
+from tui_crawler.console.reading.snapshot import Rates
+from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.stats.queries import COUNTED, JOBS, LEDGER_QUERIES, ExitCounts, StashCount, ValidationCount
+from tui_crawler.console.stats.rows import (
+    EXIT_COLUMNS,
+    JOB_COLUMNS,
+    LEDGERS,
+    ORDERS,
+    ORIGIN_COLUMNS,
+    SPANS,
+    WorkerLoad,
+    action_row,
+    exit_rows,
+    job_row,
+    limbo_row,
+    origin_rows,
+    refused_row,
+    run_row,
+    session_row,
+    stash_row,
+    top_origins,
+    validation_row,
+    worker_loads,
+    worker_row,
+)
+from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.urls.cells import host_of
+from tui_crawler.text.format import READING, clock, count, plural
+from tui_crawler.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.operator.intent import Intent
+    from tui_crawler.domain.operator_view import JobView
+    from tui_crawler.domain.page_view import ExitCountView
+    from tui_crawler.domain.view import RunView
+
+
+class LedgerPane(CrawlTable):
+    """Shows one ledger; only that one is read."""
+
+    def __init__(self) -> None:
+        """Begins with the first ledger, not read yet."""
+        super().__init__(LEDGERS[0].columns, placeholder=READING, id="ledger", classes="pane")
+        self._at = 0
+        self._asked = 0
+        self._value: Any = None
+        self._requests, self._cpu = Rates(), Rates()
+
+    @property
+    def name_shown(self) -> str:
+        """The ledger that is shown, by its word."""
+        return LEDGERS[self._at].name
+
+    @property
+    def wanted(self) -> Query[Any]:
+        """What is to be read for it."""
+        name = self.name_shown
+        return replace(LEDGER_QUERIES[name], asked=self._asked if name in COUNTED else 0)
+
+    def take(self, shot: Snapshot) -> None:
+        """Shows what was read anew for it."""
+        value = self.wanted.found_in(shot)
+        if value is not None and value is not self._value:
+            self._value = value
+            self._show()
+
+    def turn_to(self, name: str) -> bool:
+        """Shows another ledger: the one named, or the next one; what must be counted is counted anew.
+
+        False when there is none of that name.
+        """
+        names = [ledger.name for ledger in LEDGERS]
+        if name and name not in names:
+            return False
+        before = self.wanted
+        self._at = names.index(name) if name else (self._at + 1) % len(names)
+        self._asked += self.name_shown in COUNTED
+        self._value = self._value if self.wanted == before else None
+        self.placeholder = READING
+        self.set_rows([])
+        self.set_columns(LEDGERS[self._at].columns)
+        if self._value is not None:
+            self._show()
+        return True
+
+    def count_again(self) -> None:
+        """Counts what must be counted: what is shown, or the stashes."""
+        self.turn_to(self.name_shown if self.name_shown in COUNTED else "stashes")
+
+    def record(self, key: object) -> object | None:
+        """An entry as it was read, None when the ledger has no such entries."""
+        name = LEDGERS[self._at].key
+        entries = self._value or () if name else ()
+        return next((one for one in entries if getattr(one, name) == key), None)
+
+    @property
+    def url(self) -> str:
+        """The URL under the cursor, empty when there is none."""
+        key = self.cursor_key
+        match self.name_shown:
+            case "refused":
+                return next((one.sample_url for one in self._value or () if one.reason == key), "")
+            case "limbo" if isinstance(key, tuple):
+                return str(key[1])
+            case "actions":
+                target = getattr(self.record(key), "target", "")
+                return target if "://" in target and " " not in target else ""
+            case _:
+                return ""
+
+    def titles(self, run: RunView | None) -> tuple[str, str]:
+        """What stands at the top and at the bottom of its border; raw text."""
+        ledger, words = LEDGERS[self._at], LEDGERS[self._at].title
+        value, keys = self._value, self._crawler.appearance.key_names
+        if self.row_count:
+            words += f" · {count(self.row_count)}"
+        if ledger.span:
+            words += f" · {ledger.span}"
+        if isinstance(value, StashCount | ValidationCount):
+            what = "counted"
+            if isinstance(value, ValidationCount) and not value.totals.whole:
+                what = f"first {count(value.totals.pages)} pages"
+            if isinstance(value, ValidationCount) and value.totals.waiting:
+                what = f"{count(value.totals.waiting)} waiting · {what}"
+            words += f" · {what} at {clock(value.at, self._crawler.clock.zone)} · {keys('stats.count')} again"
+        if ledger.name == "workers" and run is not None:
+            words += f" · run {run.run_id}, {run.owner}" if run.live else " · none is at work"
+        return words, f"{keys('stats.ledger')}: more tables ({len(LEDGERS) - 1})"
+
+    @property
+    def _crawler(self) -> CrawlerApp:
+        return cast("CrawlerApp", self.app)
+
+    def _show(self) -> None:
+        self.placeholder = LEDGERS[self._at].nothing
+        self.set_rows(self._rows_of(self._value))
+
+    def _rows_of(self, value: Any) -> list[Row]:
+        console = self._crawler
+        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
+        match self.name_shown:
+            case "refused":
+                return [refused_row(one) for one in value]
+            case "limbo":
+                return [limbo_row(one) for one in value]
+            case "stashes":
+                return [stash_row(one) for one in value.stashes]
+            case "validation":
+                return [validation_row(*one) for one in value.totals.sums]
+            case "runs":
+                alive = run.run_id if run is not None and run.live else 0
+                return [run_row(one, now, zone, live=one.run_id == alive) for one in value]
+            case "sessions":
+                return [session_row(one, now, zone) for one in value]
+            case "actions":
+                return [action_row(one, zone) for one in value]
+            case _:
+                return [worker_row(load, now) for load in self._loads()]
+
+    def _loads(self) -> list[WorkerLoad]:
+        """The workers, with what they have done lately."""
+        console = self._crawler
+        now, sessions = console.clock.mono_ms(), self._value
+        loads = worker_loads(console.live_state.origins.values(), sessions)
+        rates = self._requests.of({load.worker: console.live_state.requests_of[load.worker] for load in loads}, now)
+        cpu = self._cpu.of({one.session_id: one.cpu_ms for one in sessions if one.cpu_ms is not None}, now)
+        own = {load.worker: cpu.get(load.session.session_id) for load in loads if load.session is not None}
+        return [
+            replace(load, rate=rates[load.worker], cpu=None if (used := own.get(load.worker)) is None else used / 1_000)
+            for load in loads
+        ]
+
+
+ORDER_MS = 1_000
+NICER = 10
+LARGEST = 1_000_000
+JOBS_SHOWN = 6
+FRAME = 3
+"""Lines of a table pane that are not rows: its border and its header."""
+_OF_RUN, _OF_ORIGIN = "of-run", "of-origin"
+"""Whose exit codes are shown where there is one column."""
+_HINTS = {
+    "nice": "a whole number; lower is sooner",
+    "depth": "links away from a seed, or none",
+    "concurrency": "pages in flight at most, or none; 0 pauses",
+}
+
+
+class StatsScreen(RowsScreen):
+    """Numbers of the crawl, and what can be done with its jobs."""
+
+    WHERE = Where.stats
+    CRUMBS = ("Stats",)
+    HERE = frozenset({"origin.add"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.stats)]
+    AUTO_FOCUS = "#jobs"
+    _names = tuple(name for name, _ in ORDERS)
+
+    MARKS = "#jobs"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._order = ORDERS[0][0]
+        self._ordered_at = -ORDER_MS
+        self._origin = ""
+        self._jobs: tuple[JobView, ...] = ()
+        self._shown: dict[str, object] = {}
+        self._held: Snapshot | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """Jobs and exit codes at the left; origins and a ledger at the right."""
+        self._all_exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="all-exits", classes="pane")
+        self._own_exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="own-exits", classes="pane")
+        self._job_table = CrawlTable(JOB_COLUMNS, placeholder="no job yet", id="jobs", classes="pane")
+        self._top = CrawlTable(ORIGIN_COLUMNS, placeholder="nothing to order yet", id="top-origins", classes="pane")
+        for table in (self._all_exits, self._own_exits, self._top):
+            table.holds_while_marked = True
+        self._ledger = LedgerPane()
+        left = Vertical(self._job_table, self._all_exits, self._own_exits, id="stats-left")
+        right = Vertical(self._top, self._ledger, id="stats-right")
+        self._panes = Horizontal(left, right, id="stats-panes", classes=_OF_RUN)
+        yield Vertical(self._panes, id="body")
+
+    def on_mount(self) -> None:
+        self._show_titles()
+
+    def fit(self, size: Size) -> None:
+        """Where there is one column the titles say more."""
+        super().fit(size)
+        self._show_titles()
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """Kept counters, jobs, and the ledger that is shown."""
+        own = (ExitCounts(self._origin),) if self._origin else ()
+        return Wants(origins=True, parts=(ExitCounts(), JOBS, *own, self._ledger.wanted))
+
+    def take(self, shot: Snapshot) -> None:
+        if self.frozen:
+            self.missed += 1
+            self._held = shot
+            self._show_titles()
+            return
+        parts = shot.parts
+        if self._is_new("exits", parts.get(ExitCounts())):
+            self._all_exits.set_rows(exit_rows(cast("Sequence[ExitCountView]", parts[ExitCounts()])))
+        own = ExitCounts(self._origin)
+        if self._origin and self._is_new("own", parts.get(own)):
+            self._own_exits.set_rows(exit_rows(cast("Sequence[ExitCountView]", parts[own])))
+        jobs = JOBS.found_in(shot)
+        if jobs is not None and self._is_new("jobs", jobs):
+            self._show_jobs(jobs)
+        self._ledger.take(shot)
+        self._order_origins()
+        self._show_titles()
+
+    def tick(self) -> None:
+        """The order of the origins, once a second and never while keys are pressed."""
+        if not self.frozen:
+            self._order_origins()
+
+    def thaw(self) -> None:
+        if self._held is not None:
+            held, self._held = self._held, None
+            self.take(held)
+        self._show_titles()
+
+    def _is_new(self, name: str, value: object) -> bool:
+        """Whether a part was read anew since it was shown; notes that it is shown."""
+        if value is None or self._shown.get(name) is value:
+            return False
+        self._shown[name] = value
+        return True
+
+    def _show_jobs(self, jobs: tuple[JobView, ...]) -> None:
+        self._jobs = jobs
+        self._job_table.set_rows([job_row(job) for job in jobs])
+        self._job_table.styles.height = min(max(len(jobs), 1), JOBS_SHOWN) + FRAME
+
+    def _order_origins(self) -> None:
+        console = self.console
+        now = console.clock.mono_ms()
+        waits = now - self._ordered_at < ORDER_MS or console.idle_ms() < ORDER_MS
+        if waits and self._ordered_at >= 0:
+            return
+        self._ordered_at = now if console.live_state.known else -ORDER_MS
+        views = top_origins(console.live_state.origins.values(), self._order)
+        self._top.set_rows(origin_rows(views, self._order), anew=self._top.sort != (self._order, True))
+        self._top.sort = (self._order, True)
+        self._point_at_origin()
+
+    def _show_titles(self) -> None:
+        frozen = f"‖ frozen · {self.missed} changes" if self.frozen else ""
+        own = host_of(self._origin) if self._origin else "no origin"
+        narrow, key = self.has_class("-narrow"), self.key_names("stats.exits")
+        title(self._all_exits, "Exit codes · this run" + (f" · {key}: {own}" if narrow else ""), frozen)
+        title(self._own_exits, f"Exit codes · {own} · " + (f"{key}: all origins" if narrow else "this run"))
+        title(self._job_table, f"Jobs · {count(len(self._jobs))} · pages as they stand")
+        title(self._top, f"Origins by {dict(ORDERS)[self._order]} · {SPANS[self._order]}")
+        words, hint = self._ledger.titles(self.console.live_state.run)
+        title(self._ledger, *((f"{words} · {hint}",) if narrow else (words, hint)))
+
+    # what is selected
+
+    def _targets(self) -> tuple[JobView, ...]:
+        """The marked jobs, or the selected one."""
+        marked = tuple(job for job in self._jobs if job.job in self._job_table.marked)
+        key = self._job_table.cursor_key
+        return marked or tuple(job for job in self._jobs if job.job == key)
+
+    def situation(self) -> Situation:
+        """The jobs, and the URL under the cursor of the ledger."""
+        url = self._ledger.url
+        return Situation(Where.stats, jobs=self._targets(), urls=(url,) if url else ())
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        if table is self._job_table:
+            return next((job for job in self._jobs if job.job == key), None)
+        if table is self._ledger:
+            return self._ledger.record(key)
+        return self.console.live_state.origins.get(str(key)) if table is self._top else None
+
+    def orders(self, table: CrawlTable) -> tuple[str, ...]:
+        """The busiest origins by a few numbers."""
+        return self._names if table is self._top else super().orders(table)
+
+    def chosen(self) -> Mapping[str, str]:
+        """By what the origins are ordered, and the ledger, unless it is one that takes long to count."""
+        ledger = self._ledger.name_shown
+        return {
+            "origins by": self._order if self._order != ORDERS[0][0] else "",
+            "ledger": "" if ledger in (LEDGERS[0].name, *COUNTED) else ledger,
+        }
+
+    def choose(self, words: Mapping[str, str]) -> None:
+        order, ledger = words.get("origins by", ""), words.get("ledger", "")
+        self._order = order if order in self._names else self._order
+        if ledger and ledger not in COUNTED:
+            self._ledger.turn_to(ledger)
+        self._show_titles()
+
+    # what is done
+
+    @handles_selected("job.later", NICER)
+    @handles_selected("job.sooner", -NICER)
+    def _shift_niceness(self, now: Situation, by: int) -> None:
+        self.console.command_queue.carry_out(shift_niceness(now.jobs, by))
+        self.marks.used()
+
+    def reverse_order(self) -> None:
+        """The origins that are the first by the next number."""
+        if self.focused is self._top:
+            self._order_by(ORDERS[(self._names.index(self._order) + 1) % len(ORDERS)][0])
+        else:
+            super().reverse_order()
+
+    @handles("stats.count")
+    def _count_again(self) -> None:
+        self._ledger.count_again()
+        self._show_titles()
+        self.console.read_soon()
+
+    def open_selected(self) -> None:
+        """Opens what the cursor is on, or tells what an exit code means."""
+        if self.focused is self._ledger:
+            self.console.dispatcher.go_to_url(self._ledger.url)
+        elif self.focused is self._top and self._origin:
+            self.console.dispatcher.go_to_origin(self._origin)
+        elif isinstance(self.focused, CrawlTable) and self.focused.id in {"all-exits", "own-exits"}:
+            code = str(self.focused.cursor_key or "")
+            self.console.tell("exit", f"{code}: {meaning(code)}")
+
+    @handles("stats.exits")
+    def _show_other_exits(self) -> None:
+        """The exit codes of the origin under the cursor, or of the whole run; where both are shown, goes there."""
+        of_origin = self._panes.has_class(_OF_RUN)
+        self._panes.set_class(not of_origin, _OF_RUN)
+        self._panes.set_class(of_origin, _OF_ORIGIN)
+        self.set_focus(self._own_exits if of_origin else self._all_exits)
+        self._show_titles()
+
+    def pick_order(self, argument: str) -> None:
+        """The origins are the first by one of a few numbers, so that only these can be chosen."""
+        if self.focused is not self._top:
+            super().pick_order(argument)
+        elif argument in self._names:
+            self._order_by(argument)
+        else:
+            self.console.push_screen(ChooseScreen("Origins by", ORDERS, self._order), self._order_by)
+
+    def _order_by(self, order: object) -> None:
+        if isinstance(order, str) and order in self._names:
+            self._order, self._ordered_at = order, -ORDER_MS
+            self._order_origins()
+            self._top.move_cursor(index=0)
+            self._show_titles()
+
+    @handles_typed("stats.ledger")
+    def _turn(self, name: str) -> None:
+        """Shows another ledger."""
+        if not self._ledger.turn_to(name):
+            self.console.tell("no", f"{name}: there is no such list", "warning")
+        self.call_after_refresh(self._ledger.scroll_visible, animate=False)  # of one column it is the end
+        self._show_titles()
+        self.console.read_soon()
+
+    @handles_selected("job.toggle_pause", toggle_jobs, "")
+    @handles_selected("job.pause", pause_jobs, "pause job: it is paused already")
+    @handles_selected("job.resume", resume_jobs, "resume job: it is not paused")
+    def _steer(self, now: Situation, make: Callable[[Sequence[JobView]], Intent | None], why: str) -> None:
+        """Carries out what is possible; else says `why` not, or that the jobs are aborted."""
+        intent = make(now.jobs)
+        if intent is None and (not why or all(job.aborted for job in now.jobs)):
+            why = "an aborted job is taken up with: tui-crawler jobs unabort"
+        if intent is None:
+            self.console.tell("no", why, "muted")
+        else:
+            self.console.command_queue.carry_out(intent)
+            self.marks.used()
+
+    @handles_typed("job.nice", "nice")
+    @handles_typed("job.depth", "depth")
+    @handles_typed("job.concurrency", "concurrency")
+    def _ask_number(self, argument: str, field: str) -> None:
+        """Takes the number that was typed with the word, or opens the line for it."""
+        targets = self._targets()
+        if argument:
+            self._set(field, argument, targets)
+            return
+        value = {"nice": targets[0].nice, "depth": targets[0].depth, "concurrency": targets[0].concurrency}[field]
+        of = f"job {targets[0].job}" if len(targets) == 1 else plural(len(targets), "job")
+        label = safe(f"{field} of {of}", 40)
+        present = f"now {'none' if value is None else value} · " if len(targets) == 1 else ""
+
+        def entered(text: str) -> None:
+            if text.strip():
+                self._set(field, text, targets)
+            self._job_table.focus()
+
+        self.query_one(EntryLine).open(EntryUse(field, entered), label, "", present + _HINTS[field])
+
+    def _set(self, field: str, text: str, targets: tuple[JobView, ...]) -> None:
+        number, word = read_number(text), text.strip().lower()
+        limitless = word == "none" and field != "nice"
+        if not limitless and (number is None or abs(number) > LARGEST or (number < 0 and field != "nice")):
+            self.console.tell("no", f"{field} is {_HINTS[field]}, not {text}", "warning")
+            return
+        intent = set_jobs(targets, field, None if limitless else number)
+        if intent is None:
+            self.console.tell("no", f"{field} is {word} already", "muted")
+        self.console.command_queue.carry_out(intent)
+        self.marks.used()
+
+    # messages
+
+    def _point_at_origin(self) -> None:
+        """The exit codes at the left belong to the origin under the cursor."""
+        key = self._top.cursor_key
+        origin = key if isinstance(key, str) else ""
+        if origin == self._origin:
+            return
+        self._origin = origin
+        self._shown.pop("own", None)
+        self._own_exits.set_rows([])
+        self._show_titles()
+        self.console.read_soon()
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        if event.table is self._top:
+            self._point_at_origin()
+        self.tell_footer()
+
+    def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
+        """Of the origins, the first by another number."""
+        if event.table is self._top:
+            self._order_by(event.column_id)
+
+    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
+        self.tell_footer()
+
+
+def read_number(text: str) -> int | None:
+    """The whole number a person typed, None when it is none."""
+    digits = text.strip()
+    bare = digits.removeprefix("-")
+    return int(digits) if bare.isascii() and bare.isdigit() and len(bare) <= 9 else None

@@ -1,0 +1,510 @@
+"""`CrawlTable`: a table for live data, without a widget per row.
+
+The cursor stays on its key whatever happens to the order. All text is shown as it is, never as markup, and
+made safe once more when it is painted. `table_view` paints; here rows are filtered and ordered, and here is what
+the operator does with keys and mouse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from tui_crawler.console.panes.border import write_subtitle, write_title
+from tui_crawler.console.panes.zoom import zoom_words
+from tui_crawler.console.table.cells import Cell, Row, Styled, cell_text
+from tui_crawler.console.table.columns import Column
+from tui_crawler.console.table.filter_terms import HINT, Needle, read_needle
+from tui_crawler.console.table.paint import Sort
+from tui_crawler.console.table.rows import CursorRule
+from tui_crawler.console.table.view import TableView
+from tui_crawler.text.format import READING, count
+
+OrderKey = tuple[int, float, str]
+"""What two cells are compared by: nothing before numbers before words."""
+
+_ABSENT = frozenset({"", "-", "none", "never", "NULL"})
+_NUMBER = re.compile(r"[<+~]?(-?\d{1,3}(?: \d{3})+|-?\d+)(\.\d+)? ?(ms|[KMGTPE]?B|[kMGTPE]|%|[dhms])?(?: ago)?")
+_SPAN = re.compile(r"(-?)(\d+)([dhm])(\d\d)([hms])")
+_PART = re.compile(r"(\d+)/\d+")
+_UNITS = {
+    "": 1.0, "%": 1.0, "B": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0,
+    **{unit + byte: 1_000.0**power for power, unit in enumerate("kMGTPE", 1) for byte in ("", "B")}, "KB": 1_000.0,
+}  # fmt: skip
+_MARKS = " \t▶‖■●○◐✓✗⚠↻▲▼◆⊘∅◷✎×▸R·→↳"
+
+
+def order_key(text: str) -> OrderKey:
+    """What a cell is ordered by: `1 204`, `2.1 MB`, `1h12m`, `4s ago` and `2/5` are numbers; glyphs do not count."""
+    bare = text.strip(_MARKS) or text.strip()
+    if bare in _ABSENT:
+        return (0, 0.0, "")
+    if bare == "now":
+        return (1, 0.0, "")
+    part = _PART.fullmatch(bare)
+    span = _SPAN.fullmatch(bare)
+    if span:
+        sign, first, big, second, small = span.groups()
+        amount = int(first) * _UNITS[big] + int(second) * _UNITS[small]
+        return (1, -amount if sign else amount, "")
+    number = _NUMBER.fullmatch(part[1] if part else bare)
+    if number and len(number[1]) < 40:
+        whole, rest, unit = number.groups()
+        return (1, float(whole.replace(" ", "") + (rest or "")) * _UNITS[unit or ""], "")
+    return (2, 0.0, bare.casefold())
+
+
+def ordered(rows: Iterable[Row], columns: Sequence[Column], column_id: str, *, descending: bool) -> list[Row]:
+    """Rows by one column; equal ones as they came. Without such a column: as they came."""
+    index = next((at for at, column in enumerate(columns) if column.id == column_id), None)
+    if index is None:
+        return list(rows)
+
+    def key(row: Row) -> OrderKey:
+        return order_key(cell_text(row.cells[index])) if index < len(row.cells) else (0, 0.0, "")
+
+    return sorted(rows, key=key, reverse=descending)
+
+
+def in_place(shown: Iterable[Hashable], coming: Sequence[Row]) -> tuple[list[Row], int]:
+    """Rows that come, each where it is shown already, those that are not shown yet at the end; and how many these are.
+
+    Of equal keys the last row counts.
+    """
+    rows = {row.key: row for row in coming}
+    placed = {key: rows[key] for key in shown if key in rows}
+    new = [row for key, row in rows.items() if key not in placed]
+    return [*placed.values(), *new], len(new)
+
+
+def begins_with_the_greatest(rows: Iterable[Row], columns: Sequence[Column], column_id: str) -> bool:
+    """Whether an order by this column begins with the greatest: where most cells are numbers."""
+    index = next((at for at, column in enumerate(columns) if column.id == column_id), None)
+    if index is None:
+        return False
+    ranks = [order_key(cell_text(row.cells[index]))[0] for row in rows if index < len(row.cells)]
+    return ranks.count(1) > ranks.count(2)
+
+
+LOOKING = "looking for it…"
+
+
+class SiftedTable(TableView):
+    """A table that shows a part of the rows it holds."""
+
+    _needle = Needle()
+    _given: dict[Hashable, Row] | None = None  # the rows as they came, None while all are shown as they came
+    _order: Sort | None = None
+    _heading = ""
+    needle = ""
+    """The filter as it was typed, empty without one. The last one is kept for `n` and `N`."""
+    _sought = Needle()
+    filter_hint = HINT
+    """What can be typed for the filter, in words."""
+    kept_besides: Container[Hashable] = frozenset()
+    """The keys of rows that the filter keeps, whatever they say themselves."""
+    seeks_elsewhere = False
+    """Whether mere text is looked for in more than the rows say; who does so tells which to keep by `keep_besides`."""
+    looks_elsewhere = False
+    """Whether that is under way."""
+    holds_while_marked = False
+    """Whether rows keep their places as long as some are marked, whatever order they come in. So they do, too, when
+    their order was made here; lists by time let new rows come in where they belong."""
+    _waiting: tuple[Hashable, ...] = ()  # the keys in the order they came in, while they are shown in another
+    _late = 0  # how many of them stand at the end only because they came late
+
+    # the filter, and the order
+
+    def keep_only(self, text: str) -> None:
+        """Shows the rows only that a filter keeps (see `present.needle`), also of the rows to come. Empty: all."""
+        held = self.held_rows()
+        marked = self.mark_count
+        another, self.needle = text != self.needle, text
+        self._needle = read_needle(text, {column.id for column in self._columns})
+        if another:
+            self.kept_besides = frozenset()
+            self.looks_elsewhere = self.seeks_elsewhere and bool(self.plain_words)
+        if self._needle.terms:
+            self._sought = self._needle
+        self._arrange(held, keep_marks=False)
+        if self.mark_count != marked:
+            self.marking_changed()
+        write_subtitle(self, self.filter_words)
+
+    def order_by(self, column_id: str | None, *, descending: bool | None = None) -> None:
+        """Shows the rows in the order of a column (None: as they come), also those to come. `descending` None: as
+        the column suggests."""
+        held = self.held_rows()
+        if column_id is None:
+            self._order = None
+        else:
+            if descending is None:
+                descending = begins_with_the_greatest(held, self._columns, column_id)
+            self._order = (column_id, descending)
+        self.sort = self._order
+        self._arrange(held, keep_marks=True)
+
+    def toggle_order(self, column_id: str) -> None:
+        """Orders by a column; if it is ordered by that already, turns the order round."""
+        here = self._order
+        again = here is not None and here[0] == column_id
+        self.order_by(column_id, descending=not here[1] if again and here is not None else None)
+
+    @property
+    def order(self) -> Sort | None:
+        """The order made here, None while rows stand as they come."""
+        return self._order
+
+    @property
+    def orders_itself(self) -> bool:
+        """Whether the order is made here; False: who gives the rows orders them, and says so in `sort`."""
+        return self.sort is None or self._order is not None
+
+    @property
+    def filter_words(self) -> str:
+        """The filter in words, empty without one."""
+        if not self.needle or self._given is None:
+            return ""
+        counts = f"{self.row_count} of {len(self._given)}"
+        return " · ".join(part for part in (f"/ {self.needle}", counts, self._needle.problem) if part)
+
+    def held_rows(self) -> Sequence[Row]:
+        """All rows as they came, those that a filter hides among them."""
+        return self.shown_rows() if self._given is None else tuple(self._given.values())
+
+    def shown_rows(self) -> Sequence[Row]:
+        """The rows in shown order."""
+        return [self._rows.at(index) for index in range(len(self._rows))]
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """All columns, those among them that have no room."""
+        return self._columns
+
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """As in the view; an order by a column that is gone ends."""
+        super().set_columns(columns)
+        if self._order is not None and self._order[0] not in {column.id for column in columns}:
+            self.order_by(None)
+
+    def set_rows(
+        self,
+        rows: Iterable[Row],
+        *,
+        cursor: CursorRule = "pin",
+        keep_marks: bool = False,
+        anew: bool = False,
+        still: bool = False,
+    ) -> None:
+        """As in the view; only the rows that a filter keeps are shown, in the order that was asked for. `anew`: in the
+        order they come in, though rows are marked. `still`: where they stand, as if some were marked."""
+        if self._given is not None:
+            self._given = {row.key: row for row in rows}
+            rows = self._kept(self._given.values())
+        stands = (self.mark_count or still) and (self.holds_while_marked or self._order is not None)
+        if stands and cursor == "pin" and not anew:
+            rows = self._in_place(list(rows))
+        else:
+            self._stand(())
+        super().set_rows(rows, cursor=cursor, keep_marks=keep_marks)
+        if self._given is not None and self.needle:
+            write_subtitle(self, self.filter_words)
+
+    def _in_place(self, coming: Sequence[Row]) -> Sequence[Row]:
+        """Rows that come where they stand already; notes where they belong, if that is elsewhere."""
+        placed, new = in_place(self.row_order, coming)
+        belong = tuple(dict.fromkeys(row.key for row in coming))
+        elsewhere = belong != tuple(row.key for row in placed)
+        self._stand(belong if elsewhere else (), self._late + new)
+        return placed
+
+    def _stand(self, waiting: tuple[Hashable, ...], late: int = 0) -> None:
+        before = bool(self._waiting), self._late
+        self._waiting, self._late = waiting, late if waiting else 0
+        if before != (bool(self._waiting), self._late):
+            self.show_title()
+
+    def let_go(self) -> None:
+        """Puts rows where they belong that stood still for their marks; nothing as long as some are marked."""
+        if self._waiting and not self.mark_count:
+            rows = [row for key in self._waiting if (row := self.row(key)) is not None]
+            super().set_rows(rows)
+            self._stand(())
+
+    def update_row(self, row: Row) -> bool:
+        """As in the view; a row that a filter hides stays hidden until all rows come anew."""
+        if self._given is not None and row.key in self._given:
+            self._given[row.key] = row
+        return super().update_row(row)
+
+    def remove_rows(self, keys: Collection[Hashable]) -> int:
+        """As in the view, of the rows that a filter hides, too."""
+        if self._given is not None:
+            for key in keys:
+                self._given.pop(key, None)
+        return super().remove_rows(keys)
+
+    def nothing_here(self) -> str:
+        """A filter that keeps nothing says so; a screen that nothing was read for knows nothing of it yet."""
+        words = super().nothing_here()
+        if words and not getattr(self.screen, "has_read", True):
+            return READING
+        if self.needle and self._given:
+            return LOOKING if self.looks_elsewhere else f"nothing fits the filter; {self._clears} shows all"
+        return words
+
+    @property
+    def _clears(self) -> str:
+        """The operator's key that takes the filter off."""
+        from tui_crawler.console.keys import KeyNames  # noqa: PLC0415  it needs this module
+
+        return KeyNames(getattr(self.app, "own_keys", None))("filter.clear")
+
+    def go_to_match(self, *, forward: bool) -> bool:
+        """Puts the cursor on the next row the last filter keeps, round the end; False when there is none."""
+        number = self.row_count
+        step = 1 if forward else -1
+        for away in range(1, number + 1):
+            index = (self.cursor_index + step * away) % number
+            if self._sought.keeps(self.fields_of(self._rows.at(index))):
+                return self.move_cursor(index=index)
+        return False
+
+    def fields_of(self, row: Row) -> dict[str, str]:
+        """The texts of a row by the ids of their columns: what a filter looks in."""
+        return {column.id: cell_text(cell) for column, cell in zip(self._columns, row.cells, strict=False)}
+
+    def says(self, row: Row) -> bool:
+        """Whether a row says itself what the filter looks for; without one, any does."""
+        return not self._needle.terms or self._needle.keeps(self.fields_of(row))
+
+    @property
+    def plain_words(self) -> tuple[str, ...]:
+        """The words of the filter (casefolded) where they are mere text, else none."""
+        return self._needle.plain
+
+    def keep_besides(self, keys: Container[Hashable]) -> None:
+        """Has the filter keep these rows, too."""
+        self.kept_besides, self.looks_elsewhere = keys, False
+        if self._needle.terms:
+            self._arrange(self.held_rows(), keep_marks=True)
+            write_subtitle(self, self.filter_words)
+
+    def _arrange(self, held: Sequence[Row], *, keep_marks: bool) -> None:
+        """Shows what was held, filtered and in order."""
+        self._given = {row.key: row for row in held} if self.needle or self._order is not None else None
+        self._stand(())
+        super().set_rows(self._kept(held), keep_marks=keep_marks)
+
+    def _kept(self, rows: Iterable[Row]) -> list[Row]:
+        kept = [row for row in rows if row.key in self.kept_besides or self.says(row)]
+        if self._order is None:
+            return kept
+        return ordered(kept, self._columns, self._order[0], descending=self._order[1])
+
+    @property
+    def marked(self) -> frozenset[Hashable]:
+        """The keys of the marked rows."""
+        return self._rows.marked
+
+    @property
+    def mark_count(self) -> int:
+        """How many rows are marked, also outside a window."""
+        return self._rows.mark_count
+
+    def name_pane(self, heading: str) -> None:
+        """Writes the title of the border (raw text); after it stands how many rows are marked."""
+        self._heading = heading
+        self.show_title()
+
+    def show_title(self) -> None:
+        """Brings the number of marked rows into the title up to date; a table without a heading has no title."""
+        if self._heading:
+            marked = f"{count(self.mark_count)} marked" if self.mark_count else ""
+            stands = "order held" if self._waiting else ""
+            late = f"▲ {count(self._late)} new" if self._late else ""
+            words = " · ".join(part for part in (self._heading, marked, stands, late, zoom_words(self)) if part)
+            write_title(self, words)
+
+    def marking_changed(self) -> None:
+        """Called when other rows are marked than before."""
+
+
+__all__ = ["Cell", "Column", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"]
+
+
+class CrawlTable(SiftedTable):
+    """A virtual table with keyed rows, a fixed header and marks.
+
+    Only the rows on the screen cost anything; a row that is not on the screen is painted when it comes into
+    view.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move_rows(1)", "Down", id="move.down", show=False),
+        Binding("k,up", "move_rows(-1)", "Up", id="move.up", show=False),
+        Binding("g,home", "move_first", "First row", id="move.first", show=False),
+        Binding("G,end", "move_last", "Last row", id="move.last", show=False),
+        Binding("ctrl+d", "move_pages(0.5)", "Half a page down", id="move.half_down", show=False),
+        Binding("ctrl+u", "move_pages(-0.5)", "Half a page up", id="move.half_up", show=False),
+        Binding("pagedown", "move_pages(1)", "Page down", id="move.page_down", show=False),
+        Binding("pageup", "move_pages(-1)", "Page up", id="move.page_up", show=False),
+        Binding("h,left", "move_columns(-1)", "Column left", id="move.left", show=False),
+        Binding("l,right", "move_columns(1)", "Column right", id="move.right", show=False),
+        Binding("space", "mark_toggle", "Mark", id="mark.toggle", show=False),
+        Binding("v", "mark_range", "Mark to here", id="mark.range", show=False),
+        Binding("asterisk", "mark_all", "Mark all", id="mark.all", show=False),
+        Binding("ctrl+backslash", "mark_clear", "Clear marks", id="mark.clear", show=False),
+        Binding("enter", "open_row", "Open", id="nav.open", show=False),
+    ]
+
+    class TableMessage(Message):
+        """What every message of a table carries: the `table`, and the key of a row where it is about one."""
+
+        def __init__(self, table: CrawlTable, key: Hashable | None = None) -> None:
+            super().__init__()
+            self.table = table
+            self.key = key
+
+    class RowHighlighted(TableMessage):
+        """The cursor stands on another key; None when there are no rows any more."""
+
+    class RowSelected(TableMessage):
+        """A row was opened, by enter or a double click."""
+
+    class HeaderSelected(TableMessage):
+        """The header of a column was clicked."""
+
+        def __init__(self, table: CrawlTable, column_id: str) -> None:
+            super().__init__(table)
+            self.column_id = column_id
+
+    class MarksChanged(TableMessage):
+        """The operator marked rows or took marks away."""
+
+    class EndWanted(TableMessage):
+        """The operator wants the last row of all (`bottom`) or the first: a window of rows may lie elsewhere."""
+
+        def __init__(self, table: CrawlTable, bottom: bool) -> None:
+            super().__init__(table)
+            self.bottom = bottom
+
+    marks_beyond: Callable[[], bool] = staticmethod(lambda: False)
+    """Asked when all rows are to be marked: whether that was done by who has more rows than these."""
+
+    @property
+    def current_column(self) -> str | None:
+        """The id of the column `h` and `l` went to last, the leftmost if that has no room; None without columns."""
+        shown = self.visible_columns
+        return self._current_column if self._current_column in shown or not shown else shown[0]
+
+    def clear_marks(self) -> None:
+        """Take all marks away, also those of rows outside a window."""
+        self._rows.clear_marks()
+        self.marking_changed()
+
+    def mark_keys(self, keys: Iterable[Hashable]) -> None:
+        """Mark rows by their keys, also those outside a window."""
+        self._rows.mark(keys)
+        self.marking_changed()
+
+    def cursor_moved(self) -> None:
+        """Tell which key the cursor stands on now."""
+        self.post_message(self.RowHighlighted(self, self.cursor_key))
+
+    def marking_changed(self) -> None:
+        """Tell that other rows are marked now."""
+        self.refresh()
+        self.show_title()
+        self.post_message(self.MarksChanged(self))
+
+    # keys
+
+    def action_move_rows(self, rows: int) -> None:
+        """Move the cursor down by `rows`, up if negative."""
+        self.move_cursor(index=self.cursor_index + rows)
+
+    def action_move_pages(self, pages: float) -> None:
+        """Move the cursor down by `pages` of the height of the view, up if negative."""
+        step = max(1, int(self._body_height * abs(pages)))
+        self.move_cursor(index=self.cursor_index + (step if pages > 0 else -step))
+
+    def action_move_first(self) -> None:
+        """Move the cursor to the first row."""
+        self.move_cursor(index=0)
+        self.post_message(self.EndWanted(self, bottom=False))
+
+    def action_move_last(self) -> None:
+        """Move the cursor to the last row."""
+        self.move_cursor(index=self.row_count - 1)
+        self.post_message(self.EndWanted(self, bottom=True))
+
+    def action_move_columns(self, columns: int) -> None:
+        """Make the next visible column to the right the current one, to the left if negative."""
+        visible: Sequence[str] = self.visible_columns
+        if not visible:
+            return
+        here = visible.index(self._current_column) if self._current_column in visible else -columns
+        self._current_column = visible[min(max(here + columns, 0), len(visible) - 1)]
+        self._refresh_line(0)
+
+    def action_mark_toggle(self) -> None:
+        """Mark the row under the cursor, or take its mark away, and go to the next row."""
+        if not self.row_count:
+            return
+        self._rows.toggle_mark(self.cursor_index)
+        self.marking_changed()
+        self.move_cursor(index=self.cursor_index + 1)
+
+    def action_mark_range(self) -> None:
+        """Mark all rows from the one toggled last to the cursor."""
+        self._rows.mark_range()
+        self.marking_changed()
+
+    def action_mark_all(self) -> None:
+        """Mark all rows, or unmark them if all are marked; who holds a part of a list may mean more by it."""
+        if self.marks_beyond():
+            return
+        self._rows.mark_all()
+        self.marking_changed()
+
+    def action_mark_clear(self) -> None:
+        """Take all marks away."""
+        self.clear_marks()
+
+    def action_open_row(self) -> None:
+        """Open the row under the cursor; where rows are still being read, the first one then."""
+        if self.cursor_key is not None:
+            self.post_message(self.RowSelected(self, self.cursor_key))
+        elif (later := getattr(self.screen, "open_when_read", None)) is not None:
+            later()
+
+    # mouse
+
+    def on_click(self, event: events.Click) -> None:
+        """Header: tell the column. Row: cursor there; in the gutter mark it, twice open it."""
+        offset = event.get_content_offset(self)
+        if offset is None or self._painter is None:
+            return
+        event.stop()
+        layout = self._painter.layout
+        if offset.y < self._header_lines:
+            column = layout.column_at(offset.x)
+            if column is not None:
+                self.post_message(self.HeaderSelected(self, column.id))
+            return
+        line = offset.y - self._header_lines
+        index = round(self.scroll_y) + line
+        if line >= self._body_height or index >= self.row_count:
+            return
+        self.move_cursor(index=index)
+        if offset.x < layout.gutter:
+            self._rows.toggle_mark(index)
+            self.marking_changed()
+        elif event.chain == 2:
+            self.action_open_row()

@@ -1,0 +1,193 @@
+"""The rows of a table as text: one of them for the clipboard, all of them for a file. Pure.
+
+What a table shows is text made safe; a record (the row as it was read) becomes JSON in ASCII, whose strings hold
+whatever was crawled, escaped. CSV has the plain values of the records: names, numbers, times in UTC; what has no record
+stands there as it is shown. A text that a spreadsheet would take for a formula gets an apostrophe before it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from datetime import UTC, datetime
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.table.cells import Cell, Row, cell_text
+from tui_crawler.text.glyphs import EXIT_GROUPS, STATES
+from tui_crawler.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from tui_crawler.console.table.columns import Column
+
+FORMATS: tuple[tuple[str, str], ...] = (
+    ("csv", "CSV, for a spreadsheet"),
+    ("jsonl", "JSON Lines, rows as read"),
+    ("md", "Markdown table"),
+)
+"""Id (which ends the file's name) and words of what a view is exported to."""
+_LONGEST = 8_192
+_TIMES = frozenset({"not_before", "asleep_until", "in_flight_since"})
+"""Times whose names do not end as those of all others."""
+_TOLD = range(100_000_000_000, 253_402_300_800_000)
+"""Epoch ms that are taken for times: from 1973 up to the year 9999."""
+_SIGNS = frozenset(mark.glyph for mark in (*STATES.values(), *EXIT_GROUPS.values())) | {"·"}
+_FORMULA = re.compile(r"\s*[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]")
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|#~!&$]")
+
+
+@dataclass(frozen=True, slots=True)
+class TableText:
+    """What a table shows: columns, rows in their order, and the record of each row (None: it has none)."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    records: tuple[object | None, ...]
+
+
+def export(table: TableText, format_id: str) -> str:
+    """All rows in one of `FORMATS`."""
+    return heading(table, format_id) + lines(table, format_id)
+
+
+def heading(table: TableText, format_id: str) -> str:
+    """What stands above the rows."""
+    match format_id:
+        case "csv":
+            names = _fields(table.records) or tuple(_name(column) for column in table.columns)
+            return _csv([[_guarded(safe(name, _LONGEST)) for name in names]])
+        case "jsonl":
+            return ""
+        case _:
+            rules = ("---:" if column.align == "right" else "---" for column in table.columns)
+            return _markdown(_escaped(_name(column)) for column in table.columns) + _markdown(rules)
+
+
+def lines(table: TableText, format_id: str) -> str:
+    """The rows alone: a long list is written piece by piece."""
+    match format_id:
+        case "csv":
+            names = _fields(table.records)
+            values = [_values(record) for record in table.records] if names else []
+            if names:
+                return _csv([[_plain(name, one.get(name)) for name in names] for one in values])
+            return _csv([[_guarded(_bare(text)) for text in _texts(row)] for row in table.rows])
+        case "jsonl":
+            pairs = zip(table.rows, table.records, strict=True)
+            return "".join(f"{as_json(table.columns, row, record)}\n" for row, record in pairs)
+        case _:
+            return "".join(_markdown(_escaped(text) for text in _texts(row)) for row in table.rows)
+
+
+def as_json(columns: Sequence[Column], row: Row, record: object | None) -> str:
+    """A row as one JSON object in ASCII: its record, or what is shown of it by column."""
+    value: object = dict(zip((column.id for column in columns), _texts(row), strict=False))
+    if is_dataclass(record) and not isinstance(record, type):
+        value = asdict(record)
+    elif isinstance(record, Mapping):
+        value = dict(record)
+    return json.dumps(value, ensure_ascii=True, default=str).replace("\x7f", "\\u007f")
+
+
+def as_line(row: Row) -> str:
+    """A row as it is shown, on one line."""
+    return "  ".join(text for text in _texts(row) if text)
+
+
+def _texts(row: Row) -> list[str]:
+    return [_text(cell) for cell in row.cells]
+
+
+def _text(cell: Cell) -> str:
+    return safe(cell_text(cell), _LONGEST).strip()
+
+
+def _name(column: Column) -> str:
+    """The title of a column, which in an answer to SQL is whatever the question or the database calls it."""
+    return safe(column.title or column.id, _LONGEST).strip()
+
+
+def _csv(rows: Iterable[Sequence[str]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\r\n").writerows(rows)
+    return text.getvalue()
+
+
+def _fields(records: Sequence[object | None]) -> tuple[str, ...]:
+    """The names of all values that the records have, in their order; none where a row has no record."""
+    names: dict[str, None] = {}
+    for record in records:
+        if record is None:
+            return ()
+        names |= dict.fromkeys(_names(record))
+    return tuple(names)
+
+
+def _names(record: object) -> Iterable[str]:
+    if isinstance(record, Mapping):
+        return map(str, record)
+    return (one.name for one in fields(record)) if is_dataclass(record) else ()
+
+
+def _values(record: object | None) -> Mapping[str, object]:
+    if isinstance(record, Mapping):
+        return record
+    return {name: getattr(record, name) for name in _names(record)}
+
+
+def _plain(name: str, value: object) -> str:
+    """A value as a spreadsheet takes it: numbers as numbers, times of ours (epoch ms) in UTC, what has parts as
+    JSON."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case int() if name.endswith("_at") or name in _TIMES:
+            return _time(value)
+        case int():
+            return str(value)
+        case float():
+            return str(value) if isfinite(value) else _guarded(str(value))
+        case str():
+            return _guarded(safe(value, _LONGEST))
+        case bytes():
+            return value.hex()
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            value = asdict(value)
+    return _guarded(safe(json.dumps(value, ensure_ascii=True, default=_parts), _LONGEST))
+
+
+def _time(ms: int) -> str:
+    """Epoch ms as ISO 8601; nothing for 0, and what no calendar has as the number it is."""
+    if ms not in _TOLD:
+        return str(ms) if ms else ""
+    return f"{datetime.fromtimestamp(ms // 1_000, UTC):%Y-%m-%dT%H:%M:%S}.{ms % 1_000:03}Z"
+
+
+def _parts(value: object) -> object:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+
+
+def _bare(text: str) -> str:
+    """A text as it is shown without the sign that stands before its word."""
+    return text[2:].lstrip() if text[:1] in _SIGNS and text[1:2] == " " else text
+
+
+def _guarded(text: str) -> str:
+    """A text as a cell that no spreadsheet runs; a dash alone stands for nothing."""
+    if text == "-":
+        return ""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _markdown(texts: Iterable[str]) -> str:
+    return f"| {' | '.join(texts)} |\n"
+
+
+def _escaped(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\g<0>", text)

@@ -1,0 +1,78 @@
+"""The filter of any table: opened with `/`, live as one types, `n` and `N` go from match to match."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.panes.zoom import panes_of
+from tui_crawler.console.table.crawl_table import CrawlTable
+
+if TYPE_CHECKING:
+    from tui_crawler.console.screen.base import ConsoleScreen
+
+
+class TableFilter:
+    """The filters of the tables of one screen. Each table keeps its own."""
+
+    def __init__(self, screen: ConsoleScreen) -> None:
+        self._screen = screen
+        self._table: CrawlTable | None = None
+
+    @property
+    def table(self) -> CrawlTable | None:
+        """The table that has the focus, else the one that a screen begins with, else the first; None: none is shown."""
+        focused = self._screen.focused
+        if isinstance(focused, CrawlTable):
+            return focused
+        shown = [pane for pane in panes_of(self._screen) if isinstance(pane, CrawlTable)]
+        first = self._screen.query(str(self._screen.AUTO_FOCUS)).results(CrawlTable)
+        return next((one for one in first if one in shown), None) or next(iter(shown), None)
+
+    @property
+    def filtered(self) -> CrawlTable | None:
+        """The filtered table nearest to the focus, None when none is."""
+        table = self.table
+        if table is not None and table.needle:
+            return table
+        return next((one for one in self._screen.query(CrawlTable) if one.needle), None)
+
+    def narrow(self, table: CrawlTable, text: str) -> None:
+        """Filters a table."""
+        self._table = table
+        self.typed(text)
+
+    def leave(self) -> bool:
+        """Takes the filter nearest to the focus off. False when there was none."""
+        table = self.filtered
+        if table is not None:
+            table.keep_only("")
+            self._screen.tell_footer()
+        return table is not None
+
+    def typed(self, text: str) -> None:
+        """Filters the table for which the line was opened."""
+        if self._table is not None and self._table.is_attached:
+            self._table.keep_only(text)
+            self._screen.tell_footer()
+
+    def entered(self, text: str) -> None:
+        """Keeps the filter."""
+        self.typed(text)
+        if self._table is not None:
+            self._table.focus()
+
+    def open(self, text: str) -> None:
+        """Filters the table by a text; opens the line for one where it is empty."""
+        table = self._table = self.table
+        if table is None:
+            self._screen.console.tell("no", "no list is shown here", "muted")
+        elif text:
+            self.typed(text)
+        else:
+            from tui_crawler.console.dialogs.jump import pane_name  # noqa: PLC0415  it needs the screens that filter
+
+            beside = len([pane for pane in panes_of(self._screen) if isinstance(pane, CrawlTable)]) > 1
+            label = f"{pane_name(table)} /" if beside else "/"
+            use = EntryUse("table filter", self.entered, self.typed, passing=True)
+            self._screen.query_one(EntryLine).open(use, label, table.needle, table.filter_hint)

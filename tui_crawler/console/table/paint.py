@@ -1,0 +1,187 @@
+"""How a `CrawlTable` looks: roles become styles, cells become segments, lines become strips."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color, ColorParseError
+from textual.strip import Strip
+
+from tui_crawler.console.table.cells import Piece, Row, lay_out
+from tui_crawler.console.theme import role_colours
+from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.text.glyphs import ASCENDING, CURSOR, DESCENDING, MARKED
+from tui_crawler.text.safe_text import clip, fit, safe
+
+if TYPE_CHECKING:
+    from tui_crawler.console.table.columns import ColumnPlace, Layout
+
+Sort = tuple[str, bool]
+"""The id of the column the rows are ordered by, and whether the order is descending."""
+
+_ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "strike", "reverse"})
+_STRIPS_KEPT = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """The styles of one table under one theme. `cursor`, `mark` and the like are laid over `base`."""
+
+    base: Style
+    header: Style
+    header_sorted: Style
+    header_current: Style
+    placeholder: Style
+    cursor: Style
+    gutter: Style
+    mark: Style
+    roles: Mapping[str, Style]
+
+
+def role_styles(variables: Mapping[str, str], dark: bool) -> dict[str, Style]:
+    """Return role -> style from the theme variables `role-…`, or our own colour where one is missing or bad."""
+    styles = {}
+    for role, colour in role_colours(dark).items():
+        try:
+            parsed = Color.parse(variables.get(f"role-{role}", colour))
+        except ColorParseError:
+            parsed = Color.parse(colour)
+        styles[role] = Style(color=parsed.rich_color)
+    return styles
+
+
+class TablePainter:
+    """Paints the lines of a table under one palette and layout; keeps the rows painted last."""
+
+    def __init__(self, palette: Palette, layout: Layout) -> None:
+        self.palette = palette
+        self.layout = layout
+        self._strips: dict[Hashable, tuple[Row, list[Segment]]] = {}
+        self._styles: dict[str, Style] = {}
+        self._message: tuple[str, int, list[Strip]] = ("", 0, [])
+
+    def in_colours(self, palette: Palette) -> TablePainter:
+        """Return this painter where only the cursor has another style, which rows are not kept with; else a new one."""
+        if replace(palette, cursor=self.palette.cursor) != self.palette:
+            return TablePainter(palette, self.layout)
+        self.palette = palette
+        return self
+
+    def row(self, row: Row, *, cursor: bool, marked: bool) -> Strip:
+        """Return the line of `row`; the text is painted once per row value."""
+        kept = self._strips.get(row.key)
+        if kept is None or (kept[0].cells, kept[0].role) != (row.cells, row.role):
+            kept = (row, self._paint(row))
+            if len(self._strips) >= _STRIPS_KEPT:
+                self._strips.clear()
+            self._strips[row.key] = kept
+        segments = self._gutter(cursor, marked) + kept[1]
+        if cursor:
+            segments = list(Segment.apply_style(segments, post_style=self.palette.cursor))
+        return Strip(segments, self.layout.width)
+
+    def header(self, sort: Sort | None, current: str | None) -> Strip:
+        """Return the header line, with an arrow in the column of `sort`."""
+        palette = self.palette
+        segments = [Segment(" " * self.layout.gutter, palette.header)]
+        end = self.layout.gutter
+        for place in self.layout.places:
+            column = place.column
+            arrow = ""
+            style = palette.header
+            if sort is not None and sort[0] == column.id:
+                arrow = DESCENDING if sort[1] else ASCENDING
+                style = palette.header_sorted
+            if column.id == current:
+                style += palette.header_current
+            segments.append(Segment(" " * (place.x - end), palette.header))
+            segments += _title(place, arrow, palette.header, style)
+            end = place.x + place.width
+        segments.append(Segment(" " * (self.layout.width - end), palette.header))
+        return self._strip(segments)
+
+    def message(self, text: str, height: int) -> list[Strip]:
+        """Return `height` lines with `text` in their middle, wrapped to the width; made once for all its lines."""
+        if self._message[:2] == (text, height):
+            return self._message[2]
+        width = self.layout.width
+        wrapped: list[str] = []
+        for paragraph in text.split("\n"):
+            wrapped += textwrap.wrap(safe(paragraph), max(1, width - 4)) or [""]
+        above = max(0, (height - len(wrapped)) // 2)
+        lines = ([""] * above + wrapped + [""] * height)[: max(0, height)]
+        style = self.palette.placeholder
+        made = [self._strip([Segment(fit(line, width, "center"), style)]) for line in lines]
+        self._message = (text, height, made)
+        return made
+
+    def blank(self) -> Strip:
+        """Return an empty line."""
+        return Strip.blank(self.layout.width, self.palette.base)
+
+    def _paint(self, row: Row) -> list[Segment]:
+        base = self.palette.base
+        row_style = self._role_style(row.role, base) if row.role else base
+        segments = []
+        end = self.layout.gutter
+        for place in self.layout.places:
+            if place.x > end:
+                segments.append(Segment(" " * (place.x - end), base))
+            cell = row.cells[place.index] if place.index < len(row.cells) else ""
+            column = place.column
+            pieces = lay_out(cell, place.width, column.align, place=column.kind == "place", short=place.short)
+            segments += [self._segment(piece, row_style) for piece in pieces]
+            end = place.x + place.width
+        if self.layout.width > end:
+            segments.append(Segment(" " * (self.layout.width - end), base))
+        return list(Segment.simplify(segments))
+
+    def _gutter(self, cursor: bool, marked: bool) -> list[Segment]:
+        if not self.layout.gutter:
+            return []
+        glyph = MARKED if marked else CURSOR if cursor else " "
+        style = self.palette.mark if marked else self.palette.gutter
+        return [Segment(glyph.ljust(self.layout.gutter), style)]
+
+    def _segment(self, piece: Piece, base: Style) -> Segment:
+        text, role = piece
+        return Segment(text, self._role_style(role, base) if role else base)
+
+    def _role_style(self, role: str, base: Style) -> Style:
+        """Return `base` with the colour and attributes that the words of `role` name; others say nothing."""
+        own = self._styles.get(role)
+        if own is None:
+            own = Style.null()
+            for word in role.split():
+                if word in _ATTRIBUTES:
+                    own += Style.parse(word)
+                else:
+                    own += self.palette.roles.get(word, Style.null())
+            self._styles[role] = own
+        return base + own
+
+    def _strip(self, segments: Iterable[Segment]) -> Strip:
+        return Strip([segment for segment in segments if segment.text]).adjust_cell_length(
+            self.layout.width, self.palette.base
+        )
+
+
+def _title(place: ColumnPlace, arrow: str, plain: Style, style: Style) -> list[Segment]:
+    """Return the title of a column in its width, where only the words have `style`."""
+    room = place.width - len(arrow)
+    title = safe(place.column.title)
+    if cell_len(title) > room:
+        title = safe(place.column.short) or title
+        title = clip(title, room) if room > 1 else title[: max(room, 0)]
+    blank = room - cell_len(title)
+    before = {"left": 0, "right": blank, "center": blank // 2}[place.column.align]
+    return [
+        Segment(" " * before, plain),
+        Segment(title + arrow, style),
+        Segment(" " * (blank - before), plain),
+    ]

@@ -1,0 +1,272 @@
+"""Rows that leave the screen: copied (`y`: to the terminal's clipboard by OSC 52, and to a file) or exported (`o`).
+
+Whether a terminal takes OSC 52 cannot be known, so the file is written as well and its path is told.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from tui_crawler.console.dialogs.pivot_rows import pivot_of
+from tui_crawler.console.panes.typing import plain_text
+from tui_crawler.console.session import write_privately
+from tui_crawler.console.table import export as view_export
+from tui_crawler.console.table.filter_terms import needle_for
+from tui_crawler.domain.page_view import LinkView, PageView
+from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.text.format import plural
+
+if TYPE_CHECKING:
+    from tui_crawler.console.screen.base import ConsoleScreen
+    from tui_crawler.console.table.crawl_table import CrawlTable
+
+
+MOST_BYTES = 64_000
+"""More is written to the file only: terminals drop what is longer."""
+MOST_ROWS = 1_000
+FILE_NAME = "copied.txt"
+_AS_IT_COMES = "@given"
+_URL_CHARACTERS = "!#$%&'()*+,-./:;=?@[]_~"
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What became of a copy. `for_terminal` is the text for OSC 52, empty when it is too long; `file` empty: none."""
+
+    text: str
+    for_terminal: str
+    file: str
+
+
+def copy_text(text: str, folder: Path | None) -> Copied:
+    """Cleans a text of everything a terminal could obey and writes it to the file in `folder` (None: to none)."""
+    clean = plain_text(text)
+    path = folder / FILE_NAME if folder is not None else None
+    written = path is not None and write_privately(path, f"{clean}\n")
+    fits = len(clean.encode("utf-8")) <= MOST_BYTES
+    return Copied(clean, clean if fits else "", str(path) if written else "")
+
+
+def encoded_url(url: str) -> str:
+    """A URL in printable ASCII: normalised, or, where it is none, percent-encoded as it stands."""
+    found = normalise(url)
+    if isinstance(found, CrawlUrl) and _is_header_safe(found.href):
+        return found.href
+    return quote(url.encode("utf-8", "surrogatepass"), safe=_URL_CHARACTERS)
+
+
+def curl_command(url: str, user_agent: str, etag: str = "", last_modified: str = "") -> str:
+    """The request as a curl command for a POSIX shell; a value that no header could carry is left out."""
+    headers = [("User-Agent", user_agent), ("If-None-Match", etag), ("If-Modified-Since", last_modified)]
+    given = [("-H", f"{name}: {value}") for name, value in headers if value and _is_header_safe(value)]
+    words = ["curl", "--globoff", "--compressed", *(word for pair in given for word in pair), encoded_url(url)]
+    return shlex.join(words)
+
+
+def _is_header_safe(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
+EXPORT_FOLDER = Path("exports")
+COPIES = {"url": "URL", "curl": "curl command", "json": "JSON", "row": "row"}
+
+
+class RowActions:
+    """Copies and exports rows of the table of a screen that has the focus."""
+
+    def __init__(self, screen: ConsoleScreen) -> None:
+        self._screen = screen
+        self._app = screen.console
+
+    def choose_copy(self, argument: str) -> None:
+        """Copies the marked rows, or the one under the cursor, as what is named, or asks as what."""
+        from tui_crawler.console.dialogs.choose import CopyScreen  # noqa: PLC0415  not before the first paint
+
+        screen = self._screen
+        table = screen.table_filter.table
+        keys = _chosen(table)
+        if table is None or not keys:
+            self._app.tell("copy", "there is no row to copy", "muted")
+            return
+        urls = [_url_of(screen, table, key) for key in keys]
+
+        def chosen(what: object) -> None:
+            if isinstance(what, str):
+                self._copy(table, keys, what)
+
+        if argument in COPIES:
+            chosen(argument)
+        else:
+            self._app.push_screen(CopyScreen(len(keys), has_url=all(urls)), chosen)
+
+    def _copy(self, table: CrawlTable, keys: tuple[Hashable, ...], what: str) -> None:
+        lines = [line for key in keys if (line := self._line(table, key, what))]
+        if not lines:
+            self._app.tell("copy", f"there is no {COPIES[what]} to copy", "muted")
+            return
+        copied = copy_text("\n".join(lines), self._app.memory.folder)
+        if copied.for_terminal:
+            self._app.copy_to_clipboard(copied.for_terminal)
+        name = COPIES[what] if len(lines) == 1 else f"{len(lines)} × {COPIES[what]}"
+        if copied.file:
+            too_long = "" if copied.for_terminal else ", which is too long for the terminal"
+            self._app.tell("copy", f"✓ copied {name}{too_long}; also in {copied.file}", "ok")
+        elif copied.for_terminal:
+            self._app.tell("copy", f"✓ {name} handed to the terminal's clipboard", "ok")
+        else:
+            self._app.tell("copy", f"✗ {name}: too long for the terminal, and no file could be written", "error")
+
+    def _line(self, table: CrawlTable, key: Hashable, what: str) -> str:
+        screen = self._screen
+        row, record = table.row(key), screen.record(table, key)
+        url = _url_of(screen, table, key)
+        match what:
+            case "url":
+                return encoded_url(url) if url else ""
+            case "curl":
+                run = self._app.live_state.run
+                page = record if isinstance(record, PageView) else screen.page_of(url)
+                agent = run.user_agent if run is not None else ""
+                etag, modified = (page.etag, page.last_modified) if page is not None else ("", "")
+                return curl_command(url, agent, etag, modified) if url else ""
+            case "json" if row is not None:
+                return view_export.as_json(table.columns, row, record)
+            case "row" if row is not None:
+                return view_export.as_line(row)
+            case _:
+                return ""
+
+    def choose_export(self, argument: str) -> None:
+        """Writes the rows in the format that is named, or asks in which."""
+        from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
+
+        screen = self._screen
+        table = screen.table_filter.table
+        if table is None or not table.row_count:
+            self._app.tell("export", "there are no rows to export", "muted")
+            return
+
+        def chosen(format_id: object) -> None:
+            if isinstance(format_id, str):
+                self._export(table, format_id)
+
+        if argument in dict(view_export.FORMATS):
+            chosen(argument)
+        else:
+            heading = screen.export_heading(table)
+            self._app.push_screen(ChooseScreen(heading, view_export.FORMATS, view_export.FORMATS[0][0]), chosen)
+
+    def _export(self, table: CrawlTable, format_id: str) -> None:
+        screen = self._screen
+        path = EXPORT_FOLDER / f"{screen.WHERE.name}-{table.id or 'rows'}-{self._app.clock.wall_ms()}.{format_id}"
+        try:
+            EXPORT_FOLDER.mkdir(exist_ok=True)
+            if (exporter := screen.exporter(table)) is not None:
+                exporter.begin(format_id, path)
+                return
+            screen.bring_up_to_date(table)
+            rows = tuple(table.shown_rows())
+            records = tuple(screen.record(table, row.key) for row in rows)
+            text = view_export.export(view_export.TableText(tuple(table.columns), rows, records), format_id)
+            with path.open("x", encoding="utf-8", newline="") as file:
+                file.write(text)
+        except OSError as error:
+            self._app.tell("export", f"✗ the rows could not be written: {error}", "error")
+        else:
+            self._app.tell("export", f"✓ {plural(len(rows), 'row')} written: {path.absolute()}", "ok")
+
+
+def _chosen(table: CrawlTable | None) -> tuple[Hashable, ...]:
+    """The marked rows in their order, or the one under the cursor."""
+    if table is None or table.cursor_key is None:
+        return ()
+    marked = tuple(key for key in table.row_order if key in table.marked)[:MOST_ROWS]
+    return marked or (table.cursor_key,)
+
+
+def url_under_cursor(screen: ConsoleScreen, table: CrawlTable | None) -> str:
+    """The URL of the row under the cursor, whatever is marked; else what the screen is about; empty when nothing is."""
+    found = _url_of(screen, table, table.cursor_key) if table is not None and table.cursor_key is not None else ""
+    now = screen.situation()
+    return found or next(iter((*now.urls, *(f"{view.origin}/" for view in now.origins))), "")
+
+
+def _url_of(screen: ConsoleScreen, table: CrawlTable, key: Hashable) -> str:
+    """The URL a row is about: its own, that of its origin; of a row without a record, the one the screen is about."""
+    record = screen.record(table, key)
+    if isinstance(record, LinkView):
+        here = screen.situation().urls
+        return record.to_url if record.from_url in here else record.from_url
+    if isinstance(record, Mapping):
+        url, origin = record.get("url"), record.get("origin")
+    else:
+        url, origin = (getattr(record, name, "") for name in ("url", "origin"))
+    if isinstance(url, str) and url:
+        return url
+    if isinstance(origin, str) and origin:
+        return f"{origin}/"
+    about = screen.situation().urls if record is None else ()
+    return about[0] if about else ""
+
+
+def pick_order(screen: ConsoleScreen, argument: str) -> None:
+    """Orders the table that has the focus by the column that is named, or asks by which."""
+    from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
+
+    table = _table_of(screen)
+    if table is None:
+        return
+    options = [(_AS_IT_COMES, "as it comes")]
+    options += [(column.id, column.title or column.id.upper()) for column in table.columns]
+
+    def chosen(column_id: object) -> None:
+        if isinstance(column_id, str):
+            table.order_by(None if column_id == _AS_IT_COMES else column_id)
+
+    if argument in dict(options):
+        chosen(argument)
+    else:
+        here = table.order[0] if table.order is not None else _AS_IT_COMES
+        screen.console.push_screen(ChooseScreen("Order by", options, here), chosen)
+
+
+def reverse_order(screen: ConsoleScreen) -> None:
+    """Turns the order round; of rows that stand as they come, orders them by the current column."""
+    table = _table_of(screen)
+    column_id = None if table is None else table.order[0] if table.order is not None else table.current_column
+    if table is not None and column_id is not None:
+        table.toggle_order(column_id)
+
+
+def count_values(screen: ConsoleScreen) -> None:
+    """Counts the values of the current column; the one that is chosen keeps its rows."""
+    from tui_crawler.console.dialogs.choose import PivotScreen  # noqa: PLC0415  not before the first paint
+
+    table = _table_of(screen)
+    column = None if table is None else next((one for one in table.columns if one.id == table.current_column), None)
+    if table is None or column is None:
+        return
+    screen.bring_up_to_date(table)
+    texts = [table.fields_of(row).get(column.id, "") for row in table.shown_rows()]
+    pivot = pivot_of(texts, " held")
+
+    def chosen(value: object) -> None:
+        if isinstance(value, str):
+            word = needle_for(column.id, value, start=bool(pivot.span and value))
+            screen.table_filter.narrow(table, f"{table.needle} {word}".strip())
+
+    screen.console.push_screen(PivotScreen(column.title or column.id.upper(), pivot), chosen)
+
+
+def _table_of(screen: ConsoleScreen) -> CrawlTable | None:
+    """The table that has the focus; where there is none, says so."""
+    table = screen.table_filter.table
+    if table is None or not table.columns:
+        screen.console.tell("no", "there is no table here", "muted")
+        return None
+    return table

@@ -1,0 +1,157 @@
+"""The rows of a `CrawlTable` by key: their order, the cursor that holds on to a key, the marks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from tui_crawler.console.table.cells import Row
+
+CursorRule = Literal["pin", "first", "last"]
+"""Where the cursor goes when all rows are replaced: stays on its key, or to the first or last row."""
+
+
+class TableRows:
+    """Rows in shown order. An update is one write into a dict; order and cursor do not change by it."""
+
+    __slots__ = ("_cursor", "_mark_anchor", "_marked", "_order", "_rows")
+
+    def __init__(self) -> None:
+        self._rows: dict[Hashable, Row] = {}
+        self._order: list[Hashable] = []
+        self._cursor = -1
+        self._marked: set[Hashable] = set()
+        self._mark_anchor: Hashable | None = None
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @property
+    def order(self) -> Sequence[Hashable]:
+        """The keys in shown order. Not to be changed."""
+        return self._order
+
+    @property
+    def cursor_index(self) -> int:
+        """The index of the row under the cursor, -1 when there are no rows."""
+        return self._cursor
+
+    @property
+    def cursor_key(self) -> Hashable | None:
+        """The key of the row under the cursor, None when there are no rows."""
+        return self._order[self._cursor] if self._order else None
+
+    @property
+    def marked(self) -> frozenset[Hashable]:
+        """The keys that are marked."""
+        return frozenset(self._marked)
+
+    @property
+    def mark_count(self) -> int:
+        """How many keys are marked."""
+        return len(self._marked)
+
+    def get(self, key: Hashable) -> Row | None:
+        """Return the row of `key`, or None."""
+        return self._rows.get(key)
+
+    def at(self, index: int) -> Row:
+        """Return the row at `index` (0 to the number of rows - 1)."""
+        return self._rows[self._order[index]]
+
+    def is_marked(self, key: Hashable) -> bool:
+        """Return whether `key` is marked."""
+        return key in self._marked
+
+    def index_of(self, key: Hashable) -> int | None:
+        """Return the index of `key`, or None when there is no such row."""
+        return self._order.index(key) if key in self._rows else None
+
+    def replace(self, rows: Iterable[Row], cursor: CursorRule, keep_marks: bool) -> None:
+        """Put `rows` in place of all rows; of equal keys the last row counts, at the place of the first.
+
+        A pinned cursor whose key is gone goes to the row at its index, or the last one. Marks of keys that
+        are gone are dropped unless `keep_marks`.
+        """
+        before = self.cursor_key
+        self._rows = {row.key: row for row in rows}
+        self._order = list(self._rows)
+        if cursor == "first":
+            self._cursor = min(0, len(self._order) - 1)
+        elif cursor == "last":
+            self._cursor = len(self._order) - 1
+        else:
+            self._pin(before, self._cursor)
+        if not keep_marks:
+            self._marked.intersection_update(self._rows)
+
+    def update(self, row: Row) -> Row | None:
+        """Put `row` in place of the row of its key and return that one; None (nothing done) if there is none."""
+        before = self._rows.get(row.key)
+        if before is not None:
+            self._rows[row.key] = row
+        return before
+
+    def remove(self, keys: Collection[Hashable]) -> int:
+        """Remove the rows of `keys`, and all marks of these keys; return how many rows there were.
+
+        The cursor stays on its key; if that is gone, it goes to the next row that is left, or the last one.
+        """
+        gone = {key for key in keys if key in self._rows}
+        self._marked.difference_update(keys)
+        if not gone:
+            return 0
+        before = self.cursor_key
+        removed_above = sum(key in gone for key in self._order[: self._cursor])
+        for key in gone:
+            del self._rows[key]
+        self._order = [key for key in self._order if key not in gone]
+        self._pin(before, self._cursor - removed_above)
+        return len(gone)
+
+    def move_to(self, index: int) -> bool:
+        """Put the cursor on the row at `index`, clamped to the rows; return whether it moved."""
+        target = min(max(index, 0), len(self._order) - 1)
+        moved = target != self._cursor
+        self._cursor = target
+        return moved
+
+    def toggle_mark(self, index: int) -> None:
+        """Mark the row at `index`, or take its mark away; a range starts here."""
+        key = self._order[index]
+        self._mark_anchor = key
+        self._marked.symmetric_difference_update((key,))
+
+    def mark(self, keys: Iterable[Hashable]) -> None:
+        """Mark keys, also such as have no row now."""
+        self._marked.update(keys)
+
+    def mark_range(self) -> None:
+        """Mark all rows from the one toggled last (if it is still there) to the cursor."""
+        if not self._order:
+            return
+        start = None if self._mark_anchor is None else self.index_of(self._mark_anchor)
+        low, high = sorted((self._cursor if start is None else start, self._cursor))
+        self._marked.update(self._order[low : high + 1])
+        self._mark_anchor = self.cursor_key
+
+    def mark_all(self) -> None:
+        """Mark all rows; if all are marked already, take the marks of these rows away."""
+        if self._marked.issuperset(self._rows):
+            self._marked.difference_update(self._rows)
+        else:
+            self._marked.update(self._rows)
+
+    def clear_marks(self) -> None:
+        """Take all marks away, also those of keys that have no row now."""
+        self._marked.clear()
+        self._mark_anchor = None
+
+    def _pin(self, key: Hashable | None, fallback: int) -> None:
+        """Put the cursor on `key`, or at the index `fallback`, clamped, when there is no such row."""
+        if key is not None and key in self._rows:
+            same_place = 0 <= fallback < len(self._order) and self._order[fallback] == key
+            self._cursor = fallback if same_place else self._order.index(key)
+        else:
+            self._cursor = min(max(fallback, 0), len(self._order) - 1)

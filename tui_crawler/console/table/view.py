@@ -1,0 +1,436 @@
+"""What a `CrawlTable` shows: rows, header and cursor on the lines of a scroll view.
+
+Rows are frozen values found by key. An update is one write into a dict and, if the row is on the screen, one
+line marked for painting; painted rows are kept until their value, the width or the theme changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from tui_crawler.console.panes.scrolling import reach_over
+from tui_crawler.console.table.cells import Cell, Row, cell_parts
+from tui_crawler.console.table.columns import Column, Layout, Width, arrange
+from tui_crawler.console.table.paint import Palette, Sort, TablePainter, role_styles
+from tui_crawler.console.table.rows import CursorRule, TableRows
+from tui_crawler.text.safe_text import safe
+
+
+class SeenWidths:
+    """The widest cells of so many columns, of the rows that were on the screen."""
+
+    __slots__ = ("_last", "_short", "_whole")
+
+    def __init__(self, columns: int) -> None:
+        self._whole = [0] * columns
+        self._short = [0] * columns
+        self._last: dict[Hashable, Row] = {}
+
+    @property
+    def widths(self) -> Sequence[Width]:
+        """By the index of the column; empty as long as no row was seen."""
+        return [Width(*both) for both in zip(self._whole, self._short, strict=True)] if self._last else ()
+
+    def take(self, rows: Iterable[Row]) -> bool:
+        """Looks at the rows on the screen, at those that were there as they are only once; whether a width grew."""
+        before = self._last
+        self._last = {row.key: row for row in rows} or before
+        grew = not before and bool(self._last)
+        for key, row in self._last.items():
+            if before.get(key) is not row:
+                grew |= self._measure(row)
+        return grew
+
+    def take_one(self, row: Row) -> bool:
+        """Looks at a row that comes in place of one on the screen; whether a width grew."""
+        self._last[row.key] = row
+        return self._measure(row)
+
+    def _measure(self, row: Row) -> bool:
+        grew = False
+        for at, cell in enumerate(row.cells[: len(self._whole)]):
+            whole, short = _width_of(cell)
+            if whole > self._whole[at]:
+                self._whole[at] = whole
+                grew = True
+            if short > self._short[at]:
+                self._short[at] = short
+                grew = True
+        return grew
+
+
+def _width_of(cell: Cell) -> tuple[int, int]:
+    """The cells of a cell's text, and of its short form."""
+    whole = short = 0
+    for part in cell_parts(cell):
+        own = _cells(part.text)
+        whole += own
+        short += _cells(part.short) if part.short else own
+    return whole, short
+
+
+def _cells(text: str) -> int:
+    """The cells of a text made safe."""
+    return min(len(text), 512) if text.isascii() and text.isprintable() else cell_len(safe(text))
+
+
+class TableView(ScrollView, can_focus=True, inherit_bindings=False):
+    """The part of a `CrawlTable` that holds and paints rows; what the operator does comes on top of it."""
+
+    ALLOW_SELECT = False
+    pins_top = False
+    """Whether the topmost row stays where it is, too, when rows come and go above it while the cursor is elsewhere."""
+
+    DEFAULT_CSS = """
+        TableView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
+        color: $foreground; & > .crawl-table--header { color: $text-muted; } & > .crawl-table--header-sorted {
+        color: $primary; } & > .crawl-table--header-current { text-style: underline; } & >
+        .crawl-table--placeholder { color: $text-muted; } & >
+        .crawl-table--gutter { color: $primary; } & > .crawl-table--mark { color: $accent; text-style: bold; }
+        & > .crawl-table--cursor { background: $primary-muted 45%; } &:focus >
+        .crawl-table--cursor { background: $primary-muted; text-style: bold; } &:nocolor >
+        .crawl-table--cursor { background: transparent; text-style: underline; } &:nocolor:focus >
+        .crawl-table--cursor { color: $foreground; background: transparent; text-style: reverse; } &:ansi >
+        .crawl-table--cursor { color: $block-cursor-blurred-foreground; background: $block-cursor-blurred-background; }
+        &:ansi:focus > .crawl-table--cursor { color: $block-cursor-foreground; background: $block-cursor-background; } }
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "crawl-table--header",
+        "crawl-table--header-sorted",
+        "crawl-table--header-current",
+        "crawl-table--placeholder",
+        "crawl-table--gutter",
+        "crawl-table--mark",
+        "crawl-table--cursor",
+    }
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        *,
+        placeholder: str = "",
+        show_header: bool = True,
+        show_cursor: bool = True,
+        holds_still: bool = False,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        """Make a table without rows: `placeholder` is shown in the middle while there are none.
+
+        `show_cursor` False: a table to be read only. `holds_still`: what comes in changes no column's width.
+        """
+        super().__init__(id=id, classes=classes)
+        self._columns = tuple(columns)
+        self._rows = TableRows()
+        self._seen = SeenWidths(len(self._columns))
+        self._placeholder = placeholder
+        self._show_header = show_header
+        self._show_cursor = show_cursor
+        self._holds_still = holds_still
+        self.can_focus = show_cursor
+        self._sort: Sort | None = None
+        self._current_column = self._columns[0].id if self._columns else None
+        self._painter: TablePainter | None = None
+        self._restyled = False
+        self._view = Size(0, 0)
+        self._shown: dict[Hashable, int] = {}
+        self._stale: set[int] = set()
+
+    # what it holds
+
+    @property
+    def row_order(self) -> Sequence[Hashable]:
+        """The keys of all rows in shown order. Not to be changed."""
+        return self._rows.order
+
+    @property
+    def row_count(self) -> int:
+        """The number of rows."""
+        return len(self._rows)
+
+    @property
+    def cursor_key(self) -> Hashable | None:
+        """The key of the row under the cursor, None when there are no rows."""
+        return self._rows.cursor_key
+
+    @property
+    def cursor_index(self) -> int:
+        """The index of the row under the cursor, -1 when there are no rows."""
+        return self._rows.cursor_index
+
+    @property
+    def visible_keys(self) -> Sequence[Hashable]:
+        """The keys of the rows on the screen, from top to bottom."""
+        top = round(self.scroll_y)
+        return self._rows.order[top : top + self._body_height]
+
+    @property
+    def visible_columns(self) -> tuple[str, ...]:
+        """The ids of the columns that fit in the width, from left to right; also before that is painted."""
+        width, painter = self.scrollable_content_region.width, self._painter
+        layout = painter.layout if painter and painter.layout.width == width else self._arranged(width)
+        return tuple(place.column.id for place in layout.places)
+
+    @property
+    def sort(self) -> Sort | None:
+        """The column and direction the header shows as the order; the caller orders the rows."""
+        return self._sort
+
+    @sort.setter
+    def sort(self, sort: Sort | None) -> None:
+        self._sort = sort
+        self._refresh_line(0)
+
+    @property
+    def placeholder(self) -> str:
+        """What is shown while there are no rows; may have several lines."""
+        return self._placeholder
+
+    @placeholder.setter
+    def placeholder(self, placeholder: str) -> None:
+        self._placeholder = placeholder
+        self.refresh()
+
+    def row(self, key: Hashable) -> Row | None:
+        """Return the row of `key`, or None."""
+        return self._rows.get(key)
+
+    # what changes it
+
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """Put `columns` in place of all columns. Rows set after it have their cells in this order."""
+        before, self._columns = self._columns, tuple(columns)
+        if self._columns != before:
+            self._seen = SeenWidths(len(self._columns))
+        ids = [column.id for column in self._columns]
+        if self._current_column not in ids:
+            self._current_column = ids[0] if ids else None
+        self._painter = None
+        self.refresh()
+
+    def set_rows(self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False) -> None:
+        """Put `rows`, in this order, in place of all rows. Keys are unique and not None.
+
+        The cursor stays on its key, and that row on its line of the screen; when the key is gone the cursor
+        goes to the row at the same index. `keep_marks` keeps marks of rows outside `rows`, for a window of a
+        longer list.
+        """
+        before, anchor = self._rows.cursor_key, self._anchor()
+        self._rows.replace(rows, cursor, keep_marks)
+        self._after_reorder(before, anchor, reveal=cursor != "pin")
+
+    def update_row(self, row: Row) -> bool:
+        """Put `row` in place of the row of its key. Return False, and do nothing, if there is no such row."""
+        before = self._rows.update(row)
+        if before is None:
+            return False
+        line = self._shown.get(row.key)
+        if line is not None and before != row:
+            self._refresh_line(line)
+            if self._seen.take_one(row) and self._fit_columns():
+                self.refresh()
+        return True
+
+    def update_rows(self, rows: Iterable[Row]) -> int:
+        """Do `update_row` for each of `rows`; return how many of them the table has."""
+        return sum(map(self.update_row, rows))
+
+    def remove_rows(self, keys: Collection[Hashable]) -> int:
+        """Remove the rows of `keys` with their marks; return how many there were.
+
+        The cursor stays on its key; if that is gone, it goes to the next row that is left, or the last one.
+        """
+        before, anchor = self._rows.cursor_key, self._anchor()
+        removed = self._rows.remove(keys)
+        if removed:
+            self._after_reorder(before, anchor, reveal=False)
+        return removed
+
+    def move_cursor(self, *, key: Hashable | None = None, index: int | None = None) -> bool:
+        """Put the cursor on the row of `key`, or at `index` (clamped), and scroll it into view.
+
+        Return False, and do nothing, if there is no such key or there are no rows.
+        """
+        target = index if key is None else self._rows.index_of(key)
+        if target is None or not len(self._rows):
+            return False
+        before = self._rows.cursor_index
+        moved = self._rows.move_to(target)
+        if moved:
+            self._refresh_index(before)
+            self._refresh_index(self._rows.cursor_index)
+        self._reveal_cursor()
+        if moved:
+            self.cursor_moved()
+        return True
+
+    def nothing_here(self) -> str:
+        """What stands there while there are no rows."""
+        return self._placeholder
+
+    def cursor_moved(self) -> None:
+        """Called when the cursor stands on another key than before."""
+
+    # painting
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint the lines of `crop`; from now on updates of the rows shown mark their line."""
+        before = self._painter
+        if self._prepare() is not before and before is not None and crop.height < self.size.height:
+            self.refresh()
+        top = self.gutter.top
+        self._stale.difference_update(range(crop.y - top, crop.bottom - top))
+        return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """Return line `y` of the view: header, a row, the placeholder or nothing."""
+        painter = self._painter or self._prepare()
+        if y < self._header_lines:
+            return painter.header(self._sort, self._current_column if self.has_focus else None)
+        line = y - self._header_lines
+        if not len(self._rows):
+            return painter.message(self.nothing_here(), self._body_height)[line]
+        index = round(self.scroll_y) + line
+        if index >= len(self._rows):
+            return painter.blank()
+        row = self._rows.at(index)
+        cursor = self._show_cursor and index == self._rows.cursor_index
+        return painter.row(row, cursor=cursor, marked=self._rows.is_marked(row.key))
+
+    def notify_style_update(self) -> None:
+        """Look at the colours again: theme, focus or style sheet changed."""
+        super().notify_style_update()
+        self._restyled = True
+
+    def on_mount(self) -> None:
+        """Take the rows that were set before there was a screen."""
+        self._resize_content()
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Fit the height of the content to the new size and keep the cursor in view."""
+        self._view = self.scrollable_content_region.size
+        self._resize_content()
+        self._reveal_cursor()
+
+    @property
+    def _header_lines(self) -> int:
+        return int(self._show_header and self._view.height > 1)
+
+    @property
+    def _body_height(self) -> int:
+        return max(0, self._view.height - self._header_lines)
+
+    def _prepare(self) -> TablePainter:
+        """Bring the measures and the painter up to date with size and style; return the painter."""
+        self._view = self.scrollable_content_region.size
+        keys = self.visible_keys
+        self._shown = {key: line for line, key in enumerate(keys, self._header_lines)}
+        grew = self._seen.take(row for key in keys if (row := self._rows.get(key)) is not None)
+        painter = self._painter
+        if painter is None or painter.layout.width != self._view.width:
+            painter = self._painter = TablePainter(self._make_palette(), self._arranged(self._view.width))
+        elif self._restyled:
+            painter = self._painter = painter.in_colours(self._make_palette())
+        self._restyled = False
+        if grew:
+            self._fit_columns()
+        return self._painter or painter
+
+    def _arranged(self, width: int) -> Layout:
+        """The columns in a width, by what was seen in them."""
+        return arrange(self._columns, width, () if self._holds_still else self._seen.widths)
+
+    def _fit_columns(self) -> bool:
+        """Widths grew: whether that makes another picture."""
+        painter = self._painter
+        layout = None if painter is None else self._arranged(painter.layout.width)
+        if painter is None or layout is None or layout == painter.layout:
+            return False
+        self._painter = TablePainter(painter.palette, layout)
+        return True
+
+    def _make_palette(self) -> Palette:
+        def style(name: str) -> Style:
+            return self.get_visual_style(f"crawl-table--{name}").rich_style
+
+        current = self.get_component_styles("crawl-table--header-current")
+        cursor = self.get_component_styles("crawl-table--cursor")
+        over = Style(
+            color=style("cursor").color if cursor.has_rule("color") else None,
+            bgcolor=style("cursor").bgcolor,
+        )
+        return Palette(
+            base=self.visual_style.rich_style,
+            header=style("header"),
+            header_sorted=style("header-sorted"),
+            header_current=current.text_style,
+            placeholder=style("placeholder"),
+            cursor=over + cursor.text_style,
+            gutter=style("gutter"),
+            mark=style("mark"),
+            roles=role_styles(self.app.theme_variables, self.app.current_theme.dark),
+        )
+
+    # what has to be painted again
+
+    def _anchor(self) -> tuple[Hashable | None, int] | None:
+        """The row that stays on its line of the body: the cursor's (None) if in view, else perhaps the top one."""
+        top = round(self.scroll_y)
+        line = self._rows.cursor_index - top
+        if 0 <= line < self._body_height:
+            return None, line
+        return (self._rows.order[top], 0) if self.pins_top and 0 <= top < len(self._rows) else None
+
+    def _after_reorder(
+        self, before: Hashable | None, anchor: tuple[Hashable | None, int] | None, *, reveal: bool
+    ) -> None:
+        """Scroll so that what was pinned is on its line again; tell if the cursor lost its key."""
+        self._resize_content()
+        self._shown = {}
+        if reveal:
+            self._reveal_cursor()
+        elif anchor is not None:
+            key, line = anchor
+            index = self._rows.cursor_index if key is None else self._rows.index_of(key)
+            if index is not None:
+                self._scroll_to_row(index - line)
+        self.refresh()
+        if self._rows.cursor_key != before:
+            self.cursor_moved()
+
+    def _resize_content(self) -> None:
+        """Make the scrollable height that of all rows plus the header."""
+        if self.is_mounted:
+            reach_over(self, len(self._rows) + self._header_lines)
+
+    def _reveal_cursor(self) -> None:
+        top, index, height = round(self.scroll_y), self._rows.cursor_index, self._body_height
+        if height <= 0 or index < 0:
+            return
+        if index < top:
+            self._scroll_to_row(index)
+        elif index >= top + height:
+            self._scroll_to_row(index - height + 1)
+
+    def _scroll_to_row(self, index: int) -> None:
+        self.scroll_to(y=max(0, index), animate=False, force=True)
+
+    def _refresh_index(self, index: int) -> None:
+        line = index - round(self.scroll_y)
+        if 0 <= line < self._body_height:
+            self._refresh_line(line + self._header_lines)
+
+    def _refresh_line(self, line: int) -> None:
+        """Have one line of the view painted again, once."""
+        if line not in self._stale:
+            self._stale.add(line)
+            self.refresh(Region(0, line, max(1, self._view.width), 1))

@@ -1,0 +1,1 @@
+"""One URL, whole; and why any URL is (not) crawled."""

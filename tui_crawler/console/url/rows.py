@@ -1,0 +1,465 @@
+"""One URL, whole: what is known of it, how it was found, its attempts, requests and headers, its stored body. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len, get_character_cell_size
+
+from tui_crawler.console.logs.attempts import exit_cell, meaning, status_cell
+from tui_crawler.console.panes.line import LABEL, Hanging, Line, Prose, Split, fact, heading, width_of
+from tui_crawler.console.table.cells import Cell, Row, Styled
+from tui_crawler.console.table.columns import Column
+from tui_crawler.console.urls.cells import path_of
+from tui_crawler.console.urls.queries import MOST_LINKS
+from tui_crawler.domain.cut import cut_names, cut_words
+from tui_crawler.domain.exit_code import AttemptKind
+from tui_crawler.text.format import ABSENT, clock, count, date_time, phase, plural, size
+from tui_crawler.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.domain.attempt import RequestRecord
+    from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView
+    from tui_crawler.domain.view import AttemptView
+
+
+KEPT = "kept"
+"""What stands for the steps of a connection that a request found open."""
+
+NOT_NOTED = "?"
+"""What stands for steps nobody noted: an older program made the request, or it was cancelled."""
+
+
+def step_cells(request: RequestRecord | None) -> tuple[Cell, Cell, Cell]:
+    """What name look-up, TCP connect and TLS handshake took; `-` for a step that was not taken."""
+    if request is None:
+        return (ABSENT, ABSENT, ABSENT)
+    match request.connection_reused:
+        case None:
+            unknown = Styled(NOT_NOTED, "faint")
+            return (unknown, unknown, unknown)
+        case True:
+            return (Styled(ABSENT, "faint"), Styled(KEPT, "muted"), Styled(ABSENT, "faint"))
+        case False:
+            return (phase(request.dns_ms), phase(request.connect_ms), phase(request.tls_ms))
+
+
+def connection_words(request: RequestRecord) -> str:
+    """The same in words: where it was connected to, and what the steps that were taken took."""
+    to = f" to {request.remote_address}" if request.remote_address else ""
+    if request.connection_reused is None:
+        return f"connection{to}, its steps were not noted"
+    if request.connection_reused:
+        return f"kept connection{to}"
+    steps = (("DNS", request.dns_ms), ("TCP", request.connect_ms), ("TLS", request.tls_ms))
+    taken = ", ".join(f"{name} {phase(ms)}" for name, ms in steps if ms is not None)
+    made = f"new connection{to}" if request.remote_address else "no connection came about"
+    return f"{made}: {taken}" if taken else made
+
+
+ATTEMPT_COLUMNS: tuple[Column, ...] = (
+    Column("number", "#", 3, 6, "right"),
+    Column("time", "TIME", 19, 0, min_width=8),
+    Column("rules", "RULESET", 7, 8, "right", min_width=5, short="RULES"),
+    Column("exit", "EXIT", 27, 0, min_width=14, kind="name"),
+    Column("status", "ST", 3, 1, "right"),
+    Column("dns", "DNS", 5, 11, "right"),
+    Column("connect", "CONN", 5, 9, "right"),
+    Column("tls", "TLS", 5, 10, "right"),
+    Column("head", "TTFB", 6, 4, "right", min_width=5),
+    Column("total", "TOTAL", 6, 2, "right", min_width=5),
+    Column("bytes", "BYTES", 6, 5, "right"),
+    Column("remote", "REMOTE", 21, 7, min_width=15),
+    Column("requests", "REQ", 3, 12, "right"),
+    Column("note", "NOTE", None, 3, min_width=24),
+)
+REQUEST_COLUMNS: tuple[Column, ...] = (
+    Column("time", "SENT", 12, 0),
+    Column("method", "METHOD", 6, 3),
+    Column("status", "ST", 3, 0, "right"),
+    Column("dns", "DNS", 5, 9, "right"),
+    Column("connect", "CONN", 5, 7, "right"),
+    Column("tls", "TLS", 5, 8, "right"),
+    Column("head", "TTFB", 7, 2, "right", min_width=5),
+    Column("total", "TOTAL", 7, 1, "right", min_width=5),
+    Column("remote", "REMOTE", 22, 5, min_width=15),
+    Column("kind", "KIND", 24, 6),
+    Column("error", "ERROR", None, 4, min_width=14),
+)
+LINK_COLUMNS: tuple[Column, ...] = (
+    Column("kind", "KIND", 6, 3, min_width=4),
+    Column("url", "URL", None, 0, min_width=18, kind="place"),
+    Column("title", "TITLE", None, 2, min_width=14),
+    Column("text", "TEXT", 20, 4, min_width=12),
+    Column("exit", "EXIT", 16, 1, min_width=12, kind="name"),
+    Column("seen", "SEEN", 16, 6, min_width=8),
+    Column("note", "", 8, 5),
+)
+_PATH, _INDENTED = 12, 6
+"""How many steps of a path are drawn, the last ones; and how many of them are indented further."""
+
+_HEADER_NAME = 32
+"""How many cells the name of a header takes at most."""
+
+
+def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
+    """What is known of a page. When it is tried next is for the decision trace to say: that depends on the run."""
+    lines: list[Line] = [
+        Prose(page.url, "strong", most=3),
+        *([fact("host", letters, Styled("  as it is written", "muted"))] if (letters := idn_of(page.url)) else []),
+        Prose(page.title, "", most=2) if page.title else Styled("no title known", "faint"),
+        "",
+        fact("last", exit_cell(page.last_exit_code), *_status(page.last_http_status)),
+    ]
+    if page.message:
+        lines.append(Prose("message".ljust(LABEL) + page.message, "warning", indent=LABEL, most=4))
+    elif words := meaning(page.last_exit_code):
+        lines.append(Prose(" " * LABEL + words, "muted", indent=LABEL, most=2))
+    lines += [
+        fact("when", date_time(page.last_crawled_at, zone) if page.last_crawled_at else "never"),
+        fact("tries", f"{page.attempts} done, {page.attempts_remaining} left"),
+        fact("place", f"depth {page.depth}, nice {page.nice}", Styled(f"  job {page.job}", "muted")),
+    ]
+    if page.due_at and not page.attempts_remaining:
+        lines.append(fact("due", date_time(page.due_at, zone)))
+    if page.content_type or page.size:
+        known = (size(page.size) if page.size else "", page.content_type)
+        lines.append(fact("content", "  ".join(one for one in known if one)))
+    lines += _cut_lines(page.incomplete)
+    if page.etag:
+        lines.append(fact("etag", page.etag))
+    if page.sha256:
+        lines.append(fact("sha256", Styled(page.sha256[:16], "muted")))
+    return lines
+
+
+def _cut_lines(incomplete: str) -> list[Line]:
+    """What was not read, and the keys that raise the bounds."""
+    words = cut_words(cut_names(incomplete))
+    return [Prose("cut".ljust(LABEL) + words, "warning", indent=LABEL, most=4)] if words else []
+
+
+def _status(http_status: int | None) -> tuple[str | Styled, ...]:
+    """An HTTP status after a space; nothing where there was none."""
+    return () if http_status is None else (" ", status_cell(http_status))
+
+
+def idn_of(url: str) -> str:
+    """The host of a URL in the letters its punycode stands for; empty where it has none. Raw text."""
+    host = url.partition("://")[2].split("/", 1)[0].rpartition("@")[2]
+    labels = host.split(".")
+    if not any(label.lower().startswith("xn--") for label in labels):
+        return ""
+    try:
+        return ".".join(
+            label[4:].encode("ascii").decode("punycode") if label.lower().startswith("xn--") else label
+            for label in labels
+        )
+    except (UnicodeError, ValueError, OverflowError):
+        return ""
+
+
+def path_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
+    """How the URL was found: the shortest path from a seed, link by link; and what else points at it."""
+    page = detail.page
+    lines: list[Line] = []
+    depths = detail.path_depths or tuple(range(1, len(detail.path) + 1))
+    if detail.path:
+        first = (Styled("◆ ", "accent"), path_of(detail.path[0].from_url, page.origin), Styled("  seed", "muted"))
+        lines.append(Split(first, Styled("depth 0", "muted")))
+        hidden = max(0, len(detail.path) - _PATH)
+        if hidden:
+            lines.append(Styled(f"  … {plural(hidden, 'step')}", "faint"))
+        steps = list(zip(detail.path, depths, strict=True))[hidden:]
+        lines += [
+            _step(number, link, depth, page, zone, last=number == len(steps))
+            for number, (link, depth) in enumerate(steps, 1)
+        ]
+    elif page.depth == 0:
+        lines.append(Split((Styled("◆ ", "accent"), "a seed"), Styled("depth 0", "muted")))
+    else:
+        lines.append(Styled("how it was found is not known", "muted"))
+    lines.append("")
+    lines.append(fact("linked", f"from {_pages(detail.inlink_count)}, to {many_links(detail.outlink_count)}"))
+    redirects = redirect_lines(detail)
+    lines += redirects[:4] or [Styled("no redirect is known", "faint")]
+    return lines
+
+
+def _pages(number: int) -> str:
+    return plural(number, "page") if number < MOST_LINKS else f"{many_links(number)} pages"
+
+
+def many_links(number: int) -> str:
+    """A number of links that is counted up to MOST_LINKS."""
+    return f"{count(MOST_LINKS)}+" if number >= MOST_LINKS else count(number)
+
+
+def redirect_lines(detail: PageDetail) -> list[Line]:
+    """Where the URL redirects to, and what redirects to it."""
+    lines: list[Line] = []
+    for redirect in detail.redirects:
+        leaves = redirect.from_url == detail.page.url
+        to = f"{redirect.to_url}#{redirect.to_fragment}" if redirect.to_fragment else redirect.to_url
+        kind = "permanent " if redirect.permanent else ""
+        lines.append(
+            (
+                Styled("→ " if leaves else "← ", "redirect"),
+                to if leaves else redirect.from_url,
+                Styled(f"  {kind}{redirect.source}", "muted"),
+            )
+        )
+    return lines
+
+
+def _step(number: int, link: LinkView, depth: int, page: PageView, zone: tzinfo, *, last: bool) -> Line:
+    seen = clock(link.first_seen_at, zone)[:5] if link.first_seen_at else "-"
+    right = (
+        Styled(f"  <{link.kind}> {seen} depth {depth}", "muted"),
+        Styled(" ◀ shortest" if last else "", "accent"),
+    )
+    indent = "  " * min(number - 1, _INDENTED)
+    return Split(
+        (Styled(f"{indent}↳ ", "muted"), Styled(path_of(link.to_url, page.origin), "strong" if last else "")), right
+    )
+
+
+def link_row(number: int, end: LinkEnd, origin: str, zone: tzinfo, *, inward: bool) -> Row:
+    """A link as a row; its key is its number, the other end is what is shown."""
+    link = end.link
+    other = link.from_url if inward else link.to_url
+    return Row(
+        number,
+        (
+            Styled(link.kind, "muted"),
+            path_of(other, origin).removeprefix("https://"),
+            Styled(end.title, "muted"),
+            Styled(link.text, "faint"),
+            exit_cell(end.exit_code) if end.exit_code else Styled("not tried", "faint"),
+            Styled(date_time(link.first_seen_at, zone)[:16], "faint", short=clock(link.first_seen_at, zone)),
+            Styled("nofollow" if link.nofollow else "", "warning"),
+        ),
+    )
+
+
+def links_title(words: str, first: int, shown: int, whole: int) -> str:
+    """What a table of links shows: how many there are, and which of them; `first` is the number of the first."""
+    if first == 1 and shown >= whole:
+        return f"{words} · {count(whole)}"
+    return f"{words} · {count(first)}–{count(first + shown - 1)} of {many_links(max(whole, first + shown - 1))}"
+
+
+def content_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
+    """What is known of the stored document: type and validators, what a validator said, what data rules found."""
+    page = detail.page
+    lines: list[Line] = [fact("type", page.content_type or "not known"), fact("size", size(page.size or 0))]
+    lines += _cut_lines(page.incomplete)
+    if page.etag:
+        lines.append(fact("etag", page.etag))
+    if page.last_modified:
+        lines.append(fact("modified", page.last_modified))
+    if detail.lastmod:
+        lines.append(fact("lastmod", date_time(detail.lastmod, zone), Styled("  in a sitemap", "muted")))
+    if page.sha256:
+        lines.append(Hanging(Styled("sha256", "muted"), LABEL, page.sha256, "muted", most=4))
+    checked = detail.validation
+    if checked is not None:
+        errors = plural(len(checked.errors), "error")
+        lines += ["", heading("Validation")]
+        verdict = Styled("✓ valid", "ok") if checked.valid else Styled(f"✗ not valid, {errors}", "error")
+        lines.append((verdict, Styled(f"  {checked.type}", "muted")))
+        lines += [
+            Hanging(Styled(f"{one.line}:{one.column}" if one.line else "", "warning"), LABEL, one.message, most=3)
+            for one in checked.errors
+        ]
+    if detail.data:
+        lines += ["", heading("Data")]
+        lines += [
+            Hanging((Styled(one.name, "accent"), Styled(f" {one.type}", "faint")), 18, one.value, most=4)
+            for one in detail.data
+        ]
+    return lines
+
+
+def attempt_rows(detail: PageDetail, zone: tzinfo) -> list[Row]:
+    """The attempts of a URL, newest first, numbered from the oldest; keys are attempt ids."""
+    last = {request.attempt_id: request for request in detail.requests}
+    number = len(detail.attempts)
+    return [
+        _attempt_row(number - index, one, last.get(one.attempt_id), zone) for index, one in enumerate(detail.attempts)
+    ]
+
+
+def _attempt_row(number: int, one: AttemptView, request: RequestRecord | None, zone: tzinfo) -> Row:
+    """`request` is the last one it made, which tells how it was connected, how long the head took, who answered."""
+    head = request.head_at - request.sent_at if request is not None and request.head_at is not None else None
+    total = request.ended_at - request.sent_at if request is not None else one.response_ms
+    return Row(
+        one.attempt_id,
+        (
+            Styled(str(number), "faint"),
+            Styled(date_time(one.ended_at, zone), "muted", short=clock(one.ended_at, zone)),
+            Styled(str(one.ruleset_id) if one.ruleset_id else "-", "faint"),
+            exit_cell(one.exit_code),
+            status_cell(one.http_status),
+            *step_cells(request),
+            phase(head),
+            phase(total),
+            Styled(size(one.bytes) if one.bytes else "-", "muted"),
+            Styled(request.remote_address if request is not None else "", "muted"),
+            Styled(str(one.requests), "faint"),
+            _note(one),
+        ),
+    )
+
+
+def _note(one: AttemptView) -> Cell:
+    """What an attempt cost and brought, and why it ended so."""
+    parts: list[str | Styled] = []
+    if one.patience_after != one.patience_before:
+        parts.append(Styled(f"patience {one.patience_before}→{one.patience_after}  ", "warning"))
+    if one.kind != AttemptKind.page:
+        parts.append(Styled(f"{one.kind}  ", "muted"))
+    if one.new_pages:
+        parts.append(Styled(f"+{plural(one.new_pages, 'page')}  ", "ok"))
+    if one.cut:
+        parts.append(Styled(f"cut: {', '.join(one.cut)}  ", "warning"))
+    parts.append(one.message)
+    if one.decided_by:
+        parts.append(Styled(f"  {one.decided_by}" if one.message else one.decided_by, "muted"))
+    return tuple(parts)
+
+
+def request_row(request: RequestRecord, zone: tzinfo) -> Row:
+    """A request of an attempt; its key is the request id."""
+    kinds = [("conditional", request.conditional), ("second try", request.fluke_retry)]
+    head = request.head_at - request.sent_at if request.head_at is not None else None
+    return Row(
+        request.request_id,
+        (
+            Styled(clock(request.sent_at, zone, millis=True), "muted"),
+            request.method,
+            status_cell(request.http_status),
+            *step_cells(request),
+            phase(head),
+            phase(request.ended_at - request.sent_at),
+            request.remote_address,
+            Styled(", ".join(name for name, holds in kinds if holds) or "plain", "muted"),
+            Styled(request.error, "error"),
+        ),
+    )
+
+
+def sent_lines(request: RequestRecord | None) -> list[Line]:
+    """What was sent, and over which connection: the request line and its headers."""
+    if request is None:
+        return [Styled("no request was made", "muted")]
+    return [
+        (Styled(f"{request.method} ", "accent"), Styled(request.url, "strong")),
+        Prose(connection_words(request), "muted", most=2),
+        *(_header_line(name, value) for name, value in request.request_headers),
+    ]
+
+
+def received_lines(request: RequestRecord | None) -> list[Line]:
+    """What came back: the status and its headers, or why nothing did."""
+    if request is None:
+        return []
+    if request.http_status is None:
+        return [Styled("no answer", "muted"), *([Prose(request.error, "error")] if request.error else [])]
+    return [
+        (status_cell(request.http_status), Styled(f"  {request.error}" if request.error else "", "error")),
+        *(_header_line(name, value) for name, value in request.response_headers),
+    ]
+
+
+def _header_line(name: str, value: str) -> Line:
+    head = Styled(f"{name}: ", "muted")
+    return Hanging(head, min(width_of(head), _HEADER_NAME), value, most=4)
+
+
+def unknown_lines(url: str) -> list[Line]:
+    """What stands there when the URL is not known."""
+    return [Prose(url, "strong"), Styled("∅ is not known to this crawl", "muted")]
+
+
+MOST_LINES = 6_000
+_GUTTER = 5
+_BREAK = re.compile(r"\r\n|\r|\n")
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_OF_THE_WEB = re.compile(
+    r"utf-?(8|16|16le|16be)|(us-)?ascii|iso-?8859-?\d{1,2}|latin-?\d|windows-?125\d|koi8-[ru]|shift[-_]?jis|"
+    r"euc-(jp|kr)|gb(2312|k|18030)|big5",
+    re.IGNORECASE,
+)
+"""Charsets that are decoded; others of Python's take long, or are no text."""
+
+
+def text_lines(data: bytes, whole: int, content_type: str, width: int) -> list[Line]:
+    """The text of `data`, the first bytes of a body of `whole` bytes, in rows of at most `width` cells."""
+    rows: list[Line] = []
+    room = max(8, width - _GUTTER - 1)
+    for number, text in enumerate(_BREAK.split(_decoded(data, content_type)), 1):
+        for index, piece in enumerate(_pieces(text, room)):
+            head = str(number) if index == 0 else ""
+            rows.append((Styled(f"{head:>{_GUTTER}} ", "faint"), piece))
+        if len(rows) >= MOST_LINES:
+            break
+    return [*rows[:MOST_LINES], *_rest(len(data), whole, cut=len(rows) >= MOST_LINES)]
+
+
+def looks_binary(data: bytes) -> bool:
+    """Whether bytes are better shown as such."""
+    return b"\0" in data[:4_096]
+
+
+def hex_lines(data: bytes, whole: int, width: int) -> list[Line]:
+    """Offset, bytes and printable ASCII of `data`, in rows of 16, 8 or 4 bytes as `width` allows."""
+    per_row = next((number for number in (16, 8) if number * 4 + 11 <= width), 4)
+    rows: list[Line] = []
+    for at in range(0, len(data), per_row):
+        part = data[at : at + per_row]
+        shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in part)
+        rows.append(
+            (Styled(f"{at:08x}  ", "faint"), f"{part.hex(' '):{per_row * 3 - 1}}", Styled(f"  {shown}", "muted"))
+        )
+    return [*rows, *_rest(len(data), whole, cut=False)]
+
+
+def _rest(shown: int, whole: int, *, cut: bool) -> list[Line]:
+    if cut:
+        return ["", Styled(f"… the first {count(MOST_LINES)} rows of {size(whole)}", "muted")]
+    if shown < whole:
+        return ["", Styled(f"… the first {size(shown)} of {size(whole)}", "muted")]
+    return []
+
+
+def _decoded(data: bytes, content_type: str) -> str:
+    """The text in the charset it says it has, else as UTF-8; what is not of it is shown as U+FFFD."""
+    found = _CHARSET.search(content_type)
+    named = found[1] if found and _OF_THE_WEB.fullmatch(found[1]) else "utf-8"
+    try:
+        return data.decode(named, "replace")
+    except (LookupError, ValueError):
+        return data.decode("utf-8", "replace")
+
+
+def _pieces(text: str, room: int) -> Iterator[str]:
+    """A line made safe, in pieces of at most `room` cells; at least one."""
+    plain = text.expandtabs(4)
+    shown = plain if plain.isascii() and plain.isprintable() else safe(plain, len(plain) * 10 + 1)
+    if cell_len(shown) == len(shown):
+        yield from (shown[at : at + room] for at in range(0, max(1, len(shown)), room))
+        return
+    piece, used = "", 0
+    for char in shown:
+        cells = get_character_cell_size(char)
+        if used + cells > room:
+            yield piece
+            piece, used = "", 0
+        piece, used = piece + char, used + cells
+    yield piece

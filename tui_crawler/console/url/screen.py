@@ -1,0 +1,450 @@
+"""One URL in tabs: why it is here and why it is (not) crawled, attempts, headers, links, the stored body."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.widget import Widget
+
+from tui_crawler.console.actions import BY_ID, Situation, Where
+from tui_crawler.console.handlers import handles
+from tui_crawler.console.keys import keys_of, only_at
+from tui_crawler.console.panes.line import Line, heading
+from tui_crawler.console.panes.lines import Lines, LongLines
+from tui_crawler.console.panes.tabs import Tab, TabBar
+from tui_crawler.console.reading.refresh import WINDOW, Snapshot, Wants
+from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.table.cells import Styled
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url.rows import (
+    ATTEMPT_COLUMNS,
+    LINK_COLUMNS,
+    REQUEST_COLUMNS,
+    attempt_rows,
+    content_lines,
+    hex_lines,
+    link_row,
+    links_title,
+    looks_binary,
+    many_links,
+    page_lines,
+    path_lines,
+    received_lines,
+    redirect_lines,
+    request_row,
+    sent_lines,
+    text_lines,
+    unknown_lines,
+)
+from tui_crawler.console.url.why_lines import short_trace_lines
+from tui_crawler.console.urls.cells import host_of, path_of
+from tui_crawler.console.urls.queries import BodyOf, BodyStart, LinksOf, PageOf
+from tui_crawler.domain.attempt import RequestRecord
+from tui_crawler.domain.explanation import Explanation
+from tui_crawler.domain.page_view import LinkView, PageDetail, PageView
+from tui_crawler.domain.view import AttemptView
+from tui_crawler.text.format import READING, size
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.reading.refresh import Part
+    from tui_crawler.domain.page_view import LinkEnd
+
+
+class LinkList:
+    """A table of links, and what is to be read for it."""
+
+    def __init__(self, url: str, *, inward: bool) -> None:
+        """`inward`: the links to `url`, else those from it. Begins with the first window, not read yet."""
+        self._inward = inward
+        self._url = url
+        self.part = LinksOf(url, inward)
+        """What is to be read."""
+        self._former: list[LinksOf] = []
+        self._ends: tuple[LinkEnd, ...] = ()
+        self._read: object = None
+
+    def make_table(self) -> CrawlTable:
+        """The table, without rows."""
+        if self._inward:
+            nothing = "no link to it is known"
+            self.table = CrawlTable(LINK_COLUMNS, placeholder=nothing, id="url-inlinks", classes="pane")
+        else:
+            self.table = CrawlTable(LINK_COLUMNS, placeholder="it holds no links", id="url-outlinks", classes="pane")
+        return self.table
+
+    @property
+    def older(self) -> bool:
+        """Whether there is a next window."""
+        return len(self._ends) > WINDOW
+
+    @property
+    def newer(self) -> bool:
+        """Whether there is a former window."""
+        return bool(self._former)
+
+    def link(self, key: Hashable) -> LinkView | None:
+        """The link of a row."""
+        return self._ends[key].link if isinstance(key, int) and key < len(self._ends) else None
+
+    def take(self, parts: Mapping[Part, object]) -> bool:
+        """Takes what was read anew; answers whether it was."""
+        read = parts.get(self.part)
+        if not isinstance(read, tuple) or read is self._read:
+            return False
+        self._read = self._ends = read
+        return True
+
+    def turn(self, *, on: bool) -> bool:
+        """Goes to the next or the former window; answers whether there is one, which is then to be read."""
+        if on and self.older:
+            self._former.append(self.part)
+            self.part = LinksOf(self._url, self._inward, self._ends[WINDOW - 1].after)
+        elif not on and self.newer:
+            self.part = self._former.pop()
+        else:
+            return False
+        self._ends, self._read = (), None
+        return True
+
+    def show(self, detail: PageDetail, zone: tzinfo) -> None:
+        """Shows the window; `detail` knows how many links there are."""
+        whole = detail.inlink_count if self._inward else detail.outlink_count
+        ends = self._ends[:WINDOW]
+        if self._read is None and whole:
+            self.table.placeholder = READING
+        origin = detail.page.origin
+        self.table.set_rows(
+            [link_row(number, end, origin, zone, inward=self._inward) for number, end in enumerate(ends)]
+        )
+        title(self.table, links_title(self.words, len(self._former) * WINDOW + 1, len(ends), whole))
+
+    @property
+    def words(self) -> str:
+        """What it is called as long as nothing is known."""
+        return "Links to it" if self._inward else "Links from it"
+
+
+TABS = ("why", "attempts", "headers", "links", "body")
+_FOCUS = {
+    "why": "#url-attempts",
+    "attempts": "#url-attempts",
+    "headers": "#url-requests",
+    "links": "#url-inlinks",
+    "body": "#url-body",
+}
+"""Where the focus goes when a tab is opened."""
+
+_NOT_READ = BodyStart(b"", -1)
+
+
+class UrlScreen(RowsScreen):
+    """Everything about one URL. Panes are shared by tabs; the style sheet says which one shows which."""
+
+    WHERE = Where.url
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.url)]
+    AUTO_FOCUS = "#url-attempts"
+
+    def __init__(self, url: str, came_from: tuple[str, ...], tab: str = TABS[0]) -> None:
+        """`came_from` is where one was before; both are raw text. `tab`: the one of TABS that is shown first."""
+        super().__init__()
+        self._url = url
+        self._came_from = came_from
+        self._tab = tab
+        self._detail: PageDetail | None = None
+        self._explanation: Explanation | None = None
+        self._body: BodyStart | None = _NOT_READ
+        self._raw: bool | None = None
+        self._held: Snapshot | None = None
+        self._inward, self._outward = LinkList(url, inward=True), LinkList(url, inward=False)
+
+    def body(self) -> Iterable[Widget]:
+        """The tabs, and all their panes."""
+        self._tabs = TabBar(id="url-tabs")
+        self._page = Lines(id="url-page", classes="pane")
+        self._path = Lines(id="url-path", classes="pane")
+        self._trace = Lines(id="url-trace", classes="pane")
+        self._attempts = CrawlTable(ATTEMPT_COLUMNS, placeholder="never tried", id="url-attempts", classes="pane")
+        self._requests = CrawlTable(REQUEST_COLUMNS, placeholder="no request", id="url-requests", classes="pane")
+        self._sent = Lines(id="url-sent", classes="pane")
+        self._received = Lines(id="url-received", classes="pane")
+        self._redirects = Lines(id="url-redirects", classes="pane")
+        self._content = Lines(id="url-content", classes="pane")
+        self._body_pane = LongLines(id="url-body", classes="pane")
+        links = Horizontal(self._inward.make_table(), self._outward.make_table(), id="url-links-both")
+        yield self._tabs
+        yield Vertical(
+            Horizontal(Vertical(self._page, self._path, id="url-left"), self._trace, id="url-upper"),
+            self._attempts,
+            self._requests,
+            Horizontal(self._sent, self._received, id="url-lower"),
+            Vertical(links, self._redirects, id="url-links"),
+            Horizontal(self._content, self._body_pane, id="url-stored"),
+            id="body",
+            classes=f"url-panes tab-{self._tab}",
+        )
+
+    def on_mount(self) -> None:
+        title(self._page, "Page")
+        title(self._path, "Why is it here?")
+        title(self._trace, "Decision trace", f"{self.key_names('url.inspect_why')} in full")
+        title(self._attempts, "Attempts")
+        title(self._requests, "Requests")
+        title(self._sent, "Sent")
+        title(self._received, "Received")
+        for links in (self._inward, self._outward):
+            title(links.table, links.words)
+        title(self._redirects, "Redirects")
+        title(self._content, "Document")
+        title(self._body_pane, "Stored body")
+        self._trace.display = bool(self.console.inquiry.parts(self._url))
+        if self._tab != TABS[0]:
+            self.focus_main()
+
+    def fit(self, size: Size) -> None:
+        super().fit(size)
+        self._show_tabs()
+        self._show_trace()
+        self.call_after_refresh(self._show_body)
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """This URL, its trace where that is shown, and its body where that is."""
+        trace = self.console.inquiry.parts(self._url) if self._tab == "why" else ()
+        links = (self._inward.part, self._outward.part) if self._tab == "links" else ()
+        return Wants(parts=(PageOf(self._url), *trace, *links, *self._body_parts()))
+
+    def _body_parts(self) -> tuple[BodyOf, ...]:
+        known = self._tab == "body" and self._detail is not None
+        return (BodyOf(self._url, self._detail.page.sha256),) if known and self._detail is not None else ()
+
+    def take(self, shot: Snapshot) -> None:
+        for part in self._body_parts():
+            if part in shot.parts and shot.parts[part] != self._body:
+                body = shot.parts[part]
+                self._body = body if isinstance(body, BodyStart) else None
+                self._show_body()
+        self._take_trace(shot)
+        self._take_links(shot)
+        of_page = PageOf(self._url)
+        page = cast("PageDetail | None", shot.parts.get(of_page))
+        if of_page not in shot.parts or (page is not None and page is self._detail):
+            return
+        if self.frozen:
+            self.missed += 1
+            self._held = shot
+            title(self._attempts, "Attempts", f"‖ frozen · {self.missed} changes")
+            return
+        self._detail = page
+        self._show()
+
+    def _take_trace(self, shot: Snapshot) -> None:
+        for part in self.console.inquiry.parts(self._url):
+            read = shot.parts.get(part)
+            if isinstance(read, Explanation) and read is not self._explanation and not self.frozen:
+                self._explanation = read
+                self._show_trace()
+
+    def _show_trace(self) -> None:
+        """The trace; where there is one column only, with the path from a seed below it."""
+        clock, said = self.console.clock, self._explanation
+        lines = short_trace_lines(said, clock.wall_ms(), clock.zone) if said is not None else []
+        if self.has_class("-narrow") and self._detail is not None:
+            lines += ["", heading("Why is it here?"), *path_lines(self._detail, self.console.clock.zone)]
+        self._trace.show(lines)
+
+    def _take_links(self, shot: Snapshot) -> None:
+        if not self.frozen and (self._inward.take(shot.parts) | self._outward.take(shot.parts)):
+            self._show_links()
+
+    def thaw(self) -> None:
+        title(self._attempts, "Attempts")
+        if self._held is not None:
+            held, self._held = self._held, None
+            self.take(held)
+
+    def _show(self) -> None:
+        detail = self._detail
+        self._show_tabs()
+        if detail is None:
+            self._page.show(unknown_lines(self._url))
+            return
+        clock = self.console.clock
+        self._page.show(page_lines(detail.page, clock.zone))
+        self._path.show(path_lines(detail, clock.zone))
+        self._show_trace()
+        self._attempts.set_rows(attempt_rows(detail, clock.zone))
+        self._content.show(content_lines(detail, clock.zone))
+        self._show_links()
+        self._show_requests()
+
+    def _show_tabs(self) -> None:
+        detail = self._detail
+        notes = {}
+        if detail is not None:
+            notes["attempts"] = str(len(detail.attempts))
+            notes["links"] = f"{many_links(detail.inlink_count)} in, {many_links(detail.outlink_count)} out"
+            notes["body"] = size(detail.page.size) if detail.page.size else ""
+        tabs = []
+        for name in TABS:
+            action = BY_ID[f"url.tab_{name}"]
+            key = next(iter(keys_of(action.id, action.keys, self.console.appearance.own_keys)), "")
+            tabs.append(Tab(action.id, key, name.capitalize(), notes.get(name, "")))
+        self._tabs.tell(tabs, f"url.tab_{self._tab}")
+
+    def _show_links(self) -> None:
+        detail = self._detail
+        if detail is None:
+            return
+        for links in (self._inward, self._outward):
+            links.show(detail, self.console.clock.zone)
+        redirects = redirect_lines(detail)
+        self._redirects.show(redirects)
+        self._redirects.display = bool(redirects)
+
+    @handles("list.older", True)
+    @handles("list.newer", False)
+    def _turn_links(self, on: bool) -> None:
+        """The next or the former window of the links that have the focus."""
+        links = self._links_here
+        if links.turn(on=on):
+            self._show_links()
+            links.table.move_cursor(index=0)
+            self.console.read_soon()
+
+    @property
+    def _links_here(self) -> LinkList:
+        """Those that have the focus, else those to it."""
+        return self._outward if self.focused is self._outward.table else self._inward
+
+    def _show_requests(self) -> None:
+        detail = self._detail
+        if detail is None:
+            return
+        key = self._attempts.cursor_key
+        mine = [one for one in detail.requests if one.attempt_id == key]
+        self._requests.set_rows([request_row(one, self.console.clock.zone) for one in mine])
+        self._show_headers()
+
+    def _show_headers(self) -> None:
+        detail = self._detail
+        key = self._requests.cursor_key
+        requests = detail.requests if detail is not None else ()
+        request = next((one for one in requests if one.request_id == key), None)
+        self._sent.show(sent_lines(request))
+        self._received.show(received_lines(request))
+
+    def _show_body(self) -> None:
+        body, width = self._body, self._body_pane.scrollable_content_region.width
+        if self._tab != "body" or width <= 0:
+            return
+        lines: list[Line] = []
+        words = "Stored body"
+        if body is _NOT_READ:
+            lines = [Styled(READING, "muted")]
+        elif body is None:
+            lines = [Styled("no body is stored", "muted")]
+        else:
+            raw = looks_binary(body.data) if self._raw is None else self._raw
+            kind = self._detail.page.content_type if self._detail is not None else ""
+            lines = hex_lines(body.data, body.size, width) if raw else text_lines(body.data, body.size, kind, width)
+            words = f"Stored body · {size(body.size)} · {'bytes' if raw else 'text'}"
+        title(self._body_pane, words)
+        self._body_pane.show(lines)
+
+    # what is selected
+
+    def situation(self) -> Situation:
+        links = self._links_here if self._tab == "links" else None
+        return Situation(
+            Where.url,
+            urls=(self._url,) if self._detail is not None else (),
+            older=links is not None and links.older,
+            newer=links is not None and links.newer,
+        )
+
+    def record(self, table: CrawlTable, key: Hashable) -> AttemptView | RequestRecord | LinkView | None:
+        """The attempt, request or link of a row, as it was read."""
+        detail = self._detail
+        if detail is None:
+            return None
+        if table is self._attempts:
+            return next((one for one in detail.attempts if one.attempt_id == key), None)
+        if table is self._requests:
+            return next((one for one in detail.requests if one.request_id == key), None)
+        return (self._inward if table is self._inward.table else self._outward).link(key)
+
+    def page_of(self, url: str) -> PageView | None:
+        """The page that is shown."""
+        return self._detail.page if self._detail is not None and self._detail.page.url == url else None
+
+    def crumbs(self) -> tuple[str, ...]:
+        origin = "/".join(self._url.split("/", 3)[:3])
+        name = path_of(self._url, origin)
+        known = host_of(origin)
+        return (*self._came_from, name if known in self._came_from else f"{known}{name}")
+
+    # what is done
+
+    @handles("url.raw")
+    def _show_raw(self) -> None:
+        body = self._body
+        shown = looks_binary(body.data) if body is not None and self._raw is None else bool(self._raw)
+        self._raw = not shown if self._tab == "body" else True
+        self._open_tab("body")
+
+    def open_filter(self, text: str) -> None:
+        """Filters the list that is shown; where none is, the attempts."""
+        if self.table_filter.table is None:
+            self._open_tab("attempts")
+        super().open_filter(text)
+
+    @handles("url.tab_why", "why")
+    @handles("url.tab_attempts", "attempts")
+    @handles("url.tab_headers", "headers")
+    @handles("url.tab_links", "links")
+    @handles("url.tab_body", "body")
+    def _open_tab(self, name: str) -> None:
+        panes = self.query_one("#body")
+        panes.remove_class(*(f"tab-{tab}" for tab in TABS))
+        panes.add_class(f"tab-{name}")
+        self._tab = name
+        self._show_tabs()
+        self.focus_main()
+        self.console.read_soon()
+        self.call_after_refresh(self._show_body)
+
+    def focus_main(self) -> None:
+        """Puts the focus where the tab begins."""
+        narrow = self._tab == "why" and self.has_class("-narrow")
+        self.set_focus(self.query_one("#url-trace" if narrow else _FOCUS[self._tab]))  # at once: keys may follow
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        if event.table is self._attempts:
+            self._show_requests()
+        elif event.table is self._requests:
+            self._show_headers()
+
+    def row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """From an attempt to its requests, from a request to its headers, from a link to its other end."""
+        if event.table is self._attempts:
+            if self._tab == "why":
+                self._open_tab("headers")
+            self._requests.focus()
+        elif event.table is self._requests:
+            self._open_tab("headers")
+            self._received.focus()
+        else:
+            link = self.record(event.table, event.key)
+            if isinstance(link, LinkView):
+                self.console.dispatcher.go_to_url(link.from_url if event.table is self._inward.table else link.to_url)
+
+    def on_tab_bar_pressed(self, event: TabBar.Pressed) -> None:
+        self.console.dispatcher.do(event.action_id)

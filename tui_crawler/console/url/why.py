@@ -1,0 +1,142 @@
+"""What-if: the decision trace of any URL, also of one that was never seen; and the field where it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.line import Prose
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.rules.impact_lines import draft_lines, judge
+from tui_crawler.console.screen.base import ConsoleScreen, Dialog, title
+from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.url.why_lines import standing_lines, trace_lines
+from tui_crawler.domain.explanation import Explanation
+
+if TYPE_CHECKING:
+    from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.domain.policy import PolicySet
+
+NOBODY = "Nobody can be asked here."
+
+
+class WhyScreen(RowsScreen):
+    """The trace of one URL, and where it stands."""
+
+    WHERE = Where.why
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.why), Binding("enter", "open_url", "Open", show=False)]
+    AUTO_FOCUS = "#why-trace"
+
+    def __init__(self, url: str, came_from: tuple[str, ...]) -> None:
+        """`came_from` is where one was before; both are raw text."""
+        super().__init__()
+        self._url = url
+        self.came_from = came_from
+        self._shown: Explanation | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """The trace beside where the URL stands."""
+        self._trace = Lines(id="why-trace", classes="pane")
+        self._standing = Lines(id="why-standing", classes="pane")
+        yield Horizontal(self._trace, self._standing, id="body", classes="why-panes")
+
+    def on_mount(self) -> None:
+        self._show_titles()
+        title(self._standing, "The URL")
+        self._trace.show([] if self.wants().parts else [Prose(NOBODY, "muted")])
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        return Wants(parts=self.console.inquiry.parts(self._url))
+
+    def take(self, shot: Snapshot) -> None:
+        """Takes the trace when it was read anew."""
+        for part in self.wants().parts:
+            read = shot.parts.get(part)
+            if not isinstance(read, Explanation) or read is self._shown:
+                continue
+            if self.frozen and self._shown is not None:
+                self.missed += read != self._shown
+                self._show_titles()
+            else:
+                self._shown = read
+                clock = self.console.clock
+                self._trace.show(trace_lines(read, clock.wall_ms(), clock.zone))
+                self._show_standing()
+
+    def _show_standing(self) -> None:
+        """Where the URL stands; and what the draft of the rules says of it, if there is one below."""
+        if self._shown is not None:
+            drafted = drafted_policies(self.console)
+            judged = judge(self._url, drafted) if drafted is not None else None
+            lines = standing_lines(self._shown, self.console.clock.zone, self.key_names)
+            self._standing.show([*lines, *(draft_lines(judged) if judged else [])])
+
+    def thaw(self) -> None:
+        self._show_titles()
+        self.console.read_soon()
+
+    def _show_titles(self) -> None:
+        title(self._trace, "Decision trace", f"‖ frozen · {self.missed} changes" if self.frozen else "")
+
+    # what is selected, what is done
+
+    def situation(self) -> Situation:
+        shown = self._shown
+        return Situation(Where.why, urls=(shown.normalized,) if shown is not None and shown.known else ())
+
+    def crumbs(self) -> tuple[str, ...]:
+        return (*self.came_from, "why", self._url)
+
+    def open_selected(self) -> None:
+        self.action_open_url()
+
+    def action_open_url(self) -> None:
+        for url in self.situation().urls:
+            self.console.dispatcher.go_to_url(url)
+
+
+def drafted_policies(console: CrawlerApp) -> PolicySet | None:
+    """The rules as an open draft would have them; None without a draft that changes anything."""
+    for screen in console.screen_stack:
+        if isinstance(screen, ConsoleScreen) and screen.WHERE is Where.rule_draft:
+            from tui_crawler.console.rules.editor import RuleEditorScreen  # noqa: PLC0415  it is loaded by now
+
+            return screen.session.drafted if isinstance(screen, RuleEditorScreen) else None
+    return None
+
+
+class AskUrlScreen(Dialog):
+    """Gives the URL that was typed, or None."""
+
+    def __init__(self, url: str) -> None:
+        """`url` is what stands there at first, selected as a whole: typing replaces it."""
+        super().__init__()
+        self._url = url
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog wide") as box:
+            box.border_title = Content("Why is a URL (not) crawled?")
+            box.border_subtitle = Content("enter asks · esc leaves")
+            yield PlainInput(
+                self._url, id="why-url", compact=True, placeholder="https://… any URL, also one never seen"
+            )
+
+    def on_mount(self) -> None:
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.value.strip() or None)

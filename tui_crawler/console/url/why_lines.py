@@ -1,0 +1,173 @@
+"""Why a URL was (not) crawled: the verdict, every stage with the line that decided, the way to the URL. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.logs.attempts import exit_cell, status_cell
+from tui_crawler.console.panes.line import LABEL, Hanging, Line, Prose, fact, heading
+from tui_crawler.console.table.cells import Cell, Styled
+from tui_crawler.domain.cut import cut_words
+from tui_crawler.domain.explanation import Answer
+from tui_crawler.text.format import clock, coarse, count, date_time, plural
+from tui_crawler.text.glyphs import StateGlyph
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.keys import KeyNames
+    from tui_crawler.domain.explanation import Explanation
+    from tui_crawler.domain.standing import Hop
+    from tui_crawler.domain.verdict import Step
+
+_STAGE = 16
+"""How wide glyph and name of a stage are, in cells."""
+
+_MARKS = {
+    "pass": StateGlyph("✓", "pass", "ok"),
+    "refuse": StateGlyph("✗", "refuse", "error"),
+    "unknown": StateGlyph("?", "open", "muted"),
+}
+_WAITS = StateGlyph("◷", "waits", "waiting")
+_ANSWERS: Mapping[str, StateGlyph] = {
+    "retry_pending": _WAITS,
+    "not_due": _WAITS,
+    "waiting": _WAITS,
+    "in_flight": StateGlyph("▶", "in flight", "active"),
+    "held": StateGlyph("‖", "held", "paused"),
+}
+"""The marks of answers that are no refusal: nothing is wrong with a page that waits."""
+_DAY_MS = 86_400_000
+_PATH = 12
+
+
+def verdict_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line]:
+    """The answer in a word at `now` (epoch ms), in a sentence, and what could be done about it."""
+    mark = _ANSWERS.get(explanation.answer) or _mark(explanation.steps[-1] if explanation.steps else None)
+    word = Styled(f"{mark.glyph} {_answer_words(explanation, now, zone)}", f"{mark.role} bold")
+    lines: list[Line] = [word]
+    if explanation.exit_code:
+        after = Styled("  after " if explanation.answer is Answer.retry_pending else "  ", "muted")
+        lines = [(word, after, exit_cell(explanation.exit_code))]
+    lines.append(Prose(explanation.sentence, "strong", most=5))
+    if explanation.advice:
+        lines.append(Hanging(Styled("→", "accent"), 2, explanation.advice, "accent", most=4))
+    if explanation.cut:
+        lines.append(Prose(f"not read whole, cut: {cut_words(explanation.cut)}", "warning", most=4))
+    return lines
+
+
+def _answer_words(explanation: Explanation, now: int, zone: tzinfo) -> str:
+    """The answer in capital letters; of a page that is tried again later, when that is."""
+    at = explanation.due_at or 0
+    if explanation.answer is not Answer.retry_pending or at <= now:
+        return explanation.answer.value.replace("_", " ").upper()
+    when = clock(at, zone) if at - now < _DAY_MS else date_time(at, zone)
+    return f"RETRY AT {when} (in {coarse(at - now)})"
+
+
+def trace_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line]:
+    """The verdict, the stages that decide, then all in their order: in full, but those that stand above already."""
+    lines = verdict_lines(explanation, now, zone)
+    return [*lines, *_trace(explanation, _step_lines)]
+
+
+def short_trace_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line]:
+    """The verdict, the stages that decide, then all in their order, a line each."""
+    lines = verdict_lines(explanation, now, zone)
+    return [*lines, *_trace(explanation, lambda step, mark: [_short_step(step, mark)])]
+
+
+def _trace(explanation: Explanation, lines_in_list: Callable[[Step, StateGlyph], list[Line]]) -> list[Line]:
+    steps = [(step, _mark_in(explanation, step)) for step in explanation.steps if step.stage != "verdict"]
+    deciding = [line for step, mark in steps if step.verdict == "refuse" for line in _step_lines(step, mark)]
+    lines: list[Line] = ["", *deciding, *([""] if deciding else [])]
+    if steps:
+        lines.append(Styled(f"all {plural(len(steps), 'stage')}:", "muted"))
+    for step, mark in steps:
+        lines += [_short_step(step, mark)] if step.verdict == "refuse" else lines_in_list(step, mark)
+    return lines
+
+
+def _mark_in(explanation: Explanation, step: Step) -> StateGlyph:
+    """The mark of a stage: what has a time at which it is due is not refused, it waits."""
+    waits = step.stage == "due" and step.verdict == "refuse" and explanation.due_at
+    return _WAITS if waits else _mark(step)
+
+
+def _role(step: Step, mark: StateGlyph) -> str:
+    """The colour of what a stage says."""
+    return mark.role if step.verdict == "refuse" else "" if step.verdict == "pass" else "muted"
+
+
+def _short_step(step: Step, mark: StateGlyph) -> Line:
+    return Hanging(_head(step, mark), _STAGE, step.reason, _role(step, mark), most=1, tail=_source(step))
+
+
+def _head(step: Step, mark: StateGlyph) -> Cell:
+    decides = step.verdict == "refuse"
+    return Styled(f"{mark.glyph} ", mark.role), Styled(str(step.stage), "strong" if decides else "muted")
+
+
+def _source(step: Step) -> str:
+    """What decided, unless the reason says so already."""
+    return step.source if step.source not in step.reason else ""
+
+
+def _step_lines(step: Step, mark: StateGlyph) -> list[Line]:
+    head, source = _head(step, mark), _source(step)
+    if step.verdict == "refuse" and source:
+        reason = Hanging(head, _STAGE, step.reason, mark.role, most=6)
+        return [reason, Hanging("", _STAGE, f"decided by {source}", "accent", most=3)]
+    text = f"{step.reason} ({source})" if source else step.reason
+    return [Hanging(head, _STAGE, text, _role(step, mark), most=3)]
+
+
+def _mark(step: Step | None) -> StateGlyph:
+    return _MARKS["unknown"] if step is None else _MARKS.get(step.verdict, _MARKS["unknown"])
+
+
+def standing_lines(explanation: Explanation, zone: tzinfo, keys: KeyNames) -> list[Line]:
+    """What was asked, where it stands, how it was found, what was tried."""
+    lines: list[Line] = [Prose(explanation.url, "strong", most=3)]
+    if explanation.normalized and explanation.normalized != explanation.url:
+        lines.append(Hanging(Styled("becomes", "muted"), LABEL, explanation.normalized, most=3))
+    known = Styled("✓ a known page", "ok") if explanation.known else Styled("∅ no page of this crawl", "muted")
+    lines.append(fact("known", known, Styled(f"  {keys('nav.open')} opens it" if explanation.known else "", "faint")))
+    if explanation.job:
+        lines.append(fact("job", explanation.job))
+    if explanation.ruleset_id:
+        lines.append(fact("ruleset", str(explanation.ruleset_id)))
+    if explanation.due_at:
+        lines.append(fact("due", date_time(explanation.due_at, zone)))
+    if explanation.queue_position:
+        lines.append(fact("place", f"{count(explanation.queue_position)} on the todo list"))
+    lines += ["", heading("How it was found"), *path_lines(explanation.provenance)]
+    if explanation.attempts:
+        lines += ["", heading("Attempts")]
+        lines += [
+            (
+                Styled(f"{date_time(one.ended_at, zone)}  ", "muted"),
+                exit_cell(one.exit_code),
+                "  ",
+                status_cell(one.http_status),
+                Styled(f"  {one.message}" if one.message else "", "muted"),
+            )
+            for one in explanation.attempts
+        ]
+    return lines
+
+
+def path_lines(path: Sequence[Hop]) -> list[Line]:
+    """The way from a seed, step by step; of a long one its end."""
+    if not path:
+        return [Styled("nothing that was crawled names it", "muted")]
+    lines: list[Line] = [(Styled("◆ ", "accent"), path[0].from_url, Styled("  seed", "muted"))]
+    shown = path[-_PATH:]
+    if len(shown) < len(path):
+        lines.append(Styled(f"… {len(path) - len(shown)} steps", "faint"))
+    for depth, hop in enumerate(shown, 1):
+        indent = "  " * min(depth - 1, 6)
+        lines.append((Styled(f"{indent}↳ ", "muted"), hop.to_url, Styled(f"  {hop.kind}, depth {hop.depth}", "muted")))
+    return lines

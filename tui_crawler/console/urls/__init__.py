@@ -1,0 +1,1 @@
+"""View 3: every known page in one list."""

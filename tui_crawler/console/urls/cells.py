@@ -1,0 +1,40 @@
+"""URLs as cells: short where the origin is known from the place, whole elsewhere. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def path_of(url: str, origin: str) -> str:
+    """What follows the origin in a URL, with its leading slash; the whole URL when it is of another origin."""
+    if origin and url.startswith(origin):
+        rest = url[len(origin) :]
+        if not rest or rest[0] in "/?#":
+            return rest or "/"
+    return url
+
+
+def whole_url(written: str, origins: Iterable[str]) -> str:
+    """A URL that was typed as the console shows it, without a scheme: with that of the origin it is of, if known."""
+    if "://" not in written:
+        for origin in origins:
+            rest = written.removeprefix(bare_host(origin))
+            if rest != written and (not rest or rest[0] in "/?#"):
+                return origin + (rest or "/")
+    return written
+
+
+def bare_host(origin: str) -> str:
+    """An origin without any scheme, for columns that are too narrow for it."""
+    return origin.partition("://")[2] or origin
+
+
+def twin_of(origin: str) -> str:
+    """The origin that differs from this one by its scheme alone."""
+    other = "http" if origin.startswith("https://") else "https"
+    return f"{other}://{bare_host(origin)}"
+
+
+def host_of(origin: str) -> str:
+    """An origin without the scheme https; any other scheme stays, so that it is seen."""
+    return origin.removeprefix("https://")

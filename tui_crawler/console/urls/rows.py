@@ -1,0 +1,180 @@
+"""All known pages as rows: where each stands, how it ended last, when it is due. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, status_cell
+from tui_crawler.console.table.cells import Row, Styled
+from tui_crawler.console.table.columns import Column
+from tui_crawler.domain.page_filter import PageListState, TextTerm, state_of
+from tui_crawler.domain.recovery import NextTry
+from tui_crawler.text.format import ABSENT, READING, ago, coarse, count, date_time, due, plural, size
+from tui_crawler.text.glyphs import state_mark
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.keys import KeyNames
+    from tui_crawler.console.operator.retry_start import Outlook
+    from tui_crawler.console.panes.line import Line
+    from tui_crawler.console.reading.window import PageListWindow
+    from tui_crawler.domain.page_filter import PageFilter, PageTally
+    from tui_crawler.domain.page_view import PageView
+
+URL_COLUMNS: tuple[Column, ...] = (
+    Column("state", "STATE", 9, 6),
+    Column("exit", "EXIT", 29, 0, min_width=14, kind="name"),
+    Column("status", "ST", 3, 4, "right"),
+    Column("url", "URL", None, 0, min_width=34, kind="place"),
+    Column("title", "TITLE", None, 5, min_width=16),
+    Column("depth", "DEPTH", 5, 7, "right"),
+    Column("tries", "TRIES", 5, 3, "right"),
+    Column("due", "DUE", 8, 2, "right"),
+    Column("last", "LAST", 7, 1, "right", 4),
+    Column("size", "SIZE", 6, 8, "right"),
+)
+FILTER_HINT = "part of a URL · ~fuzzy · exit: status: depth: origin: state: re: · ! inverts"
+
+
+def url_row(page: PageView, now: int, outlook: Outlook) -> Row:
+    """A page as a row at `now` (epoch ms); its key is the page id."""
+    state = state_of(page)
+    mark = state_mark(state.value)
+    left = page.attempts_remaining
+    return Row(
+        page.page_id,
+        (
+            Styled(mark.label, mark.role),
+            _exit(page, state),
+            status_cell(page.last_http_status),
+            page.url.removeprefix("https://"),
+            Styled(page.title, "muted"),
+            Styled(str(page.depth), "muted"),
+            (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
+            due_cell(outlook, page.not_before - now, page.due_at - now if page.due_at else None),
+            _last(page, now),
+            Styled(size(page.size) if page.size else ABSENT, "muted"),
+        ),
+    )
+
+
+def _exit(page: PageView, state: PageListState) -> Styled:
+    """How it ended last; before that, what else is to be said of it."""
+    if page.last_exit_code:
+        return exit_cell(page.last_exit_code)
+    mark = state_mark(state.value)
+    return Styled("not tried", "faint") if state is PageListState.queued else Styled(mark.label, mark.role)
+
+
+def _last(page: PageView, now: int) -> Styled:
+    if not page.last_crawled_at:
+        return Styled("never", "faint", short="-")
+    since = now - page.last_crawled_at
+    return Styled(ago(since), "muted", short=coarse(max(0, since)))
+
+
+def due_cell(outlook: Outlook, wait: int, recrawl: int | None = None) -> Styled:
+    """When a page is asked for next; `wait` is the time it is put off for, `recrawl` that to its recrawl (ms; None: not
+    known). What is in flight, put aside or skipped says so as its state."""
+    if outlook.held:
+        return Styled(outlook.held, "warning", short="held")
+    when = outlook.when
+    match when:
+        case NextTry.now:
+            return Styled(when.value, "ok")
+        case NextTry.later:
+            return Styled(due(wait), "muted")
+        case NextTry.next_run:
+            return Styled(when.value, "muted")
+        case NextTry.used_up | NextTry.final:
+            return Styled(due(recrawl), "muted" if recrawl is not None else "faint")
+        case NextTry.in_flight | NextTry.stashed | NextTry.skipped:
+            return Styled(ABSENT, "faint")
+        case _:
+            assert_never(when)
+
+
+def _due_words(page: PageView, outlook: Outlook, zone: tzinfo) -> str:
+    """The same after a comma, with a date where there is one; empty where there is nothing to be said."""
+    match outlook.when:
+        case NextTry.now:
+            return ", due now"
+        case NextTry.next_run:
+            return ", due in the next run"
+        case NextTry.later:
+            return f", due {date_time(page.not_before, zone)}"
+        case NextTry.used_up | NextTry.final if page.due_at:
+            return f", due {date_time(page.due_at, zone)}"
+        case _:
+            return ""
+
+
+def url_lines(page: PageView, outlook: Outlook, zone: tzinfo) -> list[Line]:
+    """The page under the cursor: whole URL and title; how it ended; when it is due, what keeps its origin from asking
+    for it, and where it belongs."""
+    mark = state_mark(state_of(page).value)
+    words = page.message or meaning(page.last_exit_code)
+    place = f"depth {page.depth}, nice {page.nice}, job {page.job}"
+    when = f"last {date_time(page.last_crawled_at, zone)}" if page.last_crawled_at else "never crawled"
+    return [
+        (Styled(page.url, "strong"), Styled(f"  {page.title}" if page.title else "", "muted")),
+        (
+            Styled(f"{mark.label}  ", mark.role),
+            *((exit_in_full(page.last_exit_code), Styled(f"  {words}")) if page.last_exit_code else ("not tried yet",)),
+        ),
+        (
+            Styled(f"{when}{_due_words(page, outlook, zone)}", "muted"),
+            Styled(f" · origin {outlook.held}" if outlook.held else "", "warning"),
+            Styled(f" · {place}", "muted"),
+        ),
+    ]
+
+
+def position_words(keyset: PageListWindow, index: int, matches: PageTally | None = None) -> str:
+    """Which row of all the one at `index` of those held is; of a filtered list how many pages match, or how far was
+    looked. `matches`: how many were counted."""
+    held, total = len(keyset.rows), keyset.total
+    if total is None and matches is not None and matches.ended:
+        number = max(matches.matched, (keyset.first or 1) - 1 + held)
+        if keyset.first is None:
+            return f"row {count(held - index)} from the end of {count(number)} that match"
+        return f"row {count(keyset.first + index)} of {count(number)} that match"
+    looked = "" if total is not None else f" · {_looked_words(keyset, matches)}"
+    if not held:
+        return "none" + looked
+    if keyset.first is None:
+        where = f"row {count(held - index)} from the end" if keyset.at_last else f"{plural(held, 'row')} held"
+        return where + looked
+    row = f"row {'' if keyset.exact else '~'}{count(keyset.first + index)}"
+    if total is None:
+        return f"{row} of {count(keyset.first - 1 + held)} so far{looked}"
+    return f"{row} of {count(total)}"
+
+
+def _looked_words(keyset: PageListWindow, matches: PageTally | None) -> str:
+    if matches is None:
+        return f"looked at {count(keyset.looked_at)} of {plural(keyset.known, 'row')}"
+    return f"{count(matches.matched)} match of {count(matches.looked_at)} looked at, {count(matches.known)} in all"
+
+
+def nothing_words(keyset: PageListWindow, keys: KeyNames) -> str:
+    """What stands where there are no rows."""
+    if not keyset.started:
+        return READING
+    if not keyset.narrowing.terms:
+        return keys.said("No URLs yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
+    if keyset.at_first and keyset.at_last:
+        states = _state_words(keyset.narrowing)
+        hint = f"Nothing has this in its URL or title · {states} narrows by state." if states else ""
+        change, clear = keys("filter.open"), keys("filter.clear")
+        return f"{hint or 'No URL passes the filter.'}\n\n{change}  change it      {clear}  show all"
+    looked = f"Nothing among {count(keyset.looked_at)} of {plural(keyset.known, 'row')} yet; looking on."
+    return f"{looked}\n\n{keys('filter.clear')}  stops it"
+
+
+def _state_words(narrowing: PageFilter) -> str:
+    """The terms that were meant where plain words are states; empty where none is."""
+    states = {state.value for state in PageListState}
+    words = [term.text.lower() for term in narrowing.terms if isinstance(term, TextTerm) and not term.inverted]
+    return " ".join(f"state:{word}" for word in dict.fromkeys(words) if word in states)

@@ -1,0 +1,331 @@
+"""View 3: every known page in one list that scrolls without end, narrowed by a filter that the database answers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.dialogs.choose import ChooseScreen
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.window import PageListWindow
+from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.waiting import LiveFilterScreen
+from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.table.export import TableText
+from tui_crawler.console.table.window_list import PageList
+from tui_crawler.console.urls.rows import (
+    FILTER_HINT,
+    URL_COLUMNS,
+    nothing_words,
+    position_words,
+    url_lines,
+    url_row,
+)
+from tui_crawler.console.urls.whole_list import MarkBeyond, MatchCount, PageExport, UrlPivot
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES
+from tui_crawler.domain.page_filter import FilterProblem, PageFilter, read_page_filter
+from tui_crawler.text.format import READING, count, plural
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.page_view import PageView
+
+_ORDERS = (("@found", "the order found · all rows"), ("@newest", "newest first · all rows"))
+
+_FAILED, _BARRED = (frozenset(code.name for code in codes) for codes in (FAILURES, BLOCKED))
+"""Exit codes of pages that a retry puts back."""
+
+
+class UrlsScreen(LiveFilterScreen):
+    """A table of pages, and the page under the cursor."""
+
+    WHERE = Where.urls
+    CRUMBS = ("URLs",)
+    HERE = frozenset({"origin.add"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.urls)]
+    AUTO_FOCUS = "#urls"
+    MARKS = "#urls"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filter_text = ""
+        self._problem = ""
+        self.keyset = self._unfiltered = PageListWindow()
+        self._unfiltered_at: Hashable | None = None  # where the cursor was before the rows were filtered
+        self._matches = MatchCount()
+        self._pivot = UrlPivot(self)
+        self._export = PageExport(self)
+        self._marking = MarkBeyond(self)
+
+    def body(self) -> Iterable[Widget]:
+        """Pages, and the one under the cursor in full."""
+        nothing = nothing_words(self.keyset, self.key_names)
+        self._table = CrawlTable(URL_COLUMNS, placeholder=nothing, id="urls", classes="pane")
+        self.pages = PageList(self._table, self.keyset, self._row, keep_marks=True)
+        self._table.marks_beyond = self._marking.pressed
+        self._info = Lines(id="url-info", classes="pane", still=True)
+        yield Vertical(self._table, self._info, id="body")
+
+    def on_mount(self) -> None:
+        self._show_title()
+        title(self._info, "Page")
+
+    # what is shown
+
+    def wants(self) -> Wants:
+        """Windows of the list, how many match where that shows only by counting, and the pivot."""
+        counts = self.keyset.started and self.keyset.total is None
+        besides = (*((self._matches,) if counts else ()), self._pivot, self._export, self._marking)
+        return Wants(parts=(*self.pages.parts(), *(part for one in besides for part in one.parts)))
+
+    def take(self, shot: Snapshot) -> None:
+        self._pivot.take(shot.parts)
+        changed, waits = self.pages.take(shot.parts, frozen=self.frozen)
+        self.missed += waits
+        reads_on = self._matches.take(shot.parts, self.console.clock.mono_ms())
+        reads_on |= self._export.take(shot.parts) | self._marking.take(shot.parts)
+        self.pages.length = self.length
+        if changed:
+            self._show()
+        if changed or reads_on:
+            self.console.read_soon()
+        self._show_title()
+
+    def thaw(self) -> None:
+        if self.pages.thaw():
+            self._show()
+        self._show_title()
+
+    def tick(self) -> None:
+        """How long ago, and when due, of the rows in view; whether they are held still, or in an order of their own."""
+        if not self.frozen:
+            self.pages.tick()
+            self._show_page()
+            run = self.console.live_state.run
+            if run is not None and run.live and self._matches.go_on(self.console.clock.mono_ms()):
+                self.console.read_soon()
+        self._show_title()
+
+    def _row(self, page: PageView) -> Row:
+        return url_row(page, self.console.clock.wall_ms(), self.console.command_queue.outlook_of(page))
+
+    def _show(self) -> None:
+        """Tells what is held."""
+        self._table.placeholder = nothing_words(self.keyset, self.key_names)
+        self._show_page()
+
+    def _show_page(self) -> None:
+        page, console = self._page(), self.console
+        self._info.show(url_lines(page, console.command_queue.outlook_of(page), console.clock.zone) if page else [])
+
+    def _show_title(self) -> None:
+        keyset, table = self.keyset, self._table
+        parts = ["URLs", self._place() if keyset.started else READING]
+        if self.pages.in_part and not self.keyset.whole:
+            of = "" if self.length is None else f" of {count(self.length)}"
+            parts.append(f"only the {count(len(table.held_rows()))} rows held{of}")
+        elif keyset.newest_first:
+            parts.append("newest first")
+        if self._problem:
+            parts.append(f"filter not understood: {self._problem}")
+        elif self.filter_text:
+            parts.append(f"filter: {self.filter_text}")
+        title(table, " · ".join(parts), f"‖ frozen · {self.missed} changes" if self.frozen else "")
+
+    def _place(self) -> str:
+        if self.pages.in_part:
+            of = f" of {count(self._table.row_count)}" if self.keyset.whole else ""
+            return f"row {count(self._table.cursor_index + 1)}{of}"
+        return position_words(self.keyset, max(self._table.cursor_index, 0), self._matches.found)
+
+    @property
+    def length(self) -> int | None:
+        """How many rows the list has; None while that is not known."""
+        found = self._matches.found
+        return found.matched if found is not None and found.ended else self.keyset.total
+
+    def leave_marks(self) -> bool:
+        """Takes the marks off, and marks nothing more."""
+        self._marking.stop()
+        return super().leave_marks()
+
+    def left(self) -> None:
+        self._export.stop()
+        super().left()
+
+    def on_unmount(self) -> None:
+        self._export.stop()
+
+    @property
+    def rows_read(self) -> bool:
+        """Whether the rows are those of the filter and order that hold now."""
+        return super().rows_read and self.keyset.started
+
+    # what is selected
+
+    def _page(self) -> PageView | None:
+        return self.keyset.row(self._table.cursor_key)
+
+    def situation(self) -> Situation:
+        """The marked pages, also those that are not held any more, or the one under the cursor."""
+        page = self._page()
+        pages = self.pages.marked_pages() or (() if page is None else (page,))
+        urls, failing, barred = (
+            tuple(one.url for one in pages if codes is None or one.last_exit_code in codes)
+            for codes in (None, _FAILED, _BARRED)
+        )
+        return Situation(Where.urls, urls=urls, failing=failing, barred=barred, filtered=bool(self.filter_text))
+
+    def record(self, table: CrawlTable, key: Hashable) -> PageView | None:
+        return self.keyset.row(key)
+
+    def table_of(self, pages: Sequence[PageView]) -> TableText:
+        """Pages as rows of the table, to be exported."""
+        return TableText(URL_COLUMNS, tuple(map(self._row, pages)), tuple(pages))
+
+    def exporter(self, table: CrawlTable) -> PageExport | None:
+        """All that match, unless all are held or they stand in an order of their own."""
+        return None if table is not self._table or self.pages.in_part or self.keyset.whole else self._export
+
+    def export_heading(self, table: CrawlTable) -> str:
+        """How many rows are written: all that match, or those held in an order of their own."""
+        if self.exporter(table) is not None:
+            return f"Export all {count(self.length)} rows" if self.length is not None else "Export all rows"
+        held = self.pages.in_part and not self.keyset.whole
+        return f"Export {'the ' if held else ''}{plural(table.row_count, 'row')}{' held' if held else ''}"
+
+    def orders(self, table: CrawlTable) -> tuple[str, ...]:
+        """Two orders of the database, and any column of the rows held."""
+        return (*dict(_ORDERS), *super().orders(table))
+
+    def chosen(self) -> Mapping[str, str]:
+        """The filter, and whether the newest come first."""
+        return {"filter": self.filter_text, "order": _ORDERS[1][0] if self.keyset.newest_first else ""}
+
+    def choose(self, words: Mapping[str, str]) -> None:
+        self._sort_by(words.get("order") if words.get("order") in dict(_ORDERS) else None)
+        self._filter(words.get("filter", ""))
+
+    # what is done
+
+    def open_filter(self, text: str) -> None:
+        """Filters all pages by a text, or by what is typed from now on."""
+        if text:
+            self._filter(text)
+        else:
+            self._open_line("/", self.filter_text, FILTER_HINT)
+
+    def clear_filter(self) -> None:
+        """Shows all pages."""
+        self._filter("")
+
+    def leave(self) -> None:
+        """The filter first."""
+        if self.filter_text:
+            self._filter("")
+        else:
+            super().leave()
+
+    def reverse_order(self) -> None:
+        """The newest first, or the oldest; of rows that are held, by their column."""
+        if self._table.order is None:
+            self._look(PageListWindow(self.keyset.narrowing, newest_first=not self.keyset.newest_first))
+        else:
+            super().reverse_order()
+
+    def count_values(self) -> None:
+        """Counts all pages, where the database keeps the column."""
+        if not self._pivot.open(self._table.current_column or ""):
+            super().count_values()
+
+    def pick_order(self, argument: str) -> None:
+        """Orders as the database keeps it, or the rows held by any column."""
+        which = "all rows" if self.pages.can_be_whole else "rows held"
+        columns = [(column.id, f"{column.title} · {which}") for column in URL_COLUMNS]
+        options = (*_ORDERS, *columns)
+        here = self._table.order[0] if self._table.order is not None else _ORDERS[self.keyset.newest_first][0]
+        if argument in dict(options):
+            self._sort_by(argument)
+        else:
+            self.console.push_screen(ChooseScreen("Order by", options, here), self._sort_by)
+
+    def _sort_by(self, chosen: object) -> None:
+        """All rows in an order that the database keeps, or those held by any column."""
+        if not isinstance(chosen, str):
+            return
+        names = [name for name, _ in _ORDERS]
+        if chosen in names:
+            self._table.order_by(None)
+            newest_first = chosen == names[1]
+            if newest_first is not self.keyset.newest_first:
+                self._look(PageListWindow(self.keyset.narrowing, newest_first=newest_first))
+        else:
+            self.pages.order_by(chosen)
+            self.console.read_soon()  # what a list of its own order is not whole without
+        self._show_title()
+
+    def _look(self, keyset: PageListWindow) -> None:
+        """Goes elsewhere; until that is read, the rows stay. Without a filter, to the rows there were before it."""
+        if keyset.narrowing != self.keyset.narrowing:
+            self._matches.look(keyset.narrowing)
+            self._marking.stop()
+            if not self.keyset.narrowing.terms:
+                self._unfiltered, self._unfiltered_at = self.keyset, self._table.cursor_key
+            elif not keyset.narrowing.terms and keyset.newest_first is self._unfiltered.newest_first:
+                keyset = self._unfiltered
+        self.pages.look(keyset, keep=True, at=self._unfiltered_at)
+        self._gone_to(keyset)
+
+    def _gone_to(self, keyset: PageListWindow) -> None:
+        self.keyset = keyset
+        self._table.placeholder = nothing_words(keyset, self.key_names)
+        self._show_page()
+        self._show_title()
+        if not keyset.started:
+            self.console.read_instead()
+            return
+        self.call_after_refresh(self.console.read_instead)  # first the rows that are there
+        self.go_on()
+        self.console.let_keys_go_on()
+
+    def _filter(self, text: str) -> None:
+        """Narrows to what a text means; while it means nothing, what was shown stays."""
+        self.filter_text = text.strip()
+        narrowing = read_page_filter(text)
+        self._problem = narrowing.message if isinstance(narrowing, FilterProblem) else ""
+        if isinstance(narrowing, PageFilter) and narrowing != self.keyset.narrowing:
+            self._look(PageListWindow(narrowing, newest_first=self.keyset.newest_first))
+        self._show_title()
+        self.tell_footer()
+
+    # messages
+
+    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
+        """The first or the last row of all, not only of those held."""
+        keyset = PageListWindow(self.keyset.narrowing, newest_first=self.keyset.newest_first, from_end=event.bottom)
+        if event.table is self._table and self.pages.go_to_end(keyset):
+            self._gone_to(keyset)
+
+    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
+        self._show_page()
+        self._show_title()
+        self.tell_footer()
+
+    def row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """Opens the page; where others are being read, the first of them then."""
+        page = self._page()
+        if page is not None:
+            self.console.dispatcher.go_to_url(page.url)
+        else:
+            self.open_when_read()
+
+    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
+        self.pages.marked_pages()
+        self._show_title()
+        self.tell_footer()

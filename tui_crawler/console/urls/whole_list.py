@@ -1,0 +1,308 @@
+"""What view 3 does with all pages that pass its filter, also those it does not hold: counted, exported, marked, and
+counted by the values of a column. Each reads a piece with each reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Generic, TextIO, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from tui_crawler.console.dialogs.choose import PivotScreen
+from tui_crawler.console.dialogs.pivot_rows import Pivot
+from tui_crawler.console.reading.refresh import Part
+from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.lifetime import is_ready
+from tui_crawler.console.table import export as view_export
+from tui_crawler.console.urls.queries import ExportWindow, PageCountsOf, PageTallyOf
+from tui_crawler.console.urls.rows import URL_COLUMNS
+from tui_crawler.domain.page_filter import PageCounts, PageFilter, PageTally, PageWindow
+from tui_crawler.text.format import count, plural
+from tui_crawler.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tui_crawler.console.urls.screen import UrlsScreen
+
+
+P = TypeVar("P", bound=Part)
+V = TypeVar("V")
+
+RECOUNT_MS = 10_000
+"""So long a number holds at least while pages come in."""
+_SHARE = 10
+"""It holds so many times as long as it took to count: counting a long list takes a small part of the time."""
+
+
+class _Piecewise(Generic[P]):
+    """What is to be read next for it, if anything is."""
+
+    _part: P | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The next piece."""
+        return () if self._part is None else (self._part,)
+
+    def _read(self, read: Mapping[Part, object], kind: type[V]) -> tuple[P, V] | None:
+        """The piece and what was read of it; None where nothing was."""
+        found = None if self._part is None else read.get(self._part)
+        return (self._part, found) if self._part is not None and isinstance(found, kind) else None
+
+
+class MatchCount(_Piecewise[PageTallyOf]):
+    """The number of pages that pass a filter. Where it is counted anew, the one before holds until that is done."""
+
+    def __init__(self) -> None:
+        self._narrowing = PageFilter()
+        self._round = 0
+        self._matched = self._looked_at = 0
+        self._began_at = self._ended_at = 0
+        self.found: PageTally | None = None
+        """What is known of it; None without a filter, and until the first piece was counted."""
+
+    def look(self, narrowing: PageFilter) -> None:
+        """Counts for another filter; the list of all pages is counted already."""
+        self.found = None
+        self._begin(narrowing)
+
+    def take(self, read: Mapping[Part, object], now: int) -> bool:
+        """Takes a piece that was counted; whether another one is to be counted. `now` is monotonic ms."""
+        if (found := self._read(read, PageTally)) is None:
+            return False
+        part, tally = found
+        if not self._looked_at:
+            self._began_at = now
+        self._matched += tally.matched
+        self._looked_at += tally.looked_at
+        if tally.ended:
+            self._part, self._ended_at = None, now
+        else:
+            self._part = PageTallyOf(part.narrowing, tally.last_id, part.round)
+        if tally.ended or self.found is None or not self.found.ended:
+            self.found = replace(tally, matched=self._matched, looked_at=self._looked_at, last_id=0)
+        return not tally.ended
+
+    def go_on(self, now: int) -> bool:
+        """Begins anew where the number is old; to be called while the crawl goes on. Whether it does."""
+        took = self._ended_at - self._began_at
+        if self.found is None or self._part is not None or now - self._ended_at < max(RECOUNT_MS, _SHARE * took):
+            return False
+        self._begin(self._narrowing)
+        return True
+
+    def _begin(self, narrowing: PageFilter) -> None:
+        self._round += 1
+        self._matched = self._looked_at = 0
+        self._narrowing = narrowing
+        self._part = PageTallyOf(narrowing, 0, self._round) if narrowing.terms else None
+
+
+MOST_MARKED = 10_000
+"""So many pages are marked at most: what is done with them is one command that names each."""
+
+
+class MarkBeyond(_Piecewise[ExportWindow]):
+    """Marks what the table of view 3 does not hold, a window with each reading."""
+
+    def __init__(self, screen: UrlsScreen) -> None:
+        self._screen = screen
+        self._done: object = None  # the filter of which all pages are marked, or as many as can be
+
+    def pressed(self) -> bool:
+        """`*`: whether that is dealt with here. The rows held are marked first, then all; then the marks go."""
+        screen, table = self._screen, self._screen.pages.table
+        if screen.pages.in_part or screen.keyset.whole:
+            return False
+        if not table.marked.issuperset(table.row_order):
+            self._tell(f"{count(len(table.marked.union(table.row_order)))} marked", "again marks all that match")
+            return False
+        if self._done == screen.keyset.narrowing or self._part is not None:
+            self.stop()
+            table.clear_marks()
+            return True
+        self._part = ExportWindow(screen.keyset.narrowing, newest_first=screen.keyset.newest_first)
+        screen.console.read_soon()
+        return True
+
+    def take(self, read: Mapping[Part, object]) -> bool:
+        """Marks what was read; whether more is to be read."""
+        if (found := self._read(read, PageWindow)) is None:
+            return False
+        (part, window), pages = found, self._screen.pages
+        room = MOST_MARKED - pages.table.mark_count
+        fresh = [page for page in window.pages if page.page_id not in pages.table.marked]
+        pages.mark(fresh[: max(0, room)])
+        marked = count(pages.table.mark_count)
+        if len(fresh) > room:
+            self._part, self._done = None, part.narrowing
+            self._tell(f"{marked} marked, more cannot be at once", "takes the marks off")
+        elif window.ended:
+            self._part, self._done = None, part.narrowing
+            self._tell(f"all {marked} marked", "takes the marks off", every=True)
+        else:
+            self._part = part.at(window.last_id, part.newest_first)
+            self._tell(f"◷ {marked} marked so far", "stops")
+        return self._part is not None
+
+    def stop(self) -> None:
+        """Marks nothing more."""
+        self._part = self._done = None
+
+    def _tell(self, words: str, what: str, *, every: bool = False) -> None:
+        """How many are marked (`every`: all there are), and what the key does next."""
+        screen = self._screen
+        of = f" of {count(screen.length)}" if screen.length is not None and not every else ""
+        screen.console.tell("marks", f"{words}{of} · {screen.key_names('mark.all')} {what}")
+
+
+_FIELDS: Mapping[str, str] = {"state": "state", "exit": "exit", "status": "status", "depth": "depth", "url": "origin"}
+"""The field of the filter that a column stands for: of URLs the origin is counted."""
+
+
+class UrlPivot(_Piecewise[PageCountsOf]):
+    """Asks for the counting, shows it, and filters by what is chosen."""
+
+    def __init__(self, screen: UrlsScreen) -> None:
+        self._screen = screen
+        self._field = ""
+        self._dialog: PivotScreen | None = None
+
+    def open(self, column_id: str) -> bool:
+        """Counts a column; False when the database keeps no such field."""
+        field = _FIELDS.get(column_id)
+        if field is None:
+            return False
+        column = next(column for column in URL_COLUMNS if column.id == column_id)
+        self._field, self._part = field, PageCountsOf(self._screen.keyset.narrowing, field)
+        self._dialog = PivotScreen("ORIGIN" if field == "origin" else column.title, None)
+        self._screen.console.push_screen(self._dialog, self._chosen)
+        self._screen.console.read_soon()
+        return True
+
+    def take(self, read: Mapping[Part, object]) -> None:
+        """Shows what was counted."""
+        found = self._read(read, PageCounts)
+        if found is not None and self._dialog is not None and is_ready(self._dialog):
+            self._part, value = None, found[1]
+            rest = f" of the first {count(value.looked_at)} of {count(value.known)}"
+            of = rest if value.looked_at < value.known else ""
+            self._dialog.show(Pivot(value.counts, value.values, sum(n for _, n in value.counts), of))
+
+    def _chosen(self, value: object) -> None:
+        """Keeps the pages with that value, of those that pass the filter already."""
+        self._part = self._dialog = None
+        if isinstance(value, str):
+            word = f"{self._field}:{value.removeprefix('https://') or 'none'}"
+            self._screen.open_filter(f"{self._screen.filter_text} {word}".strip())
+
+
+class ExportingScreen(Dialog):
+    """Tells how many rows were written; gives None where that is to be stopped, else True."""
+
+    LEFT_BY_CLICK = False
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "cancel", "Stop", show=False)]
+
+    def __init__(self, path: Path) -> None:
+        """`path` is the file that is written."""
+        super().__init__()
+        self._path = path
+        self._words = "reading…"
+
+    def compose(self) -> ComposeResult:
+        """How far it is, and where to."""
+        with Vertical(classes="dialog") as box:
+            box.border_title = Content("Export")
+            box.border_subtitle = Content("esc stops")
+            yield Static(Content(self._words), id="exported", classes="dialog-text")
+            yield Static(Content(safe(str(self._path), 600)), classes="dialog-note")
+
+    def tell(self, words: str) -> None:
+        """How far it is."""
+        self._words = words
+        for line in self.query("#exported").results(Static):
+            line.update(Content(words))
+
+
+class PageExport(_Piecewise[ExportWindow]):
+    """Reads the list from its beginning, a window with each reading, and writes it. One at a time."""
+
+    def __init__(self, screen: UrlsScreen) -> None:
+        self._screen = screen
+        self._file: TextIO | None = None
+        self._path: Path | None = None
+        self._format = ""
+        self._written = 0
+        self._dialog: ExportingScreen | None = None
+
+    def begin(self, format_id: str, path: Path) -> None:
+        """Begins to write a new file. Raises OSError."""
+        self.stop()
+        keyset = self._screen.keyset
+        self._file = path.open("x", encoding="utf-8", newline="")
+        self._format, self._path, self._written = format_id, path, 0
+        self._part = ExportWindow(keyset.narrowing, newest_first=keyset.newest_first)
+        self._dialog = ExportingScreen(path.absolute())
+        self._screen.console.push_screen(self._dialog, self._left)
+        self._screen.console.read_soon()
+
+    def take(self, read: Mapping[Part, object]) -> bool:
+        """Writes what was read; whether more is to be read."""
+        if (found := self._read(read, PageWindow)) is None:
+            return False
+        part, window = found
+        try:
+            self._write(window)
+        except OSError as error:
+            self.stop()
+            self._screen.console.tell("export", f"✗ the rows could not be written: {error}", "error")
+            return False
+        self._part = None if window.ended else part.at(window.last_id, part.newest_first)
+        self._tell(window)
+        if window.ended:
+            self._end("✓", "written", "ok")
+        return not window.ended
+
+    def stop(self) -> None:
+        """Writes no further rows; the file keeps those it has."""
+        self._part = None
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+        dialog, self._dialog = self._dialog, None
+        if dialog is not None and is_ready(dialog):
+            dialog.dismiss(True)
+
+    def _write(self, window: PageWindow) -> None:
+        table = self._screen.table_of(window.pages)
+        if self._file is not None:
+            if not self._written:
+                self._file.write(view_export.heading(table, self._format))
+            self._file.write(view_export.lines(table, self._format))
+            self._written += len(window.pages)
+            if window.ended:
+                self._file.flush()
+
+    def _tell(self, window: PageWindow) -> None:
+        length = self._screen.length
+        of = "" if length is None else f" of {count(length)}"
+        if self._dialog is not None:
+            self._dialog.tell(f"{count(self._written)}{of} rows written")
+
+    def _left(self, result: object) -> None:
+        """The operator stopped it, unless it was closed by itself."""
+        if result is None:
+            self._end("■", "written, then it was stopped", "warning")
+
+    def _end(self, sign: str, what: str, role: str) -> None:
+        path, self._path = self._path, None
+        self.stop()
+        if path is not None:
+            words = f"{sign} {plural(self._written, 'row')} {what}: {path.absolute()}"
+            self._screen.console.tell("export", words, role)

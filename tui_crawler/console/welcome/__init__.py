@@ -1,0 +1,1 @@
+"""The welcome, where there is no crawl yet."""

@@ -1,0 +1,23 @@
+"""The actions of the welcome screen: they exist only where there is no crawl yet, beside the table of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tui_crawler.console.action import Action, Topic, Where
+
+_HERE = frozenset({Where.welcome})
+
+WELCOME: tuple[Action, ...] = (
+    Action("welcome.add", "a", "Add seeds", "Begin with seeds and default settings: one URL per line, as many as you "
+           "paste", Topic.crawl, _HERE, command="tui-crawler crawl URL…"),
+    Action("welcome.load", "l", "Load a configuration", "Begin with a configuration file", Topic.crawl, _HERE,
+           command="tui-crawler CONFIG"),
+    Action("welcome.demo", "D", "Demo", "Begin with the built-in demo web", Topic.crawl, _HERE,
+           command="tui-crawler demo"),
+    Action("welcome.open", "o", "Open a crawl", "Open a database of this folder", Topic.crawl, _HERE,
+           command="tui-crawler --db PATH"),
+    Action("welcome.leave", "q,ctrl+q", "Quit", "Leave; nothing was written", Topic.console, _HERE),
+)  # fmt: skip
+
+STEP_BY_ID: Mapping[str, Action] = {action.id: action for action in WELCOME}

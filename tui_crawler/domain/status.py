@@ -1,0 +1,54 @@
+"""Where a page and an origin stand, as views tell it: status, phase, robots.txt, what decided the delay (CRAWL.md). Few
+lines of their own: what reads the first rows of a crawl needs no more."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+
+class OriginPhase(StrEnum):
+    """Where an origin crawler is; the value is the name in `v_origin.state`."""
+
+    idle = "IDLE"  # it has not begun
+    ready = "READY"
+    waiting = "WAITING"
+    busy = "BUSY"
+    finished = "FINISHED"
+    resting = "RESTING"  # it has not finished, and no engine is at work; in no row: who would write it there is gone
+
+
+class RobotsStatus(StrEnum):
+    """What is known of robots.txt; the value is the name in `v_origin.robots_status`."""
+
+    none = "none"  # never asked in any run
+    parsed = "parsed"
+    unavailable = "unavailable"  # 4xx, too many hops: everything allowed (RFC 9309, 2.3.1.3)
+    unreachable = "unreachable"  # nothing of the origin is crawled without older rules (RFC 9309, 2.3.1.4)
+
+
+class DelayReason(StrEnum):
+    """What decided the present delay; the value is the name in `v_origin.delay_reason`."""
+
+    none = "none"
+    default = "default"
+    floor = "floor"
+    crawl_delay = "crawl_delay"
+    response_time = "response_time"
+    rate_limit = "rate_limit"
+    retry_after = "retry_after"
+    cap = "cap"
+    average = "average"
+    first_request = "first_request"
+    operator = "operator"
+    lowered = "lowered"  # by the operator, while a longer wait is still under way
+    restart = "restart"
+    robots_unreachable = "robots_unreachable"
+
+
+class PageStatus(IntEnum):
+    """Where a page stands in its queue (B). Done is READY with no attempt remaining."""
+
+    READY = 0
+    CLAIMED = 2
+    SKIPPED = 3
+    STASHED = 4

@@ -1,0 +1,194 @@
+"""The origins of a run as the engine holds them between turns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from tui_crawler.domain.admission import Admission
+from tui_crawler.domain.content_kind import CanonicalRule, LinkKind
+from tui_crawler.domain.intake import Intake
+from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.origin import CrawlSettings, OriginState, Takeover, restore
+from tui_crawler.domain.outcome import Storing
+from tui_crawler.domain.page import KnownPage
+from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules, parse_robots, product_token
+from tui_crawler.domain.run import RunPlan, StoredOrigin
+from tui_crawler.domain.status import RobotsStatus
+from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.engine.job_filters import JobFilters
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """What the engine is told. `settings_of` gives the settings of one origin, `key_of` its politeness key.
+
+    `key_of` takes an origin and the address its host resolves to (only asked for when `by_address` is set).
+    With fewer unfinished origins than `min_origins`, the next segment is loaded (`load_next`), or the rest is saved
+    as one and the run ends (M).
+    """
+
+    plan: RunPlan
+    settings_of: Callable[[str], CrawlSettings]
+    key_of: Callable[[str, str | None], str]
+    by_address: bool = False
+    link_kinds_queued: frozenset[LinkKind] = frozenset({LinkKind.a})
+    store_bodies: frozenset[str] = frozenset({"html", "xml", "css", "rss"})
+    robots_max_bytes: int = 512_000
+    sitemaps: bool = True
+    canonical: CanonicalRule = "obey"
+    check_external: bool = False
+    offline: bool = False
+    min_origins: int = 0
+    load_next: bool = False
+    fill_limit: int = 500
+    poll_ms: int = 200
+    heartbeat_ms: int = 5_000
+
+
+@dataclass(slots=True)
+class Counts:
+    """Pages of one origin by outcome, as this engine has seen them committed. A link that was only checked is no page
+    done; a broken one has failed."""
+
+    done: int = 0
+    failed: int = 0
+
+
+class FullJobs:
+    """The jobs of which no more page may be in flight, as a set that is asked for one job at a time."""
+
+    def __init__(self, table: OriginTable) -> None:
+        self._table = table
+
+    def __contains__(self, job_id: object) -> bool:
+        return isinstance(job_id, int) and self._table.is_full(job_id)
+
+
+class OriginTable:
+    """States by origin, the filters in force, and how many pages each origin has."""
+
+    def __init__(
+        self,
+        settings: EngineSettings,
+        admission: Admission,
+        known_pages: Callable[[int], Mapping[int, KnownPage]] = lambda _: {},
+    ) -> None:
+        """`known_pages`: those of a job that are known to be stored, by the hash of their URL."""
+        self._known_pages = known_pages
+        self.settings = settings
+        self.job_filters = JobFilters(admission)
+        self.states: dict[str, OriginState] = {}
+        self.keys: dict[str, str] = {}
+        self.pages_known: dict[str, int] = {}
+        self.seed_hosts: set[str] = set()
+        self.storing = Storing(settings.store_bodies)
+        self.token = product_token(settings.plan.user_agent)
+        self.full = FullJobs(self)
+        self.shared = False  # several workers crawl this run, each the origins it has leased
+        self.denied: set[int] = set()
+        self.idle: dict[str, None] = {}  # origins without work, which may have got some from another worker
+        self._ended: Counter[tuple[FinishReason | None, bool]] = Counter()  # how origins ended, whether external
+        self._in_job: Counter[int] = Counter()
+        self._for_agents: dict[str, tuple[bytes, dict[str, RobotsRules]]] = {}
+
+    def enter(self, stored: StoredOrigin, takeover: Takeover, now: Moment) -> OriginState:
+        """Takes an origin into the run as the database has it."""
+        record = stored.record
+        rules = self.rules_of(record.robots.status, record.robots.body) if record.robots else None
+        settings = self.settings.settings_of(record.origin)
+        state = restore(record, stored.todo, rules, settings, takeover, now, stored.external)
+        self.update(state)
+        self.pages_known[state.origin] = stored.pages_known
+        if stored.seeded:
+            self.take_seeds((state.origin,))
+        if not stored.external and state.origin not in self.job_filters.main.scope.origins:
+            self.job_filters.add_origin(state.origin)
+        return state
+
+    def take_seeds(self, urls: Iterable[str]) -> None:
+        """The hosts of these URLs are named by seeds from now on; what is no URL is passed over."""
+        self.seed_hosts.update(url.host for url in map(normalise, urls) if isinstance(url, CrawlUrl))
+
+    def rules_of(self, status: str, body: bytes) -> RobotsRules | None:
+        """The rules that a kept robots.txt stands for; None where there are none to obey."""
+        if status == RobotsStatus.parsed:
+            return parse_robots(body, self.token, self.settings.robots_max_bytes)
+        return ALLOW_ALL if status == RobotsStatus.unavailable else None
+
+    def rules_for(self, origin: str, agent: str | None) -> RobotsRules | None:
+        """The rules of an origin for the user agent that a rule gives a page; its group of robots.txt counts then."""
+        robots = self.states[origin].robots
+        token = self.token if agent is None else product_token(agent)
+        if token == self.token or robots.rules is None or robots.status is not RobotsStatus.parsed:
+            return robots.rules
+        kept = self._for_agents.get(origin)
+        if kept is None or kept[0] is not robots.body:
+            kept = self._for_agents[origin] = (robots.body, {})
+        if token not in kept[1]:
+            kept[1][token] = parse_robots(robots.body, token, self.settings.robots_max_bytes)
+        return kept[1][token]
+
+    def intake(self, job_id: int) -> Intake:
+        """What decides over the links of a page of this job, as it stands now."""
+        settings, judge = self.settings, self.job_filters.of(job_id)
+        kinds, queues = settings.link_kinds_queued, not settings.offline
+        return Intake(judge, kinds, self.pages_known, queues, settings.check_external, self._known_pages(job_id))
+
+    def take_up(self, job_id: int) -> None:
+        """One page more of this job is in flight."""
+        self._in_job[job_id] += 1
+
+    def put_down(self, job_id: int) -> None:
+        """One page less of this job is in flight."""
+        self._in_job[job_id] -= 1
+
+    def deny(self, job_id: int) -> None:
+        """The pages of a job that all workers together may have in flight are taken, for the moment."""
+        self.denied.add(job_id)
+
+    def is_full(self, job_id: int) -> bool:
+        """Whether no more page of this job may be in flight now (B)."""
+        job = self.job_filters.jobs.get(job_id)
+        if job is None:
+            return False
+        if job_id in self.denied:
+            return True
+        return job.held or (job.concurrency is not None and self._in_job[job_id] >= job.concurrency)
+
+    def update(self, state: OriginState) -> OriginState:
+        """Replaces the state of an origin."""
+        former = self.states.get(state.origin)
+        if former is not None:
+            self._ended[former.finished, former.external] -= 1
+        self._ended[state.finished, state.external] += 1
+        if state.finished is FinishReason.exhausted or state.asleep_until:
+            self.idle[state.origin] = None
+        else:
+            self.idle.pop(state.origin, None)
+        self.states[state.origin] = state
+        return state
+
+    def named(self, origins: Iterable[str]) -> list[str]:
+        """The origins of this run among those named; all of them when none is named."""
+        wanted = list(origins)
+        return [name for name in wanted if name in self.states] if wanted else list(self.states)
+
+    def all_finished(self) -> bool:
+        """Whether nothing is left to do. Paused origins are not finished."""
+        return not self._ended[None, False] and not self._ended[None, True]
+
+    def all_stopped(self) -> bool:
+        """Whether every origin was stopped by the operator."""
+        stopped = self._ended[FinishReason.operator, False] + self._ended[FinishReason.operator, True]
+        return bool(self.states) and stopped == len(self.states)
+
+    def are_few(self) -> bool:
+        """Whether fewer origins than `min_origins` go on. Holds from the first finished one on: a crawl of few may
+        begin. Those outside the crawl do not count."""
+        left = self._ended[None, False]
+        return left < self.settings.min_origins and any(
+            number for (reason, external), number in self._ended.items() if reason is not None and not external
+        )

@@ -1,0 +1,146 @@
+"""One worker among several over one database (B): it leases origins, mirrors what the leading one was asked.
+
+The leading worker (the oldest session of the run) carries the operator's wishes out; the others repeat, on the origins
+they hold, what it has finished. No worker ever takes an origin from a live one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Protocol
+
+from tui_crawler.domain.command import (
+    AddSeeds,
+    ApplyRules,
+    Command,
+    Exclude,
+    PauseOrigins,
+    PendingAction,
+    ReclaimPages,
+    RefetchRobots,
+    ResumeOrigins,
+    RetryPages,
+    SetDelay,
+    SetJob,
+    StashPages,
+    SteerJobs,
+    StopOrigins,
+    TopUpPatience,
+)
+from tui_crawler.domain.job import JobState, QueueChange
+from tui_crawler.domain.ruleset import Ruleset
+from tui_crawler.domain.run import StoredOrigin
+from tui_crawler.engine.commands import CommandExecutor
+from tui_crawler.engine.origin_table import OriginTable
+
+_REQUESTS_AT_ONCE = 50  # of those a run may make, a worker takes so many at a time
+_IDLE_AT_ONCE = 256  # of its idle origins it looks at so many at a time
+
+
+class PeerStore(Protocol):
+    """What the workers of one run share through the database. Raises StorageFailure as the Store does."""
+
+    async def take_origins(self, *, idle: bool = False) -> tuple[StoredOrigin, ...]:
+        """Leases origins that nobody holds, up to this worker's share; whole groups of one site stay together. Now and
+        then, at each call where this worker is `idle`.
+
+        What a dead worker held is taken back once; its origins come as unclean.
+        """
+
+    async def is_leading(self) -> bool:
+        """Whether this is the oldest live session of the run."""
+
+    async def others_at_work(self) -> bool:
+        """Whether the run has unfinished origins that this worker does not hold."""
+
+    async def held_elsewhere(self, origins: Sequence[str]) -> frozenset[str]:
+        """Those of the origins named that take part in the run and are not this worker's."""
+
+    async def followed_actions(self) -> tuple[PendingAction, ...]:
+        """What the leading worker has carried out since the last call, oldest first."""
+
+    async def take_requests(self, most: int) -> int:
+        """Takes up to `most` of the requests the run may still make; answers how many."""
+
+    async def claim_page(self, page_id: int, origin: str, url: str) -> bool:
+        """Claims a page before it is asked for; False when its job has as many in flight as it may, or another
+        worker holds it."""
+
+    async def jobs(self) -> tuple[JobState, ...]:
+        """All jobs as they stand."""
+
+    async def current_rules(self) -> tuple[Ruleset, ...]:
+        """The rulesets in force."""
+
+    async def on_todo_lists(self, page_ids: Sequence[int]) -> frozenset[int]:
+        """Those of the pages named that are still on a todo list."""
+
+
+class PeerWorker:
+    """This worker's part. `granted` counts the requests it may make of those of the run, None: no limit."""
+
+    def __init__(self, table: OriginTable, executor: CommandExecutor, store: PeerStore) -> None:
+        self._table = table
+        self._executor = executor
+        self.store = store
+        self.others_at_work = True
+        self.granted: int | None = 0 if table.settings.plan.max_requests is not None else None
+        self._spent = False
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the run has no request left that this worker could take."""
+        return self._spent
+
+    async def provide(self, requests: int, under_way: int) -> None:
+        """Takes more of the run's requests before those it has are used up."""
+        if self.granted is None or self._spent or self.granted - requests - under_way >= _REQUESTS_AT_ONCE // 2:
+            return
+        taken = await self.store.take_requests(_REQUESTS_AT_ONCE)
+        self.granted += taken
+        self._spent = taken == 0
+
+    async def mirror(self, action: PendingAction) -> tuple[Command, tuple[str, ...]]:  # noqa: C901  the same
+        """Repeats on this worker's origins what the leading one has carried out; answers which it concerns."""
+        command = action.command
+        mine = tuple(self._table.states)
+        match command:
+            case PauseOrigins() | ResumeOrigins() | StopOrigins() | TopUpPatience() | RefetchRobots():
+                own = tuple(name for name in command.origins if name in self._table.states)
+                if own or not command.origins:
+                    return command, await self._executor.repeat(replace(command, origins=own), action.who)
+            case SetDelay(origin=origin):
+                if origin in self._table.states:
+                    return command, await self._executor.repeat(command, action.who)
+            case RetryPages():
+                return command, await self._executor.bring_forward(command)
+            case AddSeeds(urls=urls):
+                self._table.take_seeds(urls)
+            case Exclude():
+                return command, await self._executor.follow_exclusion(command, action.who)
+            case SetJob() | SteerJobs():
+                await self._executor.follow_jobs(await self.store.jobs())
+                return command, await self._executor.follow_queue(await self._unlisted(), mine)
+            case ApplyRules():
+                return command, await self._executor.follow_rules(await self.store.current_rules())
+            case StashPages() | ReclaimPages():
+                return command, await self._executor.follow_queue(await self._unlisted(), mine)
+            case _:
+                pass
+        return command, ()
+
+    async def _unlisted(self) -> QueueChange:
+        """The pages on this worker's todo lists that are on none any more in the database."""
+        held = [page.page_id for state in self._table.states.values() for page in state.todo]
+        listed = await self.store.on_todo_lists(held) if held else frozenset()
+        return QueueChange((), frozenset(held) - listed)
+
+    def idle(self) -> tuple[str, ...]:
+        """Some of this worker's origins that have nothing to do, and may have got something from another: others each
+        time, until all were asked."""
+        some = tuple(islice(self._table.idle, _IDLE_AT_ONCE))
+        for name in some:
+            self._table.idle[name] = self._table.idle.pop(name)
+        return some

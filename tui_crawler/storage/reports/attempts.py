@@ -1,0 +1,102 @@
+"""Reports on the crawl log: attempts for one URL, their requests, the past of an origin, all requests for the audit."""
+# ruff: noqa: S608  # the SQL is made of constants of this program only
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tui_crawler.domain.attempt import AttemptResult, RequestRecord
+from tui_crawler.domain.audit import SentRequest
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page_view import OriginHistory, RefusalCount, RefusalCounts
+from tui_crawler.domain.url import InvalidUrl, normalise
+from tui_crawler.domain.view import AttemptView
+from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.storage.records import Shape, headers_of
+from tui_crawler.storage.reports.jobs import OriginReports
+from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN, exit_name
+
+_HISTORY = 200
+_MOST_WORDS = 5_000
+
+_REQUESTS = """SELECT r.id AS request_id, r.attempt_id, u.href AS url, r.method, r.sent_at, r.head_at, r.ended_at,
+    r.http_status, r.conditional, r.fluke_retry, r.error, r.remote_address, r.request_headers, r.response_headers,
+    r.dns_ms, r.connect_ms, r.tls_ms, r.connection_reused
+FROM request r JOIN url u ON u.id = r.url_id WHERE r.attempt_id = ? ORDER BY r.id"""
+
+_SENT = """SELECT r.attempt_id, o.origin, u.href, r.sent_at, r.ended_at, r.fluke_retry, a.delay_ms_after,
+    r.url_id = a.url_id
+FROM request r JOIN attempt a ON a.id = r.attempt_id JOIN origin o ON o.id = a.origin_id
+    JOIN url u ON u.id = r.url_id
+WHERE {of_run} ORDER BY r.sent_at, r.id"""
+
+_BY_RULES = (ExitCode.blocked_url_by_local_policy, ExitCode.blocked_by_exclusion_list, ExitCode.skipped_by_rule)
+
+_REFUSED = f"""SELECT r.exit_code, r.decided_by, r.message, r.number AS count, a.ended_at AS last_at,
+    u.href AS sample_url, r.first_ruleset, r.last_ruleset
+FROM (SELECT exit_code, decided_by, message, COUNT(*) AS number, MAX(id) AS newest, MIN(ruleset_id) AS first_ruleset,
+        MAX(ruleset_id) AS last_ruleset
+    FROM (SELECT id, exit_code, decided_by, message, ruleset_id FROM attempt ORDER BY id DESC LIMIT ?)
+    WHERE exit_code IN ({", ".join(str(code.value) for code in _BY_RULES)})
+    GROUP BY exit_code, decided_by, message) r
+JOIN attempt a ON a.id = r.newest JOIN url u ON u.id = a.url_id ORDER BY r.number DESC LIMIT {_MOST_WORDS}"""
+
+
+def attempts_of_url(reader: Reader, url_id: int, limit: int) -> tuple[AttemptView, ...]:
+    """The attempts for one URL, newest first."""
+    return reader.records(ATTEMPT, f"{ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?", (url_id, limit))
+
+
+def attempts_of_page(reader: Reader, url_hash: int, page_id: int | None, limit: int) -> tuple[AttemptView, ...]:
+    """The attempts for one URL that are of this page or of none (robots.txt, link checks), newest first."""
+    of_page = "a.url_id = (SELECT id FROM url WHERE hash = ?) AND (a.page_id IS NULL OR a.page_id = ?)"
+    text = f"{ATTEMPTS} WHERE {of_page} ORDER BY a.id DESC LIMIT ?"
+    return reader.records(ATTEMPT, text, (url_hash, page_id, limit))
+
+
+def sent_requests(reader: Reader, run: int | None = None) -> Iterator[SentRequest]:
+    """Every request of the log (None) or of a run, in the order in which they were sent, for `domain.audit.audit`."""
+    text = _SENT.format(of_run="1 = 1" if run is None else f"a.run_id = {int(run)}")
+    for attempt_id, attempt_origin, url, sent_at, ended_at, fluke, delay, own in reader.stream(text):
+        origin = attempt_origin if own else _origin_of(url, attempt_origin)
+        yield SentRequest(attempt_id, attempt_origin, origin, url, sent_at, ended_at, bool(fluke), delay)
+
+
+def _origin_of(url: str, otherwise: str) -> str:
+    parsed = normalise(url)
+    return otherwise if isinstance(parsed, InvalidUrl) else parsed.origin
+
+
+_REQUEST = Shape(RequestRecord, request_headers=headers_of, response_headers=headers_of)
+_RESULT, _REFUSALS = Shape(AttemptResult), Shape(RefusalCount, exit_code=exit_name)
+
+
+class AttemptReports(SubjectReports):
+    """What stands behind attempts, and what they add up to."""
+
+    def requests(self, attempt_id: int) -> tuple[RequestRecord, ...]:
+        """The requests of an attempt, in their order."""
+        return self._reader.records(_REQUEST, _REQUESTS, (attempt_id,))
+
+    def results(self, attempt_id: int) -> tuple[AttemptResult, ...]:
+        """The typed results of an attempt (B), by type."""
+        text = "SELECT type, value FROM attempt_result WHERE attempt_id = ? ORDER BY type"
+        return self._reader.records(_RESULT, text, (attempt_id,))
+
+    def refusal_counts(self, limit: int) -> RefusalCounts:
+        """What rules refused among the newest `limit` attempts, in groups of the same words, the most frequent
+        first."""
+        rows = self._reader.records(_REFUSALS, _REFUSED, (limit,))
+        known = self._reader.number("SELECT COALESCE(SUM(attempts), 0) FROM origin")
+        return RefusalCounts(rows, min(limit, known), known)
+
+    def history(self, origin: str) -> OriginHistory:
+        """What cost an origin patience, what changed its delay (the newest 200 of each), and what it refused."""
+        changed = ("a.patience_after < a.patience_before", "a.delay_ms_after != a.delay_ms_before")
+        texts = (f"{ATTEMPTS} WHERE {OF_ORIGIN} AND {one} ORDER BY a.id DESC LIMIT ?" for one in changed)
+        patience, delays = (self._reader.records(ATTEMPT, text, (origin, _HISTORY)) for text in texts)
+        return OriginHistory(patience, delays, OriginReports(self._reader).refused(origin))
+
+    def attempts_for_audit(self) -> Iterator[SentRequest]:
+        """Every request of the log in the order in which they were sent, streamed."""
+        return sent_requests(self._reader)

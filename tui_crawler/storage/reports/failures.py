@@ -1,0 +1,350 @@
+"""Reports on failed pages: in groups, counted on demand up to a bound, and the pages of one group in windows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page_filter import PageWindow
+from tui_crawler.domain.page_view import FailureCount, FailureGroup, PageView
+from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.storage.reports.overview import exit_name
+from tui_crawler.storage.reports.pages import OF_ORIGIN, PAGE, PAGES, pages_of_ids, recovers
+from tui_crawler.storage.transaction import Row
+
+SLUG, QUERY = "{slug}", "?*"
+_VARYING = re.compile(
+    r"(?P<octet>%[0-9a-f]{2})"
+    r"|(?P<id>(?<![0-9a-z])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,})(?![0-9a-z]))"
+    r"|(?P<number>[0-9]+)",
+    re.IGNORECASE,
+)
+"""What differs between URLs of one pattern; an escaped octet is none of it."""
+_WORD = re.compile(r"(?:[a-z_-]|%[0-9a-f]{2})+", re.IGNORECASE)
+_WORD_OF_TITLE = re.compile(r"(?<![^-_])[a-z]{2,}(?![^-_])", re.IGNORECASE | re.ASCII)
+
+_DIGITS = str.maketrans("123456789", "000000000")
+"""Which digits they are makes no difference to a pattern, unless they are part of an escaped octet."""
+_LONGEST_KEPT = 256
+
+
+def path_pattern(url: str, origin: str) -> str:
+    """The path of a URL with every number as {n}, every UUID or digest as {id}, a title at its end as {slug}. A plain
+    word at its end that takes a query says so: such a page (`/search?*`) is no title."""
+    path, mark, _ = url.removeprefix(origin).partition("?")
+    alike = path if "%" in path else path.translate(_DIGITS)
+    return _pattern(alike, bool(mark)) if len(path) < _LONGEST_KEPT else _pattern.__wrapped__(path, bool(mark))
+
+
+@lru_cache(8_192)
+def _pattern(path: str, mark: bool) -> str:
+    folder, stem, rest = _parts(path)
+    if _is_slug(stem):
+        path = f"{folder}{SLUG}{rest}"
+    elif mark and _WORD.fullmatch(stem):
+        path += QUERY
+    return _VARYING.sub(_placeholder, path)
+
+
+def titles_beside(pattern: str) -> str:
+    """The pattern of the titles in the folder of a path that ends in one word: `/stops/{slug}` for `/stops/quay`.
+    Empty for all others."""
+    folder, stem, rest = _parts(pattern)
+    return f"{folder}{SLUG}{rest}" if not pattern.endswith(QUERY) and _WORD.fullmatch(stem) else ""
+
+
+def is_of_pattern(url: str, origin: str, pattern: str) -> bool:
+    """Whether a URL is of a pattern. One that ends in {slug} has the pages named by one word, too."""
+    own = path_pattern(url, origin)
+    return own == pattern or (SLUG in pattern and titles_beside(own) == pattern)
+
+
+def _parts(path: str) -> tuple[str, str, str]:
+    """The folder with its slash, the name, and what follows it: an ending, a slash."""
+    end = "/" if path.endswith("/") else ""
+    folder, slash, name = path.removesuffix(end).rpartition("/")
+    stem, dot, ending = name.partition(".")
+    return folder + slash, stem, dot + ending + end
+
+
+def _is_slug(stem: str) -> bool:
+    """Whether a name is a title in words (`old-photographs`), not one word with a number (`page-2`) or an id."""
+    return len(_WORD_OF_TITLE.findall(stem)) > 1
+
+
+def _placeholder(found: re.Match[str]) -> str:
+    return found["octet"] or ("{id}" if found["id"] else "{n}")
+
+
+GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")
+TREND_SPANS, SPAN_MS = 12, 300_000
+LOOKED_AT = 100_000
+"""How many failed pages one window looks at where no index knows the group."""
+MANY_NAMES = 10
+"""So many pages named by one word in one folder are told as titles, though none beside them has a title."""
+
+_STEP = 5_000
+_AFTER_ALL = 2**63 - 1
+_AFTER, _BEFORE = "p.id > ? ORDER BY p.id", "p.id < ? ORDER BY p.id DESC"
+_COLUMNS = """p.id, p.last_exit_code, p.last_http_status, o.origin, u.href, COALESCE(a.message, ''), p.last_crawled_at,
+    p.status, p.attempts_remaining
+FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id
+    LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
+_FACTS = "p.last_exit_code, p.last_http_status, p.origin_id, p.status, p.attempts_remaining"
+_COUNTED = """SELECT g.first_id, g.last_exit_code, g.last_http_status, o.origin, u.href, g.message, g.first_at,
+    g.status, g.attempts_remaining, g.last_at, g.span, g.recent, g.number
+FROM (SELECT {facts}, MIN(p.id) AS first_id, {message} AS message, MIN(p.last_crawled_at) AS first_at,
+    MAX(p.last_crawled_at) AS last_at, p.last_crawled_at / {span_ms} AS span, SUM(p.last_crawled_at > ?) AS recent,
+    COUNT(*) AS number
+    FROM (SELECT p.id, {facts}, p.last_crawled_at, p.last_attempt_id FROM page p WHERE p.failed = 1
+        ORDER BY p.id LIMIT ?) p {joined} GROUP BY {alike}) g
+JOIN page f ON f.id = g.first_id JOIN url u ON u.id = f.url_id JOIN origin o ON o.id = g.origin_id
+ORDER BY g.first_id"""
+"""Failed pages, those alike counted together: columns as in `_COLUMNS`, of the first of them."""
+_ALONE = f"""SELECT *, last_crawled_at, last_crawled_at / {SPAN_MS}, last_crawled_at > ?, 1
+FROM (SELECT {_COLUMNS} WHERE p.failed = 1 ORDER BY p.id LIMIT ?)"""  # noqa: S608  constants only
+"""The same columns, each page alone."""
+
+GroupKey = Sequence[tuple[str, str]]
+"""What makes a group: names out of GROUPINGS, and values."""
+
+
+def _now(at: int) -> tuple[int, int]:
+    """When the present span of five minutes is, as its number, and when the last five minutes began (epoch ms)."""
+    return at // SPAN_MS, at - SPAN_MS
+
+
+@dataclass(slots=True)
+class _Group:
+    sample_url: str
+    first_at: int
+    count: int = 0
+    recoverable: int = 0
+    recent: int = 0
+    last_at: int = 0
+    found: int = 0
+    trend: list[int] = field(default_factory=lambda: [0] * TREND_SPANS)
+    origins: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: Row, span: int) -> None:
+        """Some pages more, that are alike; `span` is the present one."""
+        _, code, http_status, origin, _, _, first_at, status, remaining, last_at, then, recent, number = row
+        self.count += number
+        self.recoverable += number * recovers(status, remaining, code, http_status)
+        self.recent += recent
+        self.first_at, self.last_at = min(self.first_at, first_at), max(self.last_at, last_at)
+        self.origins[origin] += number
+        if 0 <= span - then < TREND_SPANS:
+            self.trend[then - span - 1] += number
+
+    def join(self, other: _Group) -> None:
+        """The pages of another group, too."""
+        self.count += other.count
+        self.recoverable += other.recoverable
+        self.recent += other.recent
+        self.found += other.found
+        self.first_at, self.last_at = min(self.first_at, other.first_at), max(self.last_at, other.last_at)
+        self.trend = [one + more for one, more in zip(self.trend, other.trend, strict=True)]
+        self.origins.update(other.origins)
+
+
+def _counted(by: Sequence[str], sought: Sequence[str]) -> str:
+    """The query that counts: each page alone where its URL decides, else in the database."""
+    if sought or "pattern" in by:
+        return _ALONE
+    says = "message" in by
+    return _COUNTED.format(
+        facts=_FACTS,
+        span_ms=SPAN_MS,
+        alike=f"{_FACTS}, span" + (", message" if says else ""),
+        message="COALESCE(a.message, '')" if says else "''",
+        joined="LEFT JOIN attempt a ON a.id = p.last_attempt_id" if says else "",
+    )
+
+
+def _gather_titles(groups: dict[tuple[str, ...], _Group], place: int) -> None:
+    """Puts pages named by one word to those named by a title in the same folder, and to each other where they are many.
+    `place` is where the pattern stands in a key."""
+    beside: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for key in groups:
+        titles = titles_beside(key[place])
+        if titles:
+            beside.setdefault((*key[:place], titles, *key[place + 1 :]), []).append(key)
+    for titles_key, keys in beside.items():
+        if titles_key in groups or len(keys) >= MANY_NAMES:
+            first, *others = ([titles_key] if titles_key in groups else []) + keys
+            whole = groups.pop(first)
+            for key in others:
+                whole.join(groups.pop(key))
+            groups[titles_key] = whole
+
+
+def _looked_through(
+    reader: Reader, key: GroupKey, after_id: int, size: int, most: int, *, newest_first: bool = False
+) -> Iterator[Row | None]:
+    """Failed pages by age, in steps, at most `most`; None at the end of all. What an index knows is passed over."""
+    judged = _judged(key)
+    where, values = _way([one for one in key if one not in judged])
+    text = f"SELECT {_COLUMNS} WHERE {where} AND {_BEFORE if newest_first else _AFTER} LIMIT ?"
+    after_id = after_id or (_AFTER_ALL if newest_first else 0)
+    step = _STEP if judged else size
+    looked_at = 0
+    while looked_at < most:
+        rows = reader.all(text, (*values, after_id, step))
+        yield from rows
+        if len(rows) < step:
+            yield None
+            return
+        looked_at += len(rows)
+        after_id = rows[-1][0]
+
+
+def _way(key: GroupKey) -> tuple[str, list[Any]]:
+    """The conditions that an index serves, and their values."""
+    conditions, values = ["p.failed = 1"], []
+    for name, value in key:
+        if name in _INDEXED:
+            conditions.append(_INDEXED[name])
+            values.append(_code_of(value) if name == "exit_code" else value)
+    return " AND ".join(conditions), values
+
+
+def _judged(key: GroupKey) -> GroupKey:
+    """What no index serves and is judged here. One index serves an origin or an exit code, not both: by the two of them
+    a query might pass over any number of pages."""
+    served = {"origin"} if "origin" in dict(key) else _INDEXED.keys()
+    return [(name, value) for name, value in key if name not in served]
+
+
+def _belongs(row: Row, judged: GroupKey) -> bool:
+    return all(
+        is_of_pattern(row[4], row[3], value) if name == "pattern" else _MAKERS[name](row) == value
+        for name, value in judged
+    )
+
+
+def _holds(row: Row, sought: Sequence[str]) -> bool:
+    """Whether URL or message have each of these texts, whatever the case of its letters."""
+    if not sought:
+        return True
+    said = f"{row[4]}\n{row[5]}".casefold()
+    return all(text in said for text in sought)
+
+
+_ALIKE = ("count", "recoverable", "sample_url", "first_at", "last_at", "recent", "found")
+
+
+def _group(key: tuple[tuple[str, str], ...], group: _Group) -> FailureGroup:
+    same = {name: getattr(group, name) for name in _ALIKE}
+    return FailureGroup(key, trend=tuple(group.trend), origins=tuple(group.origins.most_common()), **same)
+
+
+def _code_of(name: str) -> int | None:
+    """The number of an exit code; that of a newer program is its name."""
+    if name.isdecimal():
+        return int(name)
+    return ExitCode[name].value if name in ExitCode.__members__ else None
+
+
+_INDEXED = {"exit_code": "p.last_exit_code = ?", "origin": OF_ORIGIN}
+_MAKERS: dict[str, Callable[[Row], str]] = {
+    "exit_code": lambda row: exit_name(row[1]),
+    "origin": lambda row: str(row[3]),
+    "pattern": lambda row: path_pattern(row[4], row[3]),
+    "http_status": lambda row: "" if row[2] is None else str(row[2]),
+    "message": lambda row: str(row[5]),
+}
+
+
+class FailureReports(SubjectReports):
+    """Failed pages in groups, and those of one group."""
+
+    def failure_groups(
+        self, by: Sequence[str] = ("exit_code",), limit: int | None = 200_000
+    ) -> tuple[FailureGroup, ...]:
+        """The groups that `failure_count` tells."""
+        return self.failure_count(by, limit).groups
+
+    def failure_count(
+        self,
+        by: Sequence[str] = ("exit_code",),
+        limit: int | None = 200_000,
+        now: int | None = None,
+        sought: Sequence[str] = (),
+    ) -> FailureCount:
+        """Failed pages in groups, the largest first. `by` names what makes a group, out of GROUPINGS; `limit` bounds
+        how many pages are looked at (None: all); `now` (epoch ms) ends the trend; the pages of each group that hold all
+        texts `sought` (casefolded) in URL or message are counted beside. Raises ValueError for an unknown name."""
+        unknown = [name for name in by if name not in GROUPINGS]
+        if unknown:
+            raise ValueError(f"cannot group by {', '.join(unknown)} (known: {', '.join(GROUPINGS)})")
+        makers = [_MAKERS[name] for name in by]
+        groups: dict[tuple[str, ...], _Group] = {}
+        span, since = _now(self._now() if now is None else now)
+        looked_at = 0
+        for row in self._reader.stream(_counted(by, sought), (since, -1 if limit is None else limit)):
+            looked_at += row[-1]
+            key = tuple(make(row) for make in makers)
+            group = groups.get(key)
+            if group is None:
+                group = groups[key] = _Group(row[4], row[6])
+            group.add(row, span)
+            group.found += bool(sought) and _holds(row, sought)
+        if "pattern" in by:
+            _gather_titles(groups, by.index("pattern"))
+        largest = sorted(groups.items(), key=lambda item: (-item[1].count, item[0]))
+        failed = self._reader.number("SELECT COALESCE(SUM(failed), 0) FROM origin")
+        return FailureCount(
+            tuple(_group(tuple(zip(by, key, strict=True)), group) for key, group in largest), looked_at, failed
+        )
+
+    def failure_pages(
+        self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200
+    ) -> tuple[PageView, ...]:
+        """Failed pages by age, after page `after_id`."""
+        named = (("exit_code", exit_code), ("origin", origin))
+        where, values = _way([(name, value) for name, value in named if value])
+        text = f"{PAGES} WHERE {where} AND p.id > ? ORDER BY p.id LIMIT ?"
+        return self._reader.records(PAGE, text, (*values, after_id, limit))
+
+    def failure_window(
+        self, key: GroupKey, after_id: int = 0, limit: int = 200, newest_first: bool = False, sought: Sequence[str] = ()
+    ) -> PageWindow:
+        """Pages of one group by age, at most `limit`: those after a page id, or before it when `newest_first` (0: from
+        the beginning), that hold all texts `sought` (casefolded) in URL or message. One window looks at LOOKED_AT pages
+        at most; it says how far it came."""
+        ids: list[int] = []
+        judged = _judged(key)
+        looked_at, last_id, ended = 0, after_id, False
+        size = _STEP if sought else limit + 1
+        for row in _looked_through(self._reader, key, after_id, size, LOOKED_AT, newest_first=newest_first):
+            if row is None:
+                ended = True
+                break
+            looked_at += 1
+            if _belongs(row, judged) and _holds(row, sought):
+                ids.append(row[0])
+            if len(ids) > limit:
+                break
+            last_id = row[0]
+        more = len(ids) > limit
+        shown = ids[:limit]
+        pages = pages_of_ids(self._reader, shown)
+        return PageWindow(pages, looked_at, looked_at, shown[-1] if more else last_id, ended and not more)
+
+    def failure_urls(self, key: GroupKey, limit: int) -> tuple[tuple[str, str], ...]:
+        """URL and origin of pages of one group by age: at most `limit`, among the first LOOKED_AT of those that
+        failed."""
+        found: list[tuple[str, str]] = []
+        judged = _judged(key)
+        for row in _looked_through(self._reader, key, 0, _STEP, LOOKED_AT):
+            if row is None or len(found) >= limit:
+                break
+            if _belongs(row, judged):
+                found.append((row[4], row[3]))
+        return tuple(found)

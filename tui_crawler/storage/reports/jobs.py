@@ -1,0 +1,148 @@
+"""Reports on what is crawled and by whom: todo lists, exit codes, refusals, exclusions; jobs, stashes, pages in limbo,
+segments, sessions, validations."""
+# ruff: noqa: S608  # the SQL is made of constants of this program only
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tui_crawler.domain.operator_view import JobView, LimboView, SessionView, StashView, ValidationTotals
+from tui_crawler.domain.page_view import ExitCountView, RefusedView, TodoView
+from tui_crawler.storage.owner import Owner
+from tui_crawler.storage.reader import SubjectReports
+from tui_crawler.storage.records import Shape
+from tui_crawler.storage.reports.overview import EXITS_OF_RUN, exit_name
+from tui_crawler.storage.views import ALL_ORIGINS, JOB_STATUS, MINUTE_MS, RECENT_MINUTES
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.segment import SegmentRow
+
+_TODO = """SELECT u.href AS url, p.depth, p.nice, p.attempts, p.attempts_remaining, p.not_before, p.seed,
+    COALESCE(d.title, '') AS title, COALESCE(fu.href, '') AS found_on
+FROM page p JOIN url u ON u.id = p.url_id LEFT JOIN document d ON d.page_id = p.id
+    LEFT JOIN page f ON f.id = p.found_on_page_id LEFT JOIN url fu ON fu.id = f.url_id
+WHERE p.origin_id = (SELECT id FROM origin WHERE origin = ?) AND p.todo_order > 0
+ORDER BY p.todo_order LIMIT ?"""
+
+_RECENT_EXITS = """SELECT exit_code, SUM(count) FROM exit_minute
+WHERE origin_id = ? AND minute > ? GROUP BY exit_code"""
+
+_ADDED = "SELECT origin FROM origin WHERE participates = 1 AND joined = 'added' ORDER BY id"
+
+_PAGE, _LINKS = Shape(TodoView), Shape(RefusedView)
+
+
+class OriginReports(SubjectReports):
+    """Todo lists, exit codes, refusals, and the exclusion list."""
+
+    def todo(self, origin: str, limit: int = 200) -> tuple[TodoView, ...]:
+        """The first pages of an origin's todo list, in the order of its turns."""
+        return self._reader.records(_PAGE, _TODO, (origin, limit))
+
+    def exit_counts(self, origin: str = "", now: int | None = None) -> tuple[ExitCountView, ...]:
+        """How often each exit code ended an attempt of the newest run, and in the present minute and the four before
+        it up to `now` (epoch ms); most frequent first."""
+        reader, now = self._reader, self._now() if now is None else now
+        origin_id = ALL_ORIGINS
+        if origin:
+            found = reader.one("SELECT id FROM origin WHERE origin = ?", (origin,))
+            if found is None:
+                return ()
+            origin_id = found[0]
+        of_run: dict[int, int] = dict(reader.all(EXITS_OF_RUN, (origin_id,)))
+        recent: dict[int, int] = dict(reader.all(_RECENT_EXITS, (origin_id, now // MINUTE_MS - RECENT_MINUTES)))
+        codes = [*of_run, *(code for code in recent if code not in of_run)]
+        return tuple(ExitCountView(exit_name(code), of_run.get(code, 0), recent.get(code, 0)) for code in codes)
+
+    def refused(self, origin: str = "") -> tuple[RefusedView, ...]:
+        """Links that filters refused, by reason, most frequent first."""
+        where, values = ("WHERE origin = ?", (origin,)) if origin else ("", ())
+        text = f"SELECT origin, reason, count, sample_url FROM v_refused {where} ORDER BY count DESC, origin, reason"
+        return self._reader.records(_LINKS, text, values)
+
+    def exclusions(self) -> tuple[Exclusion, ...]:
+        """The exclusion list as operators have extended it."""
+        from tui_crawler.domain.exclusion import Exclusion  # noqa: PLC0415  large, and the first rows need none of it
+
+        text = "SELECT kind, value, reason, who, source FROM exclusion ORDER BY id"
+        return self._reader.records(Shape(Exclusion), text)
+
+    def origins_added(self) -> tuple[str, ...]:
+        """The origins that take part in the newest run without being configured: added by hand, or by the
+        whitelist."""
+        return tuple(row[0] for row in self._reader.all(_ADDED))
+
+
+_JOBS = f"""SELECT name AS job, {JOB_STATUS} AS status, nice, max_depth AS depth, concurrency, tag,
+    pending, claimed, done, failed, blocked, ruleset_id, aborted, note, created_by, created_at
+FROM (SELECT j.*, (SELECT COUNT(*) FROM page p WHERE p.status = 2 AND p.job_id = j.id) AS claimed FROM job j) AS jobs
+ORDER BY id"""
+
+_LIMBO = """SELECT u.href AS url, o.origin, j.name AS job, COALESCE(s.worker, '') AS worker, p.claimed_at,
+    ? - p.claimed_at AS age_ms
+FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
+    LEFT JOIN session s ON s.id = p.claimed_by
+WHERE p.status = 2 AND p.claimed_at <= ? ORDER BY p.claimed_at"""
+
+_STASHES = """SELECT j.name AS job, x.stash,
+    (SELECT COUNT(*) FROM page p WHERE p.status = 4 AND p.job_id = x.job_id AND p.stash = x.stash) AS pages,
+    (SELECT COUNT(*) FROM page p WHERE p.stash <> '' AND p.status <= 2 AND p.attempts_remaining > 0
+        AND p.beyond_depth = 0 AND p.job_id = x.job_id AND p.stash = x.stash) AS ready,
+    COALESCE(f.ready, 0) AS dripfeed
+FROM (SELECT job_id, stash FROM dripfeed UNION SELECT DISTINCT job_id, stash FROM page WHERE status = 4) AS x
+    JOIN job j ON j.id = x.job_id LEFT JOIN dripfeed f ON f.job_id = x.job_id AND f.stash = x.stash
+ORDER BY j.name, x.stash"""
+
+_SESSIONS = """
+SELECT s.id AS session_id, s.run_id, s.rest, s.worker, s.host, s.pid, s.started_at, s.heartbeat_at, s.lease_ms,
+  s.ended_at, s.clean, s.ended_by, CASE WHEN s.ended_at <> 0 THEN 0 ELSE
+    (SELECT COUNT(*) FROM origin o WHERE o.session_id = s.id AND o.participates = 1 AND o.finish_reason = '')
+    END AS origins,
+  CASE s.ended_at WHEN 0 THEN json_array(s.host, s.machine, s.pid, s.process_started_ms) END AS cpu_ms
+FROM session s ORDER BY s.id DESC LIMIT ?
+"""
+
+_JOB, _CLAIMED, _STASH = Shape(JobView), Shape(LimboView), Shape(StashView)
+_SESSION = Shape(SessionView, cpu_ms=lambda owner: owner and Owner(*json.loads(owner)).cpu_ms())
+
+
+class JobReports(SubjectReports):
+    """Jobs, pages that are claimed or put aside, segments, the processes of a crawl, what validators said."""
+
+    def jobs(self) -> tuple[JobView, ...]:
+        """All jobs, the oldest first."""
+        return self._reader.records(_JOB, _JOBS)
+
+    def limbo(self, older_ms: int) -> tuple[LimboView, ...]:
+        """Pages claimed for longer than `older_ms`, those in limbo for longest first."""
+        now = self._now()
+        return self._reader.records(_CLAIMED, _LIMBO, (now, now - older_ms))
+
+    def stashes(self) -> tuple[StashView, ...]:
+        """Every stash that holds pages or has a dripfeed; counts pages."""
+        return self._reader.records(_STASH, _STASHES)
+
+    def segments(self) -> tuple[SegmentRow, ...]:
+        """Every segment of URLs that was written or loaded (M), oldest first."""
+        from tui_crawler.domain.segment import SegmentRow  # noqa: PLC0415  only the offline mode has any
+
+        text = "SELECT name, digest, urls, created_at, consumed_at, path FROM segment ORDER BY id"
+        return self._reader.records(Shape(SegmentRow), text)
+
+    def sessions(self, limit: int) -> tuple[SessionView, ...]:
+        """The newest processes that hold, or held, the database, newest first."""
+        return self._reader.records(_SESSION, _SESSIONS, (limit,))
+
+    def validations(self, most: int) -> ValidationTotals:
+        """What validators said of the documents of the first `most` pages; reads them all."""
+        text = "SELECT validation_type, valid FROM v_page LIMIT ?"
+        said = Counter(
+            (kind, None if valid is None else bool(valid)) for kind, valid in self._reader.stream(text, (most,))
+        )
+        kinds = sorted({kind for kind, valid in said if valid is not None})
+        sums = tuple((kind, said[kind, True], said[kind, False]) for kind in kinds)
+        waiting = self._reader.number("SELECT COUNT(*) FROM document WHERE parsed_at < 0")
+        return ValidationTotals(said.total(), said.total() < most, sums, waiting)

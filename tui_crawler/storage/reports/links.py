@@ -1,0 +1,246 @@
+"""Reports on links: who names a URL, what a page names, the path of pages that led from a seed to one; and the link
+check: URLs that are named and cannot be had."""
+# ruff: noqa: S608  # the SQL is made of constants of this program only
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
+from tui_crawler.domain.standing import Referral
+from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.storage.records import From, Shape
+from tui_crawler.storage.reports.overview import exit_name
+
+WINDOW = 500
+_PATH = 200  # pages on a path from a seed; discovery paths are far shorter
+
+_COLUMNS = "f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at"
+_LINKS = (
+    "FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id"
+)
+_LINK = f"SELECT {_COLUMNS} {_LINKS}"
+_TO_URL = "WHERE l.to_url_id = ?1 AND (l.from_page_id, l.kind) > (?2, ?3) ORDER BY l.from_page_id, l.kind LIMIT ?4"
+_OF_PAGE = "WHERE l.from_page_id = ?1 AND (l.kind, l.to_url_id) > (?3, ?2) ORDER BY l.kind, l.to_url_id LIMIT ?4"
+_OTHER = "FROM page q LEFT JOIN document d ON d.page_id = q.id WHERE q.url_id = t.id ORDER BY q.id LIMIT 1"
+
+INLINKS = f"SELECT {_COLUMNS}, l.from_page_id AS place, '' AS title, NULL AS exit_code {_LINKS} {_TO_URL}"
+OUTLINKS = f"SELECT {_COLUMNS}, l.to_url_id AS place, '' AS title, NULL AS exit_code {_LINKS} {_OF_PAGE}"
+INWARD = f"""SELECT {_COLUMNS}, l.from_page_id AS place, COALESCE(e.title, '') AS title, p.last_exit_code AS exit_code
+{_LINKS} LEFT JOIN document e ON e.page_id = p.id {_TO_URL}"""
+OUTWARD = f"""SELECT {_COLUMNS}, l.to_url_id AS place, COALESCE((SELECT d.title {_OTHER}), '') AS title,
+    (SELECT q.last_exit_code {_OTHER}) AS exit_code {_LINKS} {_OF_PAGE}"""
+"""A window of the links to a URL, or of those of a page, by keyset: of an id, after a place and kind, so many; without
+and with what is known of the other end."""
+
+_NAMING = "p.id AS from_page_id, f.href AS from_url, o.origin AS from_origin, p.item_pattern"
+_PAGES = "JOIN url f ON f.id = p.url_id JOIN origin o ON o.id = p.origin_id"
+NAMED_BY_LINK = f"""SELECT {_NAMING}, l.kind, l.nofollow, 0 AS redirect_hops, p.depth + 1 AS depth, l.first_seen_at
+FROM link l JOIN page p ON p.id = l.from_page_id {_PAGES}
+WHERE l.to_url_id = ? ORDER BY l.from_page_id, l.kind LIMIT ?"""
+NAMED_BY_REDIRECT = f"""SELECT {_NAMING}, r.source AS kind, 0 AS nofollow, p.redirect_hops + 1 AS redirect_hops,
+    p.depth, r.seen_at AS first_seen_at, 1 AS redirect
+FROM redirect r JOIN page p ON p.id = r.page_id {_PAGES} WHERE r.to_url_id = ? LIMIT ?"""
+
+_LINK_VIEW, _REFERRAL = Shape(LinkView), Shape(Referral)
+_END = Shape(
+    LinkEnd,
+    link=From(
+        "from_url to_url kind nofollow text first_seen_at",
+        lambda source, target, kind, nofollow, text, seen: LinkView(source, target, kind, bool(nofollow), text, seen),
+    ),
+    exit_code=exit_name,
+    after=From("place kind", lambda *after: after),
+)
+
+
+def inlinks(reader: Reader, url_id: int, limit: int | None = None) -> Iterator[LinkView]:
+    """Links to a URL, be it a page or not, by the age of the page that holds them; read in windows by keyset.
+
+    A page that several jobs have may hold the same link once for each.
+    """
+    return _windows(reader, INLINKS, url_id, limit)
+
+
+def outlinks(reader: Reader, page_id: int, limit: int | None = None) -> Iterator[LinkView]:
+    """Links of a page, by kind; read in windows by keyset."""
+    return _windows(reader, OUTLINKS, page_id, limit)
+
+
+def _windows(reader: Reader, text: str, key: int, limit: int | None) -> Iterator[LinkView]:
+    left, after = limit, (0, "")
+    while left is None or left > 0:
+        size = WINDOW if left is None else min(WINDOW, left)
+        ends = link_ends(reader, text, key, after, size)
+        yield from (end.link for end in ends)
+        if len(ends) < size:
+            return
+        after = ends[-1].after
+        left = None if left is None else left - size
+
+
+def link_ends(reader: Reader, text: str, key: int, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
+    """A window of links; `after` (0, "") is the first."""
+    return reader.records(_END, text, (key, *after, limit))
+
+
+def inlink_count(reader: Reader, url_id: int, most: int = -1) -> int:
+    """How many links lead to a URL; counts no further than `most` (-1: all)."""
+    return reader.number("SELECT COUNT(*) FROM (SELECT 1 FROM link WHERE to_url_id = ? LIMIT ?)", (url_id, most))
+
+
+def outlink_count(reader: Reader, page_id: int, most: int = -1) -> int:
+    """How many links a page holds; counts no further than `most` (-1: all)."""
+    return reader.number("SELECT COUNT(*) FROM (SELECT 1 FROM link WHERE from_page_id = ? LIMIT ?)", (page_id, most))
+
+
+def referrals(reader: Reader, url_id: int, limit: int) -> tuple[Referral, ...]:
+    """Pages that name a URL by a link or a redirect, those nearest to a seed first; at most `limit` of each."""
+    found = (reader.records(_REFERRAL, text, (url_id, limit)) for text in (NAMED_BY_LINK, NAMED_BY_REDIRECT))
+    return tuple(
+        sorted(
+            (one for each in found for one in each), key=lambda one: (one.depth, one.first_seen_at, one.from_page_id)
+        )
+    )
+
+
+def path_from_seed(reader: Reader, page_id: int) -> tuple[tuple[LinkView, int], ...]:
+    """The shortest discovery path to a page, first step first, each with the depth it led to; none for a seed.
+
+    A page is never passed twice.
+    """
+    steps: list[tuple[LinkView, int]] = []
+    seen = {page_id}
+    while len(steps) < _PATH:
+        row = reader.one("SELECT found_on_page_id, url_id, depth FROM page WHERE id = ?", (page_id,))
+        if row is None or row[0] is None or row[0] in seen:
+            break
+        steps.append((_step(reader, row[0], row[1]), row[2]))
+        page_id = row[0]
+        seen.add(page_id)
+    return tuple(reversed(steps))
+
+
+def _step(reader: Reader, parent: int, url_id: int) -> LinkView:
+    """How one page led to the next: by a link, a redirect, as an entry of a sitemap, or by what is gone since."""
+    on_page = f"{_LINK} WHERE l.from_page_id = ? AND l.to_url_id = ? ORDER BY l.kind LIMIT 1"
+    if link := reader.record(_LINK_VIEW, on_page, (parent, url_id)):
+        return link
+    redirect = reader.one("SELECT source, seen_at FROM redirect WHERE page_id = ? AND to_url_id = ?", (parent, url_id))
+    names = reader.one(
+        "SELECT f.href, t.href, p.sitemap FROM page p JOIN url f ON f.id = p.url_id JOIN url t ON t.id = ?"
+        " WHERE p.id = ?",
+        (url_id, parent),
+    )
+    from_url, to_url, sitemap = names or ("", "", 0)
+    kind, at = redirect or ("sitemap" if sitemap else "gone", 0)
+    return LinkView(from_url, to_url, kind, nofollow=False, text="", first_seen_at=at)
+
+
+_WINDOW = 500
+_READ = (ExitCode.file_ingested, ExitCode.file_did_not_change, ExitCode.noindex)
+
+_OLDEST = """p.failed = 1
+    AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = p.url_id AND q.failed = 1 AND q.id < p.id)"""
+
+BROKEN = f"""SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
+FROM page p JOIN url u ON u.id = p.url_id WHERE {_OLDEST} AND p.id > ? AND p.external <= ?
+ORDER BY p.id LIMIT ?"""
+"""Failed pages by age, after one and with or without those that leave the crawl; of a URL that several jobs have the
+oldest."""
+
+REFERRING = """SELECT f.href AS url, l.kind, l.text
+FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id
+WHERE l.to_url_id = ? ORDER BY l.from_page_id, l.kind LIMIT ?"""
+
+REDIRECTING = """SELECT f.href AS url, r.source AS kind, '' AS text
+FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id
+WHERE r.to_url_id = ? ORDER BY r.page_id LIMIT ?"""
+
+LISTING = """SELECT f.href AS url, 'sitemap' AS kind, '' AS text
+FROM page p JOIN page s ON s.id = p.found_on_page_id AND s.sitemap = 1 JOIN url f ON f.id = s.url_id WHERE p.id = ?"""
+
+
+COUNT_BROKEN = f"""SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST}
+    AND (EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id)
+        OR EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = p.url_id)
+        OR EXISTS (SELECT 1 FROM page s WHERE s.id = p.found_on_page_id AND s.sitemap = 1))
+GROUP BY p.external"""
+
+_MISSING = f"""FROM fragment g JOIN url t ON t.id = g.to_url_id
+    JOIN page p ON p.url_id = t.id AND p.last_exit_code IN ({", ".join(str(code.value) for code in _READ)})
+WHERE g.missing = 1"""
+
+COUNT_FRAGMENTS = f"SELECT COUNT(*) FROM (SELECT 1 {_MISSING} GROUP BY g.to_url_id, g.fragment)"
+
+FRAGMENTS = f"""SELECT g.to_url_id, g.fragment, MIN(t.href), MIN(p.last_exit_code), MIN(p.last_http_status)
+{_MISSING} AND (g.to_url_id, g.fragment) > (?, ?)
+GROUP BY g.to_url_id, g.fragment ORDER BY g.to_url_id, g.fragment LIMIT ?"""
+"""Fragments that no element of their page has, after one; only of pages whose content is known."""
+
+NAMING = """SELECT f.href AS url, 'a' AS kind, g.text
+FROM fragment g JOIN page p ON p.id = g.from_page_id JOIN url f ON f.id = p.url_id
+WHERE g.to_url_id = ? AND g.fragment = ? ORDER BY g.from_page_id LIMIT ?"""
+
+_REFERRER = Shape(Referrer)
+
+_COUNT_NAMING = "SELECT COUNT(*) FROM fragment WHERE to_url_id = ? AND fragment = ?"
+
+
+def broken_fragments(reader: Reader, limit: int) -> Iterator[BrokenLink]:
+    """Fragments that links name and that their pages have not, in windows; each with at most `limit` of those links."""
+    after = (0, "")
+    while rows := reader.all(FRAGMENTS, (*after, _WINDOW)):
+        for url_id, fragment, href, code, http_status in rows:
+            first = reader.records(_REFERRER, NAMING, (url_id, fragment, limit))
+            named_by = Referrers(first, reader.number(_COUNT_NAMING, (url_id, fragment)) - len(first))
+            yield BrokenLink(href, exit_name(code), http_status, named_by, fragment)
+        after = rows[-1][:2]
+
+
+def referrers_of(reader: Reader, page_id: int, limit: int) -> Referrers:
+    """Who names a page: at most `limit` of them."""
+    row = reader.one("SELECT url_id FROM page WHERE id = ?", (page_id,))
+    return Referrers(()) if row is None else _referrers(reader, page_id, row[0], limit)
+
+
+def _referrers(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
+    """Links, then redirects; of a page that nothing else names the sitemap that it was found in."""
+    links = reader.records(_REFERRER, REFERRING, (url_id, limit))
+    redirects = reader.records(_REFERRER, REDIRECTING, (url_id, limit + 1))
+    named_by = (links + redirects)[:limit] or reader.records(_REFERRER, LISTING, (page_id,))
+    linked = len(links) if len(links) < limit else inlink_count(reader, url_id)
+    return Referrers(named_by, max(0, linked + len(redirects) - len(named_by)))
+
+
+class LinkAuditReports(SubjectReports):
+    """Links that are broken, and who names a page."""
+
+    def broken_counts(self) -> dict[str, int]:
+        """How many `broken_links` there are: of the crawl, those that leave it (external), and fragments."""
+        pages: dict[int, int] = dict(self._reader.all(COUNT_BROKEN))
+        fragments = self._reader.number(COUNT_FRAGMENTS)
+        return {"broken": pages.get(0, 0), "external": pages.get(1, 0), "fragments": fragments}
+
+    def broken_links(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
+        """Failed pages that a link, a redirect or a sitemap names, by age, in windows; each with at most `limit` of
+        those that name it. `external`: also the URLs that leave the crawl. Then the fragments that are missing on their
+        pages."""
+        after = 0
+        while rows := self._reader.all(BROKEN, (after, int(external), _WINDOW)):
+            for page_id, url_id, href, code, http_status, leaves in rows:
+                named_by = _referrers(self._reader, page_id, url_id, limit)
+                if named_by.first:
+                    yield BrokenLink(href, exit_name(code), http_status, named_by, external=bool(leaves))
+            after = rows[-1][0]
+        yield from broken_fragments(self._reader, limit)
+
+    def referrers(self, page_id: int, limit: int) -> Referrers:
+        """Who names a page, the first `limit` of them."""
+        return referrers_of(self._reader, page_id, limit)
+
+    def pages_slower(self, ms: int) -> int:
+        """How many pages took longer than `ms` in their last attempt. Looks at every page."""
+        text = "SELECT COUNT(*) FROM page p JOIN attempt a ON a.id = p.last_attempt_id WHERE a.response_ms > ?"
+        return self._reader.number(text, (ms,))

@@ -1,0 +1,181 @@
+"""What the overview shows: the run, its origins and totals, the log of attempts. Loaded before all other reports."""
+# ruff: noqa: S608  # the SQL is made of constants of this program only
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+
+from tui_crawler.domain.cut import cut_names
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
+from tui_crawler.storage.owner import Hold, Owner, this_process
+from tui_crawler.storage.reader import IdSpan, SubjectReports
+from tui_crawler.storage.records import Shape
+from tui_crawler.storage.views import ALL_ORIGINS, NOW_MS, ORIGIN_STATE
+
+_SEVERAL = 0  # no exit code
+_SILENT_MS = 2_500  # more than lies between two signs of life of an engine that stores what it is given
+_ROOM = 65_536  # bytes; a commit takes more
+
+_OPEN = """EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id AND p.job_id = j.id AND p.status = 0
+        AND p.attempts_remaining > 0 AND p.beyond_depth = 0)"""
+
+_ASLEEP_UNTIL = f"""CASE
+    WHEN o.todo = 0 AND o.pending > 0 AND o.finish_reason = '' AND o.robots_expires_at > {NOW_MS}
+        AND EXISTS (SELECT 1 FROM job j WHERE j.aborted = 0 AND j.concurrency = 0 AND {_OPEN})
+        AND NOT EXISTS (SELECT 1 FROM job j WHERE j.aborted = 0 AND COALESCE(j.concurrency, 1) > 0 AND {_OPEN})
+    THEN {HELD} ELSE o.asleep_until END"""
+"""When origin `o` looks for work again. That its jobs are paused it finds out once its delay is over; this says so at
+once."""
+
+_OF_ORIGIN = {
+    "state": ORIGIN_STATE,
+    "patience_max": "COALESCE((SELECT patience FROM run ORDER BY id DESC LIMIT 1), 0)",
+    "asleep_until": _ASLEEP_UNTIL,
+    "worker": "COALESCE(s.worker, '')",
+    "robots_message": """CASE WHEN o.robots_status = 'unreachable' THEN COALESCE((SELECT a.message FROM attempt a
+        WHERE a.origin_id = o.id AND a.kind = 'robots' ORDER BY a.id DESC LIMIT 1), '') ELSE '' END""",
+    "refused_as": f"""CASE WHEN o.finish_reason = 'exhausted' AND o.blocked > 0 AND o.pending + o.done + o.failed = 0
+        THEN (SELECT CASE WHEN MIN(r.last_exit_code) = MAX(r.last_exit_code) THEN MIN(r.last_exit_code)
+        ELSE {_SEVERAL} END FROM page r WHERE r.origin_id = o.id) END""",
+    "not_canonical": f"""COALESCE((SELECT e.count FROM exit_count e WHERE e.run_id = (SELECT MAX(id) FROM run)
+        AND e.origin_id = o.id AND e.exit_code = {ExitCode.not_canonical.value}), 0)""",
+}
+"""What a view of an origin has beside the columns of its row, which bear the names of their fields."""
+
+_ORIGIN_COLUMNS = ", ".join(f"{_OF_ORIGIN.get(one.name, f'o.{one.name}')} AS {one.name}" for one in fields(OriginView))
+ORIGINS = f"SELECT {_ORIGIN_COLUMNS} FROM origin o LEFT JOIN session s ON s.id = o.session_id"
+
+_RUN = """SELECT r.id AS run_id, r.started_at, r.finished_at, r.finish_reason, r.requests, r.user_agent, r.config_name,
+    0 AS live, r.max_in_flight, r.max_requests, r.tries, r.worked_ms,
+    COALESCE((SELECT value FROM meta WHERE name = 'unverified'), 0) AS unverified
+FROM run r JOIN session s ON s.run_id = r.id AND s.rest = 0 ORDER BY s.id DESC LIMIT 1"""
+
+_PAST = """SELECT id AS run_id, started_at, finished_at, finish_reason, requests, user_agent, config_name, 0 AS live,
+    worked_ms
+FROM run ORDER BY id DESC LIMIT ?"""
+
+_HOLDS = """SELECT s.host, s.machine, s.pid, s.process_started_ms, s.started_at, s.heartbeat_at, s.lease_ms
+FROM session s WHERE s.run_id = ? AND s.rest = 0"""
+_OPEN_HOLDS, _LAST_HOLD = f"{_HOLDS} AND s.ended_at = 0 ORDER BY s.id", f"{_HOLDS} ORDER BY s.id DESC LIMIT 1"
+
+_PAUSED_JOBS = "SELECT id FROM job WHERE concurrency = 0 AND aborted = 0 ORDER BY id"
+
+_TOTALS = """SELECT COALESCE(SUM(todo), 0) AS todo, COALESCE(SUM(pending), 0) AS pending,
+    COALESCE(SUM(CASE WHEN joined = 'external' THEN 0 ELSE done END), 0) AS done, COALESCE(SUM(failed), 0) AS failed,
+    COALESCE(SUM(blocked), 0) AS blocked, COALESCE(SUM(requests), 0) AS requests, COALESCE(SUM(bytes), 0) AS bytes,
+    COALESCE(SUM(attempts), 0) AS attempts
+FROM origin"""
+
+_CUT = """SELECT (SELECT COUNT(*) FROM document WHERE incomplete != '') + (SELECT COUNT(*) FROM attempt a
+    JOIN page p ON p.id = a.page_id AND p.last_attempt_id = a.id LEFT JOIN document d ON d.page_id = p.id
+    WHERE a.cut != '' AND d.page_id IS NULL)"""
+
+EXITS_OF_RUN = """SELECT exit_code, count FROM exit_count
+WHERE run_id = (SELECT MAX(id) FROM run) AND origin_id = ? ORDER BY count DESC, exit_code"""
+
+ATTEMPTS = """SELECT a.id AS attempt_id, a.run_id, u.href AS url, o.origin, a.kind, a.exit_code,
+    a.exit_code AS exit_code_id, a.http_status, a.started_at, a.ended_at,
+    a.response_ms, a.bytes, a.requests, a.patience_after, a.politeness_after, a.delay_ms_after, s.worker, a.message,
+    a.patience_before, a.delay_reason, a.decided_by, a.new_pages, COALESCE(d.title, '') AS title, a.ruleset_id,
+    a.cut
+FROM attempt a JOIN url u ON u.id = a.url_id JOIN origin o ON o.id = a.origin_id
+    JOIN session s ON s.id = a.session_id LEFT JOIN document d ON d.page_id = a.page_id"""
+
+OF_ORIGIN = "a.origin_id = (SELECT id FROM origin WHERE origin = ?)"
+
+
+class OverviewReports(SubjectReports):
+    """The newest run, origins, totals, attempts."""
+
+    def run(self) -> RunView | None:
+        """The newest run, None when there was none; it is live as long as one of its workers is, and its owner is the
+        one of them that leads."""
+        now, reader = self._now(), self._reader
+        run = reader.record(_RUNS, _RUN)
+        if run is None:
+            return None
+        here = this_process()
+        at_work = (hold for hold in self._holds(_OPEN_HOLDS, run.run_id) if hold.is_live(here, now))
+        leading = next(at_work, None)
+        live, hold = leading is not None, leading or next(self._holds(_LAST_HOLD, run.run_id))
+        return replace(
+            run,
+            live=live,
+            owner=hold.owner.describe(),
+            heartbeat_at=hold.heartbeat_at,
+            disk_full=live and now - hold.heartbeat_at > _SILENT_MS and reader.free_bytes() < _ROOM,
+            paused_jobs=tuple(job for (job,) in reader.all(_PAUSED_JOBS)),
+        )
+
+    def _holds(self, text: str, run_id: int) -> Iterator[Hold]:
+        return (Hold(Owner(*row[:4]), *row[4:]) for row in self._reader.all(text, (run_id,)))
+
+    def config_text(self) -> str:
+        """The effective configuration of the newest run, empty when there was none."""
+        row = self._reader.one("SELECT config_text FROM run ORDER BY id DESC LIMIT 1")
+        return row[0] if row else ""
+
+    def runs(self, limit: int) -> tuple[RunView, ...]:
+        """The newest runs, newest first; `live` is not told."""
+        return self._reader.records(_RUNS, _PAST, (limit,))
+
+    def totals(self) -> TotalsView:
+        """Sums over all origins, and the exit codes of the newest run."""
+        exits = tuple((exit_name(code), count) for code, count in self._reader.all(EXITS_OF_RUN, (ALL_ORIGINS,)))
+        return replace(self._reader.records(_SUMS, _TOTALS)[0], exit_codes=exits)
+
+    def of_run(self) -> tuple[int, int, int]:
+        """Of the origins of the newest run: how many ended it by patience or database_error; their pages that are done
+        and those that have failed."""
+        sums = "sum(finish_reason IN ('patience', 'database_error')), sum((joined != 'external') * done), sum(failed)"
+        gave_up, done, failed = self._reader.all(f"SELECT {sums} FROM origin WHERE participates = 1")[0]
+        return gave_up or 0, done or 0, failed or 0
+
+    def pages_cut(self) -> int:
+        """How many pages have something in `v_page.incomplete`; the indices know them."""
+        return self._reader.number(_CUT)
+
+    def documents_waiting(self) -> int:
+        """How many stored documents wait for validators and data rules; an index knows them."""
+        return self._reader.number("SELECT COUNT(*) FROM document WHERE parsed_at < 0")
+
+    def origins_changed(self, since: int = 0) -> OriginChanges:
+        """Origins that changed after the change number `since`, oldest change first; 0 gives all."""
+        rows = self._reader.records(_ORIGIN, f"{ORIGINS} WHERE o.change > ? ORDER BY o.change", (since,))
+        return OriginChanges(rows[-1].change if rows else since, rows)
+
+    def origin(self, origin: str) -> OriginView | None:
+        """One origin, None when it is unknown."""
+        return self._reader.record(_ORIGIN, f"{ORIGINS} WHERE o.origin = ?", (origin,))
+
+    def attempts(
+        self, origin: str = "", before_id: int = 0, after_id: int = 0, limit: int = 200
+    ) -> tuple[AttemptView, ...]:
+        """A window of the crawl log, newest first: older than `before_id` and newer than `after_id` (0: no bound)."""
+        span, of_origin = IdSpan(before_id, after_id, limit), (OF_ORIGIN,) if origin else ()
+        values = (*((origin,) if origin else ()), *span.values)
+        return self._reader.records(ATTEMPT, f"{ATTEMPTS}{span.ending('a.id', *of_origin)}", values)
+
+
+def exit_name(code: int | None) -> str:
+    """The name of a stored exit code; an unknown one (of a newer program) is its number."""
+    if code is None:
+        return ""
+    try:
+        return ExitCode(code).name
+    except ValueError:
+        return str(code)
+
+
+def _refused_as(code: int | None) -> str:
+    return "several" if code == _SEVERAL else exit_name(code)
+
+
+ATTEMPT = Shape(AttemptView, exit_code=exit_name, cut=cut_names)
+"""An attempt of a row that `ATTEMPTS` gave."""
+
+_ORIGIN = Shape(OriginView, last_exit_code=exit_name, refused_as=_refused_as)
+_RUNS, _SUMS = Shape(RunView), Shape(TotalsView)

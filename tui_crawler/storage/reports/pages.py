@@ -1,0 +1,287 @@
+"""Reports on pages: windows of them, one URL whole with its links and its path from a seed, and where any URL stands,
+for the chain that says why it is (not) crawled."""
+# ruff: noqa: S608  # the SQL is made of constants of this program only
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import zstandard
+
+from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView, RedirectView
+from tui_crawler.domain.recovery import is_recoverable
+from tui_crawler.domain.standing import Hop, PageStanding, Schedule, UrlStanding
+from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise, url_hash
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.storage.records import From, Shape
+from tui_crawler.storage.reports.attempts import AttemptReports, attempts_of_page, attempts_of_url
+from tui_crawler.storage.reports.links import (
+    INWARD,
+    OUTWARD,
+    inlink_count,
+    inlinks,
+    link_ends,
+    outlink_count,
+    outlinks,
+    path_from_seed,
+    referrals,
+)
+from tui_crawler.storage.reports.overview import exit_name
+from tui_crawler.storage.transaction import Row
+from tui_crawler.storage.views import PAGE_DUE_AT, VALIDATION_TYPE
+
+LINKS = 500
+"""So many links of each kind, unless more are asked for."""
+
+_REDIRECTS_SHOWN = 500
+_ATTEMPTS = 100
+_CODES = frozenset(ExitCode)
+PAGES = f"""SELECT p.id AS page_id, u.href AS url, o.origin, j.name AS job, p.status, p.attempts, p.attempts_remaining,
+    p.nice, p.depth, p.not_before, p.last_exit_code, p.last_http_status, p.last_crawled_at,
+    COALESCE({PAGE_DUE_AT}, 0) AS due_at, COALESCE(d.etag, '') AS etag,
+    COALESCE(d.last_modified, '') AS last_modified, COALESCE(d.content_type, '') AS content_type, d.size,
+    COALESCE(d.title, '') AS title, COALESCE(d.sha256, '') AS sha256, COALESCE(a.message, '') AS message,
+    COALESCE({VALIDATION_TYPE}, '') AS validation_type, d.valid, a.response_ms AS took_ms, p.external,
+    CASE WHEN p.todo_order = 0 THEN p.ignored_run ELSE 0 END AS ignored_in,
+    COALESCE(d.incomplete, a.cut, '') AS incomplete
+FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
+    LEFT JOIN document d ON d.page_id = p.id LEFT JOIN attempt a ON a.id = p.last_attempt_id"""
+
+_REDIRECTS = """SELECT f.href AS from_url, t.href AS to_url, r.to_fragment, r.permanent, r.source, r.seen_at
+FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = r.to_url_id
+WHERE r.page_id = ? OR r.to_url_id = ? LIMIT ?"""
+
+_KNOWN = """SELECT p.id, u.href, p.seed, j.name, p.last_exit_code
+FROM page p JOIN url u ON u.id = p.url_id JOIN job j ON j.id = p.job_id WHERE p.id > ? ORDER BY p.id LIMIT ?"""
+
+_MORE = """SELECT p.lastmod, p.sitemap, COALESCE(a.ruleset_id, 0)
+FROM page p LEFT JOIN attempt a ON a.id = p.last_attempt_id WHERE p.id = ?"""
+
+OF_ORIGIN = "p.origin_id = (SELECT id FROM origin WHERE origin = ?)"
+
+_PLACE = """SELECT COUNT(*) FROM page WHERE origin_id = (SELECT origin_id FROM page WHERE id = ?)
+    AND todo_order > 0 AND todo_order <= (SELECT todo_order FROM page WHERE id = ?)"""
+
+KnownUrl = tuple[int, str, int, str, int | None]
+"""Id of the page, URL, 1 for a seed, name of the job, id of the last exit code (None: never attempted)."""
+
+
+def pages_of_ids(reader: Reader, ids: Sequence[int]) -> tuple[PageView, ...]:
+    """The pages with these ids, in their order; those that are gone are left out."""
+    pages = reader.records(PAGE, f"{PAGES} WHERE p.id IN ({', '.join(map(str, map(int, ids)))})")
+    found = {page.page_id: page for page in pages}
+    return tuple(found[page_id] for page_id in ids if page_id in found)
+
+
+def place_of(reader: Reader, page_id: int) -> int | None:
+    """The place of a page on its todo list, 1 for the next one; None when it is on none."""
+    return reader.number(_PLACE, (page_id, page_id)) or None
+
+
+@lru_cache
+def recovers(status: int, attempts_remaining: int, code: int | None, http_status: int | None) -> bool:
+    """Whether a page can recover, by its columns."""
+    known = ExitCode(code) if code in _CODES else None
+    return is_recoverable(PageStatus(status), attempts_remaining, known, http_status)
+
+
+PAGE = Shape(
+    PageView,
+    status=lambda status: PageStatus(status).name,
+    last_exit_code=exit_name,
+    recoverable=From("status attempts_remaining last_exit_code last_http_status", recovers),
+)
+"""A page of a row that `PAGES` gave."""
+
+_REDIRECT, _VALUE = Shape(RedirectView), Shape(DataValue)
+
+_FIND_PAGE = "SELECT p.id, p.url_id FROM url u JOIN page p ON p.url_id = u.id WHERE u.hash = ? ORDER BY p.id LIMIT 1"
+
+
+class PageReports(SubjectReports):
+    """Pages and links. A URL may be given as it is written, normalised or not; of several jobs that have it the oldest
+    page is meant."""
+
+    def pages(self, origin: str = "", after_id: int = 0, limit: int = 200) -> tuple[PageView, ...]:
+        """Pages by age, after page `after_id`."""
+        of_origin = f"{OF_ORIGIN} AND " if origin else ""
+        values = (origin, after_id, limit) if origin else (after_id, limit)
+        return self._reader.records(PAGE, f"{PAGES} WHERE {of_origin}p.id > ? ORDER BY p.id LIMIT ?", values)
+
+    def page_detail(self, url: str, links: int = LINKS, counted: int = -1) -> PageDetail | None:
+        """One URL, whole, with at most `links` of each kind, counted up to `counted` (-1: all); None: it is no page."""
+        found = self._page_of(url)
+        if found is None:
+            return None
+        reader, (page_id, url_id) = self._reader, found
+        lastmod, sitemap, ruleset_id = reader.all(_MORE, (page_id,))[0]
+        attempts = attempts_of_url(reader, url_id, _ATTEMPTS)
+        log = AttemptReports(reader)
+        path = path_from_seed(reader, page_id)
+        return PageDetail(
+            page=reader.records(PAGE, f"{PAGES} WHERE p.id = ?", (page_id,))[0],
+            attempts=attempts,
+            requests=tuple(request for attempt in attempts for request in log.requests(attempt.attempt_id)),
+            inlinks=tuple(inlinks(reader, url_id, links)),
+            outlinks=tuple(outlinks(reader, page_id, links)),
+            redirects=reader.records(_REDIRECT, _REDIRECTS, (page_id, url_id, _REDIRECTS_SHOWN)),
+            path=tuple(step for step, _ in path),
+            inlink_count=inlink_count(reader, url_id, counted),
+            outlink_count=outlink_count(reader, page_id, counted),
+            validation=self._validation(found),
+            data=self._data(found),
+            lastmod=lastmod,
+            sitemap=bool(sitemap),
+            ruleset_id=ruleset_id,
+            path_depths=tuple(depth for _, depth in path),
+        )
+
+    def validation(self, url: str) -> Validation | None:
+        """What a validator said of the stored document of a page; None when none has looked at it."""
+        return self._validation(self._page_of(url))
+
+    def _validation(self, found: tuple[int, int] | None) -> Validation | None:
+        text = f"SELECT {VALIDATION_TYPE}, valid, validation_errors FROM document d WHERE page_id = ?"
+        row = self._reader.one(text, found[:1]) if found else None
+        if row is None or row[1] is None:
+            return None
+        errors = json.loads(row[2]) if row[2] else []
+        return Validation(row[0], bool(row[1]), tuple(ValidationError(*error) for error in errors))
+
+    def data_blocks(self, url: str) -> tuple[DataValue, ...]:
+        """What data rules found in the stored document of a page (R), by name and place."""
+        return self._data(self._page_of(url))
+
+    def _data(self, found: tuple[int, int] | None) -> tuple[DataValue, ...]:
+        text = "SELECT name, type, place, value FROM data_block WHERE page_id = ? ORDER BY name, place"
+        return self._reader.records(_VALUE, text, found[:1]) if found else ()
+
+    def body(self, url: str) -> bytes | None:
+        """The stored body of a page, None when there is none."""
+        text = "SELECT b.zstd, b.size FROM document d JOIN body b ON b.sha256 = d.sha256 WHERE d.page_id = ?"
+        found = self._page_of(url)
+        row = self._reader.one(text, found[:1]) if found else None
+        return None if row is None else zstandard.ZstdDecompressor().decompress(row[0], max_output_size=row[1])
+
+    def robots_text(self, origin: str) -> bytes | None:
+        """The stored robots.txt of an origin, None when none was fetched."""
+        text = "SELECT t.body FROM robots_text t JOIN origin o ON o.id = t.origin_id WHERE o.origin = ?"
+        row = self._reader.one(text, (origin,))
+        return None if row is None else zstandard.ZstdDecompressor().decompress(row[0])
+
+    def urls_known(self, after_id: int = 0, limit: int = 10_000) -> list[KnownUrl]:
+        """A window of every page, by age, after page `after_id`, as bare rows: it is asked for every page there is."""
+        return self._reader.all(_KNOWN, (after_id, limit))
+
+    def queue_position(self, url: str) -> int | None:
+        """The place of a page on its todo list, 1 for the next one; None when it is on none."""
+        found = self._page_of(url)
+        return None if found is None else place_of(self._reader, found[0])
+
+    def links(self, url: str, limit: int = LINKS) -> tuple[tuple[LinkView, ...], tuple[LinkView, ...]]:
+        """Inlinks and outlinks of a URL, up to `limit` of each."""
+        return tuple(self.inlinks(url, limit)), tuple(self.outlinks(url, limit))
+
+    def inlinks(self, url: str, limit: int | None = None) -> Iterator[LinkView]:
+        """Links to a URL, be it a page or not, read in windows; `limit` None: all of them."""
+        url_id = self._url_id(url)
+        return inlinks(self._reader, url_id, limit) if url_id else iter(())
+
+    def outlinks(self, url: str, limit: int | None = None) -> Iterator[LinkView]:
+        """Links of a page, read in windows; `limit` None: all of them."""
+        page = self._page_of(url)
+        return outlinks(self._reader, page[0], limit) if page else iter(())
+
+    def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
+        """A window of the links to a URL, or of those it holds, after (0, "") or the last window, with what is known
+        of their other ends."""
+        page = None if inward else self._page_of(url)
+        key = self._url_id(url) if inward else page and page[0]
+        return link_ends(self._reader, INWARD if inward else OUTWARD, key, after, limit) if key else ()
+
+    def link_counts(self, url: str) -> tuple[int, int]:
+        """How many links lead to a URL, and how many it holds."""
+        url_id, page = self._url_id(url), self._page_of(url)
+        return inlink_count(self._reader, url_id) if url_id else 0, outlink_count(self._reader, page[0]) if page else 0
+
+    def _page_of(self, url: str) -> tuple[int, int] | None:
+        """Ids of the page and its URL."""
+        return next(((row[0], row[1]) for row in self._known(_FIND_PAGE, url)), None)
+
+    def _url_id(self, url: str) -> int:
+        """The id of a URL, 0 for one that is not known."""
+        return next((row[0] for row in self._known("SELECT id FROM url WHERE hash = ?", url)), 0)
+
+    def _known(self, text: str, url: str) -> list[Row]:
+        """What a query by hash finds for a URL as it is written, else for its normalised form."""
+        rows = self._reader.all(text, (url_hash(clean(url)),))
+        parsed = normalise(url)
+        if rows or isinstance(parsed, InvalidUrl):
+            return rows
+        return self._reader.all(text, (parsed.hash,))
+
+
+_ATTEMPTS_TOLD = 20
+_REFERRALS_TOLD = 100
+
+_SCHEDULE = """SELECT j.name AS job, r.started_at, r.recrawl_interval_ms, r.respect_http_freshness, r.force_recrawl
+FROM run r JOIN job j ON j.id = r.job_id ORDER BY r.id DESC LIMIT 1"""
+
+_STANDINGS = f"""SELECT p.id AS page_id, j.name AS job, p.status, p.attempts, p.attempts_remaining, p.nice, p.depth,
+    p.seed, p.force, p.sitemap, p.beyond_depth, p.redirect_hops, p.not_before, p.last_exit_code, p.last_http_status,
+    p.last_crawled_at, p.fresh_until, p.lastmod,
+    p.ignored_run > 0 AND p.ignored_run = (SELECT MAX(id) FROM run) AS ignored, p.claimed_at, p.stash,
+    {PAGE_DUE_AT} AS due_at, j.aborted, j.concurrency, j.max_depth, j.tag, p.external, p.todo_order AS queue_position
+FROM page p JOIN job j ON j.id = p.job_id WHERE p.url_id = (SELECT id FROM url WHERE hash = ?)
+ORDER BY j.id = (SELECT job_id FROM run ORDER BY id DESC LIMIT 1) DESC, p.id"""
+
+_RUN_NOW, _STANDING = Shape(Schedule), Shape(PageStanding, status=PageStatus, last_exit_code=exit_name)
+
+_KNOWN_PAGES = "SELECT o.pages_known FROM origin o WHERE o.origin = ?"
+
+
+def _hops(reader: Reader, page_id: int) -> tuple[Hop, ...]:
+    """The path from a seed to a page."""
+    return tuple(Hop(step.from_url, step.to_url, step.kind, depth) for step, depth in path_from_seed(reader, page_id))
+
+
+class StandingReports(SubjectReports):
+    """Where one URL stands."""
+
+    def standing(self, url: str, job: str = "") -> UrlStanding:
+        """What is known of a URL, as it is written or normalised: in the job named, else in the job of the newest run
+        or any other one that has it as a page."""
+        parsed = normalise(url, None, CLIENT_MAX_LENGTH)
+        href = url if isinstance(parsed, InvalidUrl) else parsed.href
+        origin = "" if isinstance(parsed, InvalidUrl) else parsed.origin
+        schedule = self._reader.record(_RUN_NOW, _SCHEDULE) or Schedule()
+        key = url_hash(clean(href))
+        pages = self._reader.records(_STANDING, _STANDINGS, (key,))
+        page = next((page for page in pages if not job or page.job == clean(job)), None)
+        if page is not None:
+            page = replace(page, queue_position=place_of(self._reader, page.page_id) if page.queue_position else None)
+        url_id = self._reader.one("SELECT id FROM url WHERE hash = ?", (key,))
+        named_by = referrals(self._reader, url_id[0], _REFERRALS_TOLD) if url_id else ()
+        path: tuple[Hop, ...] = ()
+        if page is not None:
+            path = _hops(self._reader, page.page_id)
+        elif named_by:
+            first = named_by[0]
+            path = (*_hops(self._reader, first.from_page_id), Hop(first.from_url, href, first.kind, first.depth))
+        known = self._reader.one(_KNOWN_PAGES, (origin,))
+        return UrlStanding(
+            schedule,
+            page,
+            named_by,
+            path,
+            attempts_of_page(self._reader, key, page.page_id if page else None, _ATTEMPTS_TOLD),
+            known[0] if known else 0,
+            tuple(each.job for each in pages if page is None or each.job != page.job),
+        )

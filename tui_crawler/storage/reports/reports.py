@@ -1,0 +1,119 @@
+"""What is shown: read-only queries over a connection of their own, whoever hosts the engine.
+
+There is a class for each subject. What the first picture of a crawl shows is read by `OverviewReports`; the others are
+loaded when one of theirs is asked for.
+"""
+# ruff: noqa: S608  # views and columns are checked against those that exist
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tui_crawler.storage.clock import wall_clock
+from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.reader import Reader
+from tui_crawler.storage.reports.overview import OverviewReports
+from tui_crawler.storage.transaction import Row
+from tui_crawler.storage.views import VIEWS
+
+if TYPE_CHECKING:
+    from tui_crawler.storage.reports.attempts import AttemptReports
+    from tui_crawler.storage.reports.export import ExportReports
+    from tui_crawler.storage.reports.failures import FailureReports
+    from tui_crawler.storage.reports.jobs import JobReports, OriginReports
+    from tui_crawler.storage.reports.links import LinkAuditReports
+    from tui_crawler.storage.reports.log_windows import LogReports
+    from tui_crawler.storage.reports.page_windows import PageWindowReports
+    from tui_crawler.storage.reports.pages import PageReports, StandingReports
+    from tui_crawler.storage.reports.rulesets import RulesetReports
+    from tui_crawler.storage.reports.site_audit import SiteAuditReports
+
+    class _Subjects(
+        OverviewReports,
+        AttemptReports,
+        ExportReports,
+        FailureReports,
+        JobReports,
+        LinkAuditReports,
+        LogReports,
+        OriginReports,
+        PageWindowReports,
+        PageReports,
+        RulesetReports,
+        SiteAuditReports,
+        StandingReports,
+    ):
+        """All that can be asked."""
+else:
+    _Subjects = OverviewReports
+
+LATE_SUBJECTS: Mapping[str, str] = {
+    "attempts.AttemptReports": "requests results refusal_counts history attempts_for_audit",
+    "export.ExportReports": "export_columns export_windows export_bodies",
+    "failures.FailureReports": "failure_groups failure_count failure_pages failure_window failure_urls",
+    "jobs.JobReports": "jobs limbo stashes segments sessions validations",
+    "links.LinkAuditReports": "broken_counts broken_links referrers pages_slower",
+    "log_windows.LogReports": "attempt_stretch activity_stretch activity actions",
+    "jobs.OriginReports": "todo exit_counts refused exclusions origins_added",
+    "page_windows.PageWindowReports": "page_window page_counts page_tally",
+    "pages.PageReports": "pages page_detail validation data_blocks body robots_text urls_known queue_position "
+    "links inlinks outlinks link_ends link_counts",
+    "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer",
+    "site_audit.SiteAuditReports": "site_audit",
+    "pages.StandingReports": "standing",
+}
+"""Module and class of each subject that is loaded late, and its methods."""
+
+_SUBJECT_OF = {name: subject for subject, names in LATE_SUBJECTS.items() for name in names.split()}
+
+
+class Reports(_Subjects):
+    """Reads a database that may be written meanwhile. Usable from one thread at a time, whichever that is.
+
+    Every method raises StorageFailure when the database cannot be read; making it also raises NotOurDatabase.
+    """
+
+    def __init__(self, path: Path, settings: OpenSettings | None = None, now: Callable[[], int] = wall_clock) -> None:
+        super().__init__(Reader(path, settings), now)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A method of a subject that was not asked yet; from now on an attribute."""
+            if name not in _SUBJECT_OF:
+                raise AttributeError(f"there is no report {name}", name=name, obj=self)
+            module, _, subject = _SUBJECT_OF[name].partition(".")
+            found = getattr(import_module(f"{__package__}.{module}"), subject)
+            method = getattr(found(self._reader, self._now), name)
+            setattr(self, name, method)
+            return method
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._reader.close()
+
+    def stop_when(self, stops: Callable[[], bool]) -> None:
+        """Has every reading end with ReadingStopped as soon as `stops` answers True, which is asked now and then."""
+        self._reader.stop_when(stops)
+
+    def data_version(self) -> int:
+        """A number that is another one after every commit of somebody else: equal means nothing to read."""
+        return self._reader.number("PRAGMA data_version")
+
+    def columns(self, view: str) -> tuple[str, ...]:
+        """The columns of a view of INTERFACE.md. Raises ValueError for another name."""
+        if view not in VIEWS:
+            raise ValueError(f"there is no view {view!r}")
+        return tuple(row[1] for row in self._reader.all(f"PRAGMA table_info({view})"))
+
+    def rows(self, view: str, columns: Sequence[str] = ()) -> Iterator[Row]:
+        """The rows of a view, streamed, with these columns (none named: all). Raises ValueError for unknown names."""
+        known = self.columns(view)
+        unknown = [name for name in columns if name not in known]
+        if unknown:
+            raise ValueError(f"view {view} has no column {', '.join(unknown)}")
+        chosen = ", ".join(f'"{name}"' for name in columns or known)
+        return self._reader.stream(f"SELECT {chosen} FROM {view}")

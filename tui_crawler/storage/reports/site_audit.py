@@ -1,0 +1,166 @@
+"""The tables of a site audit. Each is read by a few queries of its own, none of them one per page, and holds `LISTED`
+rows at most; what grows with the crawl stays in the database. While a run is live they are not of one moment.
+"""
+# ruff: noqa: S608  # the SQL is made of constants of this program, and of the number of a run
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from tui_crawler.domain import site_audit as record
+from tui_crawler.domain.audit import audit
+from tui_crawler.domain.cut import cut_names
+from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
+from tui_crawler.domain.site_audit import Found, SiteAudit, chains, over_time, politeness
+from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.storage.reports.attempts import sent_requests
+from tui_crawler.storage.reports.links import FRAGMENTS, broken_fragments, referrers_of
+from tui_crawler.storage.transaction import Row
+from tui_crawler.storage.views import name_of
+
+_CHAINED = 100_000  # redirects to pages that redirect; more are not looked at
+
+_NOW = """SELECT id AS page_id, origin_id, url_id, last_exit_code AS exit_code, last_http_status AS http_status,
+    last_attempt_id AS attempt_id, failed, external FROM page"""
+_OF_RUN = """SELECT page_id, origin_id, url_id, exit_code, http_status, id AS attempt_id, problem AS failed,
+    (SELECT external FROM page p WHERE p.id = page_id) AS external FROM attempt
+    WHERE id IN (SELECT MAX(id) FROM attempt WHERE {of_run} AND page_id IS NOT NULL GROUP BY page_id)"""
+
+_WHEN = {code.name: row.when for code, row in DISPOSITIONS.items()}
+_EXIT = name_of("q.exit_code", ExitCode)
+_SUMS = """SELECT (SELECT MIN(started_at) FROM attempt), (SELECT MAX(ended_at) FROM attempt), COUNT(*),
+    SUM(pages_known), SUM(done), SUM(failed), SUM(blocked), SUM(pending), SUM(requests), SUM(bytes) FROM origin"""
+_SUMS_OF_RUN = """SELECT MIN(started_at), MAX(ended_at), COUNT(DISTINCT origin_id), COUNT(DISTINCT page_id), NULL, (
+    SELECT COUNT(*) FROM outcome WHERE failed = 1), NULL, NULL, SUM(requests), SUM(bytes) FROM attempt WHERE {of_run}"""
+_EXITS = f"""SELECT {_EXIT}, COUNT(*) FROM attempt q WHERE {{of_run}} GROUP BY exit_code
+ORDER BY COUNT(*) DESC, exit_code"""
+_CLASS = " ".join(f"WHEN response_ms < {bound} THEN {place}" for place, bound in enumerate(record.RESPONSE_BOUNDS[1:]))
+_TIMES = f"""SELECT CASE {_CLASS} ELSE {len(record.RESPONSE_BOUNDS) - 1} END, COUNT(*) FROM attempt
+WHERE response_ms IS NOT NULL AND {{of_run}} GROUP BY 1"""
+
+_CAUSES = """(SELECT MIN(page_id) AS page_id, COUNT(*) AS pages, COUNT(DISTINCT origin_id) AS origins FROM outcome
+    WHERE failed = 1 GROUP BY exit_code, http_status) g CROSS JOIN outcome q ON q.page_id = g.page_id
+    JOIN url u ON u.id = q.url_id LEFT JOIN attempt a ON a.id = q.attempt_id"""
+_NAMED = """(EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = q.url_id)
+    OR EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = q.url_id)
+    OR EXISTS (SELECT 1 FROM page p JOIN page s ON s.id = p.found_on_page_id AND s.sitemap = 1
+        WHERE p.id = q.page_id))"""
+_FAILED = "outcome q JOIN url u ON u.id = q.url_id LEFT JOIN attempt a ON a.id = q.attempt_id WHERE q.failed = 1"
+_LINKS = "(SELECT COUNT(*) FROM link l WHERE l.to_url_id = q.url_id)"
+_ATTEMPTED = "outcome q CROSS JOIN attempt a ON a.id = q.attempt_id CROSS JOIN url u ON u.id = q.url_id"
+_HTML = """document d JOIN page p ON p.id = d.page_id JOIN url u ON u.id = p.url_id
+    WHERE d.kind = 'html' AND p.failed = 0"""
+_TITLES = f"""(SELECT d.title AS title, COUNT(DISTINCT p.url_id) AS pages FROM {_HTML} AND d.title <> ''
+    GROUP BY d.title HAVING COUNT(DISTINCT p.url_id) > 1)"""
+_ENDED_AS = "outcome q JOIN url u ON u.id = q.url_id {0} WHERE q.exit_code = {1.value}"
+_CANONICAL = """LEFT JOIN redirect r ON r.page_id = q.page_id AND r.source = 'canonical'
+    LEFT JOIN url t ON t.id = r.to_url_id"""
+_CHAINED_REDIRECTS = f"""SELECT r.page_id, q.id FROM redirect r CROSS JOIN url t ON t.id = r.to_url_id
+    CROSS JOIN page q ON q.url_id = t.id
+WHERE r.source <> 'canonical'
+    AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id AND n.source <> 'canonical')
+ORDER BY r.page_id LIMIT {_CHAINED}"""
+_STEPS = """SELECT r.page_id, f.href, t.href FROM redirect r CROSS JOIN page p ON p.id = r.page_id
+    CROSS JOIN url f ON f.id = p.url_id CROSS JOIN url t ON t.id = r.to_url_id
+WHERE r.source <> 'canonical' AND r.page_id IN ({ids})"""
+
+
+class _Tables:
+    """Reads the tables; `run` None: about all runs."""
+
+    def __init__(self, reader: Reader, run: int | None) -> None:
+        self._reader = reader
+        self._run = run
+        self._of_run = "1 = 1" if run is None else f"run_id = {int(run)}"
+        self._with = f"WITH outcome AS ({_NOW if run is None else _OF_RUN.format(of_run=self._of_run)}) "
+        (self._sums,) = self._rows(_SUMS if run is None else self._with + _SUMS_OF_RUN)
+        self.summary = list(zip(record.SUMMARY, self._sums, strict=True))
+
+    def all(self) -> Iterator[Found]:
+        """Every section, in no order."""
+        yield from self._failures()
+        yield from self._redirects()
+        stored = "COALESCE((SELECT d.incomplete FROM document d WHERE d.page_id = q.page_id), a.cut)"
+        cut = stored if self._run is None else "a.cut"
+        key, rows, total = self._listed("cut", f"u.href, {cut}, a.bytes", f"{_ATTEMPTED} WHERE {cut} <> ''")
+        yield key, [(url, cut_names(names), size) for url, names, size in rows], total
+        slow = f"{_ATTEMPTED} WHERE a.response_ms > {record.SLOW_MS}"
+        yield self._listed("slow", "u.href, a.response_ms, a.bytes, a.started_at", slow, "a.response_ms DESC, a.id")
+        yield self._duplicate_titles()
+        yield self._listed("missing_titles", "u.href", f"{_HTML} AND d.title = ''", "d.page_id")
+        canonical = _ENDED_AS.format(_CANONICAL, ExitCode.not_canonical)
+        yield self._listed("not_canonical", "u.href, t.href", canonical)
+        yield self._listed("noindex", "u.href", _ENDED_AS.format("", ExitCode.noindex))
+        exits = [(code, _WHEN.get(code, ""), count) for code, count in self._rows(_EXITS)]
+        yield "exit_codes", exits, len(exits)
+        times: dict[int, int] = dict(self._rows(_TIMES))
+        bounds = zip(record.RESPONSE_BOUNDS, (*record.RESPONSE_BOUNDS[1:], None), strict=True)
+        classes = [(*bound, times.get(place, 0)) for place, bound in enumerate(bounds)]
+        yield "response_times", classes, len(classes)
+        counts: dict[str, list[int]] = {}
+        requests = over_time(sent_requests(self._reader, self._run), self._sums, counts)
+        yield from politeness(audit(requests), counts)
+        seeds = "page p JOIN outcome q ON q.page_id = p.id JOIN url u ON u.id = p.url_id WHERE p.seed = 1"
+        yield self._listed("seeds", f"u.href, {_EXIT}, q.http_status", seeds)
+        runs = "id, started_at, NULLIF(finished_at, 0), finish_reason, requests, user_agent"
+        yield self._listed("runs", runs, f"run WHERE {self._of_run.replace('run_id', 'id')}", "id DESC")
+
+    def _rows(self, text: str, values: Sequence[object] = ()) -> list[Row]:
+        return self._reader.all(text.format(of_run=self._of_run), values)
+
+    def _listed(self, key: str, columns: str, body: str, order: str = "q.page_id") -> Found:
+        """A section of the first rows of a query; counts them all only if there are more."""
+        rows = self._rows(f"{self._with}SELECT {columns} FROM {body} ORDER BY {order} LIMIT ?", (record.LISTED + 1,))
+        if len(rows) <= record.LISTED:
+            return key, rows, len(rows)
+        return key, rows[: record.LISTED], self._rows(f"{self._with}SELECT COUNT(*) FROM {body}")[0][0]
+
+    def _failures(self) -> Iterator[Found]:
+        causes = f"{_EXIT}, q.http_status, g.pages, g.origins, u.href, COALESCE(a.message, '')"
+        yield self._listed("failures", causes, _CAUSES, "g.pages DESC, q.page_id")
+        broken = f"u.href, {_EXIT}, q.http_status, {_LINKS} AS links, q.page_id"
+        for key, where in ("broken", "q.external = 0"), ("broken_external", "q.external = 1"):
+            found = self._listed(key, broken, f"{_FAILED} AND {where} AND {_NAMED}", "links DESC, q.page_id")
+            rows = [(*row[:-1], referrers_of(self._reader, row[-1], record.NAMED).first) for row in found[1]]
+            yield key, rows, found[2]
+        missing = islice(broken_fragments(self._reader, record.NAMED), record.LISTED)
+        by = [(one.url, one.fragment, one.referrers) for one in missing]
+        named = [(url, fragment, len(those.first) + those.more, those.first) for url, fragment, those in by]
+        yield "broken_fragments", named, self._rows(f"SELECT COUNT(*) FROM ({FRAGMENTS})", (0, "", -1))[0][0]
+        unnamed = f"u.href, {_EXIT}, q.http_status, COALESCE(a.message, '')"
+        yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND NOT {_NAMED}")
+
+    def _redirects(self) -> Iterator[Found]:
+        found = chains(self._reader.stream(_CHAINED_REDIRECTS))
+        for key, paths in zip(("redirect_chains", "redirect_loops"), found, strict=True):
+            ids = ", ".join({str(page) for path in paths[: record.LISTED] for page in path})
+            steps = {page: step for page, *step in self._rows(_STEPS.format(ids=ids))} if ids else {}
+            known = [[steps[page] for page in path if page in steps] for path in paths[: record.LISTED]]
+            yield key, [([step[0] for step in path] + [path[-1][1]],) for path in known if path], len(paths)
+
+    def _duplicate_titles(self) -> Found:
+        key, rows, total = self._listed("duplicate_titles", "title, pages", _TITLES, "pages DESC, title")
+        urls: dict[str, dict[str, None]] = {title: {} for title, _ in rows}
+        marks = ", ".join("?" * len(urls))
+        text = f"SELECT d.title, u.href FROM {_HTML} AND d.title IN ({marks}) ORDER BY d.page_id"
+        for title, url in self._reader.stream(text, tuple(urls)) if urls else ():
+            if len(urls[title]) < record.NAMED:
+                urls[title][url] = None
+        return key, [(title, pages, list(urls[title])) for title, pages in rows], total
+
+
+class SiteAuditReports(SubjectReports):
+    """The site audit."""
+
+    def site_audit(self, run: int | None) -> SiteAudit | None:
+        """What the crawl says of its sites, over all runs (None) or in one; None: there is no such run."""
+        if run is not None and self._reader.one("SELECT id FROM run WHERE id = ?", (run,)) is None:
+            return None
+        name = self._reader.one("SELECT config_name FROM run ORDER BY id DESC LIMIT 1")
+        tables = _Tables(self._reader, run)
+        found = {key: replace(record.SECTIONS[key], rows=rows, total=total) for key, rows, total in tables.all()}
+        return SiteAudit(
+            name[0] if name else "", run, self._now(), tables.summary, [found[key] for key in record.SECTIONS]
+        )

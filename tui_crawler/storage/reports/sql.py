@@ -1,0 +1,179 @@
+"""Questions in SQL that an operator types: read-only, on a connection of their own, bounded in time, rows and bytes.
+
+A statement is looked at by SQLite's authorizer while it is prepared: what does not read is refused before anything
+runs. The connection is opened for reading only, so that not even a fault here could write.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tui_crawler.domain.failure import QueryProblem
+from tui_crawler.domain.operator_view import QueryAnswer
+from tui_crawler.storage.database import connect_readonly
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.faults import storage_failure
+from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.views import VIEWS
+
+MOST_ROWS = 10_000
+MOST_MS = 30_000
+"""So long a question may take: while it reads, the write-ahead log of a crawl cannot be cut back."""
+MOST_BYTES = 64 << 20
+"""So much an answer may hold; further rows are left out."""
+LONGEST_VALUE = 8_192
+"""Longer texts and bytes are cut."""
+LONGEST_TEXT = 100_000
+"""A longer question is none."""
+
+_LARGEST_VALUE = 16 << 20  # bytes, of what SQLite may make on the way: zeroblob, printf, group_concat
+_LOOK_EVERY = 20_000  # instructions of SQLite's machine: well below a millisecond
+_PAGE_CACHE_KIB = 16_384
+_READS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_FUNCTION})
+_NEVER = frozenset({"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"})
+_CHANGES: Mapping[int, str] = {
+    sqlite3.SQLITE_INSERT: "INSERT",
+    sqlite3.SQLITE_UPDATE: "UPDATE",
+    sqlite3.SQLITE_DELETE: "DELETE",
+}
+_VERB = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*([A-Za-z]+)", re.DOTALL)
+_NO_QUESTION = "there is no question; for example: SELECT * FROM v_origin"
+_CHANGING = frozenset(
+    {
+        "INSERT", "REPLACE", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "ATTACH", "DETACH", "VACUUM", "REINDEX",
+        "ANALYZE", "PRAGMA", "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE",
+    }
+)  # fmt: skip
+
+
+class QueryStopped(QueryProblem):
+    """It was cancelled."""
+
+
+class QueryRunner:
+    """Answers one question at a time, in whichever thread asks; `cancel` may come from another one."""
+
+    def __init__(self, path: Path, settings: OpenSettings | None = None) -> None:
+        """Opens nothing yet."""
+        self._path = path
+        self._settings = settings
+        self._stop = threading.Event()
+
+    def schema(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The views of INTERFACE.md with their columns. Raises StorageFailure."""
+        try:
+            database = connect_readonly(self._path, self._settings)
+            try:
+                execute = connection_of(database).execute
+                return tuple((view, tuple(row[1] for row in execute(f"PRAGMA table_info({view})"))) for view in VIEWS)
+            finally:
+                database.close()
+        except DATABASE_ERRORS as error:
+            raise storage_failure(error, self._path) from error
+
+    def cancel(self) -> None:
+        """Ends the question that is being answered (from any thread)."""
+        self._stop.set()
+
+    def ask(self, text: str, *, most_rows: int = MOST_ROWS, most_ms: int = MOST_MS) -> QueryAnswer:
+        """Answers one statement that reads. Raises QueryProblem, QueryStopped, StorageFailure."""
+        self._stop.clear()
+        if not text.strip().strip(";").strip():
+            raise QueryProblem(_NO_QUESTION)
+        if len(text) > LONGEST_TEXT:
+            raise QueryProblem(f"the question is longer than {LONGEST_TEXT} characters")
+        try:
+            database = connect_readonly(self._path, self._settings)
+        except DATABASE_ERRORS as error:
+            raise storage_failure(error, self._path) from error
+        try:
+            return _Question(connection_of(database), self._stop, most_ms).answer(text, most_rows)
+        finally:
+            database.close()
+
+
+class _Question:
+    """One statement on a connection that is used for nothing else."""
+
+    def __init__(self, connection: sqlite3.Connection, stop: threading.Event, most_ms: int) -> None:
+        self._connection = connection
+        self._stop = stop
+        self._most_ms = most_ms
+        self._began = time.monotonic()
+        self._late = False
+        self._denied = ""
+
+    def answer(self, text: str, most_rows: int) -> QueryAnswer:
+        connection = self._connection
+        connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
+        connection.text_factory = _text
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_VALUE)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.set_progress_handler(self._look, _LOOK_EVERY)
+        connection.set_authorizer(self._allow)
+        try:
+            cursor = connection.execute(text)
+            try:
+                return self._rows_of(cursor, most_rows)
+            finally:
+                cursor.close()
+        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+            raise self._problem(error, text) from error
+
+    def _rows_of(self, cursor: sqlite3.Cursor, most_rows: int) -> QueryAnswer:
+        if cursor.description is None:
+            raise QueryProblem(_NO_QUESTION)
+        columns = tuple(column[0] for column in cursor.description)
+        rows: list[tuple[Any, ...]] = []
+        held, cut, more = 0, 0, False
+        for row in cursor:
+            if len(rows) >= most_rows or held > MOST_BYTES:
+                more = True
+                break
+            short = tuple(value[:LONGEST_VALUE] if isinstance(value, str | bytes) else value for value in row)
+            cut += sum(len(one) < len(value) for one, value in zip(short, row, strict=True) if hasattr(one, "__len__"))
+            held += sum(len(value) if isinstance(value, str | bytes) else 8 for value in short)
+            rows.append(short)
+        return QueryAnswer(columns, tuple(rows), more, cut, round((time.monotonic() - self._began) * 1_000))
+
+    def _look(self) -> int:
+        """Called by SQLite now and then: another number than 0 ends the statement."""
+        self._late = (time.monotonic() - self._began) * 1_000 > self._most_ms
+        return int(self._late or self._stop.is_set())
+
+    def _allow(self, action: int, one: str | None, other: str | None, *_: str | None) -> int:
+        """Called by SQLite for everything a statement would do."""
+        if action in _READS and not (action == sqlite3.SQLITE_FUNCTION and (other or "").lower() in _NEVER):
+            return sqlite3.SQLITE_OK
+        function = other if action == sqlite3.SQLITE_FUNCTION else None
+        self._denied = self._denied or function or _CHANGES.get(action, "what it does")
+        return sqlite3.SQLITE_DENY
+
+    def _problem(self, error: BaseException, text: str) -> QueryProblem:
+        verb = _VERB.match(text)
+        if verb and verb[1].upper() in _CHANGING:
+            return _refused(verb[1].upper())
+        if self._denied:
+            return _refused(self._denied)
+        if self._stop.is_set():
+            return QueryStopped("cancelled")
+        if self._late:
+            return QueryProblem(f"stopped after {self._most_ms / 1_000:g} s; narrow it, with an index or a LIMIT")
+        if "one statement at a time" in str(error):
+            return QueryProblem("one statement at a time, please")
+        return QueryProblem(" ".join(str(error).split()) or "SQLite gives no reason")
+
+
+def _refused(what: str) -> QueryProblem:
+    return QueryProblem(f"only reading is possible here: {what} is refused, nothing was changed")
+
+
+def _text(raw: bytes) -> str:
+    """Text as it was stored; what is no UTF-8 becomes visible."""
+    return raw.decode("utf-8", "backslashreplace")

@@ -1,0 +1,117 @@
+"""How an origin stands: its state as one word with a glyph, and whether it is a problem. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.status import OriginPhase
+from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.text.glyphs import StateGlyph, state_mark
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.view import OriginView
+
+
+class Standing(StrEnum):
+    """How an origin stands, the worst first; the value is its word."""
+
+    database_error = "database error"
+    gave_up = "gave up"
+    impatient = "impatient"
+    rate_limited = "rate limited"
+    crawling = "crawling"
+    waiting = "waiting"
+    ready = "ready"
+    paused = "paused"
+    idle = "idle"
+    resting = "resting"
+    excluded = "excluded"
+    limit_reached = "limit reached"
+    stopped = "stopped"
+    finished = "finished"
+
+
+_PROBLEMS = frozenset({Standing.impatient, Standing.gave_up, Standing.database_error, Standing.rate_limited})
+_SEVERITY: Mapping[Standing, int] = {one: rank for rank, one in enumerate(Standing)}
+_ENDS: Mapping[str, Standing] = {
+    FinishReason.patience.value: Standing.gave_up,
+    FinishReason.database_error.value: Standing.database_error,
+    FinishReason.excluded.value: Standing.excluded,
+    FinishReason.rate_limited.value: Standing.rate_limited,
+    FinishReason.max_requests.value: Standing.limit_reached,
+    FinishReason.operator.value: Standing.stopped,
+}
+_OF_PHASE: Mapping[str, Standing] = {OriginPhase.waiting: Standing.waiting, OriginPhase.ready: Standing.ready}
+TALLIES: tuple[tuple[Standing, int], ...] = (
+    (Standing.crawling, 3),
+    (Standing.waiting, 20),
+    (Standing.paused, 21),
+    (Standing.impatient, 2),
+    (Standing.gave_up, 2),
+    (Standing.finished, 22),
+    (Standing.resting, 20),
+)
+"""What the header counts, and how soon it goes where there is no room, the greatest first. What rests stands in the
+place of what waits: none of these waits while no engine is at work."""
+
+_COUNTED_AS: Mapping[Standing, Standing] = {
+    Standing.ready: Standing.waiting,
+    Standing.idle: Standing.waiting,
+    Standing.rate_limited: Standing.impatient,
+    Standing.database_error: Standing.gave_up,
+    Standing.excluded: Standing.finished,
+    Standing.limit_reached: Standing.finished,
+    Standing.stopped: Standing.finished,
+}
+
+
+def end_mark(finish_reason: str) -> StateGlyph:
+    """How an origin crawler ended its run, as a person reads it. `finish_reason` as in `v_origin`."""
+    return state_mark(_ENDS.get(finish_reason, Standing.finished))
+
+
+def standing(origin: OriginView) -> StateGlyph:
+    """The state of an origin as a person reads it."""
+    return state_mark(standing_of(origin))
+
+
+def standing_of(origin: OriginView) -> Standing:
+    """How an origin stands.
+
+    `impatient` is an origin that has lost half of its patience or more, whatever it does at the moment; `resting` one
+    that has not finished while no engine is at work.
+    """
+    if origin.ended:
+        return _ENDS.get(origin.finish_reason, Standing.finished)
+    if origin.paused:
+        return Standing.paused
+    if origin.state == OriginPhase.resting:
+        return Standing.resting
+    if origin.asleep_until == HELD and not origin.in_flight_url:  # its jobs are paused
+        return Standing.paused
+    if origin.patience_max and 2 * origin.patience <= origin.patience_max:
+        return Standing.impatient
+    if origin.in_flight_url or origin.state == OriginPhase.busy:
+        return Standing.crawling
+    return _OF_PHASE.get(origin.state, Standing.idle)
+
+
+def is_problem(origin: OriginView) -> bool:
+    """Whether `!` keeps this origin: it gave up, was rate limited, or has lost patience in this run."""
+    if standing_of(origin) in _PROBLEMS:
+        return True
+    return not origin.ended and origin.patience < origin.patience_max
+
+
+def severity(origin: OriginView) -> int:
+    """Where the state stands in an order from worst (0) to done."""
+    return _SEVERITY[standing_of(origin)]
+
+
+def counted_as(origin: OriginView) -> Standing:
+    """Under which of `TALLIES` the header counts an origin."""
+    found = standing_of(origin)
+    return _COUNTED_AS.get(found, found)
