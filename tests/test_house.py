@@ -163,19 +163,21 @@ def test_a_public_name_is_that_of_one_class() -> None:
 
 
 LINES = {
-    "cli": 5_550,
-    "config": 3_250,
-    "console": 27_250,
+    "cli": 6_000,
+    "config": 3_300,
+    "console": 29_550,
     "demo": 1_450,
-    "domain": 9_500,
-    "engine": 2_800,
+    "domain": 10_300,
+    "engine": 2_950,
     "export": 900,
     "fetch": 5_500,
-    "storage": 13_400,
-    "text": 850,
-    "wiring": 2_850,
+    "storage": 14_350,
+    "text": 950,
+    "wiring": 3_050,
 }
-"""At most so many lines in each layer. May only become less: who needs more says here, in a sentence, what for."""
+"""At most so many lines in each layer. May only become less: who needs more says here, in a sentence, what for.
+
+Raised once, by 5,000: charts, timelines, the tree of a site, runs compared, replayed and rehearsed, alarms."""
 
 
 def test_a_layer_does_not_swell() -> None:
