@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from tests.cli.conftest import ORIGIN, Said, Terminal, Wiring, origin_view
 from tui_crawler.cli import status_command
-from tui_crawler.cli.printer import Squeeze, columns, terminal_width
+from tui_crawler.cli.printer import ColumnFit, columns, terminal_width
 from tui_crawler.domain.view import RunView
 
 Say = Callable[..., Said]
@@ -24,7 +24,7 @@ ROWS = (
 )
 NUMBERS = frozenset({2, 3})
 WHOLE = 6 + 2 + 19 + 2 + 4 + 2 + 7 + 2 + 21
-SQUEEZE = Squeeze(WHOLE, drops=(3, 2), shrinks={4: 8, 1: 10})
+SQUEEZE = ColumnFit(WHOLE, drops=(3, 2), shrinks={4: 8, 1: 10})
 
 
 def lines(width: int | None) -> list[str]:

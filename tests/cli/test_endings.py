@@ -8,7 +8,7 @@ from datetime import UTC
 import pytest
 
 from tests.console.sample_crawl import API, NOW, origin, run_view
-from tui_crawler.cli.run_watch import RunLedger, summary
+from tui_crawler.cli.run_watch import RunTotals, summary
 from tui_crawler.console.logs.rows import activity_line, log_row
 from tui_crawler.console.operator.engine_host import EngineEnd, EnginePhase, HostedEngine
 from tui_crawler.console.operator.exit_summary import ExitSummary
@@ -62,7 +62,7 @@ def test_all_that_tell_the_end_of_a_run_use_the_same_words(reason: str):
     assert told.endswith(f"; {why}.")
     assert idle_reason_of_run((), NOW, run, zone=UTC).endswith(f"({word})")
     assert cell_text(run_row(run, NOW, UTC, live=False).cells[4]).endswith(f" {word}")
-    ledger = RunLedger()
+    ledger = RunTotals()
     ledger.take(Event(1, "run_finished", extra=(("reason", reason),)))
     assert next(iter(summary(ledger))) == f"run {word}, {why}"
     logged = ActivityView(1, NOW, "run_finished", "", 7, reason)

@@ -20,7 +20,7 @@ from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.view import RunView
 from tui_crawler.storage import database as checkup
 from tui_crawler.storage import database as storage_database
-from tui_crawler.storage.database import Checkup, Upgrade, open_writable
+from tui_crawler.storage.database import IntegrityCheck, Upgrade, open_writable
 from tui_crawler.storage.migrations import latest_version
 from tui_crawler.storage.open_settings import OpenSettings
 
@@ -387,7 +387,7 @@ class TestDatabase:
         assert document == {"ok": True, "path": str(made), "problems": [], "schema": schema}
 
     def test_a_damaged_database_is_status_three(self, made: Path, say: Say, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr(checkup, "check_up", lambda path: Checkup(("row 3 missing from index",), 4, 4))
+        monkeypatch.setattr(checkup, "check_up", lambda path: IntegrityCheck(("row 3 missing from index",), 4, 4))
         said = say("db", "check")
         assert said.status == 3
         assert said.out == "row 3 missing from index\n"

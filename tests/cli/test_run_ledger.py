@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.support.event_names import EVENT_NAMES
 from tui_crawler.cli.run_progress import frame
-from tui_crawler.cli.run_watch import NAMED, RATE_SECONDS, RunLedger, costs_patience, summary
+from tui_crawler.cli.run_watch import NAMED, RATE_SECONDS, RunTotals, costs_patience, summary
 from tui_crawler.domain.event import Event
 
 A = "https://a.example.org"
@@ -24,8 +24,8 @@ def event(name: str, origin: str = "", at: int = 1_000, **extra: object) -> Even
     return Event(at, name, origin, extra=tuple(extra.items()))
 
 
-def ledger_of(*events: Event) -> RunLedger:
-    ledger = RunLedger()
+def ledger_of(*events: Event) -> RunTotals:
+    ledger = RunTotals()
     for one in events:
         ledger.take(one)
     return ledger
@@ -104,7 +104,7 @@ def test_eta_counts_turns_and_the_present_wait():
 
 
 def test_the_rate_is_a_mean_over_the_last_seconds():
-    ledger = RunLedger()
+    ledger = RunTotals()
     for number in range(200):
         ledger.take(attempt(1_000_000 + number * 500))
     assert ledger.rate(1_100_000) == pytest.approx(2.0, abs=0.1)

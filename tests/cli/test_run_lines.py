@@ -11,7 +11,7 @@ import pytest
 from tests.cli.test_printer import HOSTILE, Broken
 from tests.support.event_names import EVENT_NAMES
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.run_watch import JsonLines, PlainLines, RunLedger, event_line
+from tui_crawler.cli.run_watch import JsonLines, PlainLines, RunTotals, event_line
 from tui_crawler.domain.event import Event
 
 A = "https://a.example.org"
@@ -73,7 +73,7 @@ def test_crawled_text_never_reaches_the_terminal_raw(name: str, text: str):
 
 
 def test_plain_lines_carry_the_time_and_feed_the_ledger():
-    out, ledger = io.StringIO(), RunLedger()
+    out, ledger = io.StringIO(), RunTotals()
     listener = PlainLines(Printer(out, io.StringIO()), ledger, UTC)
     listener.on_event(event("origin_paused"))
     assert out.getvalue() == f"00:00:01 paused {A}\n"
@@ -81,7 +81,7 @@ def test_plain_lines_carry_the_time_and_feed_the_ledger():
 
 
 def test_quiet_keeps_the_ledger_only():
-    out, ledger = io.StringIO(), RunLedger()
+    out, ledger = io.StringIO(), RunTotals()
     PlainLines(Printer(out, io.StringIO(), quiet=True), ledger, UTC).on_event(event("origin_paused"))
     assert out.getvalue() == ""
     assert ledger.origins[A].state == "paused"
@@ -107,7 +107,7 @@ def test_json_lines_are_the_documents_of_the_events():
 @pytest.mark.parametrize("kind", ["plain", "json"])
 def test_a_reader_that_leaves_stops_the_run_once(kind: str):
     printer = Printer(Broken(), io.StringIO())
-    listener = JsonLines(printer) if kind == "json" else PlainLines(printer, RunLedger(), UTC)
+    listener = JsonLines(printer) if kind == "json" else PlainLines(printer, RunTotals(), UTC)
     stops: list[None] = []
     listener.stop_run = lambda: stops.append(None)
     for _ in range(3):

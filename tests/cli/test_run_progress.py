@@ -18,7 +18,7 @@ from tests.cli.test_printer import HOSTILE, Broken
 from tests.cli.test_run_ledger import attempt, event, ledger_of
 from tests.console.sample_crawl import origin
 from tui_crawler.cli.run_progress import MOST_ORIGINS, Painter, ProgressDisplay, frame, terminal_size
-from tui_crawler.cli.run_watch import RunLedger
+from tui_crawler.cli.run_watch import RunTotals
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.text.standing import standing
@@ -47,11 +47,11 @@ class Screen:
         return [line.rstrip() for line in self.screen.display if line.strip()]
 
 
-def texts(ledger: RunLedger, columns: int = 120, rows: int = 30, now: int = 100_000) -> list[str]:
+def texts(ledger: RunTotals, columns: int = 120, rows: int = 30, now: int = 100_000) -> list[str]:
     return [line.plain for line in frame(ledger, now, columns, rows)]
 
 
-def crawl(origins: int) -> RunLedger:
+def crawl(origins: int) -> RunTotals:
     started = [event("origin_started", f"https://h{n:03}.example", todo=10) for n in range(origins)]
     return ledger_of(event("run_started", at=40_000), *started)
 
@@ -189,7 +189,7 @@ class Watched(Screen):
 
 
 def test_the_display_draws_by_itself_and_leaves_nothing_behind():
-    screen, ledger = Watched(80, 10), RunLedger()
+    screen, ledger = Watched(80, 10), RunTotals()
     size = os.terminal_size((80, 10))
     former = signal.getsignal(signal.SIGCONT)
     with ProgressDisplay(screen, ledger, lambda: size, now=lambda: 100_000) as display:
@@ -206,7 +206,7 @@ def test_the_display_draws_by_itself_and_leaves_nothing_behind():
 def test_the_display_is_erased_also_when_the_run_raises():
     screen = Screen(80, 10)
     size = os.terminal_size((80, 10))
-    display = ProgressDisplay(screen, RunLedger(), lambda: size, now=lambda: 0)
+    display = ProgressDisplay(screen, RunTotals(), lambda: size, now=lambda: 0)
     with pytest.raises(LookupError), display:
         display.redraw()
         raise LookupError
@@ -216,7 +216,7 @@ def test_the_display_is_erased_also_when_the_run_raises():
 def test_a_terminal_that_is_gone_stops_the_run_once():
     out = Broken(errno.EIO)
     size = os.terminal_size((80, 10))
-    display = ProgressDisplay(out, RunLedger(), lambda: size, now=lambda: 0)
+    display = ProgressDisplay(out, RunTotals(), lambda: size, now=lambda: 0)
     stops: list[None] = []
     display.stop_run = lambda: stops.append(None)
     display.redraw()

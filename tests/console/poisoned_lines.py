@@ -18,7 +18,7 @@ from tui_crawler.console.logs import rows as log_lines
 from tui_crawler.console.logs.attempts import event_row, log_row
 from tui_crawler.console.operator.detach import Departure
 from tui_crawler.console.operator.exit_summary import ExitSummary
-from tui_crawler.console.operator.retry_start import Outlook, RetryStart, outlook_of
+from tui_crawler.console.operator.retry_start import NextRequest, RetryStart, outlook_of
 from tui_crawler.console.origin import rows as contract_card
 from tui_crawler.console.origin import rows as origin_detail
 from tui_crawler.console.origin.queries import TopUp, robots_sheet
@@ -30,7 +30,7 @@ from tui_crawler.console.overview.summary import summary_lines, why_line
 from tui_crawler.console.panes.footer import footer_line
 from tui_crawler.console.panes.header import HeaderState, header_lines
 from tui_crawler.console.panes.line import Line
-from tui_crawler.console.panes.notice import ToldError
+from tui_crawler.console.panes.notice import ReportedError
 from tui_crawler.console.reading.snapshot import EngineStanding
 from tui_crawler.console.rules import impact_lines as rule_impact
 from tui_crawler.console.rules import rows as rule_rows
@@ -169,7 +169,7 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
     trap = TrapSuspicion((payload, payload), payload)
     given = (TopUp(NOW, payload, 1, 5),)
     yield from origin_detail.state_lines(
-        view, origin_detail.Past(history, given, run, contract, trap), NOW, UTC, (1.0, None), KeyNames()
+        view, origin_detail.OriginContext(history, given, run, contract, trap), NOW, UTC, (1.0, None), KeyNames()
     )
     yield head_line(view, NOW, run, UTC, payload, contract)
     yield from origin_row(view, NOW, run, UTC, narrow=True, suspected=True).cells
@@ -193,7 +193,7 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
         yield text_line(sheet, number, 2)
     asked = ActionView(1, NOW, payload, payload, payload, payload, payload, undone=False, applied=True, error=payload)
     yield from action_row(asked, UTC).cells
-    yield from trouble_row(ToldError(1, NOW, payload), UTC).cells
+    yield from trouble_row(ReportedError(1, NOW, payload), UTC).cells
     yield from trap_lines.trap_lines(trap, hint=payload)
     yield from contract_card.contract_lines(contract, view, NOW, UTC, KeyNames())
     yield wanted_url(view.origin, f"/{payload}")
@@ -252,7 +252,7 @@ def every_line(payload: str) -> Iterator[Line]:
         yield from event_row(one, zone).cells
         yield from log_row(one, zone).cells
     for number, item in enumerate(reports.todo(API, 9)):
-        yield from origin_detail.todo_row(number, item, API, now, Outlook(NextTry.now)).cells
+        yield from origin_detail.todo_row(number, item, API, now, NextRequest(NextTry.now)).cells
     for exits in stat_rows.exit_rows(reports.exit_counts(API, now), 6):
         yield from exits.cells
     for by in failure_rows.GROUPINGS:
@@ -262,7 +262,7 @@ def every_line(payload: str) -> Iterator[Line]:
             yield cost_words(RetryCost(1, 2, f"https://{payload}", 3, 4))
     yield failure_rows.cluster_words(clusters_of((f"https://a/{payload}/1", f"https://a/{payload}/2"))[0], 2)
     for page in reports.pages:
-        yield from failure_rows.page_row(page, now, (), Outlook(NextTry.now)).cells
+        yield from failure_rows.page_row(page, now, (), NextRequest(NextTry.now)).cells
         yield from failure_rows.page_lines(page)
     yield from every_line_of_the_log(reports, now)
     yield from every_line_of_urls(reports, now)

@@ -20,7 +20,7 @@ from tui_crawler.console.handlers import Handles, handles, handles_typed
 from tui_crawler.console.keys import keys_markdown, keys_of, table_keys
 from tui_crawler.console.operator import intent as intents
 from tui_crawler.console.operator.commands import CommandQueue, UndoStack, delay_note
-from tui_crawler.console.operator.shutdown import WayOut
+from tui_crawler.console.operator.shutdown import ExitActions
 from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.panes.notice import Notice, add_notice
 from tui_crawler.console.screen.base import ConsoleScreen
@@ -57,7 +57,7 @@ def _screens() -> dict[Where, type[ConsoleScreen]]:
 def test_every_action_has_exactly_one_handler_on_each_screen_that_offers_it() -> None:
     shown = _screens()
     assert set(shown) == set(Where) - {Where.welcome}  # which is an app of its own
-    once = (Dispatcher, History, Appearance, WayOut, HostTakeover, CommandQueue)
+    once = (Dispatcher, History, Appearance, ExitActions, HostTakeover, CommandQueue)
     wrong = {
         (where.name, action.id): doers
         for where, screen in shown.items()

@@ -13,7 +13,7 @@ from tui_crawler.console.operator.commands import seeds_note
 from tui_crawler.console.operator.intent import add_seeds, retry_failed
 from tui_crawler.console.operator.journal import IntentOutcome, News
 from tui_crawler.console.overview.event_rows import action_mark, action_row
-from tui_crawler.console.panes.notice import TROUBLES_KEPT, ToldError, add_trouble
+from tui_crawler.console.panes.notice import TROUBLES_KEPT, ReportedError, add_trouble
 from tui_crawler.console.stats.rows import action_row as ledger_row
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -138,7 +138,7 @@ async def test_enter_tells_the_whole_of_an_action_or_an_error() -> None:
 
 
 def test_troubles_are_numbered_and_bounded() -> None:
-    troubles: tuple[ToldError, ...] = ()
+    troubles: tuple[ReportedError, ...] = ()
     for number in range(TROUBLES_KEPT + 5):
         troubles = add_trouble(troubles, NOW, str(number))
     assert len(troubles) == TROUBLES_KEPT

@@ -35,7 +35,7 @@ from tui_crawler.console.failures.rows import (
 from tui_crawler.console.failures.rows import page_row as row_of
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.operator.engine_host import EnginePhase
-from tui_crawler.console.operator.retry_start import Outlook, RetryEstimate, RetryStart, estimate_words, outlook_of
+from tui_crawler.console.operator.retry_start import NextRequest, RetryEstimate, RetryStart, estimate_words, outlook_of
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.pattern import clusters_of
 from tui_crawler.console.table.cells import cell_text
@@ -221,7 +221,7 @@ def test_every_grouping_has_as_many_cells_as_columns() -> None:
         for group in reports.failure_count(by, 99, NOW).groups:
             assert len(group_row(group, NOW).cells) == len(group_columns(by))
         for one in failed_pages():
-            assert len(row_of(one, NOW, by, Outlook(NextTry.now)).cells) == len(page_columns(by))
+            assert len(row_of(one, NOW, by, NextRequest(NextTry.now)).cells) == len(page_columns(by))
 
 
 async def test_status_pattern_and_message_have_groups_and_pages_of_their_own() -> None:

@@ -15,7 +15,7 @@ from tests.console.sample_crawl import API, NOW, origins, run_view
 from tests.console.support import stage
 from tests.console.test_present import TALLY
 from tui_crawler.console.operator.exit_summary import ExitSummary
-from tui_crawler.console.overview.queries import Card
+from tui_crawler.console.overview.queries import OriginSummary
 from tui_crawler.console.overview.rows import COLUMNS, SORT_TITLES
 from tui_crawler.console.overview.summary import card_lines, summary_lines
 from tui_crawler.console.panes.header import Chip, HeaderState, chip, fit_chips, header_lines
@@ -207,7 +207,7 @@ def test_the_card_of_an_origin_says_what_counts_in_which_time() -> None:
     lines = summary_lines(view, NOW, run_view(), UTC, "", ())
     told = ["".join(text for text, _ in lay_out_line(line, 30)[0]).rstrip() for line in lines]
     assert "requests 66 in all runs" in told
-    card = Card((ExitCountView("file_ingested", 371, 2),))
+    card = OriginSummary((ExitCountView("file_ingested", 371, 2),))
     told = ["".join(text for text, _ in lay_out_line(line, 30)[0]).rstrip() for line in card_lines(card)]
     assert told[-2:] == ["attempts in this run", "✓ file_ingested ×371"]
 

@@ -18,7 +18,7 @@ from tests.console.support import Stage, stage
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, crawled, failed, fill_of, plan
 from tui_crawler.console.failures.rows import GROUPINGS
-from tui_crawler.console.stats.rows import LEDGERS
+from tui_crawler.console.stats.rows import STATS_TABLES
 from tui_crawler.domain.command import PauseOrigins
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.policy import PolicySet
@@ -108,7 +108,7 @@ async def tour(held: Stage) -> None:
     for keys in (
         ("enter", "b", "escape", "escape"),
         ("2", *("c" for _ in GROUPINGS), "tab", "enter", "A", "H", "L", "B", "b", "W", "i", "escape"),
-        ("3", "F", "escape", "4", "tab", "5", "6", *("c" for _ in LEDGERS), ";"),
+        ("3", "F", "escape", "4", "tab", "5", "6", *("c" for _ in STATS_TABLES), ";"),
     ):
         for key in keys:
             await held.press(key, rounds=1)

@@ -9,7 +9,7 @@ import pytest
 from textual import _parser, events
 
 from tui_crawler.console import terminal
-from tui_crawler.console.terminal import ESC_S, KeyParser, Outlet, PatientDriver
+from tui_crawler.console.terminal import ESC_S, KeyParser, PatientDriver, TerminalFile
 
 PAUSE_S, TEXTUAL_S = 1.0, 0.099
 SOON_S = ESC_S - 0.001
@@ -62,7 +62,7 @@ def test_an_input_that_has_ended_is_not_read_again_and_again() -> None:
     os.close(writing)
     driver = PatientDriver.__new__(PatientDriver)
     driver.fileno, driver.exit_event = reading, threading.Event()
-    driver.outlet = Outlet(None, reading)
+    driver.outlet = TerminalFile(None, reading)
     thread = threading.Thread(target=driver.run_input_thread, daemon=True)
     thread.start()
     thread.join(20)

@@ -15,7 +15,7 @@ from tui_crawler.console.logs import queries as log_parts
 from tui_crawler.console.logs import seeking as log_seeking
 from tui_crawler.console.logs.queries import BEGINNING, END, LogAround, LogPlace
 from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line
-from tui_crawler.console.logs.seeking import FEWEST, MOST, LogSearch, Quest
+from tui_crawler.console.logs.seeking import FEWEST, MOST, LogSearch, SearchTerms
 from tui_crawler.console.reading.window import LogListWindow
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.operator_view import ActionView, ActivityView
@@ -25,13 +25,13 @@ ALL = frozenset(Severity)
 ENDS = ("file_ingested", "file_not_found", "server_internal_error", "request_timeout", "file_ingested", "redirect")
 EVENTS = (activities()[2], activities()[3], activities()[4], activities()[5], activities()[6])
 QUESTS = (
-    Quest(frozenset({Severity.error})),
-    Quest(frozenset({Severity.warning})),
-    Quest(frozenset({Severity.error}), origin=API),
-    Quest(frozenset({Severity.warning, Severity.error}), "x7"),
-    Quest(ALL, "x7"),
-    Quest(ALL, "patience", DOCS),
-    Quest(ALL, "refused by hand"),
+    SearchTerms(frozenset({Severity.error})),
+    SearchTerms(frozenset({Severity.warning})),
+    SearchTerms(frozenset({Severity.error}), origin=API),
+    SearchTerms(frozenset({Severity.warning, Severity.error}), "x7"),
+    SearchTerms(ALL, "x7"),
+    SearchTerms(ALL, "patience", DOCS),
+    SearchTerms(ALL, "refused by hand"),
 )
 
 
@@ -94,7 +94,7 @@ IN_TIME = st.lists(st.tuples(st.sampled_from([0, 0, 0, 1, 2]), st.integers(0, 60
 @given(entries=IN_TIME, quest=st.sampled_from(QUESTS), cut=st.floats(0, 1), older=st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_it_finds_the_nearest_entry_that_fits_and_its_place(
-    entries: list[tuple[int, int]], quest: Quest, cut: float, older: bool
+    entries: list[tuple[int, int]], quest: SearchTerms, cut: float, older: bool
 ) -> None:
     reports, at = logged(entries), int(cut * 61) + NOW
     lines = every_line(reports)
@@ -126,7 +126,7 @@ def test_it_finds_the_nearest_entry_that_fits_and_its_place(
 )
 @settings(max_examples=80, deadline=None)
 def test_where_the_clock_went_back_it_still_ends_and_finds_something_if_there_is_anything(
-    entries: list[tuple[int, int]], quest: Quest, older: bool
+    entries: list[tuple[int, int]], quest: SearchTerms, older: bool
 ) -> None:
     reports = logged(entries)
     start = LogSearch.begin(quest, END if older else BEGINNING, older=older)
@@ -137,7 +137,7 @@ def test_where_the_clock_went_back_it_still_ends_and_finds_something_if_there_is
 
 def test_a_search_of_many_pieces_asks_the_database_by_level_and_text() -> None:
     reports = logged([(0, at) for at in range(100)])
-    start = replace(LogSearch.begin(Quest(ALL, "nowhere"), END, older=True), look=10)
+    start = replace(LogSearch.begin(SearchTerms(ALL, "nowhere"), END, older=True), look=10)
     assert searched(reports, start).found is None
     asked = [one for one in reports.asked if one.startswith("attempt_stretch")]
     assert asked[0] == "attempt_stretch(0, <, 'nowhere')"
@@ -145,7 +145,7 @@ def test_a_search_of_many_pieces_asks_the_database_by_level_and_text() -> None:
 
 
 def test_pieces_are_of_the_size_that_fits_the_machine() -> None:
-    search = LogSearch.begin(Quest(ALL, "x"), END, older=True)
+    search = LogSearch.begin(SearchTerms(ALL, "x"), END, older=True)
     assert search.look == FEWEST
     assert search.sized(10).look == 2 * FEWEST
     assert search.sized(100).look == FEWEST
@@ -154,7 +154,7 @@ def test_pieces_are_of_the_size_that_fits_the_machine() -> None:
 
 
 def test_nothing_is_older_than_the_beginning() -> None:
-    search = LogSearch.begin(Quest(ALL, "x"), BEGINNING, older=True)
+    search = LogSearch.begin(SearchTerms(ALL, "x"), BEGINNING, older=True)
     assert search.over
     assert search.found is None
 
@@ -182,7 +182,7 @@ def test_windows_of_a_level_hold_every_entry_of_it_once(
             if part is None or keyset.whole:
                 break
             keyset.take(part, part.read(reports, NOW))
-    quest = Quest(frozenset(one for one in Severity if one >= level), origin=origin)
+    quest = SearchTerms(frozenset(one for one in Severity if one >= level), origin=origin)
     assert keyset.whole
     assert [line.key for line in keyset.rows] == [line.key for line in every_line(reports) if quest.fits(line)]
     assert keyset.below is not None

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tui_crawler.console import terminal
-from tui_crawler.console.terminal import LOOKS_WHEN_LEAVING, Outlet
+from tui_crawler.console.terminal import LOOKS_WHEN_LEAVING, TerminalFile
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def ends() -> Iterator[tuple[int, int]]:
 class ViewLayouts:
     """Stands in for `select`: the terminal takes something again after so many looks; `leave_at` is when it is left."""
 
-    def __init__(self, outlet: Outlet, ready_after: int, leave_at: int) -> None:
+    def __init__(self, outlet: TerminalFile, ready_after: int, leave_at: int) -> None:
         self.outlet, self.ready_after, self.leave_at = outlet, ready_after, leave_at
         self.count = 0
 
@@ -36,13 +36,13 @@ class ViewLayouts:
         return [], write if self.count > self.ready_after else [], []
 
 
-def written(outlet: Outlet, looks: ViewLayouts, patched: pytest.MonkeyPatch) -> None:
+def written(outlet: TerminalFile, looks: ViewLayouts, patched: pytest.MonkeyPatch) -> None:
     patched.setattr(terminal, "select", looks)
     outlet.write("the terminal is yours again")
 
 
 def test_how_long_it_stood_still_before_does_not_count(ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    outlet = Outlet(None, ends[1])
+    outlet = TerminalFile(None, ends[1])
     still = 10 * LOOKS_WHEN_LEAVING
     written(outlet, ViewLayouts(outlet, ready_after=still + LOOKS_WHEN_LEAVING - 1, leave_at=still), monkeypatch)
     assert not outlet.lost
@@ -52,7 +52,7 @@ def test_how_long_it_stood_still_before_does_not_count(ends: tuple[int, int], mo
 def test_a_terminal_that_takes_nothing_is_given_up_when_leaving(
     ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outlet = Outlet(None, ends[1])
+    outlet = TerminalFile(None, ends[1])
     looks = ViewLayouts(outlet, ready_after=1_000, leave_at=5)
     written(outlet, looks, monkeypatch)
     assert outlet.lost

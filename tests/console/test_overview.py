@@ -10,7 +10,7 @@ from tests.console.sample_crawl import API, DOCS, NOW, WHO, WWW, attempt, origin
 from tests.console.support import FakeHost, FakeReports, Stage, stage
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.overview.summary import no_origin_lines
-from tui_crawler.console.panes.line import Prose
+from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import (
@@ -306,7 +306,7 @@ def test_where_nothing_is_selected_only_a_filter_is_blamed() -> None:
     assert no_origin_lines(False, 0, narrowed=False, keys=KeyNames()) == []
     assert no_origin_lines(True, 10, narrowed=False, keys=KeyNames()) == []
     (line,) = no_origin_lines(True, 10, narrowed=True, keys=KeyNames())
-    assert isinstance(line, Prose)
+    assert isinstance(line, Paragraph)
     assert line.text == "10 origins known, none passes the filter."
 
 

@@ -15,7 +15,7 @@ from tests.console.sample_crawl import API, NOW, page
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refusal
 from tui_crawler.console.keys import KeyNames
-from tui_crawler.console.operator.retry_start import Outlook
+from tui_crawler.console.operator.retry_start import NextRequest
 from tui_crawler.console.reading.window import PageListWindow
 from tui_crawler.console.urls.rows import nothing_words, position_words, url_row
 from tui_crawler.domain.exit_code import ExitCode
@@ -140,7 +140,7 @@ def test_any_text_is_a_filter_or_a_problem(text: str) -> None:
 def test_the_state_of_a_page(changes: dict[str, object], state: PageListState) -> None:
     one = replace(page(1, f"{API}/x", "request_timeout"), **changes)  # type: ignore[arg-type]  # by name
     assert state_of(one) is state
-    assert state.value in str(url_row(one, NOW, Outlook(NextTry.now)).cells[0])
+    assert state.value in str(url_row(one, NOW, NextRequest(NextTry.now)).cells[0])
 
 
 # against a real database

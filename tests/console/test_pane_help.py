@@ -15,7 +15,7 @@ from tui_crawler.console.dialogs import pane_help
 from tui_crawler.console.dialogs.help import _ABOUT, _LEGEND
 from tui_crawler.console.dialogs.pane_help import COLUMNS, OF_PANE, PANES, PaneText, column_meaning, text_of
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.stats.rows import LEDGERS
+from tui_crawler.console.stats.rows import STATS_TABLES
 from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text.glyphs import STATES
@@ -54,7 +54,7 @@ async def test_every_column_of_every_screen_has_a_meaning(name: str) -> None:
 
 
 def test_every_column_of_every_ledger_has_a_meaning() -> None:
-    for columns in (ledger.columns for ledger in LEDGERS):
+    for columns in (ledger.columns for ledger in STATS_TABLES):
         for column in columns:
             assert column_meaning("ledger", column.id), column.id
 

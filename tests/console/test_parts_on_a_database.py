@@ -13,7 +13,7 @@ from tests.cli.crawls import claim_pages, store_crawl
 from tests.storage.making import A
 from tui_crawler.console.logs.queries import BEGINNING, LogActions, LogAfter
 from tui_crawler.console.origin.queries import ContractOf, RobotsFile, TopUpsOf
-from tui_crawler.console.overview.queries import CardOf, NextPageOf, RecentActions, Suspicions
+from tui_crawler.console.overview.queries import NextPageOf, OriginSummaryPart, RecentActions, Suspicions
 from tui_crawler.console.reading.window import LogListWindow
 from tui_crawler.console.stats.queries import JOBS, LEDGER_QUERIES, ExitCounts
 from tui_crawler.domain.command import PauseOrigins, TopUpPatience
@@ -122,7 +122,7 @@ def test_actions_come_with_what_was_asked_and_top_ups_are_found_among_them(tmp_p
 
 
 def test_the_card_of_an_origin_holds_its_next_page(reports: ConsoleReports) -> None:
-    card = CardOf(A).read(reports, NOW)
+    card = OriginSummaryPart(A).read(reports, NOW)
     todo = reports.todo(A, 1)
     assert NextPageOf(A).read(reports, NOW) == (todo[0].url if todo else "")
     assert card.suspicion is None

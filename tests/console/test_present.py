@@ -17,7 +17,7 @@ from tui_crawler.console.failures.rows import page_lines
 from tui_crawler.console.keys import footer_at
 from tui_crawler.console.logs.attempts import exit_cell, meaning, short_name
 from tui_crawler.console.logs.rows import attempt_line, log_lines
-from tui_crawler.console.overview.order import SORT_COLUMNS, Arrangement, arrange
+from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter, arrange
 from tui_crawler.console.overview.rows import COLUMNS, NARROW_COLUMNS, SORT_TITLES, origin_row, patience_parts
 from tui_crawler.console.panes.footer import footer_line
 from tui_crawler.console.panes.header import HeaderState, eta_words, header_lines
@@ -88,9 +88,9 @@ def test_every_state_has_a_word_and_every_word_is_counted_once() -> None:
 
 @given(st.sampled_from(SORT_COLUMNS), st.booleans())
 def test_any_order_keeps_all_and_turns_round(column: str, descending: bool) -> None:
-    there = arrange(origins(), Arrangement(column, descending))
+    there = arrange(origins(), OverviewFilter(column, descending))
     assert {view.origin for view in there} == {view.origin for view in origins()}
-    assert arrange(reversed(origins()), Arrangement(column, descending)) == there
+    assert arrange(reversed(origins()), OverviewFilter(column, descending)) == there
 
 
 def test_what_can_be_ordered_by_is_a_column() -> None:

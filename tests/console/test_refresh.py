@@ -15,13 +15,13 @@ from tui_crawler.console.failures.queries import FailureWindow
 from tui_crawler.console.logs.queries import END, LogBefore, LogEntries
 from tui_crawler.console.ports import Reports
 from tui_crawler.console.reading.poll_loop import Answer, Poller, PollPace, ReadFailed
-from tui_crawler.console.reading.refresh import Part, PartReader, Snapshot, Wants
+from tui_crawler.console.reading.refresh import Part, PartReader, ReadingRequest, Snapshot
 from tui_crawler.console.urls.queries import PageOf
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.failure import ReadingStopped, StorageFailure
 from tui_crawler.domain.page_view import PageDetail
 
-OVERVIEW = Wants(origins=True, events=True)
+OVERVIEW = ReadingRequest(origins=True, events=True)
 
 
 def reader() -> tuple[PartReader, FakeReports, FrozenClock]:
@@ -29,7 +29,7 @@ def reader() -> tuple[PartReader, FakeReports, FrozenClock]:
     return PartReader(reports, clock), reports, clock
 
 
-def read(one: PartReader, wants: Wants) -> Snapshot:
+def read(one: PartReader, wants: ReadingRequest) -> Snapshot:
     shot = one.read(wants)
     assert shot is not None
     return shot
@@ -47,7 +47,7 @@ def test_the_first_reading_has_everything_wanted_and_nothing_else() -> None:
 
 def test_changed_origins_are_read_on_every_view_for_its_header_at_the_rate_of_counters() -> None:
     one, reports, clock = reader()
-    elsewhere = Wants(origin=API)
+    elsewhere = ReadingRequest(origin=API)
     assert len(read(one, elsewhere).changed) == 11
     reports.asked.clear()
     reports.commit(replace(reports.rows[WWW], done=1))
@@ -72,7 +72,7 @@ def test_without_an_engine_at_work_no_origin_crawls_or_waits() -> None:
     reports.commit(replace(reports.rows[WWW], todo=1))  # a rule was applied
     clock.move(100)
     assert [(view.origin, view.state) for view in read(one, OVERVIEW).changed] == [(WWW, "RESTING")]
-    detail = read(one, Wants(origin=API)).origin
+    detail = read(one, ReadingRequest(origin=API)).origin
     assert detail is not None
     assert detail.view is not None
     assert (detail.view.state, detail.view.in_flight_url) == ("RESTING", "")
@@ -94,11 +94,11 @@ def test_a_job_that_is_paused_or_resumed_has_every_origin_read_anew() -> None:
 def test_an_engine_that_begins_is_seen_with_its_commit() -> None:
     one, reports, clock = reader()
     reports.newest_run = run_view(live=False)
-    read(one, Wants(origin=API))
+    read(one, ReadingRequest(origin=API))
     reports.newest_run = run_view()
     reports.commit()
     clock.move(250)
-    shot = read(one, Wants(origin=API))
+    shot = read(one, ReadingRequest(origin=API))
     assert shot.run is not None
     assert shot.run.live
     assert len(shot.changed) == 11
@@ -132,7 +132,7 @@ def test_only_changed_rows_come_and_only_once() -> None:
 
 def test_a_part_that_is_not_due_yet_is_read_later_without_another_commit() -> None:
     one, reports, clock = reader()
-    wants = Wants(origin=API)
+    wants = ReadingRequest(origin=API)
     first = read(one, wants)
     reports.commit()
     clock.move(100)
@@ -147,7 +147,7 @@ def test_a_part_that_is_not_due_yet_is_read_later_without_another_commit() -> No
 def test_unchanged_parts_stay_the_same_object() -> None:
     one, reports, clock = reader()
     window = FailureWindow((("exit_code", "request_timeout"),))
-    wants = Wants(parts=(window,))
+    wants = ReadingRequest(parts=(window,))
     first = read(one, wants)
     clock.move(1_500)
     reports.newest_run = replace(reports.newest_run, requests=1) if reports.newest_run else None
@@ -170,24 +170,24 @@ class Counted(Part):
 def test_parts_of_screens_are_read_at_their_rate_and_forgotten_when_nobody_wants_them() -> None:
     one, reports, clock = reader()
     a, b = Counted("a"), Counted("b", by_time=True)
-    shot = read(one, Wants(parts=(a, b)))
+    shot = read(one, ReadingRequest(parts=(a, b)))
     assert shot.parts == {a: ("a", 11), b: ("b", 11)}
     clock.move(1_000)
-    again = read(one, Wants(parts=(a, b)))
+    again = read(one, ReadingRequest(parts=(a, b)))
     assert again.parts[a] is shot.parts[a], "nothing was committed"
     assert again.parts[b] is not shot.parts[b], "it changes by time"
     reports.commit(replace(reports.rows[WWW], done=1))
     clock.move(1_000)
-    assert read(one, Wants(parts=(a,))).parts.keys() == {a}
+    assert read(one, ReadingRequest(parts=(a,))).parts.keys() == {a}
 
 
 def test_another_window_is_read_at_once() -> None:
     one, reports, clock = reader()
-    read(one, Wants(origin=API, parts=(LogBefore(END, API, attempts_only=True),)))
+    read(one, ReadingRequest(origin=API, parts=(LogBefore(END, API, attempts_only=True),)))
     clock.move(10)
     reports.asked.clear()
     problems = LogBefore(END, API, Severity.warning, attempts_only=True)
-    found = read(one, Wants(origin=API, parts=(problems,))).parts[problems]
+    found = read(one, ReadingRequest(origin=API, parts=(problems,))).parts[problems]
     assert "attempt_stretch(0, <, '')" in reports.asked
     assert isinstance(found, LogEntries)
     assert {line.source.exit_code for line in found.lines} == {"request_timeout", "rate_limited"}
@@ -299,7 +299,7 @@ def test_what_is_wanted_instead_gives_up_the_reading_under_way() -> None:
     poller = Poller(Long, FrozenClock(), deliver)
     thread = threading.Thread(target=poller.run)
     thread.start()
-    long = Wants(parts=(PageOf(WWW),))
+    long = ReadingRequest(parts=(PageOf(WWW),))
     assert poller.ask(long)
     assert begun.wait(20)
     assert not poller.ask(OVERVIEW)

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from tests.console.poisoned_lines import every_line
 from tests.console.test_safe_text import ANY_TEXT, NASTY
 from tui_crawler.console.dialogs.pivot_rows import pivot_of, pivot_rows
-from tui_crawler.console.panes.line import Hanging, Line, Prose, Split
+from tui_crawler.console.panes.line import HangingText, Line, Paragraph, Split
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.sql.rows import answer_columns, answer_lines, answer_record, answer_rows
@@ -42,9 +42,9 @@ def test_every_kind_of_line_is_plain_and_as_wide_as_asked_for(one: str, two: str
         one,
         (Styled(one, two), Styled(three, short=two)),
         Split((Styled(one),), two),
-        Prose(one, indent=2),
-        Hanging(one, 9, two),
-        Hanging(one, 9, two, tail=three),
+        Paragraph(one, indent=2),
+        HangingText(one, 9, two),
+        HangingText(one, 9, two, tail=three),
     ):
         assert_plain(line, width)
 

@@ -19,7 +19,7 @@ from tui_crawler.console.dispatcher import ScreenHistory, ScreenPlace
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.origin.screen import OriginScreen
-from tui_crawler.console.overview.order import Arrangement
+from tui_crawler.console.overview.order import OverviewFilter
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.zoom import FULL, HALF, NORMAL
 from tui_crawler.console.session import MOST_BYTES, ConsoleSession, SessionFile, state_folder
@@ -147,7 +147,7 @@ def test_what_cannot_be_read_is_nothing(tmp_path: Path) -> None:
         file.write_bytes(text.encode("utf-8", "surrogateescape"))
         assert memory.recall() == ConsoleSession()
     file.write_text(json.dumps({"sort": "no such column", "needle": "x" * 9_999, "more": [1]}))
-    assert memory.recall().arrangement == Arrangement(needle="x" * 500)
+    assert memory.recall().arrangement == OverviewFilter(needle="x" * 500)
 
 
 def test_a_home_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:

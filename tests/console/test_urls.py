@@ -12,7 +12,7 @@ from textual.widgets import Static
 from tests.console.sample_crawl import API, NOW, failed_pages, origin, page, page_detail, run_view
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.app import TICK_MS
-from tui_crawler.console.operator.retry_start import Outlook, RetryStart, outlook_of
+from tui_crawler.console.operator.retry_start import NextRequest, RetryStart, outlook_of
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.lines import LongLines
@@ -498,12 +498,12 @@ def test_the_more_rows_a_window_looks_at_the_less_often_it_is_read() -> None:
 
 def test_a_page_never_tried_shows_where_it_stands() -> None:
     fresh = page(1, f"{API}/x", "", attempts=0, attempts_remaining=3, last_crawled_at=0, due_at=0, size=0)
-    row = url_row(fresh, NOW, Outlook(NextTry.now))
+    row = url_row(fresh, NOW, NextRequest(NextTry.now))
     cells = dict(zip((column.id for column in URL_COLUMNS), row.cells, strict=True))
     assert "○ queued" in str(cells["state"])
     assert "not tried" in str(cells["exit"])
     stashed = replace(fresh, status="STASHED")
-    held = dict(zip(cells, url_row(stashed, NOW, Outlook(NextTry.stashed)).cells, strict=True))
+    held = dict(zip(cells, url_row(stashed, NOW, NextRequest(NextTry.stashed)).cells, strict=True))
     assert "stashed" in str(held["exit"])
     assert "never" in str(cells["last"])
     assert cell_text(cells["due"]) == "now"

@@ -19,9 +19,9 @@ from tui_crawler.console import ports
 from tui_crawler.console.app import TRACE_MS, ExplanationQuery
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.overview.screen import OverviewScreen
-from tui_crawler.console.panes.line import Hanging, Line
+from tui_crawler.console.panes.line import HangingText, Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
-from tui_crawler.console.reading.refresh import PartReader, Wants
+from tui_crawler.console.reading.refresh import PartReader, ReadingRequest
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.url.why import AskUrlScreen, WhyScreen
 from tui_crawler.console.url.why_lines import path_lines, short_trace_lines, standing_lines, trace_lines
@@ -98,12 +98,12 @@ def test_a_page_that_waits_for_its_time_is_not_refused() -> None:
 
 
 def test_a_long_source_leaves_half_of_the_line_to_the_reason() -> None:
-    (row,) = lay_out_line(Hanging("✓ x", 6, "a reason of some length", tail="s" * 90), 40)
+    (row,) = lay_out_line(HangingText("✓ x", 6, "a reason of some length", tail="s" * 90), 40)
     assert "".join(text for text, _ in row) == "✓ x   a reason of som… " + "s" * 16 + "…"
     for width in (1, 3, 6, 7, 9):
         assert all(
             sum(len(text) for text, _ in row) == width
-            for line in (Hanging("head", 6, "some text", tail="t"), Hanging("head", 6, "some text"))
+            for line in (HangingText("head", 6, "some text", tail="t"), HangingText("head", 6, "some text"))
             for row in lay_out_line(line, width)
         )
 
@@ -168,7 +168,7 @@ def test_the_trace_is_read_again_as_time_goes_on() -> None:
     clock = Clock()
     reports: Any = FakeReports()
     reader = PartReader(reports, clock)
-    wants = Wants(parts=ExplanationQuery(PendingCommands).parts(KNOWN))
+    wants = ReadingRequest(parts=ExplanationQuery(PendingCommands).parts(KNOWN))
     for _ in range(3):
         reader.read(wants)
     assert asked == [KNOWN]

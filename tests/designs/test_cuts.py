@@ -12,7 +12,7 @@ import pytest
 from tests.designs.crawling import Crawling
 from tests.designs.test_sitemaps import urlset
 from tests.designs.web import Site
-from tui_crawler.cli.run_watch import RunLedger, event_line, summary
+from tui_crawler.cli.run_watch import RunTotals, event_line, summary
 from tui_crawler.console.logs.attempts import note
 from tui_crawler.console.logs.rows import attempt_line, log_lines
 from tui_crawler.console.url.rows import attempt_rows, content_lines, page_lines
@@ -90,7 +90,7 @@ def test_the_console_and_the_lines_of_a_run_tell_it(crawl: Crawling) -> None:
 
 
 def test_a_run_tells_each_and_sums_up(crawl: Crawling) -> None:
-    ledger, lines = RunLedger(), []
+    ledger, lines = RunTotals(), []
     site = cut_site(crawl)
     crawl.run(
         BOUNDS, seeds=[site.url("/")], on_event=lambda event: (ledger.take(event), lines.append(event_line(event)))

@@ -8,7 +8,7 @@ import pytest
 
 from tests.designs.crawling import WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
-from tui_crawler.cli.run_watch import RunLedger, summary
+from tui_crawler.cli.run_watch import RunTotals, summary
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def test_an_origin_whose_pages_name_another_one_is_warned_of(crawl: Crawling, pa
     site.page("/", *paths)
     for path in paths:
         site.page(path, head='<link rel="canonical" href="https://production.example/">')
-    told = RunLedger()
+    told = RunTotals()
     crawl.run(on_event=told.take)
     (row,) = crawl.ask("status", "--json").json["origins"]
     assert row["not_canonical"] == pages

@@ -24,7 +24,7 @@ import pytest
 from tests.e2e.served import read_access_log, value
 from tests.support.terminal import PATIENT_S, Terminal, in_terminal
 from tui_crawler.demo.process import DemoProcess, demo_config
-from tui_crawler.storage.database import check_up
+from tui_crawler.storage.database import check_integrity
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are of POSIX")
 
@@ -142,7 +142,7 @@ def test_a_request_without_an_answer_is_waited_for_and_q_again_cancels_it(tmp_pa
         terminal.read_to_good_end()
         assert_given_back(terminal)
         assert "stopped by force" in summary(terminal)
-    assert check_up(database).problems == ()
+    assert check_integrity(database).problems == ()
 
 
 def test_a_database_that_is_deleted_or_replaced_is_told_and_nothing_more_is_asked(web, config):
@@ -269,7 +269,7 @@ def test_a_full_disk_is_told_and_the_crawl_goes_on_when_there_is_room(web, confi
         terminal.press("q")
         terminal.read_to_good_end()
         assert_given_back(terminal)
-    assert check_up(config.with_name("demo.db")).problems == ()
+    assert check_integrity(config.with_name("demo.db")).problems == ()
 
 
 def test_an_engine_that_raises_is_a_state_and_the_console_is_left_as_ever():

@@ -18,7 +18,7 @@ from typing import ClassVar
 import pytest
 
 from tests.e2e.served import ROOT, rows, tui_crawler, value
-from tui_crawler.storage.database import check_up
+from tui_crawler.storage.database import check_integrity
 
 PATIENT_S = 60
 
@@ -104,7 +104,7 @@ def assert_all_crawled(database: Path, origins: int) -> None:
     assert len(done) == origins * Site.pages
     assert set(done.values()) == {1}
     assert {row["finish_reason"] for row in rows(database, "SELECT finish_reason FROM v_origin")} == {"exhausted"}
-    assert check_up(database).problems == ()
+    assert check_integrity(database).problems == ()
 
 
 def test_a_run_waits_for_room_on_the_disk_and_goes_on(port, tmp_path):

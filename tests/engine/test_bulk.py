@@ -29,7 +29,7 @@ from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.engine.commands import Carried, CommandExecutor
+from tui_crawler.engine.commands import CommandExecutor, CommandResult
 from tui_crawler.engine.origin_table import EngineSettings, OriginTable
 
 MANY = 150
@@ -66,7 +66,7 @@ class Desk:
         if name == self.fails:
             raise StorageFailure("the disk is full")
 
-    async def do(self, command: Command) -> Carried:
+    async def do(self, command: Command) -> CommandResult:
         return await self.executor.carry_out(PendingAction(1, 0, "mara", command))
 
     @property

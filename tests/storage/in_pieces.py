@@ -11,7 +11,7 @@ from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.transaction import Transaction
 
 
-def pieces(transaction: Transaction, named: retrying.Meant) -> Iterator[tuple[int, ...]]:
+def pieces(transaction: Transaction, named: retrying.RetrySelection) -> Iterator[tuple[int, ...]]:
     """The windows, one after the other."""
     cursor: retrying.Cursor | None = retrying.Cursor()
     while cursor is not None:

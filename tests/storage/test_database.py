@@ -19,7 +19,7 @@ import pytest
 
 from tests.storage.making import T0, A, plan
 from tui_crawler.domain.failure import NotOurDatabase, RunHeld, StorageFailure
-from tui_crawler.storage.database import check_up, open_readonly, open_writable, upgrade
+from tui_crawler.storage.database import check_integrity, open_readonly, open_writable, upgrade
 from tui_crawler.storage.driver import connection_of, execute
 from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.file_identity import APPLICATION_ID, FileState, examine
@@ -53,7 +53,7 @@ def schema(database: peewee.Database) -> set[str]:
 def test_a_new_database_is_ours_and_whole(path):
     made(path)
     assert examine(path) is FileState.current
-    assert check_up(path).problems == ()
+    assert check_integrity(path).problems == ()
     with sqlite3.connect(path) as raw:
         assert raw.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
         assert raw.execute("PRAGMA user_version").fetchone() == (latest_version(),)
@@ -211,7 +211,7 @@ async def test_an_older_database_is_copied_and_migrated(path, later):
     version = latest_version()
     assert told == [(f"schema {version} is now {version + 1}, as it was: {backup.name}",)]
     database.close()
-    assert check_up(backup).problems == ()
+    assert check_integrity(backup).problems == ()
     assert digest(path) != before
     assert upgrade(path, later) is None
 
@@ -302,7 +302,7 @@ def test_a_kill_leaves_no_half_copy_under_the_name_of_one_and_the_next_upgrade_c
     done = upgrade(path, later)
     assert done is not None
     assert list(path.parent.glob("*.bak*")) == [done.backup]
-    assert check_up(done.backup).problems == ()
+    assert check_integrity(done.backup).problems == ()
 
 
 def test_many_that_make_the_same_database_at_once(path):
@@ -311,7 +311,7 @@ def test_many_that_make_the_same_database_at_once(path):
     for database in opened:
         database.close()
     assert examine(path) is FileState.current
-    assert check_up(path).problems == ()
+    assert check_integrity(path).problems == ()
 
 
 def test_views_of_an_earlier_program_are_made_anew(path):
@@ -350,7 +350,7 @@ async def test_a_damaged_page_is_found_and_told(path):
     content[3 * 4096 : 4 * 4096] = random.Random(2).randbytes(4096)
     path.write_bytes(content)
     try:
-        assert check_up(path).problems
+        assert check_integrity(path).problems
     except StorageFailure as error:
         assert "damaged" in str(error)  # both ways of telling are good
 

@@ -13,7 +13,7 @@ import pytest
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.view import RunView
-from tui_crawler.storage.database import check_up, open_readonly, open_writable
+from tui_crawler.storage.database import check_integrity, open_readonly, open_writable
 from tui_crawler.storage.file_identity import FilePlace, put_log_away
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
@@ -84,7 +84,7 @@ def test_reports_leave_one_file_where_they_found_one(path: Path) -> None:
 
 
 def test_a_check_and_a_refusal_leave_one_file_where_they_found_one(path: Path) -> None:
-    assert check_up(path).problems == ()
+    assert check_integrity(path).problems == ()
     assert beside(path) == set()
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 1")

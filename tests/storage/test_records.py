@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tui_crawler.storage.records import From, Shape
+from tui_crawler.storage.records import From, RowMapper
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Fruit:
 
 
 def test_columns_find_their_fields_in_any_order() -> None:
-    make = Shape(Fruit, name=str.upper).of(("sold", "name", "ripe"))
+    make = RowMapper(Fruit, name=str.upper).of(("sold", "name", "ripe"))
     assert make((None, "fig", 1)) == Fruit("FIG", ripe=True, weight=7, sold=None)
     assert make((0, "fig", 0)) == Fruit("FIG", ripe=False, weight=7, sold=False)
 
@@ -30,11 +30,11 @@ def test_columns_find_their_fields_in_any_order() -> None:
 )
 def test_columns_that_are_not_those_of_the_record_are_refused(columns: tuple[str, ...]) -> None:
     with pytest.raises(TypeError, match="do not make a Fruit"):
-        Shape(Fruit).of(columns)
+        RowMapper(Fruit).of(columns)
 
 
 def test_a_field_is_made_of_several_columns_that_need_not_be_fields() -> None:
-    shape = Shape(Fruit, name=str.upper, weight=From("stone flesh name", lambda *parts: parts))
+    shape = RowMapper(Fruit, name=str.upper, weight=From("stone flesh name", lambda *parts: parts))
     assert shape.of(("stone", "ripe", "name", "flesh"))((1, 1, "fig", 6)) == Fruit(
         "FIG", ripe=True, weight=(1, 6, "fig")
     )  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.run import RunPlan
 from tui_crawler.storage.candidates import HEAD
 from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.owner import Hold, this_process
+from tui_crawler.storage.owner import OpenSession, this_process
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.wiring.console_reports import ConsoleReports
@@ -118,7 +118,7 @@ async def test_a_process_that_reuses_a_number_is_not_taken_for_the_owner(path):
 
 def test_an_owner_elsewhere_lives_as_long_as_its_lease():
     here = this_process()
-    hold = Hold(replace(here, host="other", machine="other/system"), since=T0, heartbeat_at=T0, lease_ms=30_000)
+    hold = OpenSession(replace(here, host="other", machine="other/system"), since=T0, heartbeat_at=T0, lease_ms=30_000)
     assert hold.is_live(here, T0 + 29_999)
     assert not hold.is_live(here, T0 + 30_000)
     assert (
@@ -129,16 +129,16 @@ def test_an_owner_elsewhere_lives_as_long_as_its_lease():
 
 def test_on_this_machine_a_live_owner_counts_however_old_its_heartbeat():
     here = this_process()
-    assert Hold(here, since=0, heartbeat_at=0, lease_ms=1).is_live(here, T0)
-    assert not Hold(GONE, since=T0, heartbeat_at=T0, lease_ms=10**9).is_live(here, T0)
-    assert not Hold(replace(here, started_ms=1), since=T0, heartbeat_at=T0, lease_ms=10**9).is_live(here, T0)
+    assert OpenSession(here, since=0, heartbeat_at=0, lease_ms=1).is_live(here, T0)
+    assert not OpenSession(GONE, since=T0, heartbeat_at=T0, lease_ms=10**9).is_live(here, T0)
+    assert not OpenSession(replace(here, started_ms=1), since=T0, heartbeat_at=T0, lease_ms=10**9).is_live(here, T0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="zombies and start times as Linux tells them")
 def test_a_zombie_is_dead():
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         alive = replace(this_process(), pid=process.pid, started_ms=owner_of(process.pid))
-        hold = Hold(alive, since=T0, heartbeat_at=T0, lease_ms=1)
+        hold = OpenSession(alive, since=T0, heartbeat_at=T0, lease_ms=1)
         assert hold.is_live(this_process(), T0)
         process.kill()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)

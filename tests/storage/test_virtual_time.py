@@ -11,7 +11,7 @@ from tests.storage.whole import assert_whole
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import linked_site
 from tests.support.virtual_time import WALL_0, VirtualLoop, run_virtual
-from tui_crawler.cli.run_watch import RunLedger
+from tui_crawler.cli.run_watch import RunTotals
 from tui_crawler.domain.audit import audit
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.status_words import RunReason
@@ -72,7 +72,7 @@ def test_what_is_counted_while_a_continued_run_goes_on_is_what_its_end_counts(da
         ended, events = run_virtual(crawl(store, stops_after_s), loop)
         store.close()
         assert ended == reason
-        before_the_end, over = RunLedger(), RunLedger()
+        before_the_end, over = RunTotals(), RunTotals()
         for event in events:
             over.take(event)
             if event.event != "run_finished":

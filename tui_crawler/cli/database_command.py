@@ -42,9 +42,9 @@ def declare(commands: CommandSet) -> None:
 def _check(arguments: argparse.Namespace, printer: Printer) -> int:
     path = existing_database(arguments)
 
-    from tui_crawler.storage.database import check_up
+    from tui_crawler.storage.database import check_integrity
 
-    found = check_up(path)
+    found = check_integrity(path)
     older = f" (schema {found.schema}; this program reads {found.latest}: `tui-crawler db upgrade` migrates it)"
     if arguments.json:
         problems = list(found.problems)

@@ -302,7 +302,7 @@ def _silence(stream: Stream) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Squeeze:
+class ColumnFit:
     """What a table gives up to fit in `width` cells: the columns `drops`, by index, the first of them first; and those
     of `shrinks` become narrower, down to so many cells, the first of them first. What is still too wide is cut."""
 
@@ -312,7 +312,7 @@ class Squeeze:
 
 
 def columns(
-    header: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int], squeeze: Squeeze | None = None
+    header: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int], squeeze: ColumnFit | None = None
 ) -> Iterator[str]:
     """The lines of a table of safe texts; the columns whose index is in `right` are numbers and end flush. Without a
     `squeeze` every column is as wide as its widest cell."""
@@ -328,7 +328,7 @@ def columns(
         yield line if squeeze is None else clip(line, squeeze.width)
 
 
-def _squeezed(whole: Sequence[int], squeeze: Squeeze) -> dict[int, int]:
+def _squeezed(whole: Sequence[int], squeeze: ColumnFit) -> dict[int, int]:
     """The columns that stay, with their widths."""
     left = dict(enumerate(whole))
     for index in squeeze.drops:

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tui_crawler.cli.printer import LineQueue, Stream
-from tui_crawler.cli.run_watch import OriginProgress, RunLedger, run_on
+from tui_crawler.cli.run_watch import OriginProgress, RunTotals, run_on
 from tui_crawler.domain.event import Event
 from tui_crawler.text.format import count, duration, elapsed, plural, rate
 from tui_crawler.text.glyphs import StateGlyph, state_mark
@@ -40,7 +40,7 @@ _WIDE_CELLS = 100
 _NARROW_CELLS = 70
 
 
-def frame(ledger: RunLedger, now: int, columns: int, rows: int) -> list[Text]:
+def frame(ledger: RunTotals, now: int, columns: int, rows: int) -> list[Text]:
     """The lines to show at `now` (epoch ms): no more than fit, none as wide as the terminal, so none wraps."""
     width = columns - 1
     lines = [_fitted(_totals(ledger, now), width, "bold")]
@@ -55,7 +55,7 @@ def frame(ledger: RunLedger, now: int, columns: int, rows: int) -> list[Text]:
     return lines
 
 
-def _totals(ledger: RunLedger, now: int) -> str:
+def _totals(ledger: RunTotals, now: int) -> str:
     """What the summary counts, too; the clock is that of this process."""
     what = "in this run" if ledger.continued else "with a request"
     return (
@@ -164,7 +164,7 @@ class ProgressDisplay:
     def __init__(
         self,
         out: Stream,
-        ledger: RunLedger,
+        ledger: RunTotals,
         size: Callable[[], os.terminal_size],
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:

@@ -71,7 +71,7 @@ class OriginProgress:
         return max(0, self.until - now) + self.todo * turn
 
 
-class RunLedger:
+class RunTotals:
     """Folds the events of one run. Fields may be read at any time between two events; times are epoch ms.
 
     `turns` counts those of the run that made a request, as `max_requests` does; those of its earlier life, too, when it
@@ -259,7 +259,7 @@ class JsonLines:
 class PlainLines:
     """One line per event that is worth one; a quiet printer gets none and only the ledger is kept."""
 
-    def __init__(self, printer: Printer, ledger: RunLedger, zone: tzinfo) -> None:
+    def __init__(self, printer: Printer, ledger: RunTotals, zone: tzinfo) -> None:
         self.stop_run: Callable[[], None] = run_on
         self._printer = printer
         self._ledger = ledger
@@ -356,7 +356,7 @@ def watch(printer: Printer, as_json: bool, carry_out: Callable[[RunListener], in
     logging.lastResort = _Notes(printer)
     if as_json:
         return carry_out(JsonLines(printer))
-    ledger = RunLedger()
+    ledger = RunTotals()
     if on_terminal() and not printer.quiet:
         from tui_crawler.cli.run_progress import ProgressDisplay, terminal_size
 
@@ -385,7 +385,7 @@ def on_terminal() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM", "") not in {"", "dumb"}
 
 
-def summary(ledger: RunLedger) -> Iterator[str]:
+def summary(ledger: RunTotals) -> Iterator[str]:
     """The lines of the summary, fit to print."""
     yield f"run {safe(run_end_words(ledger.reason))}" if ledger.reason else "run ended, and did not say how"
     pages = f"{count(ledger.pages_done)} done, {count(ledger.pages_failed)} failed"
@@ -412,7 +412,7 @@ def summary(ledger: RunLedger) -> Iterator[str]:
             yield f"⚠ {safe(one.origin)}: {words}"
 
 
-def _work(ledger: RunLedger) -> str:
+def _work(ledger: RunTotals) -> str:
     """The turns that made a request, and in which time."""
     turns, took = f"{plural(ledger.turns, 'turn')} with a request", elapsed(ledger.elapsed_ms)
     if ledger.continued:

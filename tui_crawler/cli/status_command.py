@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.actions import operator_name
 from tui_crawler.cli.known_names import existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import Printer, Squeeze, columns, local_zone, picked, safe, terminal_width
+from tui_crawler.cli.printer import ColumnFit, Printer, columns, local_zone, picked, safe, terminal_width
 from tui_crawler.domain.status import OriginPhase
 from tui_crawler.text.format import count, date_time, elapsed, plural, seconds, size, span
 
@@ -128,7 +128,7 @@ def _lines(
         )
         for one, reason in origins
     ]
-    squeeze = None if width is None else Squeeze(width, _DROPS, _SHRINKS)
+    squeeze = None if width is None else ColumnFit(width, _DROPS, _SHRINKS)
     yield from columns(header, rows, frozenset(range(2, 10)), squeeze)
     for one in (one for one, _ in origins if one.warning):
         yield from _wrapped(f"⚠ {safe(one.origin)}: {one.warning}", width)

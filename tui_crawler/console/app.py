@@ -19,7 +19,7 @@ from tui_crawler.console.clock import ConsoleClock, MachineClock
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.keys import OPENS_ENTRY, everywhere, key_name
 from tui_crawler.console.operator.engine_host import EngineEnd, HostedEngine, host_engine
-from tui_crawler.console.operator.shutdown import WayOut
+from tui_crawler.console.operator.shutdown import ExitActions
 from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.bars import HeaderBar
@@ -27,7 +27,7 @@ from tui_crawler.console.panes.notice import (
     ERROR_SHOWN_MS,
     SHOWN_MS,
     Notice,
-    ToldError,
+    ReportedError,
     add_notice,
     add_trouble,
     still_shown,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.detach import Detacher
     from tui_crawler.console.operator.exit_summary import ExitSummary
     from tui_crawler.console.operator.journal import JournalWriter, News
-    from tui_crawler.console.panes.notice import Notice, ToldError
+    from tui_crawler.console.panes.notice import Notice, ReportedError
     from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RuleQueries
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.domain.explanation import Explanation
@@ -184,7 +184,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.looks = ViewLayouts(dict(self._session.looks))
         self.notices: tuple[Notice, ...] = ()
         """The messages that are shown."""
-        self.troubles: tuple[ToldError, ...] = ()
+        self.troubles: tuple[ReportedError, ...] = ()
         """What went wrong so far, as far as it is kept."""
         self._dead: set[str] = set()  # keys that were told to do nothing
         self.appearance = Appearance(self, self.tell, self.clock.wall_ms, keymap or {}, theme, self._session)
@@ -200,7 +200,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.call_after_refresh,
             self.terminal_waited_ms,
         )
-        self.way_out = WayOut(self, self.hosting, self.live_state, self.poll_timer, self.clock, detacher)
+        self.way_out = ExitActions(self, self.hosting, self.live_state, self.poll_timer, self.clock, detacher)
         self.host_takeover = HostTakeover(
             self.hosting,
             self.live_state,

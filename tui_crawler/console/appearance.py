@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from textual.theme import Theme
 
     from tui_crawler.console.key_presets import KeyMap
-    from tui_crawler.console.screen.stack import Tells
+    from tui_crawler.console.screen.stack import Notify
     from tui_crawler.console.session import ConsoleSession
     from tui_crawler.console.terminal_app import TerminalApp
 
@@ -157,7 +157,7 @@ class Appearance(Handles):
     def __init__(
         self,
         app: TerminalApp[Any],
-        tell: Tells,
+        tell: Notify,
         now_ms: Callable[[], int],
         written: Mapping[str, str],
         theme: str,

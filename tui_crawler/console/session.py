@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.actions import BY_ID, Where
-from tui_crawler.console.overview.order import SORT_COLUMNS, Arrangement
+from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.zoom import WORDS
 from tui_crawler.console.screen.base import ConsoleScreen
@@ -53,13 +53,13 @@ class ConsoleSession:
     looks: tuple[tuple[str, ViewLayout], ...] = ()
 
     @property
-    def arrangement(self) -> Arrangement:
+    def arrangement(self) -> OverviewFilter:
         """The order and filter of the overview."""
         if self.sort not in SORT_COLUMNS:
-            return Arrangement(needle=self.needle, problems=self.problems)
-        return Arrangement(self.sort, self.descending, self.needle, self.problems)
+            return OverviewFilter(needle=self.needle, problems=self.problems)
+        return OverviewFilter(self.sort, self.descending, self.needle, self.problems)
 
-    def arranged(self, wanted: Arrangement) -> ConsoleSession:
+    def arranged(self, wanted: OverviewFilter) -> ConsoleSession:
         """The same with this order and filter of the overview."""
         return replace(
             self, sort=wanted.sort, descending=wanted.descending, needle=wanted.needle, problems=wanted.problems

@@ -36,7 +36,7 @@ SIGNAL_STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Exit status after a signal (RELIABILITY.md, Signals)."""
 
 
-class Outlet:
+class TerminalFile:
     """A file to the terminal with a description of its own, so that waiting for it can end."""
 
     def __init__(self, file: IO[str] | None, terminal_fd: int, *, ascii_only: bool = False) -> None:
@@ -130,12 +130,12 @@ class KeyParser(XTermParser):
 
 
 class PatientDriver(LinuxDriver):
-    """Textual's driver, writing through an `Outlet`."""
+    """Textual's driver, writing through an `TerminalFile`."""
 
     def __init__(self, app: App[Any], **options: Any) -> None:  # noqa: ANN401, RUF100  Textual's own signature
         """Takes what Textual hands to its drivers."""
         super().__init__(app, **options)
-        self.outlet = Outlet(self._file, self.fileno, ascii_only=getattr(app, "ascii_only", False))
+        self.outlet = TerminalFile(self._file, self.fileno, ascii_only=getattr(app, "ascii_only", False))
         self._file = self.outlet  # type: ignore[assignment]  # it has what the writer thread uses of a file
 
     def run_input_thread(self) -> None:

@@ -13,7 +13,7 @@ from textual.driver import Driver
 from textual.filter import ANSIToTruecolor, Monochrome
 
 from tui_crawler.console.appearance import filters_for, fitted, has_utf8
-from tui_crawler.console.terminal import Outlet, PatientDriver, patient_driver
+from tui_crawler.console.terminal import PatientDriver, TerminalFile, patient_driver
 from tui_crawler.console.theme import Colours, role_variables
 from tui_crawler.text.safe_text import safe
 
@@ -74,7 +74,7 @@ class TerminalApp(App[ReturnType]):
             screen.refresh(layout=True)
 
     @property
-    def outlet(self) -> Outlet | None:
+    def outlet(self) -> TerminalFile | None:
         """What is written to the terminal through; None where there is none."""
         return self._driver.outlet if isinstance(self._driver, PatientDriver) else None
 

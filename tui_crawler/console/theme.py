@@ -162,7 +162,7 @@ def role_variables(dark: bool) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ground:
+class _ThemeColours:
     """The colours of a theme that are not roles."""
 
     background: str
@@ -180,7 +180,7 @@ class _Ground:
     trough_hover: str
 
 
-def _theme(name: str, roles: Mapping[str, str], ground: _Ground, *, dark: bool) -> Theme:
+def _theme(name: str, roles: Mapping[str, str], ground: _ThemeColours, *, dark: bool) -> Theme:
     return Theme(
         name=name,
         dark=dark,
@@ -226,7 +226,7 @@ def _theme(name: str, roles: Mapping[str, str], ground: _Ground, *, dark: bool) 
 DARK = _theme(
     "tui-crawler-dark",
     _DARK_ROLES,
-    _Ground(
+    _ThemeColours(
         background="#11151b",
         surface="#161b23",
         panel="#1d242e",
@@ -248,7 +248,7 @@ DARK = _theme(
 LIGHT = _theme(
     "tui-crawler-light",
     _LIGHT_ROLES,
-    _Ground(
+    _ThemeColours(
         background="#f4f2ec",
         surface="#fbfaf6",
         panel="#e9e6dd",
@@ -270,7 +270,7 @@ LIGHT = _theme(
 CONTRAST_DARK = _theme(
     "tui-crawler-contrast-dark",
     _CONTRAST_DARK_ROLES,
-    _Ground(
+    _ThemeColours(
         background="#000000",
         surface="#0a0a0a",
         panel="#141414",
@@ -292,7 +292,7 @@ CONTRAST_DARK = _theme(
 CONTRAST_LIGHT = _theme(
     "tui-crawler-contrast-light",
     _CONTRAST_LIGHT_ROLES,
-    _Ground(
+    _ThemeColours(
         background="#ffffff",
         surface="#ffffff",
         panel="#f0f0f0",
@@ -315,7 +315,7 @@ _IN_NAMES = {
     True: _theme(
         "sixteen-dark",
         _DARK_NAMES,
-        _Ground(
+        _ThemeColours(
             background="ansi_black",
             surface="ansi_black",
             panel="ansi_black",
@@ -335,7 +335,7 @@ _IN_NAMES = {
     False: _theme(
         "sixteen-light",
         _LIGHT_NAMES,
-        _Ground(
+        _ThemeColours(
             background="ansi_bright_white",
             surface="ansi_bright_white",
             panel="ansi_bright_white",

@@ -79,7 +79,7 @@ class OriginAudit:
 
 
 @dataclass(slots=True)
-class _Trail:
+class _GapState:
     """What is remembered of one origin while the log is read. `before` is the request that ended last."""
 
     before: SentRequest
@@ -127,11 +127,11 @@ def audit(requests: Iterable[SentRequest]) -> tuple[OriginAudit, ...]:
 
     Keeps one small record per origin, not the log.
     """
-    trails: dict[str, _Trail] = {}
+    trails: dict[str, _GapState] = {}
     for request in requests:
         trail = trails.get(request.origin)
         if trail is None:
-            trails[request.origin] = _Trail(request, OriginAudit(request.origin, 1))
+            trails[request.origin] = _GapState(request, OriginAudit(request.origin, 1))
         else:
             trail.add(request)
     return tuple(trail.audit for _, trail in sorted(trails.items()))

@@ -69,7 +69,7 @@ async def _nowhere(origins: Sequence[str]) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CommandResult:
     """What became of one action, and which origins it concerns. `result` None: its answers are still to come."""
 
     result: ActionResult | None
@@ -91,17 +91,17 @@ class CommandExecutor:
         self._queue = QueueCommands(table, store, clock)
         self.probes = Probes(table, clock)
 
-    async def carry_out(self, action: PendingAction) -> Carried:
+    async def carry_out(self, action: PendingAction) -> CommandResult:
         """Carries out one action; a command that cannot be is answered with its error, nothing is changed."""
         command = action.command
         try:
             if isinstance(command, ProbeUrls):
-                return Carried(None, command, self.probes.ask(action.action_id, command))
+                return CommandResult(None, command, self.probes.ask(action.action_id, command))
             before, after, touched = await self._perform(command, action.who)
         except (ValueError, BadPattern) as error:
-            return Carried(ActionResult(action.action_id, "", "", str(error)), command)
+            return CommandResult(ActionResult(action.action_id, "", "", str(error)), command)
         result = ActionResult(action.action_id, as_json(before), as_json(after))
-        return Carried(result, command, touched)
+        return CommandResult(result, command, touched)
 
     async def repeat(self, command: Steered, who: str) -> tuple[str, ...]:
         """Carries out again, on this worker's origins, what the leading worker has; answers which it concerns."""

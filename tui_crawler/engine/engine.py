@@ -15,7 +15,7 @@ from tui_crawler.domain.run import RunStart, StoredOrigin
 from tui_crawler.domain.status_words import FinishReason, RunReason
 from tui_crawler.domain.turn import finish, reopen
 from tui_crawler.engine import events
-from tui_crawler.engine.commands import Carried, CommandExecutor
+from tui_crawler.engine.commands import CommandExecutor, CommandResult
 from tui_crawler.engine.few_origins import FewOrigins
 from tui_crawler.engine.job_places import JobPlaces
 from tui_crawler.engine.origin_table import Counts, EngineSettings, OriginTable
@@ -350,7 +350,7 @@ class Engine:
         """Among several workers: leases origins, repeats what the leading one did, wakes what others found work for."""
         for action in await peers.store.followed_actions():
             command, touched = await peers.mirror(action)
-            await self._follow(Carried(None, command, touched))
+            await self._follow(CommandResult(None, command, touched))
         await peers.provide(self._slots.requests, len(self._slots))
         if self._reason is None:
             found = await peers.store.take_origins(idle=self._table.all_finished())
@@ -400,7 +400,7 @@ class Engine:
         if results:
             await self._store.finish_actions(results)
 
-    async def _follow(self, carried: Carried) -> None:
+    async def _follow(self, carried: CommandResult) -> None:
         """Gives the origins that an action concerned their new places, and tells of pauses."""
         now, states = self._clock.now(), self._table.states
         mine = [origin for origin in carried.touched if origin in states]  # the others are another worker's

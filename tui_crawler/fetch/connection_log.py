@@ -74,7 +74,7 @@ class ConnectionLog:
 
 
 @dataclass(slots=True)
-class Lap:
+class MeasuredStep:
     """A step that is being measured, and the connection it has led to: its end may have been noticed late."""
 
     stream: httpcore.AsyncNetworkStream | None = None
@@ -98,10 +98,10 @@ class ConnectionLogs:
             del self._of_tasks[task]
 
     @contextmanager
-    def timing(self, step: ConnectionStep) -> Iterator[Lap]:
+    def timing(self, step: ConnectionStep) -> Iterator[MeasuredStep]:
         """Adds how long this takes, however it ends. Behind a proxy there may be two TLS handshakes: their sum."""
         began = self._now().mono_ms
-        lap = Lap()
+        lap = MeasuredStep()
         try:
             yield lap
         finally:

@@ -20,7 +20,7 @@ from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.headers import clean_message
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.links import clean_text
-from tui_crawler.fetch.page import Study
+from tui_crawler.fetch.page import ParsedBody
 from tui_crawler.fetch.sniff import HTML
 
 Element = Any  # an lxml element; lxml ships no types
@@ -62,7 +62,7 @@ class DataBlocks:
         """Whether any rule holds for a host."""
         return host in self._by_host
 
-    def harvest(self, host: str, study: Study, out_of_time: Callable[[], bool]) -> DataReader | None:
+    def harvest(self, host: str, study: ParsedBody, out_of_time: Callable[[], bool]) -> DataReader | None:
         """The work that the rules of a host have with a page, still to be done; None when there is none."""
         queries = [query for query in self._by_host.get(host, ()) if query.fits(study)]
         return DataReader(queries, study, self._limits, out_of_time) if queries else None
@@ -72,7 +72,7 @@ class DataReader:
     """The rules of one page at work. What is found may be read at any time, by another thread too."""
 
     def __init__(
-        self, queries: Sequence[_Query], study: Study, limits: FetchLimits, out_of_time: Callable[[], bool]
+        self, queries: Sequence[_Query], study: ParsedBody, limits: FetchLimits, out_of_time: Callable[[], bool]
     ) -> None:
         self._queries = queries
         self._study = study
@@ -139,11 +139,11 @@ class _Query:
         except (ValueError, etree.XPathError, re2.error, RecursionError) as error:
             raise BadDataRule(f"data rule {rule.name!r}: {error}") from error
 
-    def fits(self, study: Study) -> bool:
+    def fits(self, study: ParsedBody) -> bool:
         """Whether there is something the rule can look at."""
         return bool(study.markup) if self._pattern is not None else study.root is not None
 
-    def find(self, study: Study) -> Iterator[Any]:
+    def find(self, study: ParsedBody) -> Iterator[Any]:
         """What the expression finds: elements, or texts."""
         if self._pattern is not None:
             group = 1 if self._pattern.groups else 0

@@ -16,7 +16,7 @@ from tui_crawler.domain.url import CrawlUrl, LinkResolver, SiteLinks
 from tui_crawler.fetch.data_blocks import DataBlocks
 from tui_crawler.fetch.headers import clean_message, content_type
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.page import PageReading, Study
+from tui_crawler.fetch.page import PageReading, ParsedBody
 from tui_crawler.fetch.sitemap import is_gzip, read_sitemap
 from tui_crawler.fetch.sniff import XML, kind_of
 from tui_crawler.fetch.threads import run_in_thread
@@ -101,7 +101,7 @@ class PageReader:
         except Exception as error:  # whatever the bytes did to a parser, the crawl goes on
             return _failed(error)
 
-    def _read(self, url: CrawlUrl, exchange: Exchange, tags: int) -> Study:
+    def _read(self, url: CrawlUrl, exchange: Exchange, tags: int) -> ParsedBody:
         out_of_time = self._until(self._limits.parse_deadline_ms)
         tree = self._data_blocks.has_rules(url.host)
         markup_only = self._is_known and not tree and tags <= self._limits.max_tags
@@ -109,13 +109,13 @@ class PageReader:
             reading = PageReading(url, exchange, self._limits, self._product_token, self._site, out_of_time, tags, tree)
             return reading.read(markup_only=markup_only)
         except Exception as error:  # as above
-            return Study(_failed(error), LinkResolver(url.href))
+            return ParsedBody(_failed(error), LinkResolver(url.href))
 
-    def _has_tasks(self, url: CrawlUrl, study: Study) -> bool:
+    def _has_tasks(self, url: CrawlUrl, study: ParsedBody) -> bool:
         judged = can_be_validated(study, self._validate_kinds, self._limits)
         return judged or self._data_blocks.harvest(url.host, study, bool) is not None
 
-    async def _with_data(self, url: CrawlUrl, study: Study) -> Reading:
+    async def _with_data(self, url: CrawlUrl, study: ParsedBody) -> Reading:
         """The reading with what data rules have found; always in a thread, since no expression has a bound."""
         deadline_ms = self._limits.data_deadline_ms
         harvest = self._data_blocks.harvest(url.host, study, self._until(deadline_ms))
@@ -126,7 +126,7 @@ class PageReader:
         incomplete = reading.incomplete if harvest.whole else (*reading.incomplete, "data")
         return replace(reading, data=harvest.values, incomplete=incomplete, message=harvest.message)
 
-    async def _validation(self, study: Study, is_small: bool) -> Validation | None:
+    async def _validation(self, study: ParsedBody, is_small: bool) -> Validation | None:
         """What the validator says; None when there is none for this body, or not in time."""
         limits = self._limits
         if not can_be_validated(study, self._validate_kinds, limits):

@@ -32,7 +32,7 @@ from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
 from tui_crawler.fetch.headers import RawHeaders, encode_headers
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.resolve import Resolver, is_out_of_descriptors
-from tui_crawler.fetch.transfer import Call
+from tui_crawler.fetch.transfer import WireRequest
 
 _WAITING_BYTES = 256 * 1024  # so much of a body waits to be read before the socket is left alone
 _FRAMING_BYTES = 64 * 1024  # chunk sizes, extensions and trailers between two pieces of a body
@@ -369,7 +369,7 @@ class Http1Wire:
         self._kept: OrderedDict[str, Http1Connection] = OrderedDict()
         self._in_use: dict[str, int] = {}
 
-    async def open(self, call: Call, log: ConnectionLog) -> Http1Answer:
+    async def open(self, call: WireRequest, log: ConnectionLog) -> Http1Answer:
         """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed,
         OutOfDescriptors."""
         request = _request(call)
@@ -545,7 +545,7 @@ class Http1Answer:
             self._wire.give_back(self._origin, self._connection)
 
 
-def _request(call: Call) -> bytes:
+def _request(call: WireRequest) -> bytes:
     """The head of a request as it is sent (RFC 9112, 3). Raises TransferFailed for what no request can hold."""
     url = call.url
     name = url.host.removesuffix(".")

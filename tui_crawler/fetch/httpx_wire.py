@@ -24,7 +24,7 @@ from tui_crawler.fetch.headers import RawHeaders, encode_headers
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.resolve import Resolver
 from tui_crawler.fetch.tls import Access, TlsContexts, Trust
-from tui_crawler.fetch.transfer import Call
+from tui_crawler.fetch.transfer import WireRequest
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody
@@ -63,7 +63,7 @@ class HttpxWire:
         if proxy is not None:
             self._transport(None)  # a proxy that this installation cannot use is an error now, not at the first page
 
-    async def open(self, call: Call, log: ConnectionLog) -> HttpxAnswer:
+    async def open(self, call: WireRequest, log: ConnectionLog) -> HttpxAnswer:
         """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed,
         OutOfDescriptors."""
         request = self._request(call)
@@ -150,7 +150,7 @@ class HttpxWire:
         except AddressRefused as refused:
             raise failure_of(refused, Phase.connect, None) from refused
 
-    def _request(self, call: Call) -> httpx.Request:
+    def _request(self, call: WireRequest) -> httpx.Request:
         """The request as httpx has it. Raises TransferFailed(invalid_target)."""
         fields, more = encode_headers((*call.headers, *call.secret)), {"timeout": self._timeouts}
         return httpx.Request(call.method, _client_url(call.url), headers=fields, extensions=more)

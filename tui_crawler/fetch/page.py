@@ -41,7 +41,7 @@ XHTML_TYPE = "application/xhtml+xml"
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class ParsedBody:
     """A reading, and what validators and data rules go on with.
 
     `markup` is the body as UTF-8, as far as it was read, and empty when it is of no kind. `faults` are of XML only.
@@ -88,14 +88,14 @@ class PageReading:
         self._out_of_time = out_of_time
         self._incomplete: dict[str, None] = {}
 
-    def read(self, *, markup_only: bool = False) -> Study:
+    def read(self, *, markup_only: bool = False) -> ParsedBody:
         """The reading of the body; `markup_only`: of HTML only what it is. May raise what a parser raises."""
         mime, label = content_type(self._exchange.header("Content-Type"))
         body = self._exchange.body
         kind = OTHER if self._exchange.exit_code is not ExitCode.file_ingested else kind_of(mime, body)
         if kind == OTHER or not body:
             resolver = self._resolver(self._url)
-            return Study(self._reading(kind, mime, encoding_of_label(label) or "", resolver), resolver)
+            return ParsedBody(self._reading(kind, mime, encoding_of_label(label) or "", resolver), resolver)
         if len(body) > self._limits.max_input_bytes:
             body = body[: self._limits.max_input_bytes]
             self._note(("input",))
@@ -116,7 +116,7 @@ class PageReading:
         root = None if content.parsed is None else content.parsed.root
         if wanted and kind == HTML and root is not None and not _CUT_ANCHORS & self._incomplete.keys():
             reading = replace(reading, anchors=anchor_names(root))
-        return Study(reading, resolver, markup, root, faults)
+        return ParsedBody(reading, resolver, markup, root, faults)
 
     def _content(self, kind: str, mime: str, markup: bytes) -> _Content:
         if kind == CSS:

@@ -79,7 +79,7 @@ _PARAMETER = re.compile(
 )  # in an attribute no reference (WHATWG HTML, named character references)
 
 
-class _Odd(Exception):
+class _NotPlain(Exception):
     """Something is not ordinary."""
 
 
@@ -99,7 +99,7 @@ def plain_tags(markup: bytes, limits: FetchLimits) -> list[PlainTag] | None:
                 names.add(found[-1][0])
             elif address or odd:
                 return None
-    except _Odd:
+    except _NotPlain:
         return None
     refreshes = "meta" in names and any("http-equiv" in source for name, _, source in found if name == "meta")
     misplaced = "title" in names and _BEFORE_TITLE.match(text) is None
@@ -127,12 +127,12 @@ def _read(tag: str, content: str) -> PlainTag:
     if name == "a" and "href" in values:
         inner = content[: -len("</a>")]
         if not content or len(inner) > _MOST_TEXT:
-            raise _Odd
+            raise _NotPlain
         values[""] = _decoded(_WITHIN_TAG.sub("", inner))
     elif name == "title":
         values[""] = _decoded(tag[tag.index(">") + 1 : -len("</title>")])
         if not values[""].strip():
-            raise _Odd
+            raise _NotPlain
     return name, values.get("href", ""), values
 
 
@@ -148,10 +148,10 @@ def _decoded(text: str, literal: re.Pattern[str] | None = None) -> str:
 def _character(reference: re.Match[str]) -> str:
     name, number, odd = reference.groups()
     if odd or (name is not None and name not in html5):
-        raise _Odd
+        raise _NotPlain
     if name is not None:
         return html5[name]
     code = ord("&") if number is None else int(number)
     if not (32 <= code < 127 or 160 <= code < 0xD800):
-        raise _Odd
+        raise _NotPlain
     return chr(code)

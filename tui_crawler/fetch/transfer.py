@@ -47,7 +47,7 @@ _NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address,
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class WireRequest:
     """What goes over the wire: the URL, the method and all header fields, in order; `secret` ones are not recorded."""
 
     url: CrawlUrl
@@ -77,7 +77,7 @@ class ResponseHead(Protocol):
 class Wire(Protocol):
     """An HTTP client that follows nothing, keeps nothing and decodes nothing."""
 
-    async def open(self, call: Call, log: ConnectionLog) -> ResponseHead:
+    async def open(self, call: WireRequest, log: ConnectionLog) -> ResponseHead:
         """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed."""
 
     async def forget(self, origin: str) -> None:
@@ -156,7 +156,7 @@ class Transfer:
         The whole-exchange deadline covers both requests.
         """
         secret = self._secret(request.url)
-        call = Call(request.url, request.method, self._request_headers(request, secret), secret)
+        call = WireRequest(request.url, request.method, self._request_headers(request, secret), secret)
         deadline = asyncio.get_running_loop().time() + self._limits.total_timeout_ms / 1000
         records: list[RequestRecord] = []
         while True:
@@ -203,7 +203,7 @@ class Transfer:
             left_size=progress.left_size,
         )
 
-    async def _end(self, request: FetchRequest, call: Call, progress: _Progress, deadline: float) -> _Ending:
+    async def _end(self, request: FetchRequest, call: WireRequest, progress: _Progress, deadline: float) -> _Ending:
         """Makes the request; every way it can end is an ending."""
         try:
             async with asyncio.timeout_at(deadline):
@@ -290,7 +290,7 @@ class Transfer:
         return _Ending(ExitCode.file_ingested)
 
     async def _feed(self, decoder: BodyDecoder, answer: ResponseHead, progress: _Progress) -> None:
-        breath = _Breath()
+        breath = _LoopYield()
         async with aclosing(answer.chunks()) as chunks:
             async for chunk in chunks:
                 progress.wire_bytes += len(chunk)
@@ -313,7 +313,7 @@ class Transfer:
 
         What goes wrong here changes nothing: the status has already said how the exchange ended.
         """
-        breath = _Breath()
+        breath = _LoopYield()
         try:
             async with asyncio.timeout(self._limits.drain_timeout_ms / 1000), aclosing(answer.chunks()) as chunks:
                 async for chunk in chunks:
@@ -331,7 +331,7 @@ def _announced(fields: dict[str, str]) -> int | None:
     return None if "transfer-encoding" in fields or not (text.isascii() and text.isdigit()) else int(text[:20])
 
 
-class _Breath:
+class _LoopYield:
     """Gives the event loop back now and then: ten thousand small chunks may be there at once."""
 
     __slots__ = ("_began", "_loop")
@@ -371,7 +371,7 @@ def _explain(code: ExitCode, status: int, location: CrawlUrl | InvalidUrl | None
 
 def _record(
     request: FetchRequest,
-    call: Call,
+    call: WireRequest,
     progress: _Progress,
     ending: _Ending,
     ended: Moment,

@@ -37,7 +37,7 @@ def plus(one: Tally, other: Tally) -> Tally:
 
 
 @dataclass(slots=True)
-class Moves:
+class CounterChanges:
     """How the counters of origins change, by their ids: those of their pages, how many new pages each gets, and how
     many leave its todo list."""
 

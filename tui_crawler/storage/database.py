@@ -235,7 +235,7 @@ def _sync(place: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkup:
+class IntegrityCheck:
     """What was found; no problems when all is well. `schema` is the file's own version, `latest` this program's."""
 
     problems: tuple[str, ...]
@@ -243,7 +243,7 @@ class Checkup:
     latest: int
 
 
-def check_up(path: Path, settings: OpenSettings | None = None) -> Checkup:
+def check_integrity(path: Path, settings: OpenSettings | None = None) -> IntegrityCheck:
     """What integrity_check and foreign_key_check find wrong. Changes nothing. Raises NotOurDatabase, StorageFailure."""
     settings, found_log = settings or OpenSettings(), has_log_file(path)
     if examine(path, settings) is FileState.absent:
@@ -262,4 +262,4 @@ def check_up(path: Path, settings: OpenSettings | None = None) -> Checkup:
         raise storage_failure(error, path) from error
     problems = [problem for problem in said if problem != "ok"]
     problems += [f"{table} row {row} refers to a missing row of {parent}" for table, row, parent, _ in broken]
-    return Checkup(tuple(problems), schema, latest_version(settings.migrations))
+    return IntegrityCheck(tuple(problems), schema, latest_version(settings.migrations))

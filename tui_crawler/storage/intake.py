@@ -16,7 +16,7 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage import origins
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import Moves, add_to_job, tally_of
+from tui_crawler.storage.counters import CounterChanges, add_to_job, tally_of
 from tui_crawler.storage.depths import is_beyond, lower_below
 from tui_crawler.storage.memory import standing_of
 from tui_crawler.storage.models import Job, Page, Url
@@ -89,12 +89,12 @@ def queue_pages(
     pages: Iterable[NewPage],
     ids: Mapping[int, int],
     known: Mapping[int, Known] | None = None,
-) -> tuple[dict[str, int], Moves]:
+) -> tuple[dict[str, int], CounterChanges]:
     """Queues pages; answers how many new ones each origin got, and how the counters are to be moved.
 
     `ids` are URL ids by hash, `known` the pages known among them, where that was asked already.
     """
-    wanted, moves, counts = _merged(pages), Moves(), dict[str, int]()
+    wanted, moves, counts = _merged(pages), CounterChanges(), dict[str, int]()
     if not wanted:
         return counts, moves
     row = transaction.one(_max_depth, {"job_id": source.job_id})
@@ -140,7 +140,7 @@ def update_known(transaction: Transaction, pages: Iterable[Known]) -> None:
         transaction.run_many(_update, rows)
 
 
-def move_counters(transaction: Transaction, job_id: int, moves: Moves) -> None:
+def move_counters(transaction: Transaction, job_id: int, moves: CounterChanges) -> None:
     """Moves the counters of origins and of their job."""
     origins.move(transaction, moves)
     add_to_job(transaction, job_id, moves.total())
@@ -191,7 +191,7 @@ def _find_again(
     source: Source,
     found: Sequence[tuple[Known, NewPage]],
     max_depth: int | None,
-    moves: Moves,
+    moves: CounterChanges,
 ) -> None:
     """Known pages that were found once more; how the counters change is added to `moves`."""
     changed: list[Known] = []

@@ -19,7 +19,7 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.activity import ActivityEvent, note
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import Moves
+from tui_crawler.storage.counters import CounterChanges
 from tui_crawler.storage.depths import change_max_depth
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.models import Job, Origin, Page
@@ -145,7 +145,7 @@ def configure_jobs(
 
 def hold_back(transaction: Transaction, claim: Claim) -> None:
     """Takes the pages of jobs that this session may not crawl off the todo lists."""
-    unlisted = _Unlisted()
+    unlisted = _UnlistedPages()
     for row in job_rows(transaction):
         if not row.is_free(claim):
             unlisted.take(transaction, row.job_id)
@@ -172,7 +172,7 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
     before: dict[str, dict[str, object]] = {}
     after: dict[str, dict[str, object]] = {}
     counts: dict[str, int] = {}
-    unlisted = _Unlisted()
+    unlisted = _UnlistedPages()
     for old, new in changes:
         if old == new:
             continue
@@ -192,7 +192,7 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
 
 
 @dataclass(slots=True)
-class _Unlisted:
+class _UnlistedPages:
     """Pages that have left their todo lists. One that is in flight keeps its place until it is settled."""
 
     pages: set[int] = field(default_factory=set)
@@ -202,7 +202,7 @@ class _Unlisted:
         listed = (Page.todo_order > ZERO) & (Page.status == int(PageStatus.READY)) & (Page.job == job_id)
         if more is not None:
             listed &= more
-        moves = Moves()
+        moves = CounterChanges()
         for page_id, origin_id in transaction.fetch(Page.select(Page.id, Page.origin).where(listed)):
             self.pages.add(page_id)
             moves.unlisted[origin_id] = moves.unlisted.get(origin_id, 0) + 1
@@ -273,7 +273,7 @@ def _store(transaction: Transaction, old: JobRow, new: JobRow) -> None:
         transaction.execute(Page.update(shifted).where(Page.job == old.job_id))
     if new.max_depth != old.max_depth:
         moved = change_max_depth(transaction, old.job_id, new.max_depth)
-        move_counters(transaction, old.job_id, Moves(moved))
+        move_counters(transaction, old.job_id, CounterChanges(moved))
 
 
 def _difference(old: JobRow, new: JobRow) -> tuple[dict[str, object], dict[str, object]]:

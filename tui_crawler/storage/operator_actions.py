@@ -28,7 +28,7 @@ from tui_crawler.storage import jobs, origins, stashes
 from tui_crawler.storage.candidates import is_due, todo_page, todo_query
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import Moves
+from tui_crawler.storage.counters import CounterChanges
 from tui_crawler.storage.depths import is_beyond
 from tui_crawler.storage.intake import Known, Source, again, find_known, move_counters, queue_pages, update_known
 from tui_crawler.storage.models import Exclusion as ExclusionRow
@@ -183,7 +183,7 @@ def _wake(
     """Known pages with tries left leave the ignore list; forced and skipped ones get their tries back."""
     current = find_known(transaction, job_id, [page.url_hash for page, _ in known])
     woken: list[Known] = []
-    moves = Moves()
+    moves = CounterChanges()
     for before, wanted in known:
         page = current[before.url_hash]
         if page.page_id in listed or page.status == PageStatus.STASHED:

@@ -17,9 +17,9 @@ from tui_crawler.domain.page import Tally
 from tui_crawler.storage.activity import note, note_finish
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import Moves, adding
+from tui_crawler.storage.counters import CounterChanges, adding
 from tui_crawler.storage.models import OperatorAction, Origin, Page, RobotsText
-from tui_crawler.storage.records import From, Shape
+from tui_crawler.storage.records import From, RowMapper
 from tui_crawler.storage.statements import columns, slot, slots
 from tui_crawler.storage.transaction import Row, Transaction
 
@@ -196,7 +196,7 @@ def write(
     return Tally(*counters) if counters else Tally()
 
 
-def move(transaction: Transaction, moves: Moves) -> None:
+def move(transaction: Transaction, moves: CounterChanges) -> None:
     """Adds to the counters of origins whose state stays as it is."""
     rows = []
     for origin_id in sorted(moves.changes.keys() | moves.added.keys() | moves.unlisted.keys()):
@@ -253,7 +253,7 @@ def _robots_of(
     return RobotsRecord(status, http_status, fetched_at, expires_at, body, crawl_delay_ms)
 
 
-_RECORD = Shape(
+_RECORD = RowMapper(
     OriginRecord,
     response_window=lambda text: tuple(json.loads(text)) if text else (),
     robots=From(f"{_ROBOTS_NAMES} body", _robots_of),

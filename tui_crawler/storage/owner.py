@@ -49,7 +49,7 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class OpenSession:
     """A session that has not ended: its owner, since when, and its lease (all times epoch ms).
 
     `rest`: it does not run, it only carries out what operators ask for.
@@ -79,7 +79,7 @@ def this_process() -> Owner:
     return Owner(socket.gethostname(), _machine(), pid, (_times_ms(pid) or (0, 0))[0])
 
 
-def open_holds(database: peewee.Database) -> tuple[Hold, ...]:
+def open_holds(database: peewee.Database) -> tuple[OpenSession, ...]:
     """The sessions of a database that have not ended, oldest first. Raises the drivers' errors.
 
     The columns are read by name in SQL: every version of the schema has them.
@@ -89,7 +89,7 @@ def open_holds(database: peewee.Database) -> tuple[Hold, ...]:
         "SELECT host, machine, pid, process_started_ms, started_at, heartbeat_at, lease_ms, rest FROM session"
         " WHERE ended_at = 0 ORDER BY id",
     )
-    return tuple(Hold(Owner(*row[:4]), row[4], row[5], row[6], bool(row[7])) for row in rows.fetchall())
+    return tuple(OpenSession(Owner(*row[:4]), row[4], row[5], row[6], bool(row[7])) for row in rows.fetchall())
 
 
 def _times_ms(pid: int) -> tuple[int, int] | None:

@@ -19,7 +19,7 @@ from tui_crawler.storage import origins, rulesets
 from tui_crawler.storage.claim import ONE, ZERO, Claim, require
 from tui_crawler.storage.jobs import job_states
 from tui_crawler.storage.models import Job, OperatorAction, Origin, Page, Run, Session
-from tui_crawler.storage.owner import Hold, Owner
+from tui_crawler.storage.owner import OpenSession, Owner
 from tui_crawler.storage.sessions import Starter, load_origins, open_session
 from tui_crawler.storage.statements import columns, slot
 from tui_crawler.storage.transaction import Transaction
@@ -203,9 +203,11 @@ def _bury_dead(transaction: Transaction, claim: Claim, here: Owner) -> None:
         transaction.execute(Origin.update(landed).where(Origin.session_id == session_id))
 
 
-def _open_sessions(transaction: Transaction) -> list[tuple[int, int, Hold]]:
+def _open_sessions(transaction: Transaction) -> list[tuple[int, int, OpenSession]]:
     """The open sessions that crawl, oldest first: id, run, owner."""
-    return [(row[0], row[1], Hold(Owner(*row[2:6]), row[6], row[7], row[8])) for row in transaction.all(_open, {})]
+    return [
+        (row[0], row[1], OpenSession(Owner(*row[2:6]), row[6], row[7], row[8])) for row in transaction.all(_open, {})
+    ]
 
 
 def _unfinished(transaction: Transaction) -> dict[int, int]:

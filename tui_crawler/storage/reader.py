@@ -17,7 +17,7 @@ from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.faults import storage_failure
 from tui_crawler.storage.file_identity import FilePlace, has_log_file, put_log_away
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.records import Shape
+from tui_crawler.storage.records import RowMapper
 from tui_crawler.storage.transaction import Row
 
 
@@ -85,12 +85,12 @@ class Reader:
         """All rows of a query. Raises ReadingStopped, StorageFailure."""
         return self._answer(text, values)[1]
 
-    def records(self, shape: Shape[T], text: str, values: Sequence[Any] = ()) -> tuple[T, ...]:
+    def records(self, shape: RowMapper[T], text: str, values: Sequence[Any] = ()) -> tuple[T, ...]:
         """The rows of a query as records, by the names of its columns."""
         columns, rows = self._answer(text, values)
         return tuple(map(shape.of(columns), rows))
 
-    def record(self, shape: Shape[T], text: str, values: Sequence[Any] = ()) -> T | None:
+    def record(self, shape: RowMapper[T], text: str, values: Sequence[Any] = ()) -> T | None:
         """The first of them."""
         found = self.records(shape, text, values)
         return found[0] if found else None

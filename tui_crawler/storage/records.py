@@ -31,7 +31,7 @@ class From(NamedTuple):
     make: Callable[..., Any]
 
 
-class Shape(Generic[T]):
+class RowMapper(Generic[T]):
     """How rows become records of a dataclass. `made` turns the value of a column into that of its field, where it is
     not stored as it is shown (`From`: the values of several); truth values need no mention. A field with a default may
     have no column."""

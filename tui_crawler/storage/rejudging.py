@@ -19,7 +19,7 @@ from tui_crawler.domain.exit_code import REFUSED_BY_RULES, ExitCode
 from tui_crawler.domain.preview import Effect, Rejudgement
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.claim import ZERO
-from tui_crawler.storage.counters import Moves, tally_of, times
+from tui_crawler.storage.counters import CounterChanges, tally_of, times
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.models import Attempt, Job, Page, Url
 from tui_crawler.storage.statements import columns, padded, slot
@@ -47,7 +47,7 @@ class Moving:
     with MOVED; the counters are moved at the end."""
 
     tries: int
-    moves: dict[int, Moves] = field(default_factory=dict)
+    moves: dict[int, CounterChanges] = field(default_factory=dict)
     back: dict[int, int] = field(default_factory=dict)
 
     def put_back(self, transaction: Transaction, rows: Sequence[Row]) -> None:
@@ -79,7 +79,7 @@ class Moving:
             numbers[job_id, origin_id] += number
             before = tally_of(status_before, remaining_before, code, beyond)
             change = tally_of(status, remaining, code, beyond).minus(before)
-            self.moves.setdefault(job_id, Moves()).add(origin_id, times(change, number))
+            self.moves.setdefault(job_id, CounterChanges()).add(origin_id, times(change, number))
         return numbers
 
 

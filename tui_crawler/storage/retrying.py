@@ -66,7 +66,7 @@ class _Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class RetrySelection:
     """What a retry names: where its pages are found, and what must be true of each. `codes` None: all that failed;
     `origins` (ids) None: of all. What was attempted after `until` (id of an attempt) has failed since."""
 
@@ -95,7 +95,7 @@ class Cursor:
     after: int = 0
 
 
-def meant(transaction: Transaction, selection: RetryPages) -> Meant:
+def meant(transaction: Transaction, selection: RetryPages) -> RetrySelection:
     """What a retry names. Without URLs or exit codes these are all failed pages; those name blocked pages, too."""
     codes: frozenset[int] | None = None
     if selection.exit_codes:
@@ -108,7 +108,7 @@ def meant(transaction: Transaction, selection: RetryPages) -> Meant:
     newest = transaction.one(_newest_attempt, {})
     until = newest[0] if newest else 0
     sources = _sources(transaction, selection, codes, only_failed, ids)
-    return Meant(tuple(sources), codes, only_failed, None if ids is None else frozenset(ids), until)
+    return RetrySelection(tuple(sources), codes, only_failed, None if ids is None else frozenset(ids), until)
 
 
 def _sources(
@@ -136,7 +136,7 @@ def _sources(
             yield _Source(_failed_of if only_failed else _all_of, (origin_id,))
 
 
-def window(transaction: Transaction, named: Meant, cursor: Cursor) -> tuple[tuple[int, ...], Cursor | None]:
+def window(transaction: Transaction, named: RetrySelection, cursor: Cursor) -> tuple[tuple[int, ...], Cursor | None]:
     """The ids of the next pages that may be meant, origin by origin, and where to go on (None: these are the last)."""
     found: list[Row] = []
     for _ in range(_STATEMENTS):
@@ -151,7 +151,7 @@ def window(transaction: Transaction, named: Meant, cursor: Cursor) -> tuple[tupl
     return tuple(row[1] for row in found), cursor if cursor.source < len(named.sources) else None
 
 
-def put_back(transaction: Transaction, claim: Claim, named: Meant, page_ids: Sequence[int]) -> dict[int, int]:
+def put_back(transaction: Transaction, claim: Claim, named: RetrySelection, page_ids: Sequence[int]) -> dict[int, int]:
     """Gives those of the pages that are (still) meant their tries back and takes them off the ignore list; answers how
     many of which origin (id)."""
     require(transaction, claim)
@@ -163,7 +163,11 @@ def put_back(transaction: Transaction, claim: Claim, named: Meant, page_ids: Seq
 
 
 def waiting(
-    transaction: Transaction, claim: Claim, named: Meant, page_ids: Sequence[int], others: Iterable[Ranked] = ()
+    transaction: Transaction,
+    claim: Claim,
+    named: RetrySelection,
+    page_ids: Sequence[int],
+    others: Iterable[Ranked] = (),
 ) -> list[Ranked]:
     """Those of the pages that are meant, wait, and may be crawled by this session now: which of them and the `others`
     come next."""
@@ -258,7 +262,7 @@ class Retrying:
         ids = [one[2] for one in ranked]
         return await self._writer.read(partial(as_put_back, claim=self._claim, page_ids=ids))
 
-    async def _pieces(self, size: int) -> AsyncIterator[tuple[Meant, Sequence[int]]]:
+    async def _pieces(self, size: int) -> AsyncIterator[tuple[RetrySelection, Sequence[int]]]:
         named = await self._writer.read(partial(meant, selection=self._selection))
         cursor: Cursor | None = Cursor()
         while cursor is not None:

@@ -20,7 +20,7 @@ from tui_crawler.storage import origins, segment_files
 from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import ZERO, Claim, require
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import Moves, mark, set_mark, tally_of, times
+from tui_crawler.storage.counters import CounterChanges, mark, set_mark, tally_of, times
 from tui_crawler.storage.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.models import Job, Origin, Page, Segment, Url
 from tui_crawler.storage.statements import slot
@@ -262,7 +262,7 @@ def _unstash(transaction: Transaction, job_id: int, segment: str) -> dict[str, i
         .group_by(Page.origin, Origin.origin, *state)
     )
     counts: dict[str, int] = {}
-    moves = Moves()
+    moves = CounterChanges()
     for origin_id, origin, *values, count in transaction.fetch(counted):
         change = tally_of(PageStatus.READY, *values).minus(tally_of(PageStatus.STASHED, *values))
         moves.add(origin_id, times(change, count))

@@ -26,7 +26,7 @@ from tui_crawler.storage.counters import forget_minutes, forget_runs, set_mark
 from tui_crawler.storage.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.jobs import any_job, configure_jobs, hold_back, job_states
 from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
-from tui_crawler.storage.owner import Hold, Owner
+from tui_crawler.storage.owner import OpenSession, Owner
 from tui_crawler.storage.rulesets import Edited
 from tui_crawler.storage.statements import columns, slot
 from tui_crawler.storage.transaction import Transaction
@@ -241,7 +241,7 @@ def _take_over(transaction: Transaction, starter: Starter) -> bool:
     chosen = columns(Session, "run_id host machine pid process_started_ms started_at heartbeat_at lease_ms")
     still_open = Session.ended_at == ZERO
     for row in transaction.fetch(Session.select(*chosen).where(still_open)):
-        hold = Hold(Owner(*row[1:5]), *row[5:])
+        hold = OpenSession(Owner(*row[1:5]), *row[5:])
         if hold.is_live(starter.owner, transaction.now):
             raise RunHeld(hold.describe())
         message = f"{hold.owner.describe()} was gone; taken over by {starter.owner.describe()}"

@@ -21,7 +21,7 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage import crawl_log, documents, intake, origins, settle
 from tui_crawler.storage.claim import Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import Moves, add_to_job, count_attempts, plus, tally_of
+from tui_crawler.storage.counters import CounterChanges, add_to_job, count_attempts, plus, tally_of
 from tui_crawler.storage.depths import is_beyond
 from tui_crawler.storage.models import Job, Origin, Page
 from tui_crawler.storage.origins import Counted, OriginRow
@@ -106,7 +106,7 @@ class _Group:
         entries = self._with_new_pages(found, new_ids)
         url_ids(transaction, self._hrefs(entries))
         ids = transaction.memory.url_ids
-        moves, by_job = Moves(), dict[int, Tally]()
+        moves, by_job = CounterChanges(), dict[int, Tally]()
         self._insert_pages(entries, ids, new_ids, depths, moves, by_job)
         attempt_ids = self._log(entries, ids)
         self._update_pages(entries, attempt_ids, moves, by_job)
@@ -216,7 +216,7 @@ class _Group:
         ids: Mapping[int, int],
         origin_ids: Mapping[str, int],
         depths: Mapping[int, int | None],
-        moves: Moves,
+        moves: CounterChanges,
         by_job: dict[int, Tally],
     ) -> None:
         rows = []
@@ -254,7 +254,7 @@ class _Group:
         return attempt_ids
 
     def _update_pages(
-        self, entries: Sequence[_Entry], attempt_ids: Sequence[int], moves: Moves, by_job: dict[int, Tally]
+        self, entries: Sequence[_Entry], attempt_ids: Sequence[int], moves: CounterChanges, by_job: dict[int, Tally]
     ) -> None:
         rows = []
         for entry, attempt_id in zip(entries, attempt_ids, strict=True):
@@ -266,7 +266,7 @@ class _Group:
             _add(moves, by_job, entry.row.id, page.job_id, after.minus(page.tally()))
         self._transaction.run_many(settle.update_page, rows)
 
-    def _write_origins(self, entries: Iterable[_Entry], moves: Moves) -> None:
+    def _write_origins(self, entries: Iterable[_Entry], moves: CounterChanges) -> None:
         for entry in entries:
             one, row = entry.job.settle, entry.row
             counted = Counted(
@@ -302,7 +302,7 @@ class _Group:
         documents.drop_redirects(self._transaction, gone)
 
 
-def _add(moves: Moves, by_job: dict[int, Tally], origin_id: int, job_id: int, change: Tally) -> None:
+def _add(moves: CounterChanges, by_job: dict[int, Tally], origin_id: int, job_id: int, change: Tally) -> None:
     """One more change of the counters of an origin and of a job."""
     moves.add(origin_id, change)
     known = by_job.get(job_id)

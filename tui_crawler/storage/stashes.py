@@ -21,7 +21,7 @@ from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import Moves, tally_of
+from tui_crawler.storage.counters import CounterChanges, tally_of
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Dripfeed, Origin, Page, Url
@@ -67,10 +67,10 @@ class _Moving:
 
     def move(self, transaction: Transaction, pages: Sequence[_Moved], status: PageStatus, stash: str | None) -> None:
         """Gives pages a status, and a stash unless it is None; they leave todo list and ignore list."""
-        moves: dict[int, Moves] = {}
+        moves: dict[int, CounterChanges] = {}
         rows = []
         for page in pages:
-            of_job = moves.setdefault(page.job_id, Moves())
+            of_job = moves.setdefault(page.job_id, CounterChanges())
             state = (page.attempts_remaining, page.last_exit_code, page.beyond_depth)
             of_job.add(page.origin_id, tally_of(status, *state).minus(tally_of(page.status, *state)))
             if page.todo_order:

@@ -50,7 +50,7 @@ from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
 from tui_crawler.storage.peers import Peers
-from tui_crawler.storage.rest import SegmentRest
+from tui_crawler.storage.pending_segments import PendingSegments
 from tui_crawler.storage.retrying import Retrying
 from tui_crawler.storage.segments import SegmentStore
 from tui_crawler.storage.transaction import Texts, Transaction
@@ -412,7 +412,7 @@ class SqliteStore:
         were none. They stay out of the queue until those segments are loaded."""
         claim, segment_store = self._held(), self._segment_store
         prefix = await self._writer.write(lambda work: segments.new_batch(work, self._path))
-        with contextlib.closing(SegmentRest(claim, segment_store, prefix)) as rest:
+        with contextlib.closing(PendingSegments(claim, segment_store, prefix)) as rest:
             try:
                 path = await self._writer.write(rest, rest.prepare)
             except Exception:

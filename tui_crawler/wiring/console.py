@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415  what the first picture does not need is imported after it, or not at all
 
 
-class CompanionWeb:
+class DemoSidecar:
     """The demo web beside a crawl of it: served again where its crawl goes on without it. Fits Company; ends the web it
     has started, unless that was left to another process."""
 
@@ -107,7 +107,7 @@ def open_console(
     version and only to be read.
     """
     sys.setswitchinterval(_TURN_S)
-    with contextlib.closing(CompanionWeb(web)) as beside:
+    with contextlib.closing(DemoSidecar(web)) as beside:
         summary = _show(config, database, readonly, options, beside, found or _look(database, readonly))
     for line in summary.lines():
         print(line if has_utf8(os.environ) else in_ascii(line))
@@ -147,7 +147,7 @@ def _show(
     database: Path,
     readonly: bool,
     options: RunOptions,
-    beside: CompanionWeb,
+    beside: DemoSidecar,
     found: DatabaseFound,
 ) -> ExitSummary:
     from tui_crawler.storage.file_identity import FilePlace
@@ -226,7 +226,7 @@ def _host(config: Config, database: Path, options: RunOptions, begin: Callable[[
     return ProcessHost(config, database, options, partial(begin, config))
 
 
-def _detacher(config: Config | None, database: Path, beside: CompanionWeb, workers: int) -> DetachedRun:
+def _detacher(config: Config | None, database: Path, beside: DemoSidecar, workers: int) -> DetachedRun:
     from tui_crawler.wiring.detach import DetachedRun
 
     return DetachedRun(config, database, companion=beside, workers=workers)

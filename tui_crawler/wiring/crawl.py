@@ -40,7 +40,7 @@ _GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
 _log = logging.getLogger(__name__)
 
 
-class Silence:
+class NullListener:
     """A listener that listens to nothing: what has happened is read from the database."""
 
     def on_event(self, event: Event) -> None:

@@ -28,7 +28,7 @@ _TOLD = 4_096
 _OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
-class CompanionProcess(Protocol):
+class SidecarProcess(Protocol):
     """What the run may need beside it: a process that goes on as long as somebody holds its `lifeline` open."""
 
     @property
@@ -51,7 +51,7 @@ class DetachedRun:
         config: Config | None,
         database: Path,
         *,
-        companion: CompanionProcess | None = None,
+        companion: SidecarProcess | None = None,
         words: Sequence[str] | None = None,
         workers: int = 1,
     ) -> None:

@@ -175,12 +175,12 @@ def main() -> None:
     config, database, options = pickle.load(commands)  # noqa: S301  our parent made it
     end: dict[str, str]
     try:
-        from tui_crawler.wiring.crawl import Silence  # noqa: PLC0415  the console, which loads this too, needs none
+        from tui_crawler.wiring.crawl import NullListener  # noqa: PLC0415  the console, which loads this too, needs none
         from tui_crawler.wiring.headless import crawl_headless  # noqa: PLC0415  the same
 
         os.set_blocking(said, False)  # a console that stands still must not hold up its crawl
         steer = partial(_steer, commands, said)
-        ended, _ = asyncio.run(crawl_headless(config, database, options, Silence(), steer))
+        ended, _ = asyncio.run(crawl_headless(config, database, options, NullListener(), steer))
         end = {"reason": ended.reason.value}
     except RunHeld as held:
         end = {"held": str(held)}

@@ -15,7 +15,7 @@ from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring import RunOptions
-from tui_crawler.wiring.crawl import Crawl, Silence
+from tui_crawler.wiring.crawl import Crawl, NullListener
 from tui_crawler.wiring.origin_settings import stored_config
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ async def _carry_out_at_rest(database: Path) -> None:
         run, text = reports.run(), reports.config_text()
     gc.disable()  # nearly all that is made of many URLs stays to the end
     try:
-        await Crawl(stored_config(text, run), database, RunOptions(config_text=text), Silence()).rest()
+        await Crawl(stored_config(text, run), database, RunOptions(config_text=text), NullListener()).rest()
     finally:
         gc.collect()  # todo lists, which cycles hold: the next of many commands would load them beside these
         gc.enable()

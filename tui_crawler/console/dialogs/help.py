@@ -10,7 +10,7 @@ from textual.binding import Binding
 from tui_crawler.console.actions import BY_ID, Action, Situation, Topic, Where, actions_at, why_not
 from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry
 from tui_crawler.console.keys import keys_of, table_keys
-from tui_crawler.console.panes.line import Flow, Prose, width_of
+from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.console.table.crawl_table import Column
 from tui_crawler.text.format import plural
@@ -215,4 +215,4 @@ def _notes(where: Where, keymap: KeyMap | None) -> list[Line]:
         below.append(Styled(f"   keys of {keymap.preset}", "muted"))
     if keymap is not None and keymap.problems:
         below.append(Styled(f"   ⚠ {plural(len(keymap.problems), 'problem')} in keymap", "warning"))
-    return [Prose(_ABOUT.get(where, "")), *legend, signs, tuple(below)]
+    return [Paragraph(_ABOUT.get(where, "")), *legend, signs, tuple(below)]

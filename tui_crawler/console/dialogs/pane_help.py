@@ -15,7 +15,7 @@ from textual.widget import Widget
 from tui_crawler.console.actions import Situation, actions_at, why_not
 from tui_crawler.console.dialogs.jump import pane_name
 from tui_crawler.console.keys import KeyNames, keys_of, table_keys
-from tui_crawler.console.panes.line import Hanging, Line, Prose, heading
+from tui_crawler.console.panes.line import HangingText, Line, Paragraph, heading
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.screen.base import Dialog
 from tui_crawler.console.table.cells import Styled
@@ -379,7 +379,7 @@ def pane_lines(pane: Widget, situation: Situation, own_keys: Mapping[str, str]) 
     """What is said of a pane."""
     name = pane.id or ""
     text, names = text_of(name), KeyNames(own_keys)
-    lines: list[Line] = [Prose(names.said(text.shows)), ""]
+    lines: list[Line] = [Paragraph(names.said(text.shows)), ""]
     if isinstance(pane, CrawlTable):
         lines += _columns(pane, name, names)
     lines.append(heading("Keys here"))
@@ -408,9 +408,9 @@ def _columns(table: CrawlTable, pane_id: str, names: KeyNames) -> list[Line]:
         meaning = names.said(column_meaning(pane_id, column.id))
         if column.id not in shown:
             meaning += " (no room for it now)"
-        lines.append(Hanging(Styled(column.title or column.id.upper(), "strong"), _HEAD, meaning, most=3))
+        lines.append(HangingText(Styled(column.title or column.id.upper(), "strong"), _HEAD, meaning, most=3))
     return [*lines, ""]
 
 
 def _key(keys: str, text: str, *, dim: bool = False) -> Line:
-    return Hanging(Styled(keys, "faint" if dim else "accent bold"), _HEAD, text, "muted" if dim else "", most=3)
+    return HangingText(Styled(keys, "faint" if dim else "accent bold"), _HEAD, text, "muted" if dim else "", most=3)

@@ -112,9 +112,9 @@ class Prompt:
 
                 return tuple(name for name, _ in FORMATS)
             case "stats.ledger":
-                from tui_crawler.console.stats.rows import LEDGERS  # noqa: PLC0415  not before the first paint
+                from tui_crawler.console.stats.rows import STATS_TABLES  # noqa: PLC0415  not before the first paint
 
-                return tuple(ledger.name for ledger in LEDGERS)
+                return tuple(ledger.name for ledger in STATS_TABLES)
             case _:
                 return sorted(self._origins) if takes_origin(action) else ()
 

@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from tui_crawler.console.actions import Situation, actions_at, why_not
 from tui_crawler.console.keys import keys_of
-from tui_crawler.console.panes.line import Flow, Prose, width_of
+from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.screen.base import Dialog
@@ -175,7 +175,7 @@ class SearchDialog(Dialog):
     def _texts(self, width: int) -> dict[str, Line]:
         """The texts of the entries that are cut in the list."""
         cut = [one for one in self._entries if one.text and sum(map(width_of, one.cells)) > width - _BESIDE]
-        return {one.key: Prose(one.text, "strong", most=_MOST_TEXT) for one in cut}
+        return {one.key: Paragraph(one.text, "strong", most=_MOST_TEXT) for one in cut}
 
     def _choose(self, key: object) -> None:
         entry = next((one for one in self._entries if one.key == key), None)

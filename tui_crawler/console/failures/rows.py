@@ -16,7 +16,7 @@ from tui_crawler.text.sparkline import sparkline
 if TYPE_CHECKING:
     from tui_crawler.console.failures.queries import CountedFailures
     from tui_crawler.console.keys import KeyNames
-    from tui_crawler.console.operator.retry_start import Outlook
+    from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.window import GroupWindow
     from tui_crawler.console.rules.pattern import Cluster
@@ -152,7 +152,7 @@ def _recovers(group: FailureGroup) -> Styled:
     return Styled(f"{compact(group.recoverable)} yes", "ok")
 
 
-def retry_cell(page: PageView, now: int, outlook: Outlook) -> Styled:
+def retry_cell(page: PageView, now: int, outlook: NextRequest) -> Styled:
     """When a failed page is asked again, `now` in epoch ms."""
     if outlook.held:
         return Styled(f"origin {outlook.held}", "warning", short=outlook.held)
@@ -174,7 +174,7 @@ def retry_cell(page: PageView, now: int, outlook: Outlook) -> Styled:
             assert_never(when)
 
 
-def page_row(page: PageView, now: int, by: Sequence[str], outlook: Outlook) -> Row:
+def page_row(page: PageView, now: int, by: Sequence[str], outlook: NextRequest) -> Row:
     """A failed page as a row of `page_columns(by)`; its key is the page id."""
     left = page.attempts_remaining
     cells: list[Cell] = []

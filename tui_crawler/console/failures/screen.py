@@ -49,7 +49,7 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_group, retry_named
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.reading.window import GroupWindow
 from tui_crawler.console.rules.pattern import Cluster, clusters_of
 from tui_crawler.console.screen.base import STILL_MS, title
@@ -235,13 +235,13 @@ class FailuresScreen(RowsScreen):
 
     # what is shown
 
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         """Groups, windows of the pages of one, who names the one under the cursor, and what putting one back means."""
         windows = self._list.parts() if self._groups.current is not None else ()
         retried = (self._retried[1],) if self._retried is not None else ()
         page = self._page()
         named = (ReferrersOf(page.page_id),) if page is not None else ()
-        return Wants(parts=(self._groups.part, *windows, *named, *retried))
+        return ReadingRequest(parts=(self._groups.part, *windows, *named, *retried))
 
     def take(self, shot: Snapshot) -> None:
         self._take_plan(shot)

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, note, severity_of, status_cell
 from tui_crawler.console.overview.event_rows import action_mark
-from tui_crawler.console.panes.line import Line, Prose, fact
+from tui_crawler.console.panes.line import Line, Paragraph, fact
 from tui_crawler.console.table.cells import Row, Styled
 from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
@@ -319,7 +319,7 @@ def log_lines(line: LogLine | None, zone: tzinfo) -> list[Line]:
             run = f" · run {activity.run_id}" if activity.run_id else ""
             return [
                 (_what(line), Styled(f"  {activity.origin}" if activity.origin else "", "strong")),
-                Prose(what_happened(activity), most=2),
+                Paragraph(what_happened(activity), most=2),
                 (when, Styled(f"activity {activity.activity_id}{run}", "muted")),
             ]
         case ActionView() as action:

@@ -28,7 +28,7 @@ from tui_crawler.console.logs.rows import (
 from tui_crawler.console.logs.seeking import LogSeeking
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.reading.window import LogListWindow
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -93,9 +93,9 @@ class LogsScreen(RowsScreen):
     def _keyset(self) -> LogListWindow:
         return self._list.keyset
 
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         """What comes in at the end, unless the picture is held still, what one scrolls to, and what is looked for."""
-        return Wants(parts=(*self._list.parts(frozen=self.frozen), *self._seeking.parts))
+        return ReadingRequest(parts=(*self._list.parts(frozen=self.frozen), *self._seeking.parts))
 
     def take(self, shot: Snapshot) -> None:
         news, reads_on = self._keyset.news, self._list.reads_on

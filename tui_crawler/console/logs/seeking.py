@@ -35,10 +35,10 @@ _MOST_WORDS = 24  # characters: how far it is stands behind them in the title
 
 
 @dataclass(frozen=True, slots=True)
-class _Aim:
+class _SearchRequest:
     """What is looked for, in words, and whether it is looked for the other way, too, once there is none this way."""
 
-    quest: Quest
+    quest: SearchTerms
     words: str
     both_ways: bool = False
 
@@ -53,7 +53,7 @@ class LogSeeking:
         self._list = rows
         self._arrive = arrive
         self._tell = tell
-        self._aim: _Aim | None = None
+        self._aim: _SearchRequest | None = None
         self._search: LogSearch | None = None
 
     @property
@@ -81,19 +81,19 @@ class LogSeeking:
         if level < keyset.level:
             self._tell(f"{LEVEL_WORDS[keyset.level]} are shown; L shows everything")
         else:
-            self.go(Quest(frozenset({level}), origin=keyset.origin), level.name, older=older)
+            self.go(SearchTerms(frozenset({level}), origin=keyset.origin), level.name, older=older)
 
     def to_hit(self, needle: str, *, older: bool, both_ways: bool = False) -> None:
         """Goes to the next entry that holds a text; `both_ways`: wherever it is."""
         keyset = self._list.keyset
         levels = frozenset(level for level in Severity if level >= keyset.level)
-        self.go(Quest(levels, needle, keyset.origin), f"hit of {needle}", older=older, both_ways=both_ways)
+        self.go(SearchTerms(levels, needle, keyset.origin), f"hit of {needle}", older=older, both_ways=both_ways)
 
-    def go(self, quest: Quest, words: str, *, older: bool, both_ways: bool = False) -> None:
+    def go(self, quest: SearchTerms, words: str, *, older: bool, both_ways: bool = False) -> None:
         """Goes to the next entry that fits; `words` name it. `both_ways`: if there is none, to the next one the other
         way."""
         self.stop()
-        aim, rows = _Aim(quest, words, both_ways), self._list
+        aim, rows = _SearchRequest(quest, words, both_ways), self._list
         near = next((line.key for line in rows.ahead(older=older) if quest.fits(line)), None)
         if rows.table.move_cursor(key=near, index=None):
             return
@@ -119,19 +119,19 @@ class LogSeeking:
         self.stop()
         line, place, rows = found.found, found.place, self._list
         if line is None or place is None:
-            if not (aim.both_ways and self._begin(_Aim(aim.quest, aim.words), older=not found.older)):
+            if not (aim.both_ways and self._begin(_SearchRequest(aim.quest, aim.words), older=not found.older)):
                 end = "beginning" if found.older else "end"
                 self._tell(f"there is no further {aim.words}: the log was looked through to its {end}")
         elif not rows.in_part:
             self._arrive(rows.keyset.at(place), line)
         return True
 
-    def _begin(self, aim: _Aim, *, older: bool) -> bool:
+    def _begin(self, aim: _SearchRequest, *, older: bool) -> bool:
         """Looks through what is not held on one side; False when everything there is held, or nothing is read yet."""
         keyset = self._list.keyset
         edge = keyset.unread_before if older else keyset.unread_behind
         if edge is None:
-            return self._begin(_Aim(aim.quest, aim.words), older=not older) if aim.both_ways else False
+            return self._begin(_SearchRequest(aim.quest, aim.words), older=not older) if aim.both_ways else False
         self._aim, self._search = aim, LogSearch.begin(aim.quest, edge, older=older)
         return True
 
@@ -146,7 +146,7 @@ _MOST_MADE = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Quest:
+class SearchTerms:
     """What is looked for: entries of these levels, at one origin or (empty) at all, that have a text (lower case)."""
 
     levels: frozenset[Severity]
@@ -163,7 +163,7 @@ class Quest:
 
 
 @dataclass(frozen=True, slots=True)
-class SeekTrail:
+class SearchProgress:
     """How far one of the three was looked through: behind the id `edge` (0: from the end), up to the time `at` (epoch
     ms; None: not begun). `over`: it found something, or nothing lies beyond."""
 
@@ -181,19 +181,19 @@ class LogSearch(Part):
     is the place behind the entry that was found; None: there is none.
     """
 
-    quest: Quest
+    quest: SearchTerms
     older: bool
-    trails: tuple[SeekTrail, SeekTrail, SeekTrail]
+    trails: tuple[SearchProgress, SearchProgress, SearchProgress]
     look: int = FEWEST
     looked_at: int = 0
     place: LogPlace | None = None
     every_ms = ONCE_MS
 
     @classmethod
-    def begin(cls, quest: Quest, place: LogPlace, *, older: bool) -> LogSearch:
+    def begin(cls, quest: SearchTerms, place: LogPlace, *, older: bool) -> LogSearch:
         """A search from a place on, towards older entries or newer ones."""
         first, second, third = (
-            SeekTrail(0 if place == END else number + 1 if older else number, over=older and number == 0)
+            SearchProgress(0 if place == END else number + 1 if older else number, over=older and number == 0)
             for number in place
         )
         return cls(quest, older, (first, second, third))
@@ -250,14 +250,14 @@ class LogSearch(Part):
     def _reach(self, edge: int, limit: int, look: int) -> LogReach:
         return LogReach(edge, limit, look, oldest_first=not self.older)
 
-    def _after(self, trail: SeekTrail, strand: Strand) -> SeekTrail:
+    def _after(self, trail: SearchProgress, strand: Strand) -> SearchProgress:
         """How far one of the three is once this was read of it."""
         found = next(filter(self.quest.fits, strand.found), None)
         if found is not None:
-            return SeekTrail(trail.edge, found.at, found, over=True)
-        return SeekTrail(strand.last_id, strand.last_at, over=strand.ended)
+            return SearchProgress(trail.edge, found.at, found, over=True)
+        return SearchProgress(strand.last_id, strand.last_at, over=strand.ended)
 
-    def _open(self, trail: SeekTrail) -> bool:
+    def _open(self, trail: SearchProgress) -> bool:
         """Whether there may be something nearer in one of the three than what was found."""
         found = self.found
         if trail.over or found is None or trail.at is None:

@@ -31,7 +31,7 @@ from tui_crawler.console.operator.intent import (
 )
 from tui_crawler.console.operator.journal import IntentOutcome, JournalWriter, News
 from tui_crawler.console.operator.retry_start import (
-    Outlook,
+    NextRequest,
     RetryEstimate,
     RetryStart,
     estimate_of,
@@ -403,13 +403,13 @@ class CommandQueue(Handles):
         hosting = self._hosting
         return retry_start_of(hosting.phase, hosting.quitting, self._live_state.run)
 
-    def outlook_of(self, page: PageView) -> Outlook:
+    def outlook_of(self, page: PageView) -> NextRequest:
         """When a page is asked for next, and what keeps its origin from asking."""
         live_state = self._live_state
         run_id = live_state.run.run_id if live_state.run is not None else 0
         return outlook_of(page, self._clock.wall_ms(), live_state.origins.get(page.origin), self.retry_start, run_id)
 
-    def outlook_on_list(self, item: TodoView, origin: OriginView | None) -> Outlook:
+    def outlook_on_list(self, item: TodoView, origin: OriginView | None) -> NextRequest:
         """The same for a page of the todo list of an origin."""
         return outlook_on_list(item, self._clock.wall_ms(), origin, self.retry_start)
 

@@ -31,7 +31,7 @@ class RetryStart(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class NextRequest:
     """When a page is asked for next; `held` says in a word what keeps its origin from asking (empty: nothing does)."""
 
     when: NextTry
@@ -103,23 +103,23 @@ def held_word(view: OriginView | None, retry_start: RetryStart) -> str:
 
 def outlook_of(
     page: PageView, now: int, origin: OriginView | None, retry_start: RetryStart, run_id: int = 0
-) -> Outlook:
+) -> NextRequest:
     """What becomes of a page at `now` (epoch ms), at its `origin` (None: not known); `run_id` is the newest run (0:
     there is none)."""
     return _outlook(next_try_of(page, now, run_id, over=retry_start is not RetryStart.this_run), origin, retry_start)
 
 
-def outlook_on_list(item: TodoView, now: int, origin: OriginView | None, retry_start: RetryStart) -> Outlook:
+def outlook_on_list(item: TodoView, now: int, origin: OriginView | None, retry_start: RetryStart) -> NextRequest:
     """The same for a page of the todo list of `origin`."""
     return _outlook(
         next_try_on_list(item.not_before, now, over=retry_start is not RetryStart.this_run), origin, retry_start
     )
 
 
-def _outlook(when: NextTry, origin: OriginView | None, retry_start: RetryStart) -> Outlook:
+def _outlook(when: NextTry, origin: OriginView | None, retry_start: RetryStart) -> NextRequest:
     if when not in {NextTry.now, NextTry.later, NextTry.next_run}:
-        return Outlook(when)
-    return Outlook(when, held_word(origin, RetryStart.next_run if when is NextTry.next_run else retry_start))
+        return NextRequest(when)
+    return NextRequest(when, held_word(origin, RetryStart.next_run if when is NextTry.next_run else retry_start))
 
 
 def estimate_words(estimate: RetryEstimate) -> str:

@@ -28,7 +28,7 @@ _TO_END = frozenset({130, 143})
 _GAVE_UP = frozenset({FinishReason.patience.value, FinishReason.database_error.value})
 
 
-class Leavable(Screens, Protocol):
+class ExitHost(Screens, Protocol):
     """What can be left, or put in the background."""
 
     def run_worker(self, work: Coroutine[None, None, None], name: str, *, exit_on_error: bool) -> object: ...
@@ -37,12 +37,12 @@ class Leavable(Screens, Protocol):
     def leave(self, summary: ExitSummary) -> None: ...
 
 
-class WayOut(Handles):
+class ExitActions(Handles):
     """Every way to leave goes through here: `q`, `Q`, ctrl+c, a signal, a terminal that went away."""
 
     def __init__(
         self,
-        app: Leavable,
+        app: ExitHost,
         hosting: HostedEngine,
         live_state: LiveState,
         poll_timer: PollTimer,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.engine_host import HostedEngine
     from tui_crawler.console.ports import EngineHost
     from tui_crawler.console.reading.snapshot import LiveState
-    from tui_crawler.console.screen.stack import Tells
+    from tui_crawler.console.screen.stack import Notify
 
 INTERRUPTED = "interrupted"
 """The finish reason of a run that was told to end, and that goes on with the next start."""
@@ -33,7 +33,7 @@ class HostTakeover(Handles):
         live_state: LiveState,
         successor: Callable[[], EngineHost | None] | None,
         keys: Appearance,
-        tell: Tells,
+        tell: Notify,
         read_soon: Callable[[], None],
     ) -> None:
         """`successor` makes the engine of this console, None without a configuration for it (raises StorageFailure);

@@ -12,7 +12,7 @@ from tui_crawler.console.logs.attempts import exit_cell
 from tui_crawler.console.overview.rows import patience_parts
 from tui_crawler.console.overview.summary import eta_line, rate_line, robots_line
 from tui_crawler.console.overview.trap_lines import trap_lines
-from tui_crawler.console.panes.line import LABEL, Hanging, Line, Prose, fact, heading
+from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
 from tui_crawler.console.table.cells import Cell, Row, Styled
 from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import host_of, path_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.keys import KeyNames
-    from tui_crawler.console.operator.retry_start import Outlook
+    from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.origin.queries import RobotsSheet, TopUp
     from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.page_view import OriginHistory, RefusedView, TodoView
@@ -105,7 +105,7 @@ def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | N
         return []
     if view.delay_ms and seconds(view.delay_ms) != values[-1]:
         steps.append(f"{seconds(view.delay_ms)} ({delay_words(view.delay_reason) or 'configured'})")
-    return [Prose(" " * LABEL + " → ".join(steps), "muted", LABEL, 3)]
+    return [Paragraph(" " * LABEL + " → ".join(steps), "muted", LABEL, 3)]
 
 
 TODO_COLUMNS: tuple[Column, ...] = (
@@ -128,7 +128,7 @@ _TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skip
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class OriginContext:
     """What is known of an origin beside its row: its history, who topped its patience up, and what it may rely on."""
 
     history: OriginHistory
@@ -139,7 +139,7 @@ class Past:
 
 
 def state_lines(
-    view: OriginView, past: Past, now: int, zone: tzinfo, line: Sequence[float | None], keys: KeyNames
+    view: OriginView, past: OriginContext, now: int, zone: tzinfo, line: Sequence[float | None], keys: KeyNames
 ) -> list[Line]:
     """The state of an origin at `now` (epoch ms), newest changes first; `line` is its recent rate."""
     history = past.history
@@ -153,7 +153,7 @@ def state_lines(
         robots_line(view, now),
         rate_line(line),
         eta_line(view, now),
-        *([Prose(view.warning, "warning", most=4)] if view.warning else []),
+        *([Paragraph(view.warning, "warning", most=4)] if view.warning else []),
         *trap_lines(past.suspicion, hint=keys.said(_TRAP_HINT)),
         "",
         fact("todo", count(view.todo)),
@@ -186,7 +186,7 @@ def _floor_words(view: OriginView, contract: Contract | None) -> str:
 
 def unknown_lines(origin: str) -> list[Line]:
     """What stands there when there is no such origin."""
-    return [Prose(f"{origin} is not an origin of this crawl.", "muted")]
+    return [Paragraph(f"{origin} is not an origin of this crawl.", "muted")]
 
 
 def _refused_line(refused: RefusedView) -> Line:
@@ -195,7 +195,7 @@ def _refused_line(refused: RefusedView) -> Line:
     return (number, Styled(reason), Styled(f"  {refused.sample_url}", "faint"))
 
 
-def todo_row(number: int, item: TodoView, origin: str, now: int, outlook: Outlook) -> Row:
+def todo_row(number: int, item: TodoView, origin: str, now: int, outlook: NextRequest) -> Row:
     """A page of the todo list as a row at `now` (epoch ms); its key is the URL."""
     if item.attempts:
         source = Styled(f"↻ try {item.attempts + 1}", "warning")
@@ -236,7 +236,7 @@ def contract_lines(contract: Contract, view: OriginView, now: int, zone: tzinfo,
 
 
 def _term(label: str, text: str, role: str = "", most: int = 3) -> Line:
-    return Hanging(Styled(label.ljust(LABEL), "muted"), LABEL, text, role, most)
+    return HangingText(Styled(label.ljust(LABEL), "muted"), LABEL, text, role, most)
 
 
 def _least_words(contract: Contract, view: OriginView) -> str:

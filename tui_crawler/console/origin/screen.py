@@ -22,7 +22,7 @@ from tui_crawler.console.origin.queries import ContractOf, RobotsFile, RobotsShe
 from tui_crawler.console.origin.rows import (
     EXIT_COLUMNS,
     TODO_COLUMNS,
-    Past,
+    OriginContext,
     clock_line,
     contract_lines,
     decide,
@@ -38,7 +38,7 @@ from tui_crawler.console.overview.events import go_to_problem
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines, LongLines, lay_out_line
 from tui_crawler.console.panes.tabs import Tab, TabBar
-from tui_crawler.console.reading.refresh import WINDOW, OriginDetail, Snapshot, Wants
+from tui_crawler.console.reading.refresh import WINDOW, OriginDetail, ReadingRequest, Snapshot
 from tui_crawler.console.reading.window import LogListWindow
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -113,9 +113,9 @@ class OriginScreen(RowsScreen):
 
     # what is shown
 
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         own = ContractOf(self._origin), TopUpsOf(self._origin)
-        return Wants(origin=self._origin, parts=(*own, *self._list.parts(frozen=self.frozen)))
+        return ReadingRequest(origin=self._origin, parts=(*own, *self._list.parts(frozen=self.frozen)))
 
     def take(self, shot: Snapshot) -> None:
         contract, given = shot.parts.get(ContractOf(self._origin)), shot.parts.get(TopUpsOf(self._origin))
@@ -237,7 +237,7 @@ class OriginScreen(RowsScreen):
         self._why.show([head_line(view, now, run, zone, console.who, self._contract)])
         if self._detail is not None:
             suspicion = suspect(self._origin, self._detail.history.refused, self._newest)
-            past = Past(self._detail.history, self._given, run, self._contract, suspicion)
+            past = OriginContext(self._detail.history, self._given, run, self._contract, suspicion)
             self._state.show(state_lines(view, past, now, zone, line, self.key_names))
 
     def _show_titles(self) -> None:
@@ -428,13 +428,13 @@ class RobotsScreen(ConsoleScreen):
         title(self._facts, "What it means")
         self._show()
 
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         """The origin, its contract and its file."""
         view = self._view()
         parts: tuple[ContractOf | RobotsFile, ...] = (ContractOf(self._origin),)
         if view is not None:
             parts = (*parts, RobotsFile(self._origin, view.robots_fetched_at))
-        return Wants(origin=self._origin, parts=parts)
+        return ReadingRequest(origin=self._origin, parts=parts)
 
     def take(self, shot: Snapshot) -> None:
         """Takes the parts that changed; held still, the picture stays."""

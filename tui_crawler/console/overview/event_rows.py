@@ -12,7 +12,7 @@ from tui_crawler.text.glyphs import StateGlyph
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.console.panes.notice import ToldError
+    from tui_crawler.console.panes.notice import ReportedError
     from tui_crawler.domain.operator_view import ActionView
 
 
@@ -48,7 +48,7 @@ def action_row(action: ActionView, zone: tzinfo) -> Row:
     )
 
 
-def trouble_row(trouble: ToldError, zone: tzinfo) -> Row:
+def trouble_row(trouble: ReportedError, zone: tzinfo) -> Row:
     """An error message that was shown, as a row of the events; its key is `("trouble", number)`."""
     return Row(
         ("trouble", trouble.number),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.app import CrawlerApp
-    from tui_crawler.console.panes.notice import ToldError
+    from tui_crawler.console.panes.notice import ReportedError
     from tui_crawler.domain.operator_view import ActionView
     from tui_crawler.domain.view import AttemptView
 
@@ -37,7 +37,7 @@ class EventsPane(CrawlTable):
         self._held: tuple[AttemptView, ...] = ()
         self._rows_made: tuple[Row, ...] = ()
         self._actions: tuple[ActionView, ...] = ()
-        self._troubles: tuple[ToldError, ...] = ()
+        self._troubles: tuple[ReportedError, ...] = ()
         self._others: tuple[tuple[int, Row], ...] = ()
         self._left_at: Hashable | None = None  # the newest row when it was scrolled out of view
         self.name_pane("Events")
@@ -55,7 +55,7 @@ class EventsPane(CrawlTable):
         self._rows_made = (*rows, *self._rows_made)[:KEPT]
         self._show()
 
-    def take_others(self, actions: Sequence[ActionView], troubles: Sequence[ToldError]) -> None:
+    def take_others(self, actions: Sequence[ActionView], troubles: Sequence[ReportedError]) -> None:
         """Takes what operators asked for (newest first) and the errors that were told (oldest first), all of them."""
         if tuple(actions) != self._actions or tuple(troubles) != self._troubles:
             self._actions, self._troubles = tuple(actions), tuple(troubles)

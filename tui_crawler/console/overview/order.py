@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.table.filter_terms import Needle, read_needle
+from tui_crawler.console.table.filter_terms import ParsedFilter, read_needle
 from tui_crawler.domain.idle_reason import lost_to_robots
 from tui_crawler.domain.record import dataclass
 from tui_crawler.text.standing import is_problem, severity, standing
@@ -41,7 +41,7 @@ SORT_COLUMNS: tuple[str, ...] = tuple(_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
-class Arrangement:
+class OverviewFilter:
     """What the operator wants to see: `needle` filters by text, `problems` keeps problems only."""
 
     sort: str = "fail"
@@ -61,7 +61,7 @@ def natural_direction(column: str) -> bool:
 
 
 def arrange(
-    origins: Iterable[OriginView], wanted: Arrangement, suspects: Container[str] = frozenset()
+    origins: Iterable[OriginView], wanted: OverviewFilter, suspects: Container[str] = frozenset()
 ) -> list[OriginView]:
     """The origins that pass the filter, in order; equal ones by name, so that nothing jumps.
 
@@ -80,7 +80,7 @@ def fields_of(view: OriginView) -> dict[str, str]:
     return {"origin": view.origin, "state": standing(view).word, "exit": view.last_exit_code}
 
 
-def _passes(view: OriginView, needle: Needle, problems: bool) -> bool:
+def _passes(view: OriginView, needle: ParsedFilter, problems: bool) -> bool:
     if problems and not is_problem(view):
         return False
     return not needle.terms or needle.keeps(fields_of(view))

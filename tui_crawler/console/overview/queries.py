@@ -30,7 +30,7 @@ class Suspicions(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class OriginSummary:
     """More of the selected origin: how its attempts ended in the newest run, and whether it looks like a trap."""
 
     exits: tuple[ExitCountView, ...]
@@ -38,18 +38,18 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class CardOf(Part):
+class OriginSummaryPart(Part):
     """The card of one origin."""
 
     origin: str
 
-    def read(self, reports: Reports, now: int) -> Card:
+    def read(self, reports: Reports, now: int) -> OriginSummary:
         """Reads it. Raises StorageFailure."""
         from tui_crawler.domain.trap import suspect  # noqa: PLC0415  not before the first paint
 
         name = self.origin
         suspicion = suspect(name, reports.refused(name), reports.attempts(origin=name, limit=_LOOKED_AT))
-        return Card(reports.exit_counts(name, now), suspicion)
+        return OriginSummary(reports.exit_counts(name, now), suspicion)
 
 
 @dataclass(frozen=True, slots=True)

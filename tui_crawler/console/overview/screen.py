@@ -16,12 +16,12 @@ from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.overview.events import EventsPane
-from tui_crawler.console.overview.order import Arrangement, arrange, fields_of, natural_direction
-from tui_crawler.console.overview.queries import Card, CardOf, NextPageOf, RecentActions, Suspicions
+from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, natural_direction
+from tui_crawler.console.overview.queries import NextPageOf, OriginSummary, OriginSummaryPart, RecentActions, Suspicions
 from tui_crawler.console.overview.rows import COLUMNS, NARROW_COLUMNS, SORT_TITLES, counts_down, origin_row
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
@@ -46,7 +46,7 @@ _EVERYTHING = "Press {view.problems} or {filter.clear} to see everything."
 class OriginList:
     """What a screen shows of the picture's origins in its table."""
 
-    def __init__(self, screen: ConsoleScreen, table: CrawlTable, wanted: Arrangement) -> None:
+    def __init__(self, screen: ConsoleScreen, table: CrawlTable, wanted: OverviewFilter) -> None:
         """`wanted` is the order and the filter; `order` brings another one into the table."""
         self._console = screen.console
         self._screen = screen
@@ -202,10 +202,10 @@ class OverviewScreen(LiveFilterScreen):
     MARKS = "#origins"
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.overview)]
 
-    def __init__(self, wanted: Arrangement | None = None) -> None:
+    def __init__(self, wanted: OverviewFilter | None = None) -> None:
         """Makes it with nothing read yet. `wanted` is how it begins, by default with the most failures."""
         super().__init__()
-        self._begins_with = wanted or Arrangement()
+        self._begins_with = wanted or OverviewFilter()
         self._sought = ""
         self._told_at = -1
         self._nameless_run = 0
@@ -249,13 +249,13 @@ class OverviewScreen(LiveFilterScreen):
 
     # what is shown
 
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         """Origins and events, and more of the selected origin."""
         view = self._selected() if self.is_mounted and not self.has_class("-narrow") else None
-        selected = (CardOf(view.origin), NextPageOf(view.origin)) if view is not None else ()
-        return Wants(origins=True, events=True, parts=(_ACTIONS, _SUSPICIONS, *selected))
+        selected = (OriginSummaryPart(view.origin), NextPageOf(view.origin)) if view is not None else ()
+        return ReadingRequest(origins=True, events=True, parts=(_ACTIONS, _SUSPICIONS, *selected))
 
-    def accepts(self, wants: Wants) -> bool:
+    def accepts(self, wants: ReadingRequest) -> bool:
         """Rows and events are for it whichever origin was selected then."""
         return wants.origins and wants.events
 
@@ -311,7 +311,7 @@ class OverviewScreen(LiveFilterScreen):
         if isinstance(actions, tuple):
             self._actions = actions
         self._events.take_others(self._actions, self.console.troubles)
-        self._cards = {part.origin: card for part, card in shot.parts.items() if isinstance(part, CardOf)}
+        self._cards = {part.origin: card for part, card in shot.parts.items() if isinstance(part, OriginSummaryPart)}
         self._next = {part.origin: url for part, url in shot.parts.items() if isinstance(part, NextPageOf)}
         if isinstance(suspicions, dict):
             self._list.suspect(suspicions)
@@ -384,12 +384,13 @@ class OverviewScreen(LiveFilterScreen):
         run, flying = console.live_state.run, console.live_state.in_flight(view)
         meter = console.live_state.meters.get(view.origin)
         line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
-        card = self._cards.get(view.origin)
-        suspicion = (card.suspicion if isinstance(card, Card) else None) or self._list.suspicions.get(view.origin)
+        found = self._cards.get(view.origin)
+        card = found if isinstance(found, OriginSummary) else None
+        suspicion = (card and card.suspicion) or self._list.suspicions.get(view.origin)
         state, words, *more = summary.summary_lines(view, now, run, zone, console.who, line, flying)
         comes = summary.next_lines(view, str(self._next.get(view.origin, "")))
         lines = [state, words, *trap_lines(suspicion), *more, *comes]
-        self._summary.show([*lines, *(summary.card_lines(card) if isinstance(card, Card) else ())])
+        self._summary.show([*lines, *(summary.card_lines(card) if card else ())])
         title(self._summary, host_of(view.origin), self._summary.more)
         self._why.show([summary.why_line(view, now, run, zone, console.who, flying)])
 
@@ -431,7 +432,7 @@ class OverviewScreen(LiveFilterScreen):
             self._list.put_all()
 
     @property
-    def arrangement(self) -> Arrangement:
+    def arrangement(self) -> OverviewFilter:
         """The order and the filter."""
         return self._list.wanted if self.is_mounted else self._begins_with
 
@@ -481,7 +482,7 @@ class OverviewScreen(LiveFilterScreen):
     def _go_to_problem(self, older: bool) -> None:
         self._events.go_to_problem(older=older)
 
-    def _arrange(self, wanted: Arrangement) -> None:
+    def _arrange(self, wanted: OverviewFilter) -> None:
         self._list.wanted = wanted
         self._show_sort()
         self._order(anew=True)

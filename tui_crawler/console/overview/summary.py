@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.logs.attempts import exit_cell, is_failure, status_cell
 from tui_crawler.console.overview.rows import patience_parts, requesting
 from tui_crawler.console.panes.header import eta_words
-from tui_crawler.console.panes.line import LABEL, Hanging, Line, Prose, fact
+from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact
 from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.domain.eta import Limit, estimate
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.keys import KeyNames
-    from tui_crawler.console.overview.queries import Card
+    from tui_crawler.console.overview.queries import OriginSummary
     from tui_crawler.domain.view import OriginView, RunView
 
 _RATE = 18
@@ -55,8 +55,8 @@ def summary_lines(
     words = idle or requesting(view)
     lines: list[Line] = [
         Styled(mark.label, f"{mark.role} bold"),
-        Prose(words, "" if idle else "active", most=3),
-        *([Prose(view.warning, "warning", most=4)] if view.warning else []),
+        Paragraph(words, "" if idle else "active", most=3),
+        *([Paragraph(view.warning, "warning", most=4)] if view.warning else []),
         "",
         fact("patience", *patience_parts(view)),
         delay_line(view),
@@ -75,7 +75,7 @@ def summary_lines(
         lines += [
             "",
             exit_cell(view.last_exit_code),
-            Prose(path_of(view.last_url, view.origin), most=2),
+            Paragraph(path_of(view.last_url, view.origin), most=2),
             _last_line(view, now),
         ]
     return lines
@@ -85,10 +85,10 @@ def next_lines(view: OriginView, next_url: str) -> list[Line]:
     """The page that comes next at the selected origin (empty: none is on the todo list)."""
     if not next_url or view.ended:
         return []
-    return ["", Hanging(Styled("next".ljust(LABEL), "muted"), LABEL, path_of(next_url, view.origin), most=2)]
+    return ["", HangingText(Styled("next".ljust(LABEL), "muted"), LABEL, path_of(next_url, view.origin), most=2)]
 
 
-def card_lines(card: Card) -> list[Line]:
+def card_lines(card: OriginSummary) -> list[Line]:
     """How the attempts of the selected origin ended in the newest run, worst first."""
     lines: list[Line] = []
     worst = sorted(card.exits, key=lambda one: (not is_failure(one.exit_code), -one.run))
@@ -147,5 +147,5 @@ def no_origin_lines(was_read: bool, known: int, narrowed: bool, keys: KeyNames) 
     if not was_read:
         return []
     if known:
-        return [Prose(f"{plural(known, 'origin')} known, none passes the filter.", "muted")] if narrowed else []
-    return [Prose(f"No origins yet. Press {keys('origin.add')} to add seeds.", "muted")]
+        return [Paragraph(f"{plural(known, 'origin')} known, none passes the filter.", "muted")] if narrowed else []
+    return [Paragraph(f"No origins yet. Press {keys('origin.add')} to add seeds.", "muted")]

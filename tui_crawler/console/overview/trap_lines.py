@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.panes.line import Line, Prose
+from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.table.cells import Styled
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def trap_lines(suspicion: TrapSuspicion | None, *, hint: str = "") -> list[Line]
     if suspicion is None:
         return []
     lines: list[Line] = ["", Styled(TRAP, "warning bold")]
-    lines += [Prose(words, "warning", most=3) for words in suspicion.evidence]
+    lines += [Paragraph(words, "warning", most=3) for words in suspicion.evidence]
     if suspicion.sample_url:
         lines.append(Styled(suspicion.sample_url, "faint"))
-    return [*lines, *([Prose(hint, "muted", most=2)] if hint else [])]
+    return [*lines, *([Paragraph(hint, "muted", most=2)] if hint else [])]

@@ -21,7 +21,7 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
-class Prose:
+class Paragraph:
     """Text that is wrapped to the width, with a role; following lines are indented by `indent` cells."""
 
     text: str
@@ -31,7 +31,7 @@ class Prose:
 
 
 @dataclass(frozen=True, slots=True)
-class Hanging:
+class HangingText:
     """Text that is wrapped beside a head of `width` cells; following lines stand under the text.
 
     A `tail` stands at the right edge, muted, in at most half of the room; the text is then one line and cut.
@@ -53,7 +53,7 @@ class Flow:
     gap: int = 2
 
 
-Line = Cell | Split | Prose | Hanging | Flow
+Line = Cell | Split | Paragraph | HangingText | Flow
 
 
 def width_of(cell: Cell) -> int:

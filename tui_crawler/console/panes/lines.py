@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tui_crawler.console.panes.line import Flow, Hanging, Line, Prose, Split, width_of
+from tui_crawler.console.panes.line import Flow, HangingText, Line, Paragraph, Split, width_of
 from tui_crawler.console.panes.scrolling import reach_over
 from tui_crawler.console.table.cells import Cell, Piece, Styled, lay_out
 from tui_crawler.console.table.paint import role_styles
@@ -131,17 +131,17 @@ def lay_out_line(line: Line, width: int) -> list[list[Piece]]:
             room = max(0, width - end - (1 if end else 0))
             gap = [(" ", "")] if width - room - end > 0 else []
             return [[*lay_out(left, room, "left"), *gap, *lay_out(right, end, "right")]]
-        case Prose(text=text, role=role, indent=indent, most=most):
+        case Paragraph(text=text, role=role, indent=indent, most=most):
             wrapped = _wrap(text, width, most, indent)
             return [lay_out(Styled(piece, role), width, "left") for piece in wrapped]
-        case Hanging(head=head, width=wanted, text=text, role=role, tail=tail) if tail:
+        case HangingText(head=head, width=wanted, text=text, role=role, tail=tail) if tail:
             before = min(wanted, width)
             end = min(width_of(tail), (width - before) // 2)
             room = max(0, width - before - end - 1)
             gap = [(" ", "")] if width - before - end - room > 0 else []
             after = lay_out(Styled(tail, "muted"), end, "right")
             return [[*lay_out(head, before, "left"), *lay_out(Styled(text, role), room, "left"), *gap, *after]]
-        case Hanging(head=head, width=wanted, text=text, role=role, most=most):
+        case HangingText(head=head, width=wanted, text=text, role=role, most=most):
             before = min(wanted, width)
             room = width - before
             wrapped = _wrap(text, room, most)[: most if room else 1] or [""]

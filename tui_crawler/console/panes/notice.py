@@ -32,7 +32,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldError:
+class ReportedError:
     """An error that was told, so that it can be read after its notice has gone. `at` is epoch ms, `text` raw."""
 
     number: int
@@ -40,10 +40,10 @@ class ToldError:
     text: str
 
 
-def add_trouble(troubles: tuple[ToldError, ...], at: int, text: str) -> tuple[ToldError, ...]:
+def add_trouble(troubles: tuple[ReportedError, ...], at: int, text: str) -> tuple[ReportedError, ...]:
     """The troubles (oldest first, a bounded number of them) after another one."""
     number = troubles[-1].number + 1 if troubles else 1
-    return (*troubles, ToldError(number, at, text))[-TROUBLES_KEPT:]
+    return (*troubles, ReportedError(number, at, text))[-TROUBLES_KEPT:]
 
 
 def add_notice(notices: tuple[Notice, ...], notice: Notice) -> tuple[Notice, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.reading.failure_words import failure_words, is_damage, is_lock
-from tui_crawler.console.reading.refresh import PartReader, Snapshot, Wants
+from tui_crawler.console.reading.refresh import PartReader, ReadingRequest, Snapshot
 from tui_crawler.domain.failure import ReadingStopped
 from tui_crawler.domain.record import dataclass, replace
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import Reports
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.console.screen.stack import Tells
+    from tui_crawler.console.screen.stack import Notify
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Poller:
         self._clock = clock
         self._deliver = deliver
         self._wake = threading.Condition()
-        self._wanted: Wants | None = None
+        self._wanted: ReadingRequest | None = None
         self._busy = False
         self._closed = False
 
@@ -55,7 +55,7 @@ class Poller:
         """Whether a reading is under way or waits to be begun."""
         return self._busy
 
-    def ask(self, wants: Wants, *, instead: bool = False) -> bool:
+    def ask(self, wants: ReadingRequest, *, instead: bool = False) -> bool:
         """Asks for a reading. False, and nothing happens, while another one is under way, unless this one is wanted
         `instead` of it: then that one is given up (from any thread)."""
         with self._wake:
@@ -93,7 +93,7 @@ class Poller:
         if reader is not None:
             reader.close()
 
-    def _next(self) -> Wants | None:
+    def _next(self) -> ReadingRequest | None:
         with self._wake:
             self._wake.wait_for(lambda: self._closed or self._wanted is not None)
             wanted, self._wanted = self._wanted, None
@@ -155,7 +155,7 @@ class PollTimer:
         clock: ConsoleClock,
         factory: Callable[[], Reports],
         deliver: Callable[[Answer], object],
-        tell: Tells,
+        tell: Notify,
         once_painted: Callable[..., object],
         waited_ms: Callable[[], int],
     ) -> None:

@@ -126,7 +126,7 @@ class PagePart(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Wants:
+class ReadingRequest:
     """What the screen on top shows. Nothing else is read but what its header sums up: run, totals, changed origins.
 
     `origins`: their rows are shown, so that they are read more often. `parts` are read by themselves.
@@ -158,7 +158,7 @@ class Snapshot:
     `took_ms` is how long the reading took, `lock` another program's that lasts.
     """
 
-    wants: Wants
+    wants: ReadingRequest
     took_ms: int
     run: RunView | None
     totals: TotalsView | None
@@ -169,7 +169,7 @@ class Snapshot:
     lock: Lock | None = None
 
 
-_NOTHING = Snapshot(Wants(), 0, None, None)
+_NOTHING = Snapshot(ReadingRequest(), 0, None, None)
 
 
 class PartReader:
@@ -187,7 +187,7 @@ class PartReader:
         self._at_once = False
         self._lock_watch = LockWatch()
 
-    def read(self, wants: Wants) -> Snapshot | None:
+    def read(self, wants: ReadingRequest) -> Snapshot | None:
         """Reads what is due; None when nothing is. Raises StorageFailure."""
         began = self._clock.mono_ms()
         self._version = self._reports.data_version()
@@ -212,7 +212,7 @@ class PartReader:
         """Closes the connection."""
         self._reports.close()
 
-    def _forget(self, wants: Wants) -> None:
+    def _forget(self, wants: ReadingRequest) -> None:
         """Drops the parts of another screen, so that they are read at once when they are wanted again."""
         old = self._last.wants
         last = self._last
@@ -236,7 +236,7 @@ class PartReader:
         self._seen[part] = (self._version, now)
         return True
 
-    def _read_parts(self, wants: Wants, now: int) -> Snapshot:  # noqa: C901  one line per kind of part
+    def _read_parts(self, wants: ReadingRequest, now: int) -> Snapshot:  # noqa: C901  one line per kind of part
         reports = self._reports
         shot = self._last
         resting = shot.run is not None and not shot.run.live  # an engine that begins commits; one that dies does not
@@ -284,7 +284,7 @@ class PartReader:
         self._seen.pop("origins", None)
         self._seen.pop("origin", None)
 
-    def _read_origin(self, shot: Snapshot, wants: Wants, now: int) -> Snapshot:
+    def _read_origin(self, shot: Snapshot, wants: ReadingRequest, now: int) -> Snapshot:
         from tui_crawler.domain.page_view import OriginHistory  # noqa: PLC0415  not before the first paint
 
         reports, name = self._reports, wants.origin

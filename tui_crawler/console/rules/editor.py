@@ -18,7 +18,7 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.rules.applying import Applying
 from tui_crawler.console.rules.draft import (
     DraftRow,
@@ -286,12 +286,12 @@ class RuleEditorScreen(WaitingScreen):
 
     # what is shown
 
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         """The rules in force; of a draft that undoes the version it began with, the action that wrote that."""
         draft = self.session.draft
         if draft is None or not draft.undoes_base:
-            return Wants(parts=(RULES,))
-        return Wants(parts=(RULES, WriterPart(draft.base.job, draft.base.ruleset_id)))
+            return ReadingRequest(parts=(RULES,))
+        return ReadingRequest(parts=(RULES, WriterPart(draft.base.job, draft.base.ruleset_id)))
 
     def take(self, shot: Snapshot) -> None:
         """Begins the draft; later notes whether another version is in force meanwhile."""

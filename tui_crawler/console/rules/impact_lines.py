@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.operator.intent import Confirmation, Intent
-from tui_crawler.console.panes.line import Hanging, Line, Prose, Split
+from tui_crawler.console.panes.line import HangingText, Line, Paragraph, Split
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.pattern import BadPattern
@@ -64,7 +64,7 @@ def impact_lines(dirty: bool, news: ImpactNews | None, keys: KeyNames) -> list[L
     """What is known so far of the impact of a draft (`dirty`: of one that changes something)."""
     if not dirty:
         return [
-            Prose(
+            Paragraph(
                 keys.said(
                     "Nothing is drafted. {rule.add} writes a new entry, {rule.edit} edits the selected one, "
                     "{rule.delete} deletes it, {rule.up} and {rule.down} move it; what that would block and allow is "
@@ -77,7 +77,7 @@ def impact_lines(dirty: bool, news: ImpactNews | None, keys: KeyNames) -> list[L
     if news is None:
         return [Styled("◷ counting…", "waiting")]
     if news.error:
-        return [Styled("✗ the impact could not be counted", "error"), Prose(news.error, "muted")]
+        return [Styled("✗ the impact could not be counted", "error"), Paragraph(news.error, "muted")]
     if news.preview is None:
         return [Styled(f"◷ counting… {count(news.known)} URLs judged", "waiting")]
     return _preview_lines(news.preview)
@@ -138,7 +138,7 @@ def _sample_lines(samples: Sequence[Sample]) -> list[Line]:
     lines: list[Line] = ["", Styled("Samples", "accent bold")] if groups else []
     for (before, after, decided_by), urls in groups.items():
         head = Styled("⊘ ", "blocked") if before == ALLOWED else Styled("✓ ", "ok")
-        lines.append(Hanging(head, 2, f"{before} → {after}: {decided_by}", "muted", most=3))
+        lines.append(HangingText(head, 2, f"{before} → {after}: {decided_by}", "muted", most=3))
         lines += [("  ", url) for url in urls]
     return lines
 
@@ -212,11 +212,11 @@ def draft_lines(judged: Judged) -> list[Line]:
     """What a draft says of the URL of a trace, as a section of its own."""
     lines: list[Line] = ["", Styled("With the draft of the rules", "accent bold")]
     if judged.problem:
-        return [*lines, Prose(judged.problem, "muted")]
+        return [*lines, Paragraph(judged.problem, "muted")]
     if judged.verdict == ALLOWED:
         said = "; ".join(judged.settings)
-        return [*lines, Styled("✓ no rule refuses it", "ok"), *([Prose(said, "muted")] if said else [])]
-    return [*lines, Styled(f"⊘ {judged.verdict}", "blocked"), Prose(judged.decided_by, "")]
+        return [*lines, Styled("✓ no rule refuses it", "ok"), *([Paragraph(said, "muted")] if said else [])]
+    return [*lines, Styled(f"⊘ {judged.verdict}", "blocked"), Paragraph(judged.decided_by, "")]
 
 
 def _more(number: int, noun: str) -> list[Line]:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.panes.line import Hanging, Line, Prose, fact, heading
+from tui_crawler.console.panes.line import HangingText, Line, Paragraph, fact, heading
 from tui_crawler.console.rules.draft import DraftRow, Entry, Rebased, RuleDraft
 from tui_crawler.console.rules.impact_lines import impact_lines
 from tui_crawler.console.rules.rule_hits import RuleHits, without_entry
@@ -263,7 +263,7 @@ def change_line(change: EntryChange) -> Line:
     section = f"{section_word(change.section)}  "
     head = (Styled(sign, role), Styled(section, "muted"))
     if change.kind in {"edited", "moved"}:
-        return Hanging(head, len(sign) + len(section), change_text(change))
+        return HangingText(head, len(sign) + len(section), change_text(change))
     return (*head, change_text(change))
 
 
@@ -342,7 +342,7 @@ def under_way_lines() -> list[Line]:
 
 def no_rules_lines() -> list[Line]:
     """What is shown while there is no version."""
-    return [Prose("There is no ruleset yet: the first run writes one from the configuration.", "muted")]
+    return [Paragraph("There is no ruleset yet: the first run writes one from the configuration.", "muted")]
 
 
 def _why(one: Exclusion) -> str:
@@ -373,8 +373,8 @@ def sheet_lines(
     query = not isinstance(entry, Exclusion) and isinstance(entry.value, QueryPolicy)
     reasons = " · ".join(filter(None, why))
     return [
-        Prose(words, "strong", most=_LONGEST),
-        Prose(meaning_of(entry), "muted"),
+        Paragraph(words, "strong", most=_LONGEST),
+        Paragraph(meaning_of(entry), "muted"),
         "",
         *([fact("reason", reasons)] if reasons else []),
         *([fact("written", written)] if written else []),
@@ -390,7 +390,7 @@ def _fired_lines(line: Line) -> list[Line]:
     texts = [piece if isinstance(piece, str) else piece.text for piece in pieces if isinstance(piece, str | Styled)]
     url = pieces[-1] if isinstance(pieces[-1], str) else ""
     said = "".join(texts[: -1 if url else None]).rstrip(": ")
-    return [Prose(said, ""), *([("  ", url)] if url else [])]
+    return [Paragraph(said, ""), *([("  ", url)] if url else [])]
 
 
 def without_lines(news: ImpactNews | None, keys: KeyNames) -> list[Line]:

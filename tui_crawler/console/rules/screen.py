@@ -18,7 +18,7 @@ from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.rules.draft import DraftRow, Entry, RuleDraft, Start, entries_of, with_exclusions
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.exclusion import readmit
@@ -271,11 +271,11 @@ class RulesScreen(WaitingScreen):
 
     # what is shown
 
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         """The rules in force, and the versions of the job that is shown."""
         now = self._current()
         history = (HistoryPart(now.job, now.ruleset_id),) if now is not None else ()
-        return Wants(parts=(RULES, replace(REFUSALS, asked=self._asked), *history))
+        return ReadingRequest(parts=(RULES, replace(REFUSALS, asked=self._asked), *history))
 
     def take(self, shot: Snapshot) -> None:
         in_force = RULES.found_in(shot)

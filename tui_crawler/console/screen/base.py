@@ -34,7 +34,7 @@ from tui_crawler.text.format import plural
 if TYPE_CHECKING:
     from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.keys import KeyNames
-    from tui_crawler.console.reading.refresh import Snapshot, Wants
+    from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
     from tui_crawler.console.terminal_app import TerminalApp
     from tui_crawler.console.urls.whole_list import PageExport
     from tui_crawler.domain.page_view import PageView
@@ -177,10 +177,10 @@ class ConsoleScreen(Handles, Screen[None], inherit_bindings=False):
         """The panes of this screen."""
 
     @abstractmethod
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         """What this screen shows, so that nothing else is read."""
 
-    def accepts(self, wants: Wants) -> bool:
+    def accepts(self, wants: ReadingRequest) -> bool:
         """Whether what was read for `wants` is for this screen as it stands now."""
         return wants == self.wants()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tui_crawler.console.dialogs.completion import Completion
-from tui_crawler.console.panes.line import Hanging, Line
+from tui_crawler.console.panes.line import HangingText, Line
 from tui_crawler.console.table.cells import LateRow, Row, Styled
 from tui_crawler.console.table.columns import Column
 from tui_crawler.text.format import count, date_time, plural, seconds
@@ -140,7 +140,7 @@ def answer_lines(answer: QueryAnswer, key: object, zone: tzinfo) -> list[Line]:
         return []
     wide = min(max((cell_len(safe(name, 40)) for name in answer.columns), default=0), 28) + 2
     pairs = zip(answer.columns, answer.rows[key], strict=True)
-    return [Hanging(Styled(name, "muted"), wide, _in_full(name, value, zone), most=3) for name, value in pairs]
+    return [HangingText(Styled(name, "muted"), wide, _in_full(name, value, zone), most=3) for name, value in pairs]
 
 
 def answer_words(answer: QueryAnswer) -> str:

@@ -17,7 +17,7 @@ from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
-from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.sql.rows import (
     Schema,
@@ -214,9 +214,9 @@ class SqlScreen(ConsoleScreen):
 
     # what is shown
 
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         """Nothing of the crawl but what the header shows."""
-        return Wants()
+        return ReadingRequest()
 
     def take(self, shot: Snapshot) -> None:
         """An answer stays as it was given."""

@@ -155,7 +155,7 @@ JOB_COLUMNS: tuple[Column, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class StatsTable:
     """A table that the pane at the bottom shows, one at a time: its word for the command line, its title, what stands
     where it is empty. `span` says what is counted; `key` is the field by which an entry is known, if it is one."""
 
@@ -167,8 +167,8 @@ class Ledger:
     key: str = ""
 
 
-LEDGERS: tuple[Ledger, ...] = (
-    Ledger(
+STATS_TABLES: tuple[StatsTable, ...] = (
+    StatsTable(
         "refused", "Refused links", "no link was refused",
         (
             Column("reason", "REASON", 22, 0, min_width=14),
@@ -178,7 +178,7 @@ LEDGERS: tuple[Ledger, ...] = (
         ),
         span="in all runs",
     ),
-    Ledger(
+    StatsTable(
         "limbo", "Limbo", "no page is claimed",
         (
             Column("age", "CLAIMED FOR", 11, 0, "right", min_width=6, short="FOR"),
@@ -188,7 +188,7 @@ LEDGERS: tuple[Ledger, ...] = (
         ),
         span="now",
     ),
-    Ledger(
+    StatsTable(
         "stashes", "Stashes", "nothing is stashed",
         (
             Column("stash", "STASH", None, 0, min_width=10),
@@ -198,7 +198,7 @@ LEDGERS: tuple[Ledger, ...] = (
             Column("dripfeed", "KEEPS READY", 11, 1, "right", min_width=5, short="KEEPS"),
         ),
     ),
-    Ledger(
+    StatsTable(
         "validation", "Validation", "no document was validated",
         (
             Column("validator", "VALIDATOR", None, 0, min_width=10),
@@ -208,7 +208,7 @@ LEDGERS: tuple[Ledger, ...] = (
             Column("bar", "", 12, 2, min_width=8, kind="name"),
         ),
     ),
-    Ledger(
+    StatsTable(
         "runs", "Runs", "no run yet",
         (
             Column("run", "RUN", 4, 0, "right"),
@@ -220,7 +220,7 @@ LEDGERS: tuple[Ledger, ...] = (
         ),
         key="run_id",
     ),
-    Ledger(
+    StatsTable(
         "workers", "Workers", "no worker is at work",
         (
             Column("worker", "WORKER", 12, 0, min_width=6),
@@ -233,12 +233,12 @@ LEDGERS: tuple[Ledger, ...] = (
             Column("names", "ITS ORIGINS", None, 3, min_width=16),
         ),
     ),
-    Ledger(
+    StatsTable(
         "sessions", "Sessions", "no process has held this database yet",
         SESSION_COLUMNS,
         key="session_id",
     ),
-    Ledger(
+    StatsTable(
         "actions", "Actions of operators", "no operator has asked for anything yet",
         ACTION_COLUMNS,
         key="action_id",

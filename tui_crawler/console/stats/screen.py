@@ -18,7 +18,7 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.logs.attempts import meaning
 from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
-from tui_crawler.console.reading.refresh import Query, Snapshot, Wants
+from tui_crawler.console.reading.refresh import Query, ReadingRequest, Snapshot
 from tui_crawler.console.reading.snapshot import Rates
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -26,10 +26,10 @@ from tui_crawler.console.stats.queries import COUNTED, JOBS, LEDGER_QUERIES, Exi
 from tui_crawler.console.stats.rows import (
     EXIT_COLUMNS,
     JOB_COLUMNS,
-    LEDGERS,
     ORDERS,
     ORIGIN_COLUMNS,
     SPANS,
+    STATS_TABLES,
     WorkerLoad,
     action_row,
     exit_rows,
@@ -58,12 +58,12 @@ if TYPE_CHECKING:
     from tui_crawler.domain.view import RunView
 
 
-class LedgerPane(CrawlTable):
+class StatsTablePane(CrawlTable):
     """Shows one ledger; only that one is read."""
 
     def __init__(self) -> None:
         """Begins with the first ledger, not read yet."""
-        super().__init__(LEDGERS[0].columns, placeholder=READING, id="ledger", classes="pane")
+        super().__init__(STATS_TABLES[0].columns, placeholder=READING, id="ledger", classes="pane")
         self._at = 0
         self._asked = 0
         self._value: Any = None
@@ -72,7 +72,7 @@ class LedgerPane(CrawlTable):
     @property
     def name_shown(self) -> str:
         """The ledger that is shown, by its word."""
-        return LEDGERS[self._at].name
+        return STATS_TABLES[self._at].name
 
     @property
     def wanted(self) -> Query[Any]:
@@ -92,7 +92,7 @@ class LedgerPane(CrawlTable):
 
         False when there is none of that name.
         """
-        names = [ledger.name for ledger in LEDGERS]
+        names = [ledger.name for ledger in STATS_TABLES]
         if name and name not in names:
             return False
         before = self.wanted
@@ -101,7 +101,7 @@ class LedgerPane(CrawlTable):
         self._value = self._value if self.wanted == before else None
         self.placeholder = READING
         self.set_rows([])
-        self.set_columns(LEDGERS[self._at].columns)
+        self.set_columns(STATS_TABLES[self._at].columns)
         if self._value is not None:
             self._show()
         return True
@@ -112,7 +112,7 @@ class LedgerPane(CrawlTable):
 
     def record(self, key: object) -> object | None:
         """An entry as it was read, None when the ledger has no such entries."""
-        name = LEDGERS[self._at].key
+        name = STATS_TABLES[self._at].key
         entries = self._value or () if name else ()
         return next((one for one in entries if getattr(one, name) == key), None)
 
@@ -133,7 +133,7 @@ class LedgerPane(CrawlTable):
 
     def titles(self, run: RunView | None) -> tuple[str, str]:
         """What stands at the top and at the bottom of its border; raw text."""
-        ledger, words = LEDGERS[self._at], LEDGERS[self._at].title
+        ledger, words = STATS_TABLES[self._at], STATS_TABLES[self._at].title
         value, keys = self._value, self._crawler.appearance.key_names
         if self.row_count:
             words += f" · {count(self.row_count)}"
@@ -148,14 +148,14 @@ class LedgerPane(CrawlTable):
             words += f" · {what} at {clock(value.at, self._crawler.clock.zone)} · {keys('stats.count')} again"
         if ledger.name == "workers" and run is not None:
             words += f" · run {run.run_id}, {run.owner}" if run.live else " · none is at work"
-        return words, f"{keys('stats.ledger')}: more tables ({len(LEDGERS) - 1})"
+        return words, f"{keys('stats.ledger')}: more tables ({len(STATS_TABLES) - 1})"
 
     @property
     def _crawler(self) -> CrawlerApp:
         return cast("CrawlerApp", self.app)
 
     def _show(self) -> None:
-        self.placeholder = LEDGERS[self._at].nothing
+        self.placeholder = STATS_TABLES[self._at].nothing
         self.set_rows(self._rows_of(self._value))
 
     def _rows_of(self, value: Any) -> list[Row]:
@@ -238,7 +238,7 @@ class StatsScreen(RowsScreen):
         self._top = CrawlTable(ORIGIN_COLUMNS, placeholder="nothing to order yet", id="top-origins", classes="pane")
         for table in (self._all_exits, self._own_exits, self._top):
             table.holds_while_marked = True
-        self._ledger = LedgerPane()
+        self._ledger = StatsTablePane()
         left = Vertical(self._job_table, self._all_exits, self._own_exits, id="stats-left")
         right = Vertical(self._top, self._ledger, id="stats-right")
         self._panes = Horizontal(left, right, id="stats-panes", classes=_OF_RUN)
@@ -254,10 +254,10 @@ class StatsScreen(RowsScreen):
 
     # what is shown
 
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         """Kept counters, jobs, and the ledger that is shown."""
         own = (ExitCounts(self._origin),) if self._origin else ()
-        return Wants(origins=True, parts=(ExitCounts(), JOBS, *own, self._ledger.wanted))
+        return ReadingRequest(origins=True, parts=(ExitCounts(), JOBS, *own, self._ledger.wanted))
 
     def take(self, shot: Snapshot) -> None:
         if self.frozen:
@@ -353,7 +353,7 @@ class StatsScreen(RowsScreen):
         ledger = self._ledger.name_shown
         return {
             "origins by": self._order if self._order != ORDERS[0][0] else "",
-            "ledger": "" if ledger in (LEDGERS[0].name, *COUNTED) else ledger,
+            "ledger": "" if ledger in (STATS_TABLES[0].name, *COUNTED) else ledger,
         }
 
     def choose(self, words: Mapping[str, str]) -> None:

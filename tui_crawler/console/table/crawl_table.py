@@ -19,7 +19,7 @@ from tui_crawler.console.panes.border import write_subtitle, write_title
 from tui_crawler.console.panes.zoom import zoom_words
 from tui_crawler.console.table.cells import Cell, Row, Styled, cell_text
 from tui_crawler.console.table.columns import Column
-from tui_crawler.console.table.filter_terms import HINT, Needle, read_needle
+from tui_crawler.console.table.filter_terms import HINT, ParsedFilter, read_needle
 from tui_crawler.console.table.paint import Sort
 from tui_crawler.console.table.rows import CursorRule
 from tui_crawler.console.table.view import TableView
@@ -97,13 +97,13 @@ LOOKING = "looking for it…"
 class SiftedTable(TableView):
     """A table that shows a part of the rows it holds."""
 
-    _needle = Needle()
+    _needle = ParsedFilter()
     _given: dict[Hashable, Row] | None = None  # the rows as they came, None while all are shown as they came
     _order: Sort | None = None
     _heading = ""
     needle = ""
     """The filter as it was typed, empty without one. The last one is kept for `n` and `N`."""
-    _sought = Needle()
+    _sought = ParsedFilter()
     filter_hint = HINT
     """What can be typed for the filter, in words."""
     kept_besides: Container[Hashable] = frozenset()

@@ -59,7 +59,7 @@ class FilterTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class Needle:
+class ParsedFilter:
     """A filter that was read. `problem` says what is wrong with a pattern, which is then left out, or which
     field there is not: its word is looked for as a text."""
 
@@ -77,7 +77,7 @@ class Needle:
         return all(term.holds(fields) for term in self.terms)
 
 
-def read_needle(text: str, columns: Set[str] = frozenset()) -> Needle:
+def read_needle(text: str, columns: Set[str] = frozenset()) -> ParsedFilter:
     """Reads a filter as it was typed; `columns` are further fields. What is not finished yet keeps every row."""
     terms: list[FilterTerm] = []
     problem = ""
@@ -99,7 +99,7 @@ def read_needle(text: str, columns: Set[str] = frozenset()) -> Needle:
                 problem = trouble
                 continue
         terms.append(FilterTerm(value.casefold(), field, kind, rest != word, pattern))
-    return Needle(tuple(terms), problem)
+    return ParsedFilter(tuple(terms), problem)
 
 
 def field_named(text: str, columns: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, get_character_cell_size
 
 from tui_crawler.console.logs.attempts import exit_cell, meaning, status_cell
-from tui_crawler.console.panes.line import LABEL, Hanging, Line, Prose, Split, fact, heading, width_of
+from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, Split, fact, heading, width_of
 from tui_crawler.console.table.cells import Cell, Row, Styled
 from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import path_of
@@ -109,16 +109,16 @@ _HEADER_NAME = 32
 def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
     """What is known of a page. When it is tried next is for the decision trace to say: that depends on the run."""
     lines: list[Line] = [
-        Prose(page.url, "strong", most=3),
+        Paragraph(page.url, "strong", most=3),
         *([fact("host", letters, Styled("  as it is written", "muted"))] if (letters := idn_of(page.url)) else []),
-        Prose(page.title, "", most=2) if page.title else Styled("no title known", "faint"),
+        Paragraph(page.title, "", most=2) if page.title else Styled("no title known", "faint"),
         "",
         fact("last", exit_cell(page.last_exit_code), *_status(page.last_http_status)),
     ]
     if page.message:
-        lines.append(Prose("message".ljust(LABEL) + page.message, "warning", indent=LABEL, most=4))
+        lines.append(Paragraph("message".ljust(LABEL) + page.message, "warning", indent=LABEL, most=4))
     elif words := meaning(page.last_exit_code):
-        lines.append(Prose(" " * LABEL + words, "muted", indent=LABEL, most=2))
+        lines.append(Paragraph(" " * LABEL + words, "muted", indent=LABEL, most=2))
     lines += [
         fact("when", date_time(page.last_crawled_at, zone) if page.last_crawled_at else "never"),
         fact("tries", f"{page.attempts} done, {page.attempts_remaining} left"),
@@ -140,7 +140,7 @@ def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
 def _cut_lines(incomplete: str) -> list[Line]:
     """What was not read, and the keys that raise the bounds."""
     words = cut_words(cut_names(incomplete))
-    return [Prose("cut".ljust(LABEL) + words, "warning", indent=LABEL, most=4)] if words else []
+    return [Paragraph("cut".ljust(LABEL) + words, "warning", indent=LABEL, most=4)] if words else []
 
 
 def _status(http_status: int | None) -> tuple[str | Styled, ...]:
@@ -265,7 +265,7 @@ def content_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
     if detail.lastmod:
         lines.append(fact("lastmod", date_time(detail.lastmod, zone), Styled("  in a sitemap", "muted")))
     if page.sha256:
-        lines.append(Hanging(Styled("sha256", "muted"), LABEL, page.sha256, "muted", most=4))
+        lines.append(HangingText(Styled("sha256", "muted"), LABEL, page.sha256, "muted", most=4))
     checked = detail.validation
     if checked is not None:
         errors = plural(len(checked.errors), "error")
@@ -273,13 +273,13 @@ def content_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
         verdict = Styled("✓ valid", "ok") if checked.valid else Styled(f"✗ not valid, {errors}", "error")
         lines.append((verdict, Styled(f"  {checked.type}", "muted")))
         lines += [
-            Hanging(Styled(f"{one.line}:{one.column}" if one.line else "", "warning"), LABEL, one.message, most=3)
+            HangingText(Styled(f"{one.line}:{one.column}" if one.line else "", "warning"), LABEL, one.message, most=3)
             for one in checked.errors
         ]
     if detail.data:
         lines += ["", heading("Data")]
         lines += [
-            Hanging((Styled(one.name, "accent"), Styled(f" {one.type}", "faint")), 18, one.value, most=4)
+            HangingText((Styled(one.name, "accent"), Styled(f" {one.type}", "faint")), 18, one.value, most=4)
             for one in detail.data
         ]
     return lines
@@ -360,7 +360,7 @@ def sent_lines(request: RequestRecord | None) -> list[Line]:
         return [Styled("no request was made", "muted")]
     return [
         (Styled(f"{request.method} ", "accent"), Styled(request.url, "strong")),
-        Prose(connection_words(request), "muted", most=2),
+        Paragraph(connection_words(request), "muted", most=2),
         *(_header_line(name, value) for name, value in request.request_headers),
     ]
 
@@ -370,7 +370,7 @@ def received_lines(request: RequestRecord | None) -> list[Line]:
     if request is None:
         return []
     if request.http_status is None:
-        return [Styled("no answer", "muted"), *([Prose(request.error, "error")] if request.error else [])]
+        return [Styled("no answer", "muted"), *([Paragraph(request.error, "error")] if request.error else [])]
     return [
         (status_cell(request.http_status), Styled(f"  {request.error}" if request.error else "", "error")),
         *(_header_line(name, value) for name, value in request.response_headers),
@@ -379,12 +379,12 @@ def received_lines(request: RequestRecord | None) -> list[Line]:
 
 def _header_line(name: str, value: str) -> Line:
     head = Styled(f"{name}: ", "muted")
-    return Hanging(head, min(width_of(head), _HEADER_NAME), value, most=4)
+    return HangingText(head, min(width_of(head), _HEADER_NAME), value, most=4)
 
 
 def unknown_lines(url: str) -> list[Line]:
     """What stands there when the URL is not known."""
-    return [Prose(url, "strong"), Styled("∅ is not known to this crawl", "muted")]
+    return [Paragraph(url, "strong"), Styled("∅ is not known to this crawl", "muted")]
 
 
 MOST_LINES = 6_000

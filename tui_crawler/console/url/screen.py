@@ -16,7 +16,7 @@ from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.line import Line, heading
 from tui_crawler.console.panes.lines import Lines, LongLines
 from tui_crawler.console.panes.tabs import Tab, TabBar
-from tui_crawler.console.reading.refresh import WINDOW, Snapshot, Wants
+from tui_crawler.console.reading.refresh import WINDOW, ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.cells import Styled
@@ -215,11 +215,11 @@ class UrlScreen(RowsScreen):
 
     # what is shown
 
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         """This URL, its trace where that is shown, and its body where that is."""
         trace = self.console.inquiry.parts(self._url) if self._tab == "why" else ()
         links = (self._inward.part, self._outward.part) if self._tab == "links" else ()
-        return Wants(parts=(PageOf(self._url), *trace, *links, *self._body_parts()))
+        return ReadingRequest(parts=(PageOf(self._url), *trace, *links, *self._body_parts()))
 
     def _body_parts(self) -> tuple[BodyOf, ...]:
         known = self._tab == "body" and self._detail is not None

@@ -14,10 +14,10 @@ from textual.widgets import Input
 
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.keys import only_at
-from tui_crawler.console.panes.line import Prose
+from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
-from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.rules.impact_lines import draft_lines, judge
 from tui_crawler.console.screen.base import ConsoleScreen, Dialog, title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -54,12 +54,12 @@ class WhyScreen(RowsScreen):
     def on_mount(self) -> None:
         self._show_titles()
         title(self._standing, "The URL")
-        self._trace.show([] if self.wants().parts else [Prose(NOBODY, "muted")])
+        self._trace.show([] if self.wants().parts else [Paragraph(NOBODY, "muted")])
 
     # what is shown
 
-    def wants(self) -> Wants:
-        return Wants(parts=self.console.inquiry.parts(self._url))
+    def wants(self) -> ReadingRequest:
+        return ReadingRequest(parts=self.console.inquiry.parts(self._url))
 
     def take(self, shot: Snapshot) -> None:
         """Takes the trace when it was read anew."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell, status_cell
-from tui_crawler.console.panes.line import LABEL, Hanging, Line, Prose, fact, heading
+from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
 from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.domain.cut import cut_words
 from tui_crawler.domain.explanation import Answer
@@ -50,11 +50,11 @@ def verdict_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line
     if explanation.exit_code:
         after = Styled("  after " if explanation.answer is Answer.retry_pending else "  ", "muted")
         lines = [(word, after, exit_cell(explanation.exit_code))]
-    lines.append(Prose(explanation.sentence, "strong", most=5))
+    lines.append(Paragraph(explanation.sentence, "strong", most=5))
     if explanation.advice:
-        lines.append(Hanging(Styled("→", "accent"), 2, explanation.advice, "accent", most=4))
+        lines.append(HangingText(Styled("→", "accent"), 2, explanation.advice, "accent", most=4))
     if explanation.cut:
-        lines.append(Prose(f"not read whole, cut: {cut_words(explanation.cut)}", "warning", most=4))
+        lines.append(Paragraph(f"not read whole, cut: {cut_words(explanation.cut)}", "warning", most=4))
     return lines
 
 
@@ -102,7 +102,7 @@ def _role(step: Step, mark: StateGlyph) -> str:
 
 
 def _short_step(step: Step, mark: StateGlyph) -> Line:
-    return Hanging(_head(step, mark), _STAGE, step.reason, _role(step, mark), most=1, tail=_source(step))
+    return HangingText(_head(step, mark), _STAGE, step.reason, _role(step, mark), most=1, tail=_source(step))
 
 
 def _head(step: Step, mark: StateGlyph) -> Cell:
@@ -118,10 +118,10 @@ def _source(step: Step) -> str:
 def _step_lines(step: Step, mark: StateGlyph) -> list[Line]:
     head, source = _head(step, mark), _source(step)
     if step.verdict == "refuse" and source:
-        reason = Hanging(head, _STAGE, step.reason, mark.role, most=6)
-        return [reason, Hanging("", _STAGE, f"decided by {source}", "accent", most=3)]
+        reason = HangingText(head, _STAGE, step.reason, mark.role, most=6)
+        return [reason, HangingText("", _STAGE, f"decided by {source}", "accent", most=3)]
     text = f"{step.reason} ({source})" if source else step.reason
-    return [Hanging(head, _STAGE, text, _role(step, mark), most=3)]
+    return [HangingText(head, _STAGE, text, _role(step, mark), most=3)]
 
 
 def _mark(step: Step | None) -> StateGlyph:
@@ -130,9 +130,9 @@ def _mark(step: Step | None) -> StateGlyph:
 
 def standing_lines(explanation: Explanation, zone: tzinfo, keys: KeyNames) -> list[Line]:
     """What was asked, where it stands, how it was found, what was tried."""
-    lines: list[Line] = [Prose(explanation.url, "strong", most=3)]
+    lines: list[Line] = [Paragraph(explanation.url, "strong", most=3)]
     if explanation.normalized and explanation.normalized != explanation.url:
-        lines.append(Hanging(Styled("becomes", "muted"), LABEL, explanation.normalized, most=3))
+        lines.append(HangingText(Styled("becomes", "muted"), LABEL, explanation.normalized, most=3))
     known = Styled("✓ a known page", "ok") if explanation.known else Styled("∅ no page of this crawl", "muted")
     lines.append(fact("known", known, Styled(f"  {keys('nav.open')} opens it" if explanation.known else "", "faint")))
     if explanation.job:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.keys import KeyNames
-    from tui_crawler.console.operator.retry_start import Outlook
+    from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.window import PageListWindow
     from tui_crawler.domain.page_filter import PageFilter, PageTally
@@ -37,7 +37,7 @@ URL_COLUMNS: tuple[Column, ...] = (
 FILTER_HINT = "part of a URL · ~fuzzy · exit: status: depth: origin: state: re: · ! inverts"
 
 
-def url_row(page: PageView, now: int, outlook: Outlook) -> Row:
+def url_row(page: PageView, now: int, outlook: NextRequest) -> Row:
     """A page as a row at `now` (epoch ms); its key is the page id."""
     state = state_of(page)
     mark = state_mark(state.value)
@@ -74,7 +74,7 @@ def _last(page: PageView, now: int) -> Styled:
     return Styled(ago(since), "muted", short=coarse(max(0, since)))
 
 
-def due_cell(outlook: Outlook, wait: int, recrawl: int | None = None) -> Styled:
+def due_cell(outlook: NextRequest, wait: int, recrawl: int | None = None) -> Styled:
     """When a page is asked for next; `wait` is the time it is put off for, `recrawl` that to its recrawl (ms; None: not
     known). What is in flight, put aside or skipped says so as its state."""
     if outlook.held:
@@ -95,7 +95,7 @@ def due_cell(outlook: Outlook, wait: int, recrawl: int | None = None) -> Styled:
             assert_never(when)
 
 
-def _due_words(page: PageView, outlook: Outlook, zone: tzinfo) -> str:
+def _due_words(page: PageView, outlook: NextRequest, zone: tzinfo) -> str:
     """The same after a comma, with a date where there is one; empty where there is nothing to be said."""
     match outlook.when:
         case NextTry.now:
@@ -110,7 +110,7 @@ def _due_words(page: PageView, outlook: Outlook, zone: tzinfo) -> str:
             return ""
 
 
-def url_lines(page: PageView, outlook: Outlook, zone: tzinfo) -> list[Line]:
+def url_lines(page: PageView, outlook: NextRequest, zone: tzinfo) -> list[Line]:
     """The page under the cursor: whole URL and title; how it ended; when it is due, what keeps its origin from asking
     for it, and where it belongs."""
     mark = state_mark(state_of(page).value)

@@ -13,7 +13,7 @@ from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import Snapshot, Wants
+from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.reading.window import PageListWindow
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
@@ -78,11 +78,11 @@ class UrlsScreen(LiveFilterScreen):
 
     # what is shown
 
-    def wants(self) -> Wants:
+    def wants(self) -> ReadingRequest:
         """Windows of the list, how many match where that shows only by counting, and the pivot."""
         counts = self.keyset.started and self.keyset.total is None
         besides = (*((self._matches,) if counts else ()), self._pivot, self._export, self._marking)
-        return Wants(parts=(*self.pages.parts(), *(part for one in besides for part in one.parts)))
+        return ReadingRequest(parts=(*self.pages.parts(), *(part for one in besides for part in one.parts)))
 
     def take(self, shot: Snapshot) -> None:
         self._pivot.take(shot.parts)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.panes.line import Line, Prose
+from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.text.format import plural
 
@@ -53,7 +53,7 @@ def ways(found: FolderFound | None) -> tuple[Way, ...]:
 
 def problem_lines(problems: Sequence[str]) -> list[Line]:
     """What keeps a step from being done, in the order it was found."""
-    return [Prose(f"✗ {problem}", "error", indent=2) for problem in problems]
+    return [Paragraph(f"✗ {problem}", "error", indent=2) for problem in problems]
 
 
 def _load_words(found: FolderFound | None) -> str:

@@ -9,7 +9,7 @@ from tui_crawler.domain.attempt import Validation
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.document import feed_type
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.page import XHTML_TYPE, Study
+from tui_crawler.fetch.page import XHTML_TYPE, ParsedBody
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML
 
 VALIDATED_KINDS = frozenset({HTML, XML, RSS, CSS})
@@ -20,7 +20,7 @@ _NOT_WHOLE = _IS_CUT | {"entities", "depth", "deadline"}  # the tree is what is 
 _QUICK_CSS_BYTES = 2 * 1024  # tinycss2 takes about a millisecond for a kilobyte and cannot be stopped
 
 
-def can_be_validated(study: Study, kinds: frozenset[str], limits: FetchLimits) -> bool:
+def can_be_validated(study: ParsedBody, kinds: frozenset[str], limits: FetchLimits) -> bool:
     """Whether a body is of a kind that is to be validated, whole, and not too large."""
     reading = study.reading
     missing = _IS_CUT if _is_html(study) else _NOT_WHOLE
@@ -33,12 +33,12 @@ def can_be_validated(study: Study, kinds: frozenset[str], limits: FetchLimits) -
     )
 
 
-def is_quick(study: Study) -> bool:
+def is_quick(study: ParsedBody) -> bool:
     """Whether the validator may run on the event loop, if it stops when it is told to."""
     return study.reading.kind != CSS or len(study.markup) <= _QUICK_CSS_BYTES
 
 
-def validate(study: Study, out_of_time: Callable[[], bool]) -> Validation | None:
+def validate(study: ParsedBody, out_of_time: Callable[[], bool]) -> Validation | None:
     """What the validator of its kind says of a body (G); None when it came to no end or failed."""
     try:
         return _validate(study, out_of_time)
@@ -46,7 +46,7 @@ def validate(study: Study, out_of_time: Callable[[], bool]) -> Validation | None
         return None
 
 
-def _validate(study: Study, out_of_time: Callable[[], bool]) -> Validation | None:
+def _validate(study: ParsedBody, out_of_time: Callable[[], bool]) -> Validation | None:
     """Validators are loaded where they are needed: that is the child that reads stored bodies again."""
     if _is_html(study):
         from tui_crawler.fetch.validation.html import validate_html  # noqa: PLC0415
@@ -66,5 +66,5 @@ def _validate(study: Study, out_of_time: Callable[[], bool]) -> Validation | Non
     return Validation(RSS if is_feed else XML, not errors, tuple(errors[:_MOST_ERRORS]))
 
 
-def _is_html(study: Study) -> bool:
+def _is_html(study: ParsedBody) -> bool:
     return study.reading.kind == HTML and study.reading.content_type != XHTML_TYPE

@@ -12,7 +12,7 @@ from tui_crawler.domain.page_view import OriginHistory, RefusalCount, RefusalCou
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.domain.view import AttemptView
 from tui_crawler.storage.reader import Reader, SubjectReports
-from tui_crawler.storage.records import Shape, headers_of
+from tui_crawler.storage.records import RowMapper, headers_of
 from tui_crawler.storage.reports.jobs import OriginReports
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN, exit_name
 
@@ -67,8 +67,8 @@ def _origin_of(url: str, otherwise: str) -> str:
     return otherwise if isinstance(parsed, InvalidUrl) else parsed.origin
 
 
-_REQUEST = Shape(RequestRecord, request_headers=headers_of, response_headers=headers_of)
-_RESULT, _REFUSALS = Shape(AttemptResult), Shape(RefusalCount, exit_code=exit_name)
+_REQUEST = RowMapper(RequestRecord, request_headers=headers_of, response_headers=headers_of)
+_RESULT, _REFUSALS = RowMapper(AttemptResult), RowMapper(RefusalCount, exit_code=exit_name)
 
 
 class AttemptReports(SubjectReports):

@@ -23,7 +23,7 @@ from tui_crawler.domain.attempt import Headers
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.reader import Reader, SubjectReports
-from tui_crawler.storage.records import From, Shape, headers_of
+from tui_crawler.storage.records import From, RowMapper, headers_of
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import VIEWS
 
@@ -204,7 +204,7 @@ def _unpack(packed: bytes, size: int, sha256: str, url: str) -> bytes:
     return body
 
 
-_STORED = Shape(
+_STORED = RowMapper(
     StoredBody,
     body=From("zstd size sha256 url", _unpack),
     request_headers=headers_of,

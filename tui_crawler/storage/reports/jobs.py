@@ -12,7 +12,7 @@ from tui_crawler.domain.operator_view import JobView, LimboView, SessionView, St
 from tui_crawler.domain.page_view import ExitCountView, RefusedView, TodoView
 from tui_crawler.storage.owner import Owner
 from tui_crawler.storage.reader import SubjectReports
-from tui_crawler.storage.records import Shape
+from tui_crawler.storage.records import RowMapper
 from tui_crawler.storage.reports.overview import EXITS_OF_RUN, exit_name
 from tui_crawler.storage.views import ALL_ORIGINS, JOB_STATUS, MINUTE_MS, RECENT_MINUTES
 
@@ -32,7 +32,7 @@ WHERE origin_id = ? AND minute > ? GROUP BY exit_code"""
 
 _ADDED = "SELECT origin FROM origin WHERE participates = 1 AND joined = 'added' ORDER BY id"
 
-_PAGE, _LINKS = Shape(TodoView), Shape(RefusedView)
+_PAGE, _LINKS = RowMapper(TodoView), RowMapper(RefusedView)
 
 
 class OriginReports(SubjectReports):
@@ -68,7 +68,7 @@ class OriginReports(SubjectReports):
         from tui_crawler.domain.exclusion import Exclusion  # noqa: PLC0415  large, and the first rows need none of it
 
         text = "SELECT kind, value, reason, who, source FROM exclusion ORDER BY id"
-        return self._reader.records(Shape(Exclusion), text)
+        return self._reader.records(RowMapper(Exclusion), text)
 
     def origins_added(self) -> tuple[str, ...]:
         """The origins that take part in the newest run without being configured: added by hand, or by the
@@ -105,8 +105,8 @@ SELECT s.id AS session_id, s.run_id, s.rest, s.worker, s.host, s.pid, s.started_
 FROM session s ORDER BY s.id DESC LIMIT ?
 """
 
-_JOB, _CLAIMED, _STASH = Shape(JobView), Shape(LimboView), Shape(StashView)
-_SESSION = Shape(SessionView, cpu_ms=lambda owner: owner and Owner(*json.loads(owner)).cpu_ms())
+_JOB, _CLAIMED, _STASH = RowMapper(JobView), RowMapper(LimboView), RowMapper(StashView)
+_SESSION = RowMapper(SessionView, cpu_ms=lambda owner: owner and Owner(*json.loads(owner)).cpu_ms())
 
 
 class JobReports(SubjectReports):
@@ -130,7 +130,7 @@ class JobReports(SubjectReports):
         from tui_crawler.domain.segment import SegmentRow  # noqa: PLC0415  only the offline mode has any
 
         text = "SELECT name, digest, urls, created_at, consumed_at, path FROM segment ORDER BY id"
-        return self._reader.records(Shape(SegmentRow), text)
+        return self._reader.records(RowMapper(SegmentRow), text)
 
     def sessions(self, limit: int) -> tuple[SessionView, ...]:
         """The newest processes that hold, or held, the database, newest first."""

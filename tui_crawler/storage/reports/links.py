@@ -10,7 +10,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.standing import Referral
 from tui_crawler.storage.reader import Reader, SubjectReports
-from tui_crawler.storage.records import From, Shape
+from tui_crawler.storage.records import From, RowMapper
 from tui_crawler.storage.reports.overview import exit_name
 
 WINDOW = 500
@@ -43,8 +43,8 @@ NAMED_BY_REDIRECT = f"""SELECT {_NAMING}, r.source AS kind, 0 AS nofollow, p.red
     p.depth, r.seen_at AS first_seen_at, 1 AS redirect
 FROM redirect r JOIN page p ON p.id = r.page_id {_PAGES} WHERE r.to_url_id = ? LIMIT ?"""
 
-_LINK_VIEW, _REFERRAL = Shape(LinkView), Shape(Referral)
-_END = Shape(
+_LINK_VIEW, _REFERRAL = RowMapper(LinkView), RowMapper(Referral)
+_END = RowMapper(
     LinkEnd,
     link=From(
         "from_url to_url kind nofollow text first_seen_at",
@@ -183,7 +183,7 @@ NAMING = """SELECT f.href AS url, 'a' AS kind, g.text
 FROM fragment g JOIN page p ON p.id = g.from_page_id JOIN url f ON f.id = p.url_id
 WHERE g.to_url_id = ? AND g.fragment = ? ORDER BY g.from_page_id LIMIT ?"""
 
-_REFERRER = Shape(Referrer)
+_REFERRER = RowMapper(Referrer)
 
 _COUNT_NAMING = "SELECT COUNT(*) FROM fragment WHERE to_url_id = ? AND fragment = ?"
 

@@ -17,7 +17,7 @@ from tui_crawler.domain.log_window import LogReach, LogStretch, LogTerms
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.view import AttemptView
 from tui_crawler.storage.reader import IdSpan, Reader, SubjectReports
-from tui_crawler.storage.records import Shape
+from tui_crawler.storage.records import RowMapper
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ _ACTIONS = """SELECT id AS action_id, at, who, action, target, "before", "after"
     error, command
 FROM operator_action"""
 
-_EVENT, _ACTION = Shape(ActivityView), Shape(ActionView)
+_EVENT, _ACTION = RowMapper(ActivityView), RowMapper(ActionView)
 
 _SEARCHED = ("u.href", "a.message", "a.kind", "a.decided_by", "a.cut", "COALESCE(d.title, '')")
 """Where a text may occur in an attempt, beside the name of its exit code and its HTTP status."""
@@ -101,7 +101,7 @@ class LogReports(SubjectReports):
 
 
 def _window(
-    reader: Reader, search: _Search, reach: LogReach, shape: Shape[T], place: Callable[[T], tuple[int, int]]
+    reader: Reader, search: _Search, reach: LogReach, shape: RowMapper[T], place: Callable[[T], tuple[int, int]]
 ) -> LogStretch[T]:
     """The rows that are meant among the next ones on the way; `place` is the id and the time of one."""
     table, number = search.name, f"{search.short}.id"

@@ -10,9 +10,9 @@ from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
-from tui_crawler.storage.owner import Hold, Owner, this_process
+from tui_crawler.storage.owner import OpenSession, Owner, this_process
 from tui_crawler.storage.reader import IdSpan, SubjectReports
-from tui_crawler.storage.records import Shape
+from tui_crawler.storage.records import RowMapper
 from tui_crawler.storage.views import ALL_ORIGINS, NOW_MS, ORIGIN_STATE
 
 _SEVERAL = 0  # no exit code
@@ -110,8 +110,8 @@ class OverviewReports(SubjectReports):
             paused_jobs=tuple(job for (job,) in reader.all(_PAUSED_JOBS)),
         )
 
-    def _holds(self, text: str, run_id: int) -> Iterator[Hold]:
-        return (Hold(Owner(*row[:4]), *row[4:]) for row in self._reader.all(text, (run_id,)))
+    def _holds(self, text: str, run_id: int) -> Iterator[OpenSession]:
+        return (OpenSession(Owner(*row[:4]), *row[4:]) for row in self._reader.all(text, (run_id,)))
 
     def config_text(self) -> str:
         """The effective configuration of the newest run, empty when there was none."""
@@ -174,8 +174,8 @@ def _refused_as(code: int | None) -> str:
     return "several" if code == _SEVERAL else exit_name(code)
 
 
-ATTEMPT = Shape(AttemptView, exit_code=exit_name, cut=cut_names)
+ATTEMPT = RowMapper(AttemptView, exit_code=exit_name, cut=cut_names)
 """An attempt of a row that `ATTEMPTS` gave."""
 
-_ORIGIN = Shape(OriginView, last_exit_code=exit_name, refused_as=_refused_as)
-_RUNS, _SUMS = Shape(RunView), Shape(TotalsView)
+_ORIGIN = RowMapper(OriginView, last_exit_code=exit_name, refused_as=_refused_as)
+_RUNS, _SUMS = RowMapper(RunView), RowMapper(TotalsView)

@@ -20,7 +20,7 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise, url_hash
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.reader import Reader, SubjectReports
-from tui_crawler.storage.records import From, Shape
+from tui_crawler.storage.records import From, RowMapper
 from tui_crawler.storage.reports.attempts import AttemptReports, attempts_of_page, attempts_of_url
 from tui_crawler.storage.reports.links import (
     INWARD,
@@ -92,7 +92,7 @@ def recovers(status: int, attempts_remaining: int, code: int | None, http_status
     return is_recoverable(PageStatus(status), attempts_remaining, known, http_status)
 
 
-PAGE = Shape(
+PAGE = RowMapper(
     PageView,
     status=lambda status: PageStatus(status).name,
     last_exit_code=exit_name,
@@ -100,7 +100,7 @@ PAGE = Shape(
 )
 """A page of a row that `PAGES` gave."""
 
-_REDIRECT, _VALUE = Shape(RedirectView), Shape(DataValue)
+_REDIRECT, _VALUE = RowMapper(RedirectView), RowMapper(DataValue)
 
 _FIND_PAGE = "SELECT p.id, p.url_id FROM url u JOIN page p ON p.url_id = u.id WHERE u.hash = ? ORDER BY p.id LIMIT 1"
 
@@ -242,7 +242,7 @@ _STANDINGS = f"""SELECT p.id AS page_id, j.name AS job, p.status, p.attempts, p.
 FROM page p JOIN job j ON j.id = p.job_id WHERE p.url_id = (SELECT id FROM url WHERE hash = ?)
 ORDER BY j.id = (SELECT job_id FROM run ORDER BY id DESC LIMIT 1) DESC, p.id"""
 
-_RUN_NOW, _STANDING = Shape(Schedule), Shape(PageStanding, status=PageStatus, last_exit_code=exit_name)
+_RUN_NOW, _STANDING = RowMapper(Schedule), RowMapper(PageStanding, status=PageStatus, last_exit_code=exit_name)
 
 _KNOWN_PAGES = "SELECT o.pages_known FROM origin o WHERE o.origin = ?"
 

@@ -11,7 +11,7 @@ import peewee
 from tui_crawler.domain.segment import SegmentPage
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.claim import ZERO, Claim, require
-from tui_crawler.storage.counters import Moves, tally_of
+from tui_crawler.storage.counters import CounterChanges, tally_of
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.models import Origin, Page, Url
 from tui_crawler.storage.segment_files import Batch, final_path
@@ -25,7 +25,7 @@ _CHUNK = 256  # of values in one statement
 _STASHED = peewee.SQL(str(PageStatus.STASHED.value))
 
 
-class SegmentRest:
+class PendingSegments:
     """The pages that are pending, on their way into segments: `prepare` writes the files, calling it does the rest in
     a transaction; then `publish`, and at the end `close`. Raises StorageFailure.
     """
@@ -80,7 +80,7 @@ class SegmentRest:
 
 def _stash(transaction: Transaction, job_id: int, keys: Sequence[int], stash: str) -> None:
     """Puts those of the pages that are still pending into a stash; they leave their todo lists."""
-    moves = Moves()
+    moves = CounterChanges()
     rows = []
     for page_id, origin_id, code, remaining, todo_order in transaction.all_among(_open, keys, job_id):
         before = tally_of(PageStatus.READY, remaining, code, 0)
