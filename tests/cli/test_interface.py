@@ -49,6 +49,7 @@ PROMISED = (
     "add -",
     "add seeds.txt",
     "links https://example.org/",
+    "tree https://example.org /a/ --depth 2",
     "rules show",
     "rules test https://example.org/",
     "rules preview rules.yaml",

@@ -30,7 +30,21 @@ holds the database the console attaches to it, else it carries the run out itsel
 neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways to begin.
 """
 _COMMANDS = (
-    *("demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "rules", "audit", "report"),
+    *(
+        "demo",
+        "console",
+        "run",
+        "check",
+        "status",
+        "why",
+        "steer",
+        "failures",
+        "links",
+        "tree",
+        "rules",
+        "audit",
+        "report",
+    ),
     *("export", "exclude", "jobs", "pages", "queue", "log", "database", "completion"),
 )
 """The modules that declare commands, in the order of the list in the help."""

@@ -60,7 +60,7 @@ def guard_suspicions(refused: Iterable[RefusedView]) -> dict[str, TrapSuspicion]
 def suspect(origin: str, refused: Iterable[RefusedView], attempts: Sequence[AttemptView]) -> TrapSuspicion | None:
     """Whether `origin` looks like a trap, by its refused links and its last attempts; None when it does not."""
     by_guard = guard_suspicions(row for row in refused if row.origin == origin).get(origin)
-    by_shape = _endless_shape(origin, attempts)
+    by_shape = endless_shape(origin, attempts)
     parts = [part for part in (by_guard, by_shape) if part is not None]
     if not parts:
         return None
@@ -72,7 +72,8 @@ def shape_of(target: str) -> str:
     return _NUMBER.sub("{n}", _HEX.sub("{n}", target))
 
 
-def _endless_shape(origin: str, attempts: Sequence[AttemptView]) -> TrapSuspicion | None:
+def endless_shape(origin: str, attempts: Sequence[AttemptView]) -> TrapSuspicion | None:
+    """Whether most pages of `origin` among these attempts have one shape, bring new ones, and say nothing new."""
     pages = [one for one in attempts if one.kind == AttemptKind.page and one.origin == origin and one.requests > 0]
     shapes = Counter(shape_of(_target(one)) for one in pages)
     shape, number = max(shapes.items(), key=lambda item: item[1], default=("", 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,6 +47,8 @@ class IdSpan:
 
 
 T = TypeVar("T")
+Values = Sequence[Any] | Mapping[str, Any]
+"""What stands for the slots of a query, by place or by name."""
 
 _LOOK_EVERY = 100_000  # instructions of SQLite's machine: a millisecond or two
 
@@ -81,31 +83,31 @@ class Reader:
         self._stops = stops
         connection_of(self._database).set_progress_handler(stops, _LOOK_EVERY)
 
-    def all(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
+    def all(self, text: str, values: Values = ()) -> list[Row]:
         """All rows of a query. Raises ReadingStopped, StorageFailure."""
         return self._answer(text, values)[1]
 
-    def records(self, shape: RowMapper[T], text: str, values: Sequence[Any] = ()) -> tuple[T, ...]:
+    def records(self, shape: RowMapper[T], text: str, values: Values = ()) -> tuple[T, ...]:
         """The rows of a query as records, by the names of its columns."""
         columns, rows = self._answer(text, values)
         return tuple(map(shape.of(columns), rows))
 
-    def record(self, shape: RowMapper[T], text: str, values: Sequence[Any] = ()) -> T | None:
+    def record(self, shape: RowMapper[T], text: str, values: Values = ()) -> T | None:
         """The first of them."""
         found = self.records(shape, text, values)
         return found[0] if found else None
 
-    def number(self, text: str, values: Sequence[Any] = ()) -> int:
+    def number(self, text: str, values: Values = ()) -> int:
         """The only value of a query that gives a number."""
         number: int = self.all(text, values)[0][0]
         return number
 
-    def one(self, text: str, values: Sequence[Any] = ()) -> Row | None:
+    def one(self, text: str, values: Values = ()) -> Row | None:
         """The first row of a query."""
         rows = self.all(text, values)
         return rows[0] if rows else None
 
-    def _answer(self, text: str, values: Sequence[Any]) -> tuple[tuple[str, ...], list[Row]]:
+    def _answer(self, text: str, values: Values) -> tuple[tuple[str, ...], list[Row]]:
         """The names of the columns, and the rows."""
         with self._lock:
             self._place.check()
@@ -121,7 +123,7 @@ class Reader:
         stopped = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
         return ReadingStopped() if stopped else storage_failure(error, self._path)
 
-    def stream(self, text: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+    def stream(self, text: str, values: Values = ()) -> Iterator[Row]:
         """The rows of a query, a few at a time, as the database was when the first was taken. Raises as `all` does.
 
         A connection of its own: a query under way would keep all others on this one in the past, too.

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.pages import PageReports, StandingReports
     from tui_crawler.storage.reports.rulesets import RulesetReports
     from tui_crawler.storage.reports.site_audit import SiteAuditReports
+    from tui_crawler.storage.reports.tree import TreeReports
 
     class _Subjects(
         OverviewReports,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         RulesetReports,
         SiteAuditReports,
         StandingReports,
+        TreeReports,
     ):
         """All that can be asked."""
 else:
@@ -64,6 +66,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer",
     "site_audit.SiteAuditReports": "site_audit",
     "pages.StandingReports": "standing",
+    "tree.TreeReports": "branch_list branch_piece branch_pages branch_traps branch_failures",
 }
 """Module and class of each subject that is loaded late, and its methods."""
 

@@ -1,0 +1,148 @@
+"""`tree`: the site as a tree of path prefixes, with what stands below each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.known_names import existing_database, known_origin, reports_of
+from tui_crawler.cli.options import CommandSet, add_common, positive
+from tui_crawler.cli.printer import Printer, Progress, columns, picked, safe
+from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.record import dataclass
+from tui_crawler.text.format import count, phase, rate, size
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.site_tree import BranchCounts
+    from tui_crawler.storage.reports.reports import Reports
+
+SHOWN = 50
+"""So many branches of each a person is shown, the largest first, unless --limit says otherwise."""
+
+_COUNTS = "known done failed blocked refused bytes mean_ms growth"
+_HEADER = ("PREFIX", "KNOWN", "DONE", "FAILED", "BLOCKED", "REFUSED", "SIZE", "MEAN", "+/MIN", "")
+_NAME_LENGTH = 80
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "tree",
+        "show a site as a tree of paths, with counts",
+        execute,
+        "Shows the URLs of an origin by the folders of their paths: how many are known, done, failed and blocked, how "
+        "many links to them were refused, the size of their documents, how long answers took, new pages a minute, and "
+        "which branch looks like a trap. The largest branches stand first.",
+        examples=("tree https://example.org", "tree example.org /products/ --depth 2"),
+    )
+    parser.add_argument("origin", metavar="ORIGIN", help="an origin, or its host")
+    parser.add_argument("prefix", nargs="?", default="/", metavar="PREFIX", help="a folder (/a/), or a path with ?")
+    parser.add_argument("--depth", type=positive, default=1, metavar="N", help="so many levels (else 1)")
+    parser.add_argument(
+        "--limit", type=positive, metavar="N", help=f"at most N branches of each (else {SHOWN}; with --json all)"
+    )
+    add_common(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `tree`."""
+    with reports_of(existing_database(arguments)) as reports:
+        origin = known_origin(arguments.origin, reports)
+        prefix = _prefix(origin, arguments.prefix)
+        limit = arguments.limit or (None if arguments.json else SHOWN)
+        progress = Progress("URLs counted")
+        root = _grown(reports, prefix, arguments.depth, limit, progress)
+        progress.clear()
+    if root is None:
+        raise UsageProblem(
+            f"no known URL begins with {prefix}", hint=f"tui-crawler tree {origin} shows those there are"
+        )
+    return printer.answer(arguments.json, {"origin": origin, **_document(root)}, _lines(root))
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A branch with those below it that are told, what is in it beside all branches, and what is in `left_out` more."""
+
+    prefix: str
+    name: str
+    counts: BranchCounts
+    trap: str = ""
+    branches: tuple[_Branch, ...] = ()
+    own: BranchCounts | None = None
+    others: BranchCounts | None = None
+    left_out: int = 0
+
+
+def _prefix(origin: str, text: str) -> str:
+    """The prefix that is meant by a path of an origin, or by a whole one. Raises UsageProblem."""
+    from tui_crawler.domain.site_tree import is_prefix
+    from tui_crawler.domain.url import CrawlUrl, normalise
+
+    whole = text if text.startswith(f"{origin}/") else f"{origin}/{text.removeprefix('/')}"
+    path, query, rest = whole.partition("?")
+    url = normalise(path)
+    href = url.href if isinstance(url, CrawlUrl) else ""
+    prefix = f"{href}?" if query else href if href.endswith("/") else f"{href}/"
+    if rest or not is_prefix(prefix, origin):
+        raise UsageProblem(
+            f"{text!r} is no prefix of {origin}", hint="a folder like /a/, or a path with its ?, like /a?"
+        )
+    return prefix
+
+
+def _grown(reports: Reports, prefix: str, depth: int, limit: int | None, progress: Progress) -> _Branch | None:
+    """A branch counted so many levels deep; None where nothing is known of it."""
+    from tui_crawler.domain.site_tree import OWN_PAGES, BranchTally, total
+
+    tally = BranchTally()
+    while not tally.ended:
+        tally = tally.plus(reports.branch_piece(prefix, tally.last))
+        progress(tally.urls)
+    if not tally.urls:
+        return None
+    found = [(name, counts) for name, counts in tally.counts.items() if name != OWN_PAGES]
+    found.sort(key=lambda one: (-one[1].known, one[0]))
+    told, rest = found[:limit], found[len(found[:limit]) :]
+    traps = reports.branch_traps([prefix + name for name, _ in told])
+    branches = []
+    for name, counts in told:
+        deeper = _grown(reports, prefix + name, depth - 1, limit, progress) if depth > 1 else None
+        trap = "; ".join(traps[prefix + name].evidence) if prefix + name in traps else ""
+        below = (deeper.branches, deeper.own, deeper.others, deeper.left_out) if deeper is not None else ()
+        branches.append(_Branch(prefix + name, name, counts, trap, *below))
+    others = total(counts for _, counts in rest) if rest else None
+    return _Branch(prefix, prefix, tally.total, "", tuple(branches), tally.counts.get(OWN_PAGES), others, len(rest))
+
+
+def _document(branch: _Branch) -> dict[str, object]:
+    document = {"prefix": branch.prefix, **picked(branch.counts, _COUNTS), "trap": branch.trap or None}
+    if branch.branches or branch.own is not None:
+        document["own_pages"] = None if branch.own is None else picked(branch.own, _COUNTS)
+        document["branches"] = [_document(one) for one in branch.branches]
+    if branch.others is not None:
+        document["left_out"] = {"branches": branch.left_out, **picked(branch.others, _COUNTS)}
+    return document
+
+
+def _lines(root: _Branch) -> Iterator[str]:
+    yield from columns(_HEADER, [*_rows(root, 0)], frozenset(range(1, len(_HEADER) - 1)))
+
+
+def _rows(branch: _Branch, level: int) -> Iterator[tuple[str, ...]]:
+    indent = "  " * level
+    trap = f"⚠ trap? {safe(branch.trap)}" if branch.trap else ""
+    yield _row(indent + safe(branch.name, _NAME_LENGTH), branch.counts, trap)
+    for one in branch.branches:
+        yield from _rows(one, level + 1)
+    if branch.others is not None:
+        yield _row(f"{indent}  … {count(branch.left_out)} more", branch.others, "(--limit)")
+    if branch.own is not None and branch.branches:
+        yield _row(f"{indent}  pages of its own", branch.own, "")
+
+
+def _row(name: str, counts: BranchCounts, note: str) -> tuple[str, ...]:
+    numbers = (counts.known, counts.done, counts.failed, counts.blocked, counts.refused)
+    growth = f"+{rate(counts.growth)}" if counts.fresh else ""
+    return (name, *map(count, numbers), size(counts.bytes), phase(counts.mean_ms), growth, note)
