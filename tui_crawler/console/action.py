@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from tui_crawler.domain.record import dataclass
 
@@ -22,22 +22,84 @@ LARGEST = 2
 """The zoom of a pane that has the whole screen."""
 
 
-class Where(Enum):
-    """The screens; the value is the word in the help sheet."""
+@dataclass(frozen=True, slots=True)
+class View:
+    """A numbered view: its key, its name in the footer, what the help sheet says of going there, module and class of
+    its screen in this package (imported when first wanted), and whether its filters and orders are remembered."""
 
-    overview = "Overview"
-    origin = "Origin"
-    failures = "Failures"
-    url = "URL"
-    urls = "URLs"
-    why = "Why"
-    rules = "Rules"
-    rule_draft = "Rule draft"
-    logs = "Logs"
-    stats = "Stats"
-    robots = "robots.txt"
-    sql = "SQL"
-    welcome = "Welcome"
+    key: str
+    label: str
+    help: str
+    screen: str
+    layout: bool = True
+
+
+class Where(Enum):
+    """The screens. The value is the word in the help sheet, `about` says what is seen there; a numbered view is made
+    from its row alone: its key, its word, its action and the way to its screen."""
+
+    overview = (
+        "Overview",
+        "All origins of the crawl, the selected one in short, and every attempt as it ends.",
+        View("1", "overview", "All origins, events and totals", "overview.screen.OverviewScreen", layout=False),
+    )
+    origin = "Origin", "One origin: its state with what led to it, the pages of its next turns, and its attempts."
+    failures = (
+        "Failures",
+        "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",
+        View("2", "failures", "Failed pages by exit code", "failures.screen.FailuresScreen"),
+    )
+    url = "URL", "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt."
+    urls = (
+        "URLs",
+        "All known URLs that pass the filter, in one list without end; the page under the cursor in full.",
+        View("3", "URLs", "All known URLs, to be filtered", "urls.screen.UrlsScreen"),
+    )
+    why = "Why", "The whole decision chain of one URL, with the line that decided at each step."
+    rules = (
+        "Rules",
+        "The rules in force, their versions, and what differs between two of them.",
+        View("4", "rules", "The rules in force, their versions, a draft", "rules.screen.RulesScreen", layout=False),
+    )
+    rule_draft = (
+        "Rule draft",
+        "A draft of other rules and its impact on all known URLs; nothing holds until it is applied.",
+    )
+    logs = (
+        "Logs",
+        "Attempts, what happened beside them and what operators asked for, by time; it follows at its end.",
+        View("5", "logs", "What happened, in one list by time", "logs.screen.LogsScreen"),
+    )
+    stats = (
+        "Stats",
+        "How attempts ended, the busiest origins, jobs and what can be done with them, and the ledgers.",
+        View("6", "stats", "Exit codes, jobs, stashes, refused links, runs", "stats.screen.StatsScreen"),
+    )
+    robots = (
+        "robots.txt",
+        "The robots.txt of one origin as it was fetched, what it means here, and the contract it makes.",
+    )
+    sql = "SQL", "Questions in SQL that only read; the answer as a table, the row under the cursor in full."
+    welcome = "Welcome", ""
+
+    _value_: str
+    about: str
+    view: View | None
+
+    def __new__(cls, word: str, about: str, view: View | None = None) -> Self:
+        """The value is the word alone."""
+        one = object.__new__(cls)
+        one._value_, one.about, one.view = word, about, view
+        return one
+
+    @property
+    def goes_there(self) -> str:
+        """The id of the action that goes there, where it is a numbered view."""
+        return f"view.{self.name}"
+
+
+VIEWS: Mapping[Where, View] = {where: where.view for where in Where if where.view is not None}
+"""The numbered views, in the order of their keys."""
 
 
 class Topic(Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tui_crawler.console.action import OVERLAY, Action, Need, Situation, Topic, Where, why_not
+from tui_crawler.console.action import OVERLAY, VIEWS, Action, Need, Situation, Topic, Where, why_not
 
 __all__ = [
     "ACTIONS",
@@ -332,13 +332,9 @@ ACTIONS: tuple[Action, ...] = (
         Topic.crawl, _on(Where.origin, Where.failures, Where.url, Where.urls), (Need.writer, Need.url),
         word="makerule", footer=46,
     ),
-    Action("view.overview", "1", "overview", "All origins, events and totals", Topic.look, word="overview"),
-    Action("view.failures", "2", "failures", "Failed pages by exit code", Topic.look, word="failures"),
-    Action("view.urls", "3", "URLs", "All known URLs, to be filtered", Topic.look, word="urls"),
-    Action("view.rules", "4", "rules", "The rules in force, their versions, a draft", Topic.look, word="rules"),
-    Action("view.logs", "5", "logs", "What happened, in one list by time", Topic.look, word="logs"),
-    Action(
-        "view.stats", "6", "stats", "Exit codes, jobs, stashes, refused links, runs", Topic.look, word="stats",
+    *(
+        Action(where.goes_there, view.key, view.label, view.help, Topic.look, word=where.name)
+        for where, view in VIEWS.items()
     ),
     Action("nav.last", "-", "last place", "Go to the place before, and again: back here", Topic.look, word="last"),
     Action("nav.earlier", "[", "earlier", "Go back in the history of places", Topic.look, word="earlier"),

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.widget import Widget
 
+from tui_crawler.console.action import VIEWS
 from tui_crawler.console.actions import BY_ID, Situation, Where, why_not
 from tui_crawler.console.handlers import Handles, handles, handles_selected, handles_typed
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.waiting import WaitingScreen
-from tui_crawler.console.table.layouts import VIEWS
 from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 
 MOST = 100
-KEPT = VIEWS | {Where.rules}
-"""Views whose screens stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ class History(Handles):
         """The screen of a place: of a numbered view always the same, which keeps its widgets while it is hidden (and
         neither reads nor paints then); else a new one."""
         screen = self._views.get(place) or place.make()
-        if screen.WHERE in KEPT and place not in self._views:
+        if screen.WHERE.view is not None and place not in self._views:
             self._views[place] = screen
             self._screens.install_screen(screen, screen.WHERE.name)
         return screen
@@ -130,6 +129,25 @@ _BY_NAME = frozenset({Where.origin, Where.url, Where.why, Where.robots})
 """Screens that hold nothing but what they are named by: the history makes them again."""
 _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
 """Actions that leave a line open in which something is typed."""
+
+
+def _screen_of(where: Where) -> type[ConsoleScreen] | None:
+    """The screen of a numbered view beside the overview, which lies below them all; loaded when it is first wanted."""
+    if where.view is None or where is Where.overview:
+        return None
+    module, _, name = where.view.screen.rpartition(".")
+    kind: type[ConsoleScreen] = getattr(import_module(f"{__package__}.{module}"), name)
+    return kind
+
+
+GoesTo = TypeVar("GoesTo", bound=Callable[[Any, Where], None])
+
+
+def _handles_views(method: GoesTo) -> GoesTo:
+    """Marks the method that goes to any of the numbered views."""
+    for where in VIEWS:
+        handles(where.goes_there, where)(method)
+    return method
 
 
 class Dispatcher(Handles):
@@ -221,8 +239,8 @@ class Dispatcher(Handles):
                     return
                 screens.pop_screen()
             return
-        views = [f"view.{where.name}" for where in Where if crumbs == (where.value,)]
-        self.do(next((name for name in views if name in BY_ID), "nav.back"))
+        views = (where.goes_there for where in VIEWS if crumbs == (where.value,))
+        self.do(next(views, "nav.back"))
 
     def _go_deeper(self, screen: ConsoleScreen) -> None:
         """Shows a screen over the one on top; in its place where many lie over each other and nothing is lost by it."""
@@ -304,16 +322,11 @@ class Dispatcher(Handles):
             start = Start(typed=f"skip: {pattern_of(urls)}", types=True)
             self._screens.push_screen(RuleEditorScreen(self._rules, "", start))
 
-    @handles("view.overview", Where.overview)
-    @handles("view.failures", Where.failures)
-    @handles("view.urls", Where.urls)
-    @handles("view.rules", Where.rules)
-    @handles("view.logs", Where.logs)
-    @handles("view.stats", Where.stats)
+    @_handles_views
     def _go_to_view(self, where: Where) -> None:
         """Goes to one of the numbered views; what lies over it is closed."""
         screens = self._screens
-        kind = _view(where)
+        kind = _screen_of(where)
         while len(screens.screen_stack) > 1:
             if kind is not None and isinstance(screens.screen, kind):
                 return
@@ -376,30 +389,3 @@ class Dispatcher(Handles):
         screens = self._screens
         if (screen := screens.console_screen) is not None:
             screens.push_screen(PaneHelpScreen(screen.focused_pane, now, self._appearance.own_keys))
-
-
-def _view(where: Where) -> type[ConsoleScreen] | None:
-    """The screen of a numbered view beside the overview; each is loaded when it is first wanted."""
-    match where:
-        case Where.failures:
-            from tui_crawler.console.failures.screen import FailuresScreen  # noqa: PLC0415
-
-            return FailuresScreen
-        case Where.urls:
-            from tui_crawler.console.urls.screen import UrlsScreen  # noqa: PLC0415
-
-            return UrlsScreen
-        case Where.rules:
-            from tui_crawler.console.rules.screen import RulesScreen  # noqa: PLC0415
-
-            return RulesScreen
-        case Where.logs:
-            from tui_crawler.console.logs.screen import LogsScreen  # noqa: PLC0415
-
-            return LogsScreen
-        case Where.stats:
-            from tui_crawler.console.stats.screen import StatsScreen  # noqa: PLC0415
-
-            return StatsScreen
-        case _:
-            return None

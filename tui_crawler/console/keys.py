@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from textual.binding import Binding
 from textual.keys import REPLACED_KEYS, key_to_character
 
+from tui_crawler.console.action import VIEWS
 from tui_crawler.console.actions import ACTIONS, BY_ID, OVERLAY, Action, Topic, Where, actions_at
 from tui_crawler.console.table.crawl_table import CrawlTable
 
@@ -175,9 +176,6 @@ FIRST: Mapping[Where, tuple[str, ...]] = {
 _FIRST_AT = 20
 """Where they stand in the order of the table of actions: after what opens, and what ends a zoom."""
 
-VIEWS = frozenset(action.id for action in ACTIONS if action.id.startswith("view.") and action.keys.isdigit())
-"""The numbered views. One place of the footer stands for all of them."""
-
 
 def footer_at(where: Where) -> tuple[Action, ...]:
     """The actions the footer of one screen names, in its order."""
@@ -194,7 +192,8 @@ def named_key(action: Action, keymap: Mapping[str, str]) -> str:
 
     `keymap` is action id -> keys of the actions whose keys are not those of the table.
     """
-    keys = [next(iter(keys_of(one.id, one.keys, keymap)), "") for one in ACTIONS if one.id in VIEWS]
+    views = [BY_ID[where.goes_there] for where in VIEWS]
+    keys = [next(iter(keys_of(one.id, one.keys, keymap)), "") for one in views]
     if action.id == OVERLAY and all(key == str(number) for number, key in enumerate(keys, 1)):
         return f"1-{len(keys)}"
     return next(iter(keys_of(action.id, action.keys, keymap)), "")

@@ -71,7 +71,7 @@ def session_of(
 ) -> ConsoleSession:
     """What is to be remembered of a console as it is now: its screens, the lowest first, and the panes enlarged."""
     stack = [screen for screen in screens if isinstance(screen, ConsoleScreen)]
-    view = f"view.{stack[1].WHERE.name}" if len(stack) > 1 else ""
+    view = stack[1].WHERE.goes_there if len(stack) > 1 else ""
     theme, over = appearance.chosen_theme, appearance.configured_theme
     zooms = tuple((name, pane, level) for name, (pane, level) in sorted(opened.items()))
     for screen in stack:

@@ -23,20 +23,6 @@ if TYPE_CHECKING:
 _COLUMNS = (Column("line", "", None),)
 _KEY, _BEFORE_TEXT = 8, 24
 """Cells of a key, and of key and label before the text; a longer one takes more."""
-_ABOUT: Mapping[Where, str] = {
-    Where.overview: "All origins of the crawl, the selected one in short, and every attempt as it ends.",
-    Where.origin: "One origin: its state with what led to it, the pages of its next turns, and its attempts.",
-    Where.failures: "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",
-    Where.url: "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt.",
-    Where.urls: "All known URLs that pass the filter, in one list without end; the page under the cursor in full.",
-    Where.why: "The whole decision chain of one URL, with the line that decided at each step.",
-    Where.rules: "The rules in force, their versions, and what differs between two of them.",
-    Where.rule_draft: "A draft of other rules and its impact on all known URLs; nothing holds until it is applied.",
-    Where.logs: "Attempts, what happened beside them and what operators asked for, by time; it follows at its end.",
-    Where.robots: "The robots.txt of one origin as it was fetched, what it means here, and the contract it makes.",
-    Where.sql: "Questions in SQL that only read; the answer as a table, the row under the cursor in full.",
-    Where.stats: "How attempts ended, the busiest origins, jobs and what can be done with them, and the ledgers.",
-}
 _LEGEND: tuple[Mapping[str, str], ...] = (
     {
         "crawling": "a request is under way",
@@ -215,4 +201,4 @@ def _notes(where: Where, keymap: KeyMap | None) -> list[Line]:
         below.append(Styled(f"   keys of {keymap.preset}", "muted"))
     if keymap is not None and keymap.problems:
         below.append(Styled(f"   ⚠ {plural(len(keymap.problems), 'problem')} in keymap", "warning"))
-    return [Paragraph(_ABOUT.get(where, "")), *legend, signs, tuple(below)]
+    return [Paragraph(where.about), *legend, signs, tuple(below)]

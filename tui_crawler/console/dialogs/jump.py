@@ -14,6 +14,7 @@ from textual.errors import NoWidget
 from textual.geometry import Region, Size
 from textual.widget import Widget
 
+from tui_crawler.console.action import VIEWS
 from tui_crawler.console.actions import actions_at
 from tui_crawler.console.keys import canonical, key_name
 from tui_crawler.console.panes.border import title_of
@@ -65,10 +66,11 @@ def targets_of(screen: ConsoleScreen, own_keys: Mapping[str, str]) -> list[Targe
         for action_id, region in bar.places()
         for key in _first_key(action_id, screen, own_keys)
     ]
-    views = []
-    for action in actions_at(screen.WHERE):
-        if action.id.startswith("view.") and action.keys[:1].isdigit():
-            views += [Target(key, action.label, action.id) for key in _first_key(action.id, screen, own_keys)]
+    views = [
+        Target(key, view.label, where.goes_there)
+        for where, view in VIEWS.items()
+        for key in _first_key(where.goes_there, screen, own_keys)
+    ]
     return [*panes, *tabs, *views]
 
 

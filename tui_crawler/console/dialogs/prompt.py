@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tui_crawler.console.action import VIEWS
 from tui_crawler.console.actions import Action, Need, actions_at, find_actions, why_not
 from tui_crawler.console.dialogs.completion import Completion
 from tui_crawler.console.panes.entry import EntryLine
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView
 
 _MOST_NAMED = 6
-_VIEWS = frozenset({"view.failures", "view.urls", "view.rules", "view.logs", "view.stats"})
+_VIEWS = frozenset(where.goes_there for where in VIEWS)
 
 
 @dataclass(frozen=True, slots=True)

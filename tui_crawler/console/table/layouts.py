@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.actions import Where
+from tui_crawler.console import action
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.record import dataclass
@@ -20,7 +20,7 @@ LONGEST = 500
 """A text with more characters is not remembered."""
 MOST = 20
 """So many tables and words are remembered of a view."""
-VIEWS = frozenset({Where.failures, Where.urls, Where.logs, Where.stats})
+VIEWS = frozenset(where for where, view in action.VIEWS.items() if view.layout)
 """Views with a look of their own. The overview is never closed; its order and filter are in the session by name."""
 
 
