@@ -73,7 +73,7 @@ async def test_an_empty_database_has_nothing_to_show(sqlite_reports):
     assert sqlite_reports.origin(A) is None
     assert sqlite_reports.todo(A) == ()
     assert sqlite_reports.attempts() == ()
-    assert sqlite_reports.exit_counts() == sqlite_reports.exit_counts(A) == ()
+    assert sqlite_reports.exit_counts("", T0) == sqlite_reports.exit_counts(A, T0) == ()
     assert sqlite_reports.failure_groups() == ()
     assert sqlite_reports.failure_pages() == sqlite_reports.pages() == ()
     assert sqlite_reports.page_detail(HOME) is None
@@ -174,7 +174,7 @@ async def test_exit_counts_of_the_run_and_of_five_minutes(sqlite_bench, sqlite_r
     store = await small_crawl(sqlite_bench)
     page = (await store.candidates(B, T0, 1, True)).pages[0]
     await store.settle(crawled(page, T0 + 600_000))
-    counts = {one.exit_code: (one.run, one.recent) for one in sqlite_reports.exit_counts(now=T0 + 600_000)}
+    counts = {one.exit_code: (one.run, one.recent) for one in sqlite_reports.exit_counts("", T0 + 600_000)}
     assert counts == {"file_ingested": (2, 1), "file_not_found": (1, 0)}
     assert sqlite_reports.exit_counts(A, T0)[0].recent == 1
     assert sqlite_reports.exit_counts("https://unknown.example", T0) == ()
@@ -185,7 +185,7 @@ async def test_exit_counts_of_the_run_and_of_five_minutes(sqlite_bench, sqlite_r
     raw.close()
     await store.end_run("exhausted", True)
     await sqlite_bench.open().begin_run(plan())
-    assert sqlite_reports.exit_counts(now=sqlite_bench.now) == ()
+    assert sqlite_reports.exit_counts("", sqlite_bench.now) == ()
 
 
 async def test_failures_in_groups_and_lists(sqlite_bench, sqlite_reports):

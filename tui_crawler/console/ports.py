@@ -12,40 +12,70 @@ if TYPE_CHECKING:  # they take long to load, and nothing needs them before the f
     from collections.abc import Callable
 
     from tui_crawler.domain.command import ActionResult, Command
-    from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.explanation import Explanation
-    from tui_crawler.domain.log_window import LogReach, LogStretch, LogTerms
     from tui_crawler.domain.operator_view import (
         ActionView,
-        ActivityView,
-        JobView,
-        LimboView,
         QueryAnswer,
-        SessionView,
-        StashView,
-        ValidationTotals,
     )
-    from tui_crawler.domain.page_filter import PageCounts, PageFilter, PageTally, PageWindow
     from tui_crawler.domain.page_view import (
         ExitCountView,
-        FailureCount,
-        LinkEnd,
         OriginHistory,
-        PageDetail,
-        Referrers,
-        RefusalCounts,
         RefusedView,
         TodoView,
     )
     from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.preview import Preview
-    from tui_crawler.domain.ruleset import Ruleset, RulesetChange
+    from tui_crawler.domain.ruleset import RulesetChange
     from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 
 
-class Reports(Protocol):
-    """The read-only side of the database. Raises domain.run.StorageFailure when it cannot be read."""
+class OriginReports(Protocol):
+    """What is kept of one origin."""
+
+    def origin(self, origin: str) -> OriginView | None:
+        """One origin."""
+
+    def history(self, origin: str) -> OriginHistory:
+        """Patience lost, delays changed, links refused of one origin."""
+
+    def todo(self, origin: str, limit: int) -> tuple[TodoView, ...]:
+        """The first pages of a todo list, in the order of the turns."""
+
+    def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
+        """How attempts ended in the newest run; `now` (epoch ms) ends the last five minutes."""
+
+
+class AttemptReports(Protocol):
+    """The crawl log."""
+
+    def attempts(
+        self, origin: str = "", before_id: int = 0, after_id: int = 0, limit: int = 200
+    ) -> tuple[AttemptView, ...]:
+        """A window of the crawl log by keyset, newest first; an empty origin means all."""
+
+
+class ActionReports(Protocol):
+    """The operator journal."""
+
+    def actions(
+        self, limit: int, before_id: int = 0, after_id: int = 0, oldest_first: bool = False
+    ) -> tuple[ActionView, ...]:
+        """A window of the operator journal by keyset, newest or oldest first."""
+
+
+class RefusedReports(Protocol):
+    """What filters kept out."""
+
+    def refused(self, origin: str) -> tuple[RefusedView, ...]:
+        """Links that filters refused, most frequent first; an empty origin means all."""
+
+
+class Reports(OriginReports, AttemptReports, Protocol):
+    """What every reading reads, through a connection of its own; what a view reads besides is said beside its queries.
+
+    Every report raises domain.run.StorageFailure when the database cannot be read.
+    """
 
     def stop_when(self, stops: Callable[[], bool]) -> None:
         """Has every reading end with domain.failure.ReadingStopped as soon as `stops` answers True; to be called once,
@@ -65,115 +95,6 @@ class Reports(Protocol):
 
     def origins_changed(self, since: int) -> OriginChanges:
         """Origins that changed after change number `since` (0: all)."""
-
-    def origin(self, origin: str) -> OriginView | None:
-        """One origin."""
-
-    def history(self, origin: str) -> OriginHistory:
-        """Patience lost, delays changed, links refused of one origin."""
-
-    def todo(self, origin: str, limit: int) -> tuple[TodoView, ...]:
-        """The first pages of a todo list, in the order of the turns."""
-
-    def attempts(
-        self, origin: str = "", before_id: int = 0, after_id: int = 0, limit: int = 200
-    ) -> tuple[AttemptView, ...]:
-        """A window of the crawl log by keyset, newest first; an empty origin means all."""
-
-    def attempt_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[AttemptView]:
-        """A window of the attempts that are meant; a bounded number of rows is looked at."""
-
-    def activity_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[ActivityView]:
-        """A window of the activity that is meant, whatever its text; a bounded number of rows is looked at."""
-
-    def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
-        """How attempts ended in the newest run; `now` (epoch ms) ends the last five minutes."""
-
-    def failure_count(self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...]) -> FailureCount:
-        """Failed pages grouped by any of exit_code, origin, pattern, http_status, message, with how many of each hold
-        all texts `sought` (casefolded) in URL or message; looks at `limit` pages at most, so it is not cheap."""
-
-    def failure_window(
-        self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool, sought: tuple[str, ...]
-    ) -> PageWindow:
-        """Pages of one group that hold all texts `sought`, by keyset (page id); one window looks at a bounded number of
-        rows."""
-
-    def failure_urls(self, key: tuple[tuple[str, str], ...], limit: int) -> tuple[tuple[str, str], ...]:
-        """URL and origin of pages of one group."""
-
-    def page_detail(self, url: str, links: int, counted: int) -> PageDetail | None:
-        """One URL, with at most `links` of its links each way, counted up to a number."""
-
-    def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
-        """A window of the links to a URL, or of those it holds, by keyset; the first is after (0, "")."""
-
-    def referrers(self, page_id: int, limit: int) -> Referrers:
-        """Who names a page by a link, a redirect or a sitemap: the first of them, and how many more there are."""
-
-    def refusal_counts(self, limit: int) -> RefusalCounts:
-        """What rules refused among the newest attempts; reads them, so it is not cheap."""
-
-    def page_window(self, narrowing: PageFilter, after_id: int, limit: int, newest_first: bool) -> PageWindow:
-        """Pages that pass a filter by keyset (page id); one window looks at a bounded number of rows."""
-
-    def page_tally(self, narrowing: PageFilter, after_id: int) -> PageTally:
-        """How many pages pass a filter among the next rows after a page id (0: the first); a bounded number of rows is
-        looked at."""
-
-    def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
-        """How often each state, exit, status, depth or origin occurs among the pages that pass a filter; a bounded
-        number of rows is looked at."""
-
-    def body(self, url: str) -> bytes | None:
-        """The stored body of a page, None when there is none."""
-
-    def activity(self, limit: int, origin: str, after_id: int, before_id: int = 0) -> tuple[ActivityView, ...]:
-        """What happened beside the attempts, a window by keyset, newest first; an empty origin means all."""
-
-    def jobs(self) -> tuple[JobView, ...]:
-        """All jobs, the oldest first."""
-
-    def limbo(self, older_ms: int) -> tuple[LimboView, ...]:
-        """Pages claimed for longer than `older_ms` and not settled, those in it for longest first."""
-
-    def stashes(self) -> tuple[StashView, ...]:
-        """Every stash that holds pages or has a dripfeed; counts pages, so it is not cheap."""
-
-    def refused(self, origin: str) -> tuple[RefusedView, ...]:
-        """Links that filters refused, most frequent first; an empty origin means all."""
-
-    def validations(self, most: int) -> ValidationTotals:
-        """What validators said of the documents of the first `most` pages; reads them all, so it is not cheap."""
-
-    def runs(self, limit: int) -> tuple[RunView, ...]:
-        """The newest runs, newest first, with what the log says of them; `live` and what belongs to it is not told."""
-
-    def sessions(self, limit: int) -> tuple[SessionView, ...]:
-        """The newest processes that hold, or held, the database, newest first."""
-
-    def current_rulesets(self) -> tuple[Ruleset, ...]:
-        """The version of the rules in force of each job, that of the newest run first."""
-
-    def rulesets(self, job: str, limit: int) -> tuple[Ruleset, ...]:
-        """The versions of a job's rules, newest first."""
-
-    def ruleset_writer(self, job: str, ruleset_id: int, alone: bool) -> int:
-        """The action that wrote a version of a job, 0 where none did; `alone`: also where it wrote others, too."""
-
-    def exclusions(self) -> tuple[Exclusion, ...]:
-        """The exclusions that operators added beside the rulesets."""
-
-    def actions(
-        self, limit: int, before_id: int = 0, after_id: int = 0, oldest_first: bool = False
-    ) -> tuple[ActionView, ...]:
-        """A window of the operator journal by keyset, newest or oldest first."""
-
-    def robots_text(self, origin: str) -> bytes | None:
-        """The stored robots.txt of an origin, None when none was fetched."""
-
-    def contract(self, origin: str) -> Contract:
-        """What the configuration of the newest run promises an origin."""
 
     def close(self) -> None:
         """Closes the connection."""

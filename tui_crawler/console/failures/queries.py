@@ -5,15 +5,36 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from tui_crawler.console.ports import OriginReports
 from tui_crawler.console.reading.refresh import ONCE_MS, SLOW_MS, WINDOW, PagePart, Part
 
 if TYPE_CHECKING:
-    from tui_crawler.console.ports import Reports
     from tui_crawler.domain.page_filter import PageWindow
     from tui_crawler.domain.page_view import FailureCount, Referrers
     from tui_crawler.domain.view import OriginView
+
+
+class FailureReports(OriginReports, Protocol):
+    """Failed pages, by group and one by one."""
+
+    def failure_count(self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...]) -> FailureCount:
+        """Failed pages grouped by any of exit_code, origin, pattern, http_status, message, with how many of each hold
+        all texts `sought` (casefolded) in URL or message; looks at `limit` pages at most, so it is not cheap."""
+
+    def failure_window(
+        self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool, sought: tuple[str, ...]
+    ) -> PageWindow:
+        """Pages of one group that hold all texts `sought`, by keyset (page id); one window looks at a bounded number of
+        rows."""
+
+    def failure_urls(self, key: tuple[tuple[str, str], ...], limit: int) -> tuple[tuple[str, str], ...]:
+        """URL and origin of pages of one group."""
+
+    def referrers(self, page_id: int, limit: int) -> Referrers:
+        """Who names a page by a link, a redirect or a sitemap: the first of them, and how many more there are."""
+
 
 FIRST_PAGES, MOST_PAGES = 10_000, 200_000
 """How many failed pages are looked at for a first answer, and for one count: about a second."""
@@ -61,7 +82,7 @@ class FailureGroups(Part):
     by_time = True
     """What failed in the last minutes does so without a commit."""
 
-    def read(self, reports: Reports, now: int) -> CountedFailures:
+    def read(self, reports: FailureReports, now: int) -> CountedFailures:
         return CountedFailures(now, reports.failure_count(self.by, self.limit, now, self.sought))
 
 
@@ -82,7 +103,7 @@ class FailureWindow(PagePart):
         """Groups are counted, though not whenever a window is read; what is looked for in them is not."""
         return not self.sought
 
-    def read(self, reports: Reports, now: int) -> PageWindow:
+    def read(self, reports: FailureReports, now: int) -> PageWindow:
         return reports.failure_window(self.key, self.after_id, WINDOW, self.newest_first, self.sought)
 
 
@@ -92,7 +113,7 @@ class ReferrersOf(Part):
 
     page_id: int
 
-    def read(self, reports: Reports, now: int) -> Referrers:
+    def read(self, reports: FailureReports, now: int) -> Referrers:
         return reports.referrers(self.page_id, MOST_REFERRERS)
 
 
@@ -114,7 +135,7 @@ class RetryOf(Part):
     asked: int
     every_ms = ONCE_MS
 
-    def read(self, reports: Reports, now: int) -> RetryPlan:
+    def read(self, reports: FailureReports, now: int) -> RetryPlan:
         """The origins with most pages, and at most MOST_URLS of the pages. Raises StorageFailure."""
         urls = () if is_named(self.key) else reports.failure_urls(self.key, MOST_URLS)
         pages = self.pages

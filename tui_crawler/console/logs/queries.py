@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from tui_crawler.console.logs.rows import (
     LogLine,
@@ -20,13 +20,30 @@ from tui_crawler.console.logs.rows import (
     concerns,
     terms_of,
 )
+from tui_crawler.console.ports import ActionReports, AttemptReports
 from tui_crawler.console.reading.refresh import COUNTER_MS, ONCE_MS, WINDOW, Part
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.log_window import LogReach, LogStretch
 from tui_crawler.domain.operator_view import ActionView
 
 if TYPE_CHECKING:
-    from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.log_window import LogTerms
+    from tui_crawler.domain.operator_view import ActivityView
+    from tui_crawler.domain.view import AttemptView
+
+
+class LogReports(AttemptReports, ActionReports, Protocol):
+    """Windows of all that happened."""
+
+    def attempt_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[AttemptView]:
+        """A window of the attempts that are meant; a bounded number of rows is looked at."""
+
+    def activity_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[ActivityView]:
+        """A window of the activity that is meant, whatever its text; a bounded number of rows is looked at."""
+
+    def activity(self, limit: int, origin: str, after_id: int, before_id: int = 0) -> tuple[ActivityView, ...]:
+        """What happened beside the attempts, a window by keyset, newest first; an empty origin means all."""
+
 
 T = TypeVar("T")
 
@@ -79,10 +96,12 @@ class LogPart(Part):
     attempts_only: bool = False
 
     @abstractmethod
-    def read(self, reports: Reports, now: int) -> LogEntries:
+    def read(self, reports: LogReports, now: int) -> LogEntries:
         """Reads them. Raises StorageFailure."""
 
-    def _strands(self, reports: Reports, edges: Sequence[int], *, oldest_first: bool) -> tuple[Strand, Strand, Strand]:
+    def _strands(
+        self, reports: LogReports, edges: Sequence[int], *, oldest_first: bool
+    ) -> tuple[Strand, Strand, Strand]:
         """A window of each of the three behind these ids."""
         levels = frozenset(one for one in Severity if one >= self.level)
         limit, look = WINDOW if self.attempts_only else PAGE, PAGE if self.level is Severity.info else LOOK
@@ -99,7 +118,7 @@ class LogBefore(LogPart):
 
     every_ms = ONCE_MS
 
-    def read(self, reports: Reports, now: int) -> LogEntries:
+    def read(self, reports: LogReports, now: int) -> LogEntries:
         starts = [0 if number == _ALL else number + 1 for number in self.place]
         strands = self._strands(reports, starts, oldest_first=False)
         reach = max((one.last_at for one in strands if not one.ended), default=None)
@@ -122,7 +141,7 @@ class LogAfter(LogPart):
 
     every_ms = COUNTER_MS
 
-    def read(self, reports: Reports, now: int) -> LogEntries:
+    def read(self, reports: LogReports, now: int) -> LogEntries:
         strands = self._strands(reports, self.place, oldest_first=True)
         reach = min((one.last_at for one in strands if not one.ended), default=None)
         edges: list[int] = []
@@ -141,7 +160,7 @@ class LogAround(LogPart):
 
     every_ms = ONCE_MS
 
-    def read(self, reports: Reports, now: int) -> LogEntries:
+    def read(self, reports: LogReports, now: int) -> LogEntries:
         beside = self.place, self.origin, self.level, self.attempts_only
         before, behind = LogBefore(*beside).read(reports, now), LogAfter(*beside).read(reports, now)
         return LogEntries(before.after, behind.up_to, (*before.lines, *behind.lines), behind.ended)
@@ -153,24 +172,26 @@ class LogActions(Part):
 
     origin: str = ""
 
-    def read(self, reports: Reports, now: int) -> tuple[ActionView, ...]:
+    def read(self, reports: LogReports, now: int) -> tuple[ActionView, ...]:
         """Newest first. Raises StorageFailure."""
         return tuple(one for one in reports.actions(_ACTIONS) if concerns(one, self.origin))
 
 
-def attempts_of(reports: Reports, origin: str, levels: frozenset[Severity], reach: LogReach, text: str = "") -> Strand:
+def attempts_of(
+    reports: LogReports, origin: str, levels: frozenset[Severity], reach: LogReach, text: str = ""
+) -> Strand:
     """Attempts of these levels, at an origin or (empty) at all, that have a text. Raises StorageFailure."""
     found = reports.attempt_stretch(terms_of(levels, origin, text), reach)
     return _as_lines(found, attempt_line)
 
 
-def activity_of(reports: Reports, origin: str, levels: frozenset[Severity], reach: LogReach) -> Strand:
+def activity_of(reports: LogReports, origin: str, levels: frozenset[Severity], reach: LogReach) -> Strand:
     """Activity of these levels, at an origin or (empty) anywhere. Raises StorageFailure."""
     found = reports.activity_stretch(terms_of(levels, origin), reach)
     return _as_lines(found, activity_line)
 
 
-def actions_of(reports: Reports, reach: LogReach) -> Strand:
+def actions_of(reports: LogReports, reach: LogReach) -> Strand:
     """Actions, whatever they are about. Raises StorageFailure."""
     before, after = (0, reach.edge) if reach.oldest_first else (reach.edge, 0)
     found = reports.actions(reach.limit, before_id=before, after_id=after, oldest_first=reach.oldest_first)

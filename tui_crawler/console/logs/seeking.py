@@ -26,7 +26,7 @@ from tui_crawler.domain.operator_view import ActionView
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
-    from tui_crawler.console.ports import Reports
+    from tui_crawler.console.logs.queries import LogReports
     from tui_crawler.console.reading.window import LogListWindow
     from tui_crawler.console.table.window_list import LogList
 
@@ -217,7 +217,7 @@ class LogSearch(Part):
             return replace(self, look=min(self.look * _GROWTH, MOST))
         return replace(self, look=max(self.look // _GROWTH, FEWEST)) if took_ms > SLOW_MS else self
 
-    def read(self, reports: Reports, now: int) -> LogSearch:
+    def read(self, reports: LogReports, now: int) -> LogSearch:
         """Looks at the next piece. Raises StorageFailure."""
         times = [trail.at for trail in self.trails if self._open(trail) and trail.at is not None]
         nearest = (max(times) if self.older else min(times)) if times else None
@@ -234,16 +234,16 @@ class LogSearch(Part):
         found = fresh.found
         return replace(fresh, place=_place_of(reports, found)) if fresh.over and found is not None else fresh
 
-    def _attempts(self, reports: Reports, edge: int) -> Strand:
+    def _attempts(self, reports: LogReports, edge: int) -> Strand:
         quest = self.quest
         return attempts_of(reports, quest.origin, quest.levels, self._reach(edge, 1, self.look), quest.text)
 
-    def _activity(self, reports: Reports, edge: int) -> Strand:
+    def _activity(self, reports: LogReports, edge: int) -> Strand:
         look = min(self.look, _MOST_MADE) if self.quest.text else self.look
         reach = self._reach(edge, look if self.quest.text else 1, look)
         return activity_of(reports, self.quest.origin, self.quest.levels, reach)
 
-    def _actions(self, reports: Reports, edge: int) -> Strand:
+    def _actions(self, reports: LogReports, edge: int) -> Strand:
         look = min(self.look, _MOST_MADE)
         return actions_of(reports, self._reach(edge, look, look))
 
@@ -265,7 +265,7 @@ class LogSearch(Part):
         return trail.at >= found.at if self.older else trail.at <= found.at
 
 
-def _place_of(reports: Reports, line: LogLine) -> LogPlace:
+def _place_of(reports: LogReports, line: LogLine) -> LogPlace:
     """The place behind an entry: of the two other kinds it is behind the last one that is not later."""
     before: Mapping[str, Callable[[int], LogLine | None]] = {
         "attempt": lambda number: next(map(attempt_line, reports.attempts(before_id=number, limit=1)), None),

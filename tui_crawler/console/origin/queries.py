@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.reading.refresh import RARE_MS, Part
 
 if TYPE_CHECKING:  # robots.txt takes long to load, and nothing needs it before the first paint
-    from tui_crawler.console.ports import Reports
+    from tui_crawler.console.ports import ActionReports
     from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.operator_view import ActionView
     from tui_crawler.domain.robots import RobotsRules
+
+
+class ContractReports(Protocol):
+    """What holds for one origin."""
+
+    def contract(self, origin: str) -> Contract:
+        """What the configuration of the newest run promises an origin."""
+
+    def robots_text(self, origin: str) -> bytes | None:
+        """The stored robots.txt of an origin, None when none was fetched."""
+
 
 _ACTIONS = 200
 _SHOWN = 400  # characters of a line of robots.txt that are held for the eye
@@ -25,7 +36,7 @@ class ContractOf(Part):
     origin: str
     every_ms = RARE_MS
 
-    def read(self, reports: Reports, now: int) -> Contract:
+    def read(self, reports: ContractReports, now: int) -> Contract:
         return reports.contract(self.origin)
 
 
@@ -45,7 +56,7 @@ class TopUpsOf(Part):
 
     origin: str
 
-    def read(self, reports: Reports, now: int) -> tuple[TopUp, ...]:
+    def read(self, reports: ActionReports, now: int) -> tuple[TopUp, ...]:
         """Newest first. Raises StorageFailure."""
         found = (top_up_of(action, self.origin) for action in reports.actions(_ACTIONS))
         return tuple(one for one in found if one is not None)
@@ -89,7 +100,7 @@ class RobotsFile(Part):
     fetched_at: int
     every_ms = 60_000
 
-    def read(self, reports: Reports, now: int) -> RobotsSheet | None:
+    def read(self, reports: ContractReports, now: int) -> RobotsSheet | None:
         """Reads and judges it; None when none was ever fetched. Raises StorageFailure."""
         body = reports.robots_text(self.origin)
         return None if body is None else robots_sheet(body, reports.contract(self.origin))

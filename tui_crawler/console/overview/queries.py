@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.reading.refresh import FAST_MS, RARE_MS, Part
 from tui_crawler.domain.record import dataclass
 
 if TYPE_CHECKING:
-    from tui_crawler.console.ports import Reports
+    from tui_crawler.console.ports import ActionReports, AttemptReports, OriginReports, RefusedReports
     from tui_crawler.domain.operator_view import ActionView
     from tui_crawler.domain.page_view import ExitCountView
     from tui_crawler.domain.trap import TrapSuspicion
+
+    class SummaryReports(OriginReports, AttemptReports, RefusedReports, Protocol):
+        """What the summary of an origin is made of."""
+
 
 _LOOKED_AT = 100  # attempts of the selected origin, each time it changes
 
@@ -22,7 +26,7 @@ class Suspicions(Part):
 
     every_ms = RARE_MS
 
-    def read(self, reports: Reports, now: int) -> dict[str, TrapSuspicion]:
+    def read(self, reports: RefusedReports, now: int) -> dict[str, TrapSuspicion]:
         """By origin. Raises StorageFailure."""
         from tui_crawler.domain.trap import guard_suspicions  # noqa: PLC0415  not before the first paint
 
@@ -43,7 +47,7 @@ class OriginSummaryPart(Part):
 
     origin: str
 
-    def read(self, reports: Reports, now: int) -> OriginSummary:
+    def read(self, reports: SummaryReports, now: int) -> OriginSummary:
         """Reads it. Raises StorageFailure."""
         from tui_crawler.domain.trap import suspect  # noqa: PLC0415  not before the first paint
 
@@ -59,7 +63,7 @@ class NextPageOf(Part):
     origin: str
     every_ms = FAST_MS
 
-    def read(self, reports: Reports, now: int) -> str:
+    def read(self, reports: OriginReports, now: int) -> str:
         """Its URL; empty: none is on the todo list. Raises StorageFailure."""
         todo = reports.todo(self.origin, 1)
         return todo[0].url if todo else ""
@@ -71,6 +75,6 @@ class RecentActions(Part):
 
     limit: int = 50
 
-    def read(self, reports: Reports, now: int) -> tuple[ActionView, ...]:
+    def read(self, reports: ActionReports, now: int) -> tuple[ActionView, ...]:
         """Newest first. Raises StorageFailure."""
         return reports.actions(self.limit)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 from tui_crawler.domain.idle_reason import at_rest
 from tui_crawler.text.format import clock
@@ -58,6 +58,7 @@ def lock_words(lock: Lock, zone: tzinfo, *, crawling: bool) -> str:
     return f"by another program{who} since {clock(lock.since, zone)}; {waits}"
 
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 WINDOW = 200
@@ -83,20 +84,21 @@ class Part:
         return False
 
     @abstractmethod
-    def read(self, reports: Reports, now: int) -> object:
-        """Reads it; `now` is epoch ms. Runs in the reading thread. Raises StorageFailure."""
+    def read(self, reports: Any, now: int) -> object:
+        """Reads it; `now` is epoch ms. A part names, as a protocol, the reports it takes; wiring hands in what has all.
+        Runs in the reading thread. Raises StorageFailure."""
 
 
 @dataclass(frozen=True, slots=True)
-class Query(Part, Generic[T]):
+class Query(Part, Generic[R, T]):
     """What one function reads: the same function is the same part. `asked` again, it is read anew."""
 
-    of: Callable[[Reports, int], T]
+    of: Callable[[R, int], T]
     every_ms: int = SLOW_MS
     by_time: bool = False
     asked: int = 0
 
-    def read(self, reports: Reports, now: int) -> T:
+    def read(self, reports: R, now: int) -> T:
         return self.of(reports, now)
 
     def found_in(self, shot: Snapshot) -> T | None:
@@ -121,7 +123,7 @@ class PagePart(Part):
         return replace(self, after_id=after_id, newest_first=newest_first)
 
     @abstractmethod
-    def read(self, reports: Reports, now: int) -> PageWindow:
+    def read(self, reports: Any, now: int) -> PageWindow:
         """Reads it. Raises StorageFailure."""
 
 

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from tui_crawler.console.ports import RefusedReports
 from tui_crawler.console.reading.refresh import ONCE_MS, Part, Query
 from tui_crawler.console.rules.rule_hits import LINK_REASONS
 
 if TYPE_CHECKING:
-    from tui_crawler.console.ports import Reports
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.page_view import RefusalCounts, RefusedView
     from tui_crawler.domain.ruleset import Ruleset
+
+
+class RuleReports(RefusedReports, Protocol):
+    """Rulesets, and what they refused."""
+
+    def current_rulesets(self) -> tuple[Ruleset, ...]:
+        """The version of the rules in force of each job, that of the newest run first."""
+
+    def rulesets(self, job: str, limit: int) -> tuple[Ruleset, ...]:
+        """The versions of a job's rules, newest first."""
+
+    def ruleset_writer(self, job: str, ruleset_id: int, alone: bool) -> int:
+        """The action that wrote a version of a job, 0 where none did; `alone`: also where it wrote others, too."""
+
+    def exclusions(self) -> tuple[Exclusion, ...]:
+        """The exclusions that operators added beside the rulesets."""
+
+    def refusal_counts(self, limit: int) -> RefusalCounts:
+        """What rules refused among the newest attempts; reads them, so it is not cheap."""
+
 
 VERSIONS = 100
 """So many versions the history shows."""
@@ -33,7 +53,11 @@ class RulesInForce:
         return next((one for one in self.current if not job or one.job == job), None)
 
 
-RULES = Query(lambda reports, _: RulesInForce(reports.current_rulesets(), reports.exclusions()))
+def _in_force(reports: RuleReports, _now: int) -> RulesInForce:
+    return RulesInForce(reports.current_rulesets(), reports.exclusions())
+
+
+RULES = Query(_in_force)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +69,7 @@ class HistoryPart(Part):
     current_id: int
     every_ms = 3_600_000
 
-    def read(self, reports: Reports, now: int) -> tuple[Ruleset, ...]:
+    def read(self, reports: RuleReports, now: int) -> tuple[Ruleset, ...]:
         return reports.rulesets(self.job, VERSIONS)
 
 
@@ -57,7 +81,7 @@ class WriterPart(Part):
     ruleset_id: int
     every_ms = 3_600_000
 
-    def read(self, reports: Reports, now: int) -> int:
+    def read(self, reports: RuleReports, now: int) -> int:
         return reports.ruleset_writer(self.job, self.ruleset_id, alone=True)
 
 
@@ -70,7 +94,7 @@ class CountedRefusals:
     links: tuple[RefusedView, ...] = ()
 
 
-def _refusals(reports: Reports, now: int) -> CountedRefusals:
+def _refusals(reports: RuleReports, now: int) -> CountedRefusals:
     links = tuple(row for row in reports.refused("") if row.reason in LINK_REASONS)
     return CountedRefusals(now, reports.refusal_counts(MOST_ATTEMPTS), links)
 

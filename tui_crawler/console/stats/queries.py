@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from tui_crawler.console.reading.refresh import ONCE_MS, RARE_MS, Part, Query
+from tui_crawler.console.ports import ActionReports, OriginReports, RefusedReports
+from tui_crawler.console.reading.refresh import ONCE_MS, RARE_MS, SLOW_MS, Part, Query
 from tui_crawler.console.stats.rows import by_reason
 
 if TYPE_CHECKING:
-    from tui_crawler.console.ports import Reports
-    from tui_crawler.domain.operator_view import StashView, ValidationTotals
+    from tui_crawler.domain.operator_view import JobView, LimboView, SessionView, StashView, ValidationTotals
     from tui_crawler.domain.page_view import ExitCountView
+    from tui_crawler.domain.view import RunView
+
+
+class LedgerReports(OriginReports, ActionReports, RefusedReports, Protocol):
+    """What is kept beside pages and attempts."""
+
+    def jobs(self) -> tuple[JobView, ...]:
+        """All jobs, the oldest first."""
+
+    def limbo(self, older_ms: int) -> tuple[LimboView, ...]:
+        """Pages claimed for longer than `older_ms` and not settled, those in it for longest first."""
+
+    def stashes(self) -> tuple[StashView, ...]:
+        """Every stash that holds pages or has a dripfeed; counts pages, so it is not cheap."""
+
+    def validations(self, most: int) -> ValidationTotals:
+        """What validators said of the documents of the first `most` pages; reads them all, so it is not cheap."""
+
+    def runs(self, limit: int) -> tuple[RunView, ...]:
+        """The newest runs, newest first, with what the log says of them; `live` and what belongs to it is not told."""
+
+    def sessions(self, limit: int) -> tuple[SessionView, ...]:
+        """The newest processes that hold, or held, the database, newest first."""
+
+
+T = TypeVar("T")
 
 RUNS_SHOWN = 200
 ACTIONS_SHOWN = 1_000
@@ -35,7 +61,7 @@ class ExitCounts(Part):
     origin: str = ""
     by_time = True
 
-    def read(self, reports: Reports, now: int) -> tuple[ExitCountView, ...]:
+    def read(self, reports: OriginReports, now: int) -> tuple[ExitCountView, ...]:
         """The most frequent first. Raises StorageFailure."""
         return reports.exit_counts(self.origin, now)
 
@@ -48,17 +74,21 @@ class ValidationCount:
     totals: ValidationTotals
 
 
-JOBS = Query(lambda reports, _: reports.jobs())
-_SESSIONS = Query(lambda reports, _: reports.sessions(RUNS_SHOWN), by_time=True)
-LEDGER_QUERIES: Mapping[str, Query[Any]] = {
-    "refused": Query(lambda reports, _: by_reason(reports.refused("")), RARE_MS),
-    "limbo": Query(lambda reports, _: reports.limbo(0), by_time=True),
-    "stashes": Query(lambda reports, now: StashCount(now, reports.stashes()), ONCE_MS),
-    "validation": Query(lambda reports, now: ValidationCount(now, reports.validations(MOST_PAGES)), ONCE_MS),
-    "runs": Query(lambda reports, _: reports.runs(RUNS_SHOWN), RARE_MS),
+def _query(of: Callable[[LedgerReports, int], T], every_ms: int = SLOW_MS, *, by_time: bool = False) -> Query[Any, T]:
+    return Query(of, every_ms, by_time)
+
+
+JOBS = _query(lambda reports, _: reports.jobs())
+_SESSIONS = _query(lambda reports, _: reports.sessions(RUNS_SHOWN), by_time=True)
+LEDGER_QUERIES: Mapping[str, Query[Any, Any]] = {
+    "refused": _query(lambda reports, _: by_reason(reports.refused("")), RARE_MS),
+    "limbo": _query(lambda reports, _: reports.limbo(0), by_time=True),
+    "stashes": _query(lambda reports, now: StashCount(now, reports.stashes()), ONCE_MS),
+    "validation": _query(lambda reports, now: ValidationCount(now, reports.validations(MOST_PAGES)), ONCE_MS),
+    "runs": _query(lambda reports, _: reports.runs(RUNS_SHOWN), RARE_MS),
     "workers": _SESSIONS,
     "sessions": _SESSIONS,
-    "actions": Query(lambda reports, _: reports.actions(ACTIONS_SHOWN)),
+    "actions": _query(lambda reports, _: reports.actions(ACTIONS_SHOWN)),
 }
 """What is read for each of the ledgers."""
 COUNTED = frozenset(name for name, query in LEDGER_QUERIES.items() if query.every_ms == ONCE_MS)

@@ -75,7 +75,7 @@ class StatsTablePane(CrawlTable):
         return STATS_TABLES[self._at].name
 
     @property
-    def wanted(self) -> Query[Any]:
+    def wanted(self) -> Query[Any, Any]:
         """What is to be read for it."""
         name = self.name_shown
         return replace(LEDGER_QUERIES[name], asked=self._asked if name in COUNTED else 0)

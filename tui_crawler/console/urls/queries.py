@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.reading.refresh import ONCE_MS, SLOW_MS, WINDOW, PagePart, Part
 from tui_crawler.domain.page_filter import PageFilter, PageTally, PageWindow
 
 if TYPE_CHECKING:
-    from tui_crawler.console.ports import Reports
     from tui_crawler.domain.page_filter import PageCounts
     from tui_crawler.domain.page_view import LinkEnd, PageDetail
+
+
+class PageReports(Protocol):
+    """Pages, and what belongs to one of them."""
+
+    def page_window(self, narrowing: PageFilter, after_id: int, limit: int, newest_first: bool) -> PageWindow:
+        """Pages that pass a filter by keyset (page id); one window looks at a bounded number of rows."""
+
+    def page_tally(self, narrowing: PageFilter, after_id: int) -> PageTally:
+        """How many pages pass a filter among the next rows after a page id (0: the first); a bounded number of rows is
+        looked at."""
+
+    def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
+        """How often each state, exit, status, depth or origin occurs among the pages that pass a filter; a bounded
+        number of rows is looked at."""
+
+    def page_detail(self, url: str, links: int, counted: int) -> PageDetail | None:
+        """One URL, with at most `links` of its links each way, counted up to a number."""
+
+    def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
+        """A window of the links to a URL, or of those it holds, by keyset; the first is after (0, "")."""
+
+    def body(self, url: str) -> bytes | None:
+        """The stored body of a page, None when there is none."""
+
 
 FIELDS_MS, SCAN_MS = 3_000, 10_000
 """How long a window holds that had to look at many rows: for fields, and for the text of URLs."""
@@ -41,7 +65,7 @@ class UrlWindow(PagePart):
         """Only all pages are counted."""
         return not self.narrowing.terms
 
-    def read(self, reports: Reports, now: int) -> PageWindow:
+    def read(self, reports: PageReports, now: int) -> PageWindow:
         return reports.page_window(self.narrowing, self.after_id, WINDOW, self.newest_first)
 
 
@@ -51,7 +75,7 @@ class ExportWindow(UrlWindow):
 
     every_ms = ONCE_MS
 
-    def read(self, reports: Reports, now: int) -> PageWindow:
+    def read(self, reports: PageReports, now: int) -> PageWindow:
         return reports.page_window(self.narrowing, self.after_id, EXPORTED_AT_ONCE, self.newest_first)
 
 
@@ -63,7 +87,7 @@ class PageCountsOf(Part):
     field: str
     every_ms = ONCE_MS
 
-    def read(self, reports: Reports, now: int) -> PageCounts:
+    def read(self, reports: PageReports, now: int) -> PageCounts:
         return reports.page_counts(self.narrowing, self.field)
 
 
@@ -76,7 +100,7 @@ class PageTallyOf(Part):
     round: int
     every_ms = ONCE_MS
 
-    def read(self, reports: Reports, now: int) -> PageTally:
+    def read(self, reports: PageReports, now: int) -> PageTally:
         return reports.page_tally(self.narrowing, self.after_id)
 
 
@@ -90,7 +114,7 @@ class PageOf(Part):
 
     url: str
 
-    def read(self, reports: Reports, now: int) -> PageDetail | None:
+    def read(self, reports: PageReports, now: int) -> PageDetail | None:
         return reports.page_detail(self.url, 0, MOST_LINKS)
 
 
@@ -107,7 +131,7 @@ class LinksOf(Part):
     after: tuple[int, str] = FIRST_LINKS
     every_ms = FIELDS_MS
 
-    def read(self, reports: Reports, now: int) -> tuple[LinkEnd, ...]:
+    def read(self, reports: PageReports, now: int) -> tuple[LinkEnd, ...]:
         """Reads it, with one link more than is shown: whether it goes on. Raises StorageFailure."""
         return reports.link_ends(self.url, self.inward, self.after, WINDOW + 1)
 
@@ -132,7 +156,7 @@ class BodyOf(Part):
         """The same digest is the same body."""
         return BODY_MS
 
-    def read(self, reports: Reports, now: int) -> BodyStart | None:
+    def read(self, reports: PageReports, now: int) -> BodyStart | None:
         """Reads its beginning; None when there is none."""
         body = reports.body(self.url)
         return None if body is None else BodyStart(body[:BODY_SHOWN], len(body))

@@ -42,10 +42,10 @@ class OriginReports(SubjectReports):
         """The first pages of an origin's todo list, in the order of its turns."""
         return self._reader.records(_PAGE, _TODO, (origin, limit))
 
-    def exit_counts(self, origin: str = "", now: int | None = None) -> tuple[ExitCountView, ...]:
+    def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
         """How often each exit code ended an attempt of the newest run, and in the present minute and the four before
-        it up to `now` (epoch ms); most frequent first."""
-        reader, now = self._reader, self._now() if now is None else now
+        it up to `now` (epoch ms); most frequent first. An empty origin means all."""
+        reader = self._reader
         origin_id = ALL_ORIGINS
         if origin:
             found = reader.one("SELECT id FROM origin WHERE origin = ?", (origin,))
