@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+PATIENT_S = 100
+"""So long is waited for what other processes do, however busy the machine is: who waits so long waits in vain."""
 CODES_WITH_RECORD = {
     "file_ingested",
     "file_of_unknown_type",
@@ -53,7 +55,7 @@ def read_access_log(path: Path) -> list[Served]:
 def tui_crawler(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """Runs a command to its end."""
     command = [sys.executable, "-m", "tui_crawler", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, cwd=ROOT, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENT_S, check=False, cwd=ROOT, **options)
 
 
 def run_until(config: Path, database: Path, events: int, signal_number: int) -> int:
@@ -68,7 +70,7 @@ def run_until(config: Path, database: Path, events: int, signal_number: int) -> 
                 os.kill(process.pid, signal_number)
                 break
         process.stdout.read()
-        return process.wait(20)
+        return process.wait(PATIENT_S)
 
 
 def rows(database: Path, query: str) -> Iterator[sqlite3.Row]:

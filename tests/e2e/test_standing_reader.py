@@ -8,17 +8,23 @@ import pty
 import signal
 import subprocess
 import sys
+import termios
 
 import pytest
 
-from tests.e2e.served import ROOT, tui_crawler, value
-from tests.e2e.test_workers import configured, is_made, wait_for
-from tui_crawler.demo.process import DemoProcess
+from tests.e2e.endless_web import endless_web
+from tests.e2e.served import PATIENT_S, ROOT, tui_crawler, value
+from tests.e2e.test_workers import is_made, wait_for
 
 
 def standing(kind):
-    """A full pipe or terminal that nobody reads: the end to read, and the end to write."""
-    reading, writing = pty.openpty() if kind == "terminal" else os.pipe()
+    """A full pipe that nobody reads, or a terminal that was told to stand still, as Ctrl-S does (one that is full takes
+    more whenever the kernel has handed on some of it): the end to read, and the end to write."""
+    if kind == "terminal":
+        reading, writing = pty.openpty()
+        termios.tcflow(writing, termios.TCOOFF)
+        return reading, writing
+    reading, writing = os.pipe()
     os.set_blocking(writing, False)
     with contextlib.suppress(BlockingIOError):
         while True:
@@ -37,10 +43,9 @@ def standing(kind):
     ],
 )
 def test_the_crawl_goes_on_and_ends_when_it_is_told_to(tmp_path, kind, options, ended_by):
-    database, config = tmp_path / "demo.db", tmp_path / "demo.yaml"
+    database, config = tmp_path / "endless.db", tmp_path / "endless.yaml"
     reading, writing = standing(kind)
-    with DemoProcess.start(pace=0.1) as web:
-        config.write_text(configured(web, database)[0], encoding="utf-8")
+    with endless_web(config, database, "60ms"):
         command = [sys.executable, "-m", "tui_crawler", "run", str(config), "--db", str(database), *options]
         environment = os.environ | {"TERM": "xterm"}
         with subprocess.Popen(command, stdout=writing, stderr=subprocess.PIPE, cwd=ROOT, env=environment) as run:
@@ -51,7 +56,7 @@ def test_the_crawl_goes_on_and_ends_when_it_is_told_to(tmp_path, kind, options, 
                 assert done.returncode == 0, done.stderr
             else:
                 run.send_signal(ended_by)
-            errors = run.communicate(timeout=30)[1].decode()
+            errors = run.communicate(timeout=PATIENT_S)[1].decode()
     os.close(reading)
     assert run.returncode == (0 if ended_by == "stop" else 128 + ended_by), errors
     assert "lines of output were not taken by their reader" in errors

@@ -14,7 +14,8 @@ import time
 
 import pytest
 
-from tests.e2e.served import ROOT, gaps, read_access_log, rows, tui_crawler, value
+from tests.e2e.endless_web import endless_web
+from tests.e2e.served import PATIENT_S, ROOT, gaps, read_access_log, rows, tui_crawler, value
 from tui_crawler.demo.process import DemoProcess, demo_config
 
 DELAY_MS = 60
@@ -130,9 +131,9 @@ def test_a_worker_that_lost_its_lease_says_so_and_the_run_comes_to_its_end(tmp_p
             ended(run),
         ):
             wait_for(lambda: is_made(database) and len(crawling(database, run.pid)) == 1)
-            with contextlib.closing(sqlite3.connect(database, timeout=20)) as connection, connection:
+            with contextlib.closing(sqlite3.connect(database, timeout=PATIENT_S)) as connection, connection:
                 connection.execute("UPDATE session SET ended_at = 1, ended_by = 'found dead' WHERE worker = 'worker-2'")
-            out, errors = run.communicate(timeout=60)
+            out, errors = run.communicate(timeout=PATIENT_S)
     assert run.returncode == 1, errors
     told = "worker 2 has failed: the lease of this process ran out while it stood still: another one has taken over"
     assert told in errors
@@ -165,10 +166,8 @@ def test_a_request_limit_holds_over_all_workers(tmp_path):
 
 
 def test_a_pause_reaches_the_worker_that_holds_the_origin_and_sigterm_ends_all(tmp_path):
-    database, config, log = tmp_path / "demo.db", tmp_path / "demo.yaml", tmp_path / "access.log"
-    with DemoProcess.start(pace=0.1, access_log=log) as web:
-        text, origins = configured(web, database)
-        config.write_text(text, encoding="utf-8")
+    database, config = tmp_path / "endless.db", tmp_path / "endless.yaml"
+    with endless_web(config, database, f"{DELAY_MS}ms") as origins:
         command = [sys.executable, "-m", "tui_crawler", "run", str(config), "--db", str(database), "--workers", "2"]
         with subprocess.Popen([*command, "--quiet"], stdout=subprocess.DEVNULL, cwd=ROOT) as run, ended(run):
             wait_for(lambda: is_made(database) and len(crawling(database, run.pid)) == 1)
@@ -176,7 +175,7 @@ def test_a_pause_reaches_the_worker_that_holds_the_origin_and_sigterm_ends_all(t
             assert done.returncode == 0, done.stderr
             wait_for(lambda: value(database, "SELECT count(*) FROM v_origin WHERE paused = 1") == len(origins))
             run.send_signal(signal.SIGTERM)
-            assert run.wait(20) == 128 + signal.SIGTERM
+            assert run.wait(PATIENT_S) == 128 + signal.SIGTERM
     assert value(database, "SELECT count(*) FROM session WHERE ended_at = 0") == 0
     assert value(database, "SELECT finish_reason FROM v_run") == "interrupted"
 
@@ -195,9 +194,9 @@ def is_made(database):
     return database.exists() and value(database, "SELECT count(*) FROM sqlite_master WHERE name = 'v_run'") == 1
 
 
-def wait_for(condition, seconds=20.0):
+def wait_for(condition):
     """Looks again and again until it is so: other processes are at work meanwhile."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENT_S
     while not condition():
         assert time.monotonic() < end, "it did not come to that"
         select.select([], [], [], 0.05)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.fetch import asking
 from tests.fetch.asking import fetching
+from tests.support.held_time import HeldTime
 from tests.support.hostile_web import HostileWeb
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.client import HttpFetcher
@@ -24,15 +25,22 @@ OF_THE_WIRE = {
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """What concerns the wire is tested with both: our own, and that of httpx."""
+    """What concerns the wire is tested with both, our own and that of httpx, and meets no deadline by itself."""
     if metafunc.module.__name__.rpartition(".")[2] in OF_THE_WIRE and inspect.iscoroutinefunction(metafunc.function):
-        metafunc.fixturenames.append("wire")
+        metafunc.fixturenames[:0] = ["held_time", "wire"]
         metafunc.parametrize("wire", ["own", "httpx"], indirect=True)
 
 
 @pytest.fixture
 def wire(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "REFERENCE", request.param == "httpx")
+
+
+@pytest.fixture
+async def held_time() -> AsyncIterator[HeldTime]:
+    time = HeldTime()
+    yield time
+    time.let_go()
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
 
 import httpcore
 import pytest
 
 from tests.fetch.asking import CORPORA, SHORT, ask, fetching, head, whole
-from tests.support.hostile_web import Close, HostileWeb, Send, Wait
+from tests.support.held_time import HeldTime
+from tests.support.hostile_web import Close, HostileWeb, Pass, Send, Wait
 from tests.support.virtual_time import VirtualClock, run_virtual
 from tui_crawler.domain.attempt import Exchange, RequestRecord
 from tui_crawler.domain.exit_code import ExitCode
@@ -96,10 +96,12 @@ async def test_a_refused_connection_took_its_time_and_has_no_address() -> None:
     ] * 2
 
 
-async def test_an_answer_that_never_comes_has_an_address_over_a_new_and_a_kept_connection(web: HostileWeb) -> None:
-    fetcher = fetching(replace(SHORT, read_timeout_ms=30), now=Ticking())
+async def test_an_answer_that_never_comes_has_an_address_over_a_new_and_a_kept_connection(
+    web: HostileWeb, held_time: HeldTime
+) -> None:
+    fetcher = fetching(now=Ticking())
     web.on("/", Send(whole()))
-    web.on("/silent", Wait(asyncio.Event()))
+    web.on("/silent", Pass(held_time, SHORT.read_timeout_ms / 1000), Wait(asyncio.Event()))
     records = [(await fetcher.exchange(ask(web.url(path)))).requests[0] for path in ("/silent", "/", "/silent")]
     await fetcher.close()
     assert [(one.head_at is None, one.connection_reused) for one in records] == [
@@ -279,21 +281,14 @@ async def test_what_an_engine_needs_before_it_asks_is_not_the_time_of_the_server
     assert exchange.response_ms < 100
 
 
-class Meanwhile(asyncio.Event):
-    """Nothing happens but that time goes by."""
-
-    def __init__(self, clock: Ticking) -> None:
-        super().__init__()
-        self._clock = clock
-
-    async def wait(self) -> Literal[True]:
-        self._clock.ms += 5_000
-        return await super().wait()
-
-
-async def test_a_server_that_never_ends_its_answer_keeps_all_its_time(web: HostileWeb) -> None:
-    fetcher = fetching(replace(SHORT, read_timeout_ms=30, drain_timeout_ms=30), now=(clock := Ticking()))
-    for path, status in (("/half", "200 OK"), ("/lost", "404 Not Found")):
-        web.on(path, Send(head(status, "Content-Length: 9") + b"half"), Wait(Meanwhile(clock)))
-        assert (await fetcher.exchange(ask(web.url(path)))).response_ms >= 5_000
+async def test_a_server_that_never_ends_its_answer_keeps_all_its_time(web: HostileWeb, held_time: HeldTime) -> None:
+    fetcher = fetching(now=held_time.now)
+    for path, status, waited in (
+        ("/half", "200 OK", "read_timeout_ms"),
+        ("/lost", "404 Not Found", "drain_timeout_ms"),
+    ):
+        limit = getattr(SHORT, waited)
+        begun = Send(head(status, "Content-Length: 9") + b"half")
+        web.on(path, begun, Pass(held_time, limit / 1000), Wait(asyncio.Event()))
+        assert (await fetcher.exchange(ask(web.url(path)))).response_ms == limit
     await fetcher.close()

@@ -12,7 +12,8 @@ from email.utils import formatdate
 import pytest
 
 from tests.fetch.asking import CORPORA, SHORT, USER_AGENT, ask, fetching, frozen, head, traced_peak, whole
-from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Send, Wait
+from tests.support.held_time import HeldTime
+from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Pass, Send, Wait
 from tui_crawler.domain.attempt import Exchange, FetchRequest
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.address_guard import AddressGuard
@@ -51,13 +52,12 @@ async def test_every_answer_of_llhttp_ends_in_a_code(web: HostileWeb, fetcher: H
     assert codes["HTTP 101 response with Upgrade and Content-Length header"] is ExitCode.did_not_understand_answer
 
 
-async def test_no_answer_of_llhttp_hangs_when_the_connection_stays_open(web: HostileWeb) -> None:
-    limits = replace(SHORT, total_timeout_ms=300)
-    fetcher = fetching(limits, fluke_retry=False)
+async def test_no_answer_of_llhttp_hangs_when_the_connection_stays_open(web: HostileWeb, held_time: HeldTime) -> None:
+    fetcher = fetching(fluke_retry=False)
     for number, case in enumerate(LLHTTP):
-        web.on(f"/{number}", Send(case["raw"].encode("latin-1")), Wait(asyncio.Event()))
-    urls = [web.url(f"/{number}") for number in range(len(LLHTTP))]
-    exchanges = await asyncio.gather(*(fetcher.exchange(ask(url)) for url in urls))
+        stays = Pass(held_time, SHORT.total_timeout_ms / 1000), Wait(asyncio.Event())
+        web.on(f"/{number}", Send(case["raw"].encode("latin-1")), *stays)
+    exchanges = [await fetcher.exchange(ask(web.url(f"/{number}"))) for number in range(len(LLHTTP))]
     await fetcher.close()
     assert {exchange.exit_code for exchange in exchanges} <= ENDINGS
 
@@ -221,14 +221,15 @@ async def test_a_kept_connection_that_was_closed_meanwhile_costs_nothing(web: Ho
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "302 Found", "500 Broken", "204 Fine"])
-async def test_an_unwanted_body_cannot_hold_the_exchange_up(web: HostileWeb, status: str) -> None:
-    fetcher = fetching(replace(SHORT, drain_timeout_ms=50))
-    web.on("/", Send(head(status, "Location: /x", "Content-Length: 100")), Wait(asyncio.Event()))
+async def test_an_unwanted_body_cannot_hold_the_exchange_up(web: HostileWeb, held_time: HeldTime, status: str) -> None:
+    fetcher = fetching(now=held_time.now)
+    drained = Pass(held_time, SHORT.drain_timeout_ms / 1000)
+    web.on("/", Send(head(status, "Location: /x", "Content-Length: 100")), drained, Wait(asyncio.Event()))
     exchange = await fetcher.exchange(ask(web.url("/")))
     await fetcher.close()
     assert exchange.http_status == int(status[:3])
     assert exchange.exit_code is not ExitCode.error_reading_response
-    assert exchange.response_ms < SHORT.total_timeout_ms
+    assert exchange.response_ms <= SHORT.drain_timeout_ms
 
 
 async def test_a_large_unwanted_body_is_left(web: HostileWeb, fetcher: HttpFetcher) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tests.fetch.asking import SHORT, again, ask, fetching, head, whole
-from tests.support.hostile_web import Close, Drip, Flood, HostileWeb, Reset, Send, Wait
+from tests.support.held_time import HeldTime
+from tests.support.hostile_web import Close, Drip, Flood, HostileWeb, Pass, Reset, Send, Wait
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.moment import Moment
 from tui_crawler.fetch.address_guard import AddressGuard
-from tui_crawler.fetch.client import HttpFetcher, system_moment
+from tui_crawler.fetch.client import HttpFetcher
 
 HERE = "Location: /elsewhere"
 
@@ -153,20 +153,9 @@ async def test_a_body_that_ends_too_soon_is_102(web: HostileWeb, fetcher: HttpFe
     assert len(exchange.requests) == 1
 
 
-async def test_a_reset_in_the_body_is_102(web: HostileWeb) -> None:
-    head_has_come = asyncio.Event()
-    moments: list[Moment] = []
-
-    def now() -> Moment:  # asked for when the request is sent, and again when the head has come
-        moments.append(system_moment())
-        if len(moments) == 2:
-            head_has_come.set()
-        return moments[-1]
-
-    fetcher = fetching(now=now)
-    web.on("/", Send(head("200 OK", "Content-Length: 100") + b"some"), Wait(head_has_come), Reset())
+async def test_a_reset_in_the_body_is_102(web: HostileWeb, fetcher: HttpFetcher, held_time: HeldTime) -> None:
+    web.on("/", Send(head("200 OK", "Content-Length: 100") + b"some"), Pass(held_time, 1), Reset())
     exchange = await fetcher.exchange(ask(web.url("/")))
-    await fetcher.close()
     assert exchange.exit_code is ExitCode.error_reading_response
     assert len(exchange.requests) == 1
 
@@ -243,10 +232,10 @@ async def test_plain_text_where_tls_is_expected_is_100(web: HostileWeb, fetcher:
     ],
 )
 async def test_a_stall_is_101_before_the_head_and_102_after_it(
-    web: HostileWeb, limit: str, begun: bytes, code: ExitCode
+    web: HostileWeb, held_time: HeldTime, limit: str, begun: bytes, code: ExitCode
 ) -> None:
-    fetcher = fetching(replace(SHORT, **{limit: 80}))
-    web.on("/", Send(begun), Wait(asyncio.Event()))
+    fetcher = fetching(replace(SHORT, **{limit: 10_000}))
+    web.on("/", Send(begun), Pass(held_time, 10), Wait(asyncio.Event()))
     exchange = await fetcher.exchange(ask(web.url("/")))
     await fetcher.close()
     assert exchange.exit_code is code
@@ -254,12 +243,13 @@ async def test_a_stall_is_101_before_the_head_and_102_after_it(
     assert (exchange.requests[0].head_at is None) == (code is ExitCode.request_timeout)
 
 
-async def test_a_name_server_that_does_not_answer_is_101() -> None:
+async def test_a_name_server_that_does_not_answer_is_101(held_time: HeldTime) -> None:
     async def never(host: str, port: int) -> tuple[str, ...]:
+        await held_time.let_pass(SHORT.connect_timeout_ms / 1000)
         await asyncio.Event().wait()
         return ()
 
-    fetcher = fetching(replace(SHORT, connect_timeout_ms=50), AddressGuard(), resolve=never)
+    fetcher = fetching(SHORT, AddressGuard(), resolve=never)
     exchange = await fetcher.exchange(ask("http://slow.example/"))
     assert exchange.exit_code is ExitCode.request_timeout
     assert await fetcher.address("slow.example") is None
@@ -276,15 +266,14 @@ async def test_a_name_server_that_does_not_answer_is_101() -> None:
     ],
 )
 async def test_a_dripping_server_meets_the_whole_exchange_deadline(
-    web: HostileWeb, begun: bytes, piece: bytes, code: ExitCode
+    web: HostileWeb, held_time: HeldTime, begun: bytes, piece: bytes, code: ExitCode
 ) -> None:
-    limits = replace(SHORT, total_timeout_ms=200)
-    fetcher = fetching(limits)
-    web.on("/", Send(begun), Drip(piece, pause_s=0.02))
+    fetcher = fetching(now=held_time.now)
+    web.on("/", Send(begun), Drip(piece, held_time, pause_s=SHORT.read_timeout_ms / 1000 - 1))
     exchange = await fetcher.exchange(ask(web.url("/")))
     await fetcher.close()
     assert exchange.exit_code is code
-    assert exchange.response_ms < limits.read_timeout_ms
+    assert SHORT.total_timeout_ms <= exchange.response_ms < SHORT.total_timeout_ms + SHORT.read_timeout_ms
 
 
 @pytest.mark.parametrize("framing", ["Connection: close", "Transfer-Encoding: chunked", "Content-Length: 5000"])

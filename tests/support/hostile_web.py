@@ -9,11 +9,15 @@ A connection is kept open after a script without `Close` or `Reset`, so that the
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import socket
 import ssl
 import struct
+import termios
 from dataclasses import dataclass, field
 from typing import Self, assert_never
+
+from tests.support.held_time import HeldTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +35,20 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class Pass:
+    """Lets so much of the held time pass, once the other side has all that was sent."""
+
+    time: HeldTime
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Drip:
-    """Sends `piece` again and again, `pause_s` apart, until the other side closes."""
+    """Sends `piece` again and again, with so much of the held time between, until the other side closes."""
 
     piece: bytes
-    pause_s: float = 0.01
+    time: HeldTime
+    pause_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,7 @@ class AwaitHangup:
     event: asyncio.Event
 
 
-Step = Send | Wait | Drip | Flood | AwaitHangup | Close | Reset
+Step = Send | Wait | Pass | Drip | Flood | AwaitHangup | Close | Reset
 
 
 @dataclass(slots=True)
@@ -176,11 +189,12 @@ class HostileWeb:
                     await writer.drain()
                 case Wait(event):
                     await event.wait()
-                case Drip(piece, pause_s):
+                case Pass(time, seconds):
+                    await _pass(time, seconds, writer)
+                case Drip(piece, time, pause_s):
                     while True:
                         writer.write(piece)
-                        await writer.drain()
-                        await asyncio.sleep(pause_s)
+                        await _pass(time, pause_s, writer)
                 case Flood(piece, times):
                     for _ in range(times):
                         writer.write(piece)
@@ -203,6 +217,15 @@ class HostileWeb:
 
 
 NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+
+
+async def _pass(time: HeldTime, seconds: float, writer: asyncio.StreamWriter) -> None:
+    """The kernel counts what the other one has not got yet."""
+    await writer.drain()
+    plain = writer.get_extra_info("socket")
+    while not writer.transport.is_closing() and any(fcntl.ioctl(plain.fileno(), termios.TIOCOUTQ, bytes(4))):  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    await time.let_pass(seconds)
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 import pyte
 
 ROOT = Path(__file__).parents[2]
-PATIENT_S = 30
+PATIENT_S = 100
 WIDTH, HEIGHT = 120, 40
 SIZE_VARIABLES = ("COLUMNS", "LINES")
 """They would win over the size of the terminal; test runners set them."""
