@@ -46,7 +46,8 @@ _WORDS = [
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`origins` sites of `pages` pages each, with `links` links and about `size` bytes a page."""
+    """`origins` sites of `pages` pages each, with `links` links and about `size` bytes a page; the last `across` of the
+    links name any of the origins."""
 
     origins: int = 20
     pages: int = 150
@@ -54,6 +55,7 @@ class Site:
     size: int = 40_000
     seed: int = 7
     first_port: int = FIRST_PORT
+    across: int = 0
 
     @property
     def ports(self) -> list[int]:
@@ -75,9 +77,11 @@ class Site:
         others = tree + [chance.randrange(self.pages) for _ in range(self.links - len(tree))]
         room = max(0, self.size // max(1, len(others)) - 90)
         text = " ".join(chance.choices(_WORDS, k=room // 5))[:room]
+        at = [""] * max(len(tree), len(others) - self.across)
+        at += [f"http://127.0.0.1:{port}" for port in chance.choices(self.ports, k=len(others) - len(at))]
         rows = "".join(
-            f'<li class="entry"><a href="/p/{other}">Entry {other} of the list</a><p>{text}</p></li>'
-            for other in others
+            f'<li class="entry"><a href="{origin}/p/{other}">Entry {other} of the list</a><p>{text}</p></li>'
+            for origin, other in zip(at, others, strict=True)
         )
         return (
             f"<!doctype html><html><head><meta charset=utf-8><title>Entry {number}</title></head>"

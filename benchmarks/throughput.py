@@ -100,7 +100,7 @@ def table(results: Mapping[str, list[Round]], baseline: str) -> Iterator[str]:
 def main(words: Sequence[str] | None = None) -> None:
     """Measures and prints."""
     given = _parser().parse_args(words)
-    site = Site(given.origins, given.pages, given.links, given.bytes)
+    site = Site(given.origins, given.pages, given.links, given.bytes, across=given.across)
     keeping = Keeping.defaults if given.defaults else Keeping.bodies if given.bodies else Keeping.rows
     contestants = [ours(number, keeping) for number in given.workers]
     baseline = contestants[0].name
@@ -142,6 +142,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--scrapy-python", metavar="PATH", help="the interpreter of an environment that has Scrapy")
     for name, number in (("rounds", 3), ("origins", 20), ("pages", 150), ("links", 60), ("bytes", 40_000)):
         parser.add_argument(f"--{name}", type=int, default=number)
+    parser.add_argument("--across", type=int, default=0, help="so many links of each page name any of the origins")
     parser.add_argument(
         "--workers", type=int, nargs="+", default=[1, 2], help="processes of this crawler and of Scrapy"
     )

@@ -18,6 +18,7 @@ from tests.cli.crawls import store_crawl
 from tests.storage.making import A, B
 from tui_crawler.cli import steer_command
 from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.engine import commands
 from tui_crawler.text.same_as import command_line_of
 
 Say = Callable[..., Said]
@@ -75,3 +76,14 @@ def test_the_journal_keeps_a_url_of_each_origin_of_a_long_list(here: Path, say: 
     assert (kept["urls"], kept["left_out"]) == ([f"{A}/new/0", f"{B}/new/1"], 898)
     shown = ActionView(1, 0, "", "add", "", "", "", undone=False, applied=True, command=str(long))
     assert command_line_of(shown) == f"tui-crawler add {A}/new/0 {B}/new/1 … (898 more)"
+
+
+def test_each_url_is_normalised_once(here: Path, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the command line; who carries it out in the same process gets the URL itself, and still says no to some."""
+    path, seeds = store_crawl(here / "crawl.db"), here / "seeds.txt"
+    seeds.write_text("".join(f"{A}/new/{number}\n" for number in range(35)) + f"{A}/{'a/' * 40}\n")
+    monkeypatch.setattr(commands, "normalise", lambda *words: pytest.fail("a second time"))
+    said = say("add", "--db", str(path), "--file", str(seeds), "--json").document
+    (action,) = said["actions"]
+    assert action["after"]["added"] == 35
+    assert [reason.split(":")[2].strip() for reason in action["after"]["refused"]] == ["trap_repeat"]

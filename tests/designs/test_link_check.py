@@ -114,6 +114,18 @@ def test_checks_are_no_pages_done_and_end_no_run_badly(crawl: Crawling) -> None:
     assert "it is checked, not crawled" in crawl.ask("why", far.url("/a")).out
 
 
+def test_links_to_a_dead_site_that_are_found_late_count_in_the_summary_as_in_the_status(crawl: Crawling) -> None:
+    home, dead = crawl.site(), crawl.site()
+    paths = [f"/{number}" for number in range(40)]
+    home.page("/", dead.url("/x"), *paths)
+    for path in paths:
+        home.page(path, *([dead.url("/late"), dead.url("/later")] if path == paths[-1] else []))
+    crawl.web.refuse(dead)
+    crawl.run(CHECKED, seeds=[home.url()])
+    totals = crawl.ask("status", "--json").json["totals"]
+    assert (dict(crawl.heard.events[-1].extra)["pages_failed"], totals["failed"]) == (3, 3)
+
+
 def test_what_was_checked_is_asked_again_when_it_is_due(crawl: Crawling) -> None:
     home, far = crawl.site(), crawl.site()
     home.page("/", far.url("/a"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tests.support.memory_rows import Rows, StoredCrawler, StoredPage, StoredRun
@@ -179,7 +179,7 @@ class MemoryStore:
         later = [page.not_before for page in open_pages]
         return Candidates((), min(later) if later else None, held=waits)
 
-    async def fill(self, record: FillRecord) -> None:
+    async def fill(self, record: FillRecord) -> Settled:
         await self._write("fill")
         crawler = self._crawler(record.origin.origin)
         for page_id in (*record.ignored, *record.todo):
@@ -189,6 +189,11 @@ class MemoryStore:
             self._log(refusal)
             self._leave(refusal)
         self._save(record.origin)
+        return self._settled(record.origin.origin, {})
+
+    def _settled(self, origin: str, new: Mapping[str, int]) -> Settled:
+        counts = self.rows.tally(origin)
+        return Settled(tuple(sorted(new.items())), counts.pending, counts.done, counts.failed, counts.blocked)
 
     async def settle(self, settle: Settle) -> Settled:
         await self._write("settle")
@@ -207,8 +212,7 @@ class MemoryStore:
         self._log(settle)
         self._leave(settle)
         self._save(settle.origin, settle.save_robots)
-        counts = self.rows.tally(settle.origin.origin)
-        return Settled(tuple(sorted(new.items())), counts.pending, counts.done, counts.failed, counts.blocked)
+        return self._settled(settle.origin.origin, new)
 
     def mark_in_flight(self, page_id: int, origin: str, url: str) -> None:
         if self._held:

@@ -10,7 +10,7 @@ from typing import TextIO
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.console.dialogs.seeds import Seeds, read_seed, scheme_words
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl
+from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl
 
 _BAD_LINES_TOLD = 20
 
@@ -21,7 +21,7 @@ class SeedList:
 
     def __init__(self, known: Callable[[], Set[str]], printer: Printer) -> None:
         self._known, self._printer = known, printer
-        self._urls: dict[str, None] = {}
+        self._urls: dict[str, CrawlUrl] = {}
         self._schemes: dict[str, None] = {}  # that were taken where none was written
 
     def read(self, words: Sequence[str], file: str | None, size: int) -> Iterator[tuple[str, ...]]:
@@ -67,13 +67,13 @@ class SeedList:
         written = "://" in raw
         url = read_seed(raw, frozenset() if written else self._known())
         if isinstance(url, CrawlUrl):
-            self._urls[url.href] = None
+            self._urls[url.href] = url
             if not written:
                 self._schemes[url.scheme] = None
         return url
 
     def _chunks(self, size: int) -> Iterator[tuple[str, ...]]:
-        urls = tuple(self._urls)
+        urls = tuple(map(Href, self._urls.values()))
         self._urls.clear()
         yield from (urls[start : start + size] for start in range(0, len(urls), size))
 

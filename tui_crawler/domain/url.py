@@ -57,6 +57,20 @@ class CrawlUrl:
         return f"{self.path}?{self.query}" if self.query else self.path
 
 
+class Href(str):
+    """The `href` of a URL that keeps the URL it belongs to: who is handed it in the same process need not parse it
+    again. Everywhere else it is a text."""
+
+    __slots__ = ("url",)
+    url: CrawlUrl
+
+    def __new__(cls, url: CrawlUrl) -> Href:
+        """The text of `url`."""
+        made = super().__new__(cls, url.href)
+        made.url = url
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class InvalidUrl:
     """A string that cannot be crawled: as it was found (but for a user name and password), and why, in plain words."""

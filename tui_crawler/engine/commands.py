@@ -40,7 +40,7 @@ from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.turn import finish, refetch_robots, reopen, slow_down, top_up
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise, url_hash
+from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl, normalise, url_hash
 from tui_crawler.domain.verdict import Refused
 from tui_crawler.engine.origin_table import OriginTable
 from tui_crawler.engine.pieces import TOGETHER, fold_origins, pieces
@@ -264,9 +264,10 @@ class CommandExecutor:
         urls: list[CrawlUrl] = []
         origins: dict[str, None] = {}
         refused: list[str] = []
+        longest = self._table.job_filters.main.limits.max_url_length
         for some in pieces(command.urls, _READ):
             for raw in some:
-                url = normalise(raw, None, self._table.job_filters.main.limits.max_url_length)
+                url = raw.url if isinstance(raw, Href) else normalise(raw, None, longest)
                 if isinstance(url, InvalidUrl):
                     refused.append(f"{url.raw[:200]}: {url.reason}")
                 else:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.command import PauseOrigins, PendingAction, ResumeOrigins
+from tui_crawler.domain.command import Command, PauseOrigins, PendingAction, ResumeOrigins
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.origin import OriginState, Takeover, record_of, says_all
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.run import RunStart, StoredOrigin
 from tui_crawler.domain.status_words import FinishReason, RunReason
 from tui_crawler.domain.turn import finish, reopen
@@ -159,8 +161,9 @@ class Engine:
                 self._start_turns()
                 await asyncio.sleep(0)
 
-    async def rest(self) -> None:
+    async def rest(self, handed: Mapping[int, Command] = MappingProxyType({})) -> None:
         """Carries out what waits in the journal on a database that nobody crawls; no request is made but probes.
+        `handed` are commands of it, by action id, as this process made them: of their URLs none is parsed twice.
 
         Raises RunHeld or StorageFailure when it cannot begin.
         """
@@ -172,7 +175,7 @@ class Engine:
             for stored in start.origins:
                 self._table.enter(stored, takeover, self._clock.now())
             idle = [state for state in self._table.states.values() if state.finished is FinishReason.exhausted]
-            await self._take_actions()
+            await self._take_actions(handed)
             await self._let_rest(idle)
             while self._executor.probes.open and self._reason is None:
                 self._start_turns()
@@ -233,8 +236,7 @@ class Engine:
 
     async def _join(self, origin: str, external: bool = False) -> None:
         """An origin that was first linked or added while the run is live."""
-        known = self._table.states.get(origin)
-        if known is not None and (external or not known.external):
+        if self._table.takes_part(origin, external=external):
             return
         await self._executor.join((origin,), external)
         if origin in self._table.states:
@@ -384,9 +386,10 @@ class Engine:
             self._slots.unsaved.discard(origin)
         self._slots.hinder("")
 
-    async def _take_actions(self) -> None:
+    async def _take_actions(self, handed: Mapping[int, Command] = MappingProxyType({})) -> None:
         """Carries out what waits in the journal; what a full disk interrupts is done when there is room again."""
-        self._actions.extend(await self._store.take_actions())
+        waiting = await self._store.take_actions()
+        self._actions.extend(replace(one, command=handed.get(one.action_id, one.command)) for one in waiting)
         while self._actions:
             carried = await self._executor.carry_out(self._actions[0])
             await self._follow(carried)
@@ -402,6 +405,7 @@ class Engine:
 
     async def _follow(self, carried: CommandResult) -> None:
         """Gives the origins that an action concerned their new places, and tells of pauses."""
+        self._table.forget_joined()
         now, states = self._clock.now(), self._table.states
         mine = [origin for origin in carried.touched if origin in states]  # the others are another worker's
         await self._open([states[origin] for origin in mine if origin not in self._table.keys])

@@ -20,6 +20,8 @@ from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.job_filters import JobFilters
 
+_REMEMBERED = 50_000  # origins in other hands
+
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
@@ -93,6 +95,7 @@ class OriginTable:
         self._ended: Counter[tuple[FinishReason | None, bool]] = Counter()  # how origins ended, whether external
         self._in_job: Counter[int] = Counter()
         self._for_agents: dict[str, tuple[bytes, dict[str, RobotsRules]]] = {}
+        self._joined: dict[str, bool] = {}  # origins in other hands that take part; whether external
 
     def enter(self, stored: StoredOrigin, takeover: Takeover, now: Moment) -> OriginState:
         """Takes an origin into the run as the database has it."""
@@ -107,6 +110,23 @@ class OriginTable:
         if not stored.external and state.origin not in self.job_filters.main.scope.origins:
             self.job_filters.add_origin(state.origin)
         return state
+
+    def takes_part(self, origin: str, *, external: bool) -> bool:
+        """Whether an origin has joined the run (`external`: be it only for checks) and is held here, or remembered
+        to be in other hands. That it has joined stays true for the rest of the run."""
+        state = self.states.get(origin)
+        known = self._joined.get(origin) if state is None else state.external
+        return known is not None and (external or not known)
+
+    def remember_joined(self, origins: Iterable[str], external: bool) -> None:
+        """Origins that have joined, of which the database is not told again by each page that names them."""
+        if len(self._joined) >= _REMEMBERED:
+            self._joined.clear()
+        self._joined.update((name, external and self._joined.get(name, True)) for name in origins)
+
+    def forget_joined(self) -> None:
+        """An operator has changed something: what takes part is asked again."""
+        self._joined.clear()
 
     def take_seeds(self, urls: Iterable[str]) -> None:
         """The hosts of these URLs are named by seeds from now on; what is no URL is passed over."""

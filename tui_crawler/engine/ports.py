@@ -68,8 +68,8 @@ class Store(Protocol):
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         """Pages that may go on the todo list at `now` (epoch ms); seeds come first in the first fill of a run."""
 
-    async def fill(self, record: FillRecord) -> None:
-        """Stores the outcome of a fill."""
+    async def fill(self, record: FillRecord) -> Settled:
+        """Stores the outcome of a fill; answers where the counters of its origin stand now."""
 
     async def settle(self, settle: Settle) -> Settled:
         """Stores one attempt, whole; answers where the counters of its origin stand now."""

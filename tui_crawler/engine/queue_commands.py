@@ -94,6 +94,7 @@ class QueueCommands:
             for origin in checked.intersection(some):
                 self._table.update(replace(states[origin], external=False))
             if self._table.shared:
+                self._table.remember_joined(some, external)
                 continue
             for one in stored:
                 if one.record.origin not in self._table.states:

@@ -134,11 +134,12 @@ class TurnRunner:
         state = table.update(after_fill(state, tuple(todo), len(found.pages), found.next_due_at, now, found.held))
         refusals = tuple(settle_refusal(page, self._why(page, no), state, now) for page, no in denied)
         ignored = tuple(page.page_id for page in found.pages)
-        await self._store.fill(FillRecord(record_of(state), ignored, tuple(p.page_id for p in todo), refusals))
+        fill = FillRecord(record_of(state), ignored, tuple(p.page_id for p in todo), refusals)
+        settled = await self._store.fill(fill)
         if found.pages:
             self.tell(events.todo_filled(now.wall_ms, state, len(refusals)))
         for refusal in refusals:
-            self._tell_attempt(state, refusal, Settled())
+            self._tell_attempt(state, refusal, settled)
 
     def is_excluded(self, origin: str) -> bool:
         """Whether the exclusion list holds for a whole origin."""
@@ -308,9 +309,8 @@ class TurnRunner:
         """Stores an attempt. Origins that the whitelist lets join with its pages have joined before; what has happened
         to its own meanwhile, as a pause, stays. New pages are counted; other origins that got some and had nothing left
         to do go on, those outside the crawl join to be checked."""
-        joining = {page.origin for page in settle.new_pages if not page.external}
-        checked = {name for name in joining & self._table.states.keys() if self._table.states[name].external}
-        joining = {name for name in joining if name not in self._table.states} | checked
+        named = {page.origin for page in settle.new_pages if not page.external}
+        joining = [name for name in named if not self._table.takes_part(name, external=False)]
         for name in joining:
             await self._callbacks.join(name, False)
         if joining:

@@ -147,9 +147,9 @@ class SettleJob:
             documents.store_redirect(transaction, outcome.page_id, settle.redirect, ids, at)
 
 
-def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> None:
-    """Stores a fill: the ignore list, the todo list as a whole, the refusals, the state of the origin. What stood on a
-    list that was loaded in part is found again by a later fill."""
+def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Settled:
+    """Stores a fill: the ignore list, the todo list as a whole, the refusals, the state of the origin; answers where
+    its counters stand now. What stood on a list that was loaded in part is found again by a later fill."""
     require(transaction, claim)
     row = origins.ensure(transaction, record.origin.origin)
     before = transaction.run(_free_todo if row.id in claim.in_part else _clear_todo, {"origin_id": row.id})
@@ -170,7 +170,8 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> No
         stashes.drip(transaction, claim, job_id, stash)
     counted = Counted(todo=len(places) - before, attempts=len(record.refusals))
     last = record.refusals[-1].attempt if record.refusals else None
-    origins.write(transaction, row, record.origin, change, counted, last)
+    counters = origins.write(transaction, row, record.origin, change, counted, last)
+    return Settled((), counters.pending, counters.done, counters.failed, counters.blocked)
 
 
 def save_origins(transaction: Transaction, claim: Claim, records: Iterable[OriginRecord]) -> None:

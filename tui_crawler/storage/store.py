@@ -290,9 +290,10 @@ class SqliteStore:
         """Pages that may go on the todo list at `now` (epoch ms); seeds come first in the first fill of a run."""
         return await self._steps.read(candidates, origin, now, limit, first_fill, brief=True)
 
-    async def fill(self, record: FillRecord) -> None:
-        """Stores the outcome of a fill: `record.todo` is the todo list from now on, as a whole."""
-        await self._steps.write(settle.store_fill, record, brief=len(record.refusals) < _FEW)
+    async def fill(self, record: FillRecord) -> Settled:
+        """Stores the outcome of a fill: `record.todo` is the todo list from now on, as a whole. Answers where the
+        counters of the origin stand now."""
+        return await self._steps.write(settle.store_fill, record, brief=len(record.refusals) < _FEW)
 
     async def settle(self, settle_value: Settle) -> Settled:
         """Stores one attempt, whole; answers where the counters of its origin stand now."""

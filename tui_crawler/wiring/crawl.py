@@ -22,9 +22,10 @@ from tui_crawler.wiring.origin_settings import admission_of, seed_urls
 from tui_crawler.wiring.settings import check_secrets, engine_settings, fetcher_of, sites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from tui_crawler.config.schema import Config
+    from tui_crawler.domain.command import Command
     from tui_crawler.domain.event import Event
     from tui_crawler.domain.url import CrawlUrl
     from tui_crawler.engine.ports import Clock, Listener
@@ -125,13 +126,13 @@ class Crawl:
         states = self.engine.states.values()
         return Ended(reason, sum(state.finished in _GAVE_UP for state in states))
 
-    async def rest(self) -> None:
-        """Carries out what waits in the journal while nobody crawls, then closes everything.
+    async def rest(self, handed: Mapping[int, Command] | None = None) -> None:
+        """Carries out what waits in the journal while nobody crawls, then closes everything. `handed`: see Engine.rest.
 
         Raises RunHeld, StorageFailure.
         """
         try:
-            await self.engine.rest()
+            await self.engine.rest(handed or {})
         finally:
             await self._close()
 

@@ -20,6 +20,7 @@ from tui_crawler.wiring.origin_settings import stored_config
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tui_crawler.domain.command import ActionResult, Command
@@ -45,7 +46,8 @@ def carry_out(
         action_id = journal.send(command, who, undoes)
         if journal.live_owner() is None:
             with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
-                asyncio.run(_carry_out_at_rest(database))
+                gc.freeze()  # what stands by now is not looked through for garbage after each of many commands
+                asyncio.run(_carry_out_at_rest(database, {action_id: command}))
         result = _await_result(journal, action_id, patience_s)
         if result is None:
             raise NotTakenUp("the live run has not taken it up yet; it stays in the journal and will be carried out")
@@ -110,13 +112,13 @@ def _await_result(journal: Journal, action_id: int, patience_s: float) -> Action
         time.sleep(_LOOK_S)
 
 
-async def _carry_out_at_rest(database: Path) -> None:
+async def _carry_out_at_rest(database: Path, handed: Mapping[int, Command] | None = None) -> None:
     """Everything that waits in the journal, carried out on the state the last run left, by its configuration."""
     with contextlib.closing(Reports(database)) as reports:
         run, text = reports.run(), reports.config_text()
     gc.disable()  # nearly all that is made of many URLs stays to the end
     try:
-        await Crawl(stored_config(text, run), database, RunOptions(config_text=text), NullListener()).rest()
+        await Crawl(stored_config(text, run), database, RunOptions(config_text=text), NullListener()).rest(handed)
     finally:
         gc.collect()  # todo lists, which cycles hold: the next of many commands would load them beside these
         gc.enable()
