@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -18,6 +17,7 @@ from tests.cli.crawls import store_crawl
 from tests.storage.making import A
 from tests.support.older_schema import OLDER, make_older
 from tui_crawler.cli import console_command
+from tui_crawler.console.app import Operator
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.storage.faults import OlderDatabase, ReadOnlyDatabase
 from tui_crawler.storage.migrations import latest_version
@@ -92,8 +92,8 @@ def test_an_upgrade_makes_it_readable_and_keeps_a_copy(older: Path, say: Say):
 class NoScreen:
     """A console that is left at once; what it was made with."""
 
-    def __init__(self, reports: object, journal: object, host: object = None, **more: Any) -> None:
-        MADE.append((journal is not None, more["watches"]))
+    def __init__(self, sources: object, operator: Operator, *more: object) -> None:
+        MADE.append((operator.journal is not None, operator.watches))
 
     def run_to_end(self) -> ExitSummary:
         return ExitSummary()

@@ -14,7 +14,7 @@ from tests.console.poison import CASES as NAMED
 from tests.console.poison import OWN, HostileFolder, PoisonedExplainer, PoisonedReports, PoisonedRules, poison
 from tests.console.sample_crawl import WHO, WWW
 from tests.console.support import FakeHost, FakeJournal, FakeReports
-from tui_crawler.console.app import CrawlerApp
+from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.welcome.app import WelcomeApp
 from tui_crawler.console.welcome.first_step import FolderFound, FoundFile
 from tui_crawler.domain.contract import Contract
@@ -124,14 +124,12 @@ def main() -> None:
     rules = PoisonedRules()
     rules.payload = ALL
     app = (CrashingApp if mode == "crashing" else CrawlerApp)(
-        lambda: reports,
-        lambda: FakeJournal(reports),
-        host,
-        name="my-index",
-        who=WHO,
-        rules=rules if mode == "poison" else None,
-        explainer_factory=PoisonedExplainer if mode == "poison" else None,
-        queries_factory=CyclingQueries if mode == "poison" else None,
+        ReadingSources(lambda: reports, PoisonedExplainer, CyclingQueries, rules)
+        if mode == "poison"
+        else ReadingSources(lambda: reports),
+        Operator(lambda: FakeJournal(reports), WHO),
+        EngineAccess(host),
+        Presentation("my-index"),
     )
     summary = app.run_to_end()
     for line in summary.lines():

@@ -13,6 +13,7 @@ from textual.widgets import Input
 
 from tests.console.fake_reports import FakeReports
 from tests.console.support import PATIENT_S, FakeJournal, FrozenClock, Stage, StageApp
+from tui_crawler.console.app import EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.editor import RuleEditorScreen
@@ -89,11 +90,11 @@ def rows_of(held: Stage, table: str) -> list[str]:
 async def on_database(crawl: Path) -> AsyncIterator[Stage]:
     """The console of mara on a resting database: what is asked for is carried out at once."""
     app = StageApp(
-        lambda: ConsoleReports(crawl),
-        lambda: SteeredJournal(crawl, lambda: True, threading.Lock()),
-        clock=FrozenClock(),
-        who="mara",
-        rules=ConsoleRules(crawl),
+        ReadingSources(lambda: ConsoleReports(crawl), rules=ConsoleRules(crawl)),
+        Operator(lambda: SteeredJournal(crawl, lambda: True, threading.Lock()), "mara"),
+        EngineAccess(),
+        Presentation(),
+        FrozenClock(),
         beating=False,
     )
     app.tell_me()

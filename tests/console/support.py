@@ -24,7 +24,7 @@ from tests.console.sample_crawl import (
 )
 from tests.console.sample_rules import FakeRules
 from tests.console.sample_trace import SampleExplainer
-from tui_crawler.console.app import CrawlerApp
+from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.operator.detach import CannotDetach, Departure, Detacher
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.operator.journal import IntentOutcome
@@ -343,22 +343,12 @@ async def stage(
     journal = FakeJournal(shown)
     clock = FrozenClock()
     app = StageApp(
-        lambda: shown,
-        None if readonly else lambda: journal,
-        host,
-        clock=clock,
-        name="my-index",
-        watches=watches,
-        who=WHO,
-        keymap=keymap,
-        theme=theme,
+        ReadingSources(lambda: shown, explains, lambda: queries or FakeQueries(), rules or FakeRules()),
+        Operator(None if readonly else lambda: journal, WHO, watches),
+        EngineAccess(host, detacher, successor),
+        Presentation("my-index", keymap, theme, memory),
+        clock,
         beating=False,
-        detacher=detacher,
-        memory=memory,
-        rules=rules or FakeRules(),
-        explainer_factory=explains,
-        queries_factory=lambda: queries or FakeQueries(),
-        successor=successor,
     )
     app.tell_me()
     async with app.run_test(size=size, message_hook=hears) as pilot:

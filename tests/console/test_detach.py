@@ -228,7 +228,7 @@ def test_a_run_that_was_broken_off_is_called_so() -> None:
 
 
 def test_everything_that_changes_the_crawl_says_why_a_console_that_only_watches_cannot() -> None:
-    watching = Situation(Where.overview, console=Console(writer=lambda: "this console only watches"))
+    watching = Situation(Where.overview, console=Console(writer="this console only watches"))
     changing = [action for action in ACTIONS if action.group is Topic.crawl]
     assert len(changing) > 20
     assert {why_not(action, watching) for action in changing} == {"this console only watches"}

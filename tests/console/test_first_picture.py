@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from tests.console.support import FakeReports, FrozenClock, Stage, StageApp, stage
+from tui_crawler.console.app import EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.table.crawl_table import CrawlTable
 
 EMPTY = (
@@ -19,7 +20,9 @@ EMPTY = (
 async def test_the_first_picture_has_no_numbers_and_the_next_has_all(size: tuple[int, int]) -> None:
     reports, clock, gate = FakeReports(), FrozenClock(), threading.Event()
     reports.gate = gate
-    app = StageApp(lambda: reports, None, clock=clock, name="my-index", beating=False)
+    app = StageApp(
+        ReadingSources(lambda: reports), Operator(), EngineAccess(), Presentation("my-index"), clock, beating=False
+    )
     app.tell_me()
     async with app.run_test(size=size) as pilot:
         held = Stage(app, reports, None, clock, None, pilot)  # type: ignore[arg-type]  # it only watches

@@ -87,7 +87,8 @@ def _ask(database: Path, command: Command, patience_s: float = PATIENCE_S, undoe
 
 
 def _document(command: Command, result: ActionResult) -> dict[str, object]:
-    from tui_crawler.domain.command import action_name, target_of
+    from tui_crawler.domain.command import action_of
 
-    asked = {"action_id": result.action_id, "action": action_name(command), "target": target_of(command)}
+    name, target = action_of(command)
+    asked = {"action_id": result.action_id, "action": name, "target": target}
     return asked | {"before": value_of(result.before), "after": value_of(result.after), "error": result.error}

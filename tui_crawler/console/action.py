@@ -118,10 +118,11 @@ def nothing() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """What is in the way on any screen, each looked up when it is asked for: words (raw), empty where nothing is."""
+    """What is in the way on any screen, what changes looked up when it is asked for: words (raw), empty where nothing
+    is."""
 
-    writer: Callable[[], str] = nothing  # of whatever changes the crawl
-    queries: Callable[[], str] = nothing
+    writer: str = ""  # of whatever changes the crawl
+    queries: str = ""
     undo: Callable[[], str] = nothing
     redo: Callable[[], str] = nothing
     pause: Callable[[], str] = nothing  # of pausing any origin of the crawl
@@ -211,7 +212,7 @@ class Condition:
 class Need(Enum):
     """What an action needs; without it the action is shown with the reason, and does nothing."""
 
-    writer = Condition(lambda now: now.console.writer())
+    writer = Condition(lambda now: now.console.writer)
     origin = Condition(lambda now: "" if now.origins else "no origin is selected")
     unfinished = Condition(_ended)
     unpaused = Condition(_paused_already)
@@ -229,7 +230,7 @@ class Need(Enum):
     filtered = Condition(lambda now: "" if now.filtered or now.frame.filtered() else "nothing is filtered")
     job = Condition(lambda now: "" if now.jobs else "no job is selected")
     detachable = Condition(lambda now: now.console.detach())
-    queries = Condition(lambda now: now.console.queries())
+    queries = Condition(lambda now: now.console.queries)
     rules = Condition(lambda now: "" if now.rules else "there is no ruleset yet")
     entry = Condition(lambda now: "" if now.entry else "no entry of the ruleset is selected")
     draft = Condition(lambda now: "" if now.draft else "nothing is drafted")

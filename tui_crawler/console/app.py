@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 
-from tui_crawler.console.action import NOTHING_TO_UNDO, Console, nothing
+from tui_crawler.console.action import NOTHING_TO_UNDO, Console
 from tui_crawler.console.appearance import Appearance
 from tui_crawler.console.clock import ConsoleClock, MachineClock
 from tui_crawler.console.dispatcher import Dispatcher
@@ -101,6 +101,53 @@ TICK_MS = 500
 _OTHER_VIEWS = Path(__file__).with_name("views.tcss")  # styles of what is not in the first paint
 
 
+def _why_no_writer(watches: str) -> str:
+    return f"this console only watches ({watches})" if watches else "this console only watches"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingSources:
+    """Where readings come from; each factory is called once, in the thread that uses what it makes.
+
+    `explainer` is called in the reading thread with its reports; None: nobody says why. `queries` None: nothing can be
+    asked in SQL. `rules` None: rules cannot be drafted."""
+
+    reports: Callable[[], Reports]
+    explainer: Callable[[Reports], Explainer] | None = None
+    queries: Callable[[], Queries] | None = None
+    rules: RuleQueries | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Who asks: `name` signs the journal, whose factory is called once, in its thread. None: this console only watches;
+    `watches` says why, if nobody asked for that (raw)."""
+
+    journal: Callable[[], Journal] | None = None
+    name: str = "operator"
+    watches: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineAccess:
+    """The engine of this console. `host` None: it is elsewhere, or nowhere. `detacher` starts the hosted run anew as a
+    process of its own, `successor` makes the engine that carries on a run that nobody is at work for."""
+
+    host: EngineHost | None = None
+    detacher: Detacher | None = None
+    successor: Callable[[], EngineHost | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation:
+    """How the console looks: the `name` of the crawl, keys by action id, the theme, and where one was the last time."""
+
+    name: str = ""
+    keymap: Mapping[str, str] | None = None
+    theme: str = ""
+    memory: SessionFile | None = None
+
+
 class CrawlerApp(KeyedApp["ExitSummary"]):
     """The console. `run_to_end` runs it."""
 
@@ -139,45 +186,25 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def __init__(
         self,
-        reports_factory: Callable[[], Reports],
-        journal_factory: Callable[[], Journal] | None,
-        host: EngineHost | None = None,
-        *,
+        sources: ReadingSources,
+        operator: Operator,
+        engine: EngineAccess,
+        presentation: Presentation,
         clock: ConsoleClock | None = None,
-        name: str = "",
-        watches: str = "",
-        who: str = "operator",
-        keymap: Mapping[str, str] | None = None,
-        theme: str = "",
+        *,
         beating: bool = True,
-        detacher: Detacher | None = None,
-        memory: SessionFile | None = None,
-        rules: RuleQueries | None = None,
-        explainer_factory: Callable[[Reports], Explainer] | None = None,
-        queries_factory: Callable[[], Queries] | None = None,
-        successor: Callable[[], EngineHost | None] | None = None,
     ) -> None:
-        """Makes the console; nothing is read or started before `run`.
-
-        The factories are called once each, in the thread that uses what they make. `journal_factory` None: this
-        console only watches; `watches` says why, if nobody asked for that (raw). `host` None: the engine is elsewhere,
-        or nowhere. `name` is the crawl's, `who` signs the operator's journal. `keymap` is action id -> keys. `beating`
-        False: nothing is read unless `beat` is called. `memory` keeps where one was. `detacher` starts the hosted run
-        anew as a process of its own.
-        `explainer_factory` is called in the reading thread with its reports; None: nobody says why. `rules` None: rules
-        cannot be drafted. `queries_factory` None: nothing can be asked in SQL. `successor` makes the engine with which
-        this console carries on a run that nobody is at work for.
-        """
+        """Makes the console; nothing is read or started before `run`. `beating` False: nothing is read unless `beat` is
+        called."""
         super().__init__(clock or MachineClock())
-        self.who = who
-        self.crawl_name = name
-        self.readonly, self.watches = journal_factory is None, watches
-        self.rules = rules
+        self.who, self.crawl_name, self._watches = operator.name, presentation.name, operator.watches
+        self.readonly = operator.journal is None
+        self.rules = sources.rules
         self.live_state = LiveState(self.clock)
-        self.hosting = HostedEngine(host)
-        self.inquiry = ExplanationQuery(explainer_factory)
-        self.memory = memory or SessionFile(None)
-        self.queries = None if queries_factory is None else QuerySession(queries_factory, self.memory.folder)
+        self.hosting = HostedEngine(engine.host)
+        self.inquiry = ExplanationQuery(sources.explainer)
+        self.memory = presentation.memory or SessionFile(None)
+        self.queries = None if sources.queries is None else QuerySession(sources.queries, self.memory.folder)
         self._session = self.memory.recall()
         self.zooms = {view: (pane, level) for view, pane, level in self._session.zooms}
         """What is enlarged in each view: the id of the pane, and how much."""
@@ -187,32 +214,34 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.troubles: tuple[ReportedError, ...] = ()
         """What went wrong so far, as far as it is kept."""
         self._dead: set[str] = set()  # keys that were told to do nothing
-        self.appearance = Appearance(self, self.tell, self.clock.wall_ms, keymap or {}, theme, self._session)
+        self.appearance = Appearance(
+            self, self.tell, self.clock.wall_ms, presentation.keymap or {}, presentation.theme, self._session
+        )
         self._beating, self._begun = beating, False
         self._has_read = False
         self._tick_at = self._header_at = 0
         self._restore_signals: Callable[[], None] = lambda: None
         self.poll_timer = PollTimer(
             self.clock,
-            reports_factory,
+            sources.reports,
             lambda answer: self._post(self.Delivered(answer)),
             self.tell,
             self.call_after_refresh,
             self.terminal_waited_ms,
         )
-        self.way_out = ExitActions(self, self.hosting, self.live_state, self.poll_timer, self.clock, detacher)
+        self.way_out = ExitActions(self, self.hosting, self.live_state, self.poll_timer, self.clock, engine.detacher)
         self.host_takeover = HostTakeover(
             self.hosting,
             self.live_state,
-            None if self.readonly else successor,
+            None if self.readonly else engine.successor,
             self.appearance,
             self.tell,
             self.read_soon,
         )
-        self._journal_writer = None if journal_factory is None else self._made_journal_writer(journal_factory)
+        self._journal_writer = None if operator.journal is None else self._made_journal_writer(operator.journal)
         self._state = Console(
-            writer=self._no_writer if self.readonly else nothing,
-            queries=lambda: "" if self.queries is not None else "there is no database to be asked",
+            writer=_why_no_writer(operator.watches) if self.readonly else "",
+            queries="" if self.queries is not None else "there is no database to be asked",
             undo=self._no_undo,
             redo=self._no_redo,
             pause=self.live_state.why_no_pause,
@@ -229,8 +258,10 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.live_state,
             self.appearance,
             self.queries,
-            rules,
+            sources.rules,
         )
+        self.action_do = self.dispatcher.do
+        """Does an action by its id (bindings)."""
 
     @cached_property
     def command_queue(self) -> CommandQueue:
@@ -420,9 +451,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         origins = self.command_queue.asked.shown(found.origins) if "command_queue" in vars(self) else found.origins
         return replace(found, origins=origins, frame=screen.frame, console=self._state)
 
-    def _no_writer(self) -> str:
-        return f"this console only watches ({self.watches})" if self.watches else "this console only watches"
-
     def _no_undo(self) -> str:
         return self.command_queue.undo_stack.why_none if "command_queue" in vars(self) else NOTHING_TO_UNDO
 
@@ -440,8 +468,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
     def _was_read(self, screen: ConsoleScreen) -> None:
         """A reading was taken in: the header shows the first, and the end of a delay, at once; others with its beat."""
         first, self._has_read = not self._has_read, True
-        if first and self.watches:
-            self.tell("watches", f"watching only: {self.watches}", "warning")
+        if first and self._watches:
+            self.tell("watches", f"watching only: {self._watches}", "warning")
         if first or self.poll_timer.stale or self.clock.mono_ms() - self._header_at >= HEADER_MS:
             self.show_header(screen)
 
@@ -522,10 +550,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if action == "do" and parameters and parameters[0] in OPENS_ENTRY:
             return isinstance(self.screen, ConsoleScreen) and not isinstance(self.focused, TakesText)
         return super().check_action(action, parameters)
-
-    def action_do(self, action_id: str) -> None:
-        """Does an action by its id (bindings)."""
-        self.dispatcher.do(action_id)
 
     def on_unmount(self) -> None:
         """Whatever ended the screen, its threads end too."""

@@ -247,13 +247,9 @@ class BadCommand(ValueError):
     """A stored command that cannot be read: another version wrote it, or the row is damaged."""
 
 
-def action_name(command: Command) -> str:
-    """The name under which the operator journal keeps a command ("pause", "add", …)."""
-    return _KINDS[type(command)]
-
-
-def target_of(command: Command) -> str:
-    """What a command is about, in one line for the journal; "all" where it names nothing."""
+def action_of(command: Command) -> tuple[str, str]:
+    """The name under which the operator journal keeps a command ("pause", "add", …), and what it is about, in one line;
+    "all" where it names nothing."""
     match command:
         case AddSeeds(urls=names) | ProbeUrls(urls=names):
             pass
@@ -276,7 +272,7 @@ def target_of(command: Command) -> str:
         case _:
             assert_never(command)
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return shown or "all"
+    return _KINDS[type(command)], shown or "all"
 
 
 def to_json(command: Command) -> str:

@@ -53,17 +53,19 @@ class Journal:
     def send(self, command: Command, who: str, undoes: int = 0) -> int:
         """Writes a command; answers its action id. `undoes` names the action that it takes back, which is
         marked once that is carried out."""
-        from tui_crawler.domain.command import action_name, target_of, to_json  # noqa: PLC0415  see `live_owner`
+        from tui_crawler.domain.command import action_of, to_json  # noqa: PLC0415  see `live_owner`
         from tui_crawler.storage.clean_text import clean  # noqa: PLC0415  the same
         from tui_crawler.storage.models import OperatorAction  # noqa: PLC0415  the same
+
+        name, target = action_of(command)
 
         def write() -> int:
             with self._database.atomic("IMMEDIATE"):
                 values = {
                     OperatorAction.at: self._now(),
                     OperatorAction.who: clean(who),
-                    OperatorAction.action: action_name(command),
-                    OperatorAction.target: clean(target_of(command)),
+                    OperatorAction.action: name,
+                    OperatorAction.target: clean(target),
                     OperatorAction.command: to_json(command),
                     OperatorAction.undoes: undoes,
                 }

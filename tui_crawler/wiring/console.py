@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.app import CrawlerApp
+from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.appearance import has_utf8
 from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.session import SessionFile, state_folder
@@ -178,21 +178,17 @@ def _show(
 
         return SteeredJournal(database, resting, turn)
 
+    detacher = _detacher(config, database, beside, options.workers) if writable else None
     app = CrawlerApp(
-        partial(_reports, database),
-        journal if writable else None,
-        host,
-        watches=found.hindrance,
-        name=config.name if config else "",  # else that of the run
-        who=_operator(),
-        keymap=dict(config.keymap) if config else None,
-        theme=_theme(config),
-        rules=ConsoleRules(database),
-        explainer_factory=_explainer,
-        queries_factory=partial(_queries, database),
-        memory=SessionFile(state_folder(os.environ), str(database.absolute())),
-        detacher=_detacher(config, database, beside, options.workers) if writable else None,
-        successor=successor if writable else None,
+        ReadingSources(partial(_reports, database), _explainer, partial(_queries, database), ConsoleRules(database)),
+        Operator(journal if writable else None, _operator(), found.hindrance),
+        EngineAccess(host, detacher, successor if writable else None),
+        Presentation(
+            config.name if config else "",  # else that of the run
+            dict(config.keymap) if config else None,
+            _theme(config),
+            SessionFile(state_folder(os.environ), str(database.absolute())),
+        ),
     )
     summary = app.run_to_end()
     if host is not None and summary.engine_stuck:

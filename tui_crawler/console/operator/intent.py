@@ -89,7 +89,7 @@ def pause(origins: Sequence[OriginView]) -> Intent | None:
         return None
     gone = _ended(origins)
     idle = _left_out([view.origin for view in unfinished if view.paused], "is paused already", "are paused already")
-    says, note = f"pause {_part(running, len(origins))}", ", ".join(filter(None, (gone, idle)))
+    says, note = f"pause {_names(running, len(origins))}", ", ".join(filter(None, (gone, idle)))
     return Intent((PauseOrigins(running),), says, (ResumeOrigins(running),), note=note)
 
 
@@ -102,7 +102,7 @@ def resume(origins: Sequence[OriginView]) -> Intent | None:
 
 
 def _resume(paused: tuple[str, ...], whole: int, note: str) -> Intent:
-    return Intent((ResumeOrigins(paused),), f"resume {_part(paused, whole)}", (PauseOrigins(paused),), note=note)
+    return Intent((ResumeOrigins(paused),), f"resume {_names(paused, whole)}", (PauseOrigins(paused),), note=note)
 
 
 def toggle_pause_all(origins: Collection[OriginView]) -> Intent | None:
@@ -381,16 +381,13 @@ def _jobs(names: Sequence[str]) -> str:
     return f"job {names[0]}" if len(names) == 1 else plural(len(names), "job")
 
 
-def _names(origins: Sequence[str]) -> str:
-    return host_of(origins[0]) if len(origins) == 1 else plural(len(origins), "origin")
-
-
-def _part(origins: Sequence[str], whole: int) -> str:
-    """The origins an action is about, of the number it was asked for."""
-    if len(origins) == whole:
-        return _names(origins)
+def _names(origins: Sequence[str], whole: int = 0) -> str:
+    """The origins an action is about, of the `whole` number it was asked for."""
+    names = host_of(origins[0]) if len(origins) == 1 else plural(len(origins), "origin")
+    if whole in {0, len(origins)}:
+        return names
     some = f"{count(len(origins))} of {plural(whole, 'origin')}"
-    return f"{some}: {_names(origins)}" if len(origins) == 1 else some
+    return f"{some}: {names}" if len(origins) == 1 else some
 
 
 def _ended(origins: Sequence[OriginView]) -> str:

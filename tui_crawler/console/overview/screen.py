@@ -399,18 +399,12 @@ class OverviewScreen(LiveFilterScreen):
     def _selected(self) -> OriginView | None:
         return self.console.live_state.origins.get(str(self._table.cursor_key))
 
-    def _targets(self) -> tuple[OriginView, ...]:
-        """The marked origins, those that a filter hides last, or the selected one."""
-        keys, selected = self._table.marked, self._selected()
-        if not keys:
-            return (selected,) if selected is not None else ()
-        shown = dict.fromkeys(key for key in self._table.row_order if key in keys)
-        hidden = sorted(str(key) for key in keys.difference(shown))
-        return tuple(self.console.live_state.origins[str(key)] for key in (*shown, *hidden))
-
     def situation(self) -> Situation:
-        """The marked or selected origins."""
-        targets = self._targets()
+        """The marked origins, those that a filter hides last, or the selected one."""
+        keys, selected = self._table.marked, () if (one := self._selected()) is None else (one,)
+        shown = dict.fromkeys(key for key in self._table.row_order if key in keys) if keys else {}
+        hidden = sorted(str(key) for key in keys.difference(shown))
+        targets = tuple(self.console.live_state.origins[str(key)] for key in (*shown, *hidden)) or selected
         return Situation(
             Where.overview,
             origins=targets,
