@@ -23,7 +23,6 @@ from tui_crawler.console.session import SessionFile, session_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.theme import (
     DARK,
-    GROUP_ROLES,
     LIGHT,
     ROLES,
     THEME_NAMES,
@@ -35,6 +34,9 @@ from tui_crawler.console.theme import (
 from tui_crawler.domain.exit_code import Group
 from tui_crawler.text import glyphs
 from tui_crawler.text.safe_text import safe
+
+GROUP_ROLES = ROLES[:9]
+"""The roles that are groups of exit codes."""
 
 
 def luminance(colour: str) -> float:

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from textual.theme import Theme
 
-from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.record import replace
 
 
 class Colours(Enum):
@@ -28,128 +28,58 @@ class Colours(Enum):
     all = "truecolor"
 
 
+_NAMES = ("dark", "light", "contrast-dark", "contrast-light", "sixteen-dark", "sixteen-light")
+_TABLE = """
+ok               #8ccf96  #1f6b33  #7ef29a        #0a4a1c         bright_green    green
+redirect         #74c5d0  #0f6570  #6fe6f5        #07454d         cyan            cyan
+unchanged        #9db4cf  #475a73  #b8d4ff        #2b3d57         green           bright_blue
+client           #e6bd72  #7d5200  #ffd25e        #573800         bright_yellow   yellow
+server           #f0918f  #a3242e  #ff9e9e        #7c0d17         bright_red      red
+network          #e39cc6  #8f2a68  #ff9fe0        #6d1450         bright_magenta  magenta
+blocked          #b9a9ec  #583fa3  #cdbcff        #3f2585         magenta         bright_magenta
+dropped          #b5a893  #655744  #e0d3b8        #473b28         bright_blue     bright_black
+local            #ea9f6d  #94430d  #ffb070        #6b2c00         yellow          bright_red
+strong           #eef2f8  #12161d  #ffffff        #000000         bright_white    black
+accent           #8fb8ee  #215a9c  #9cc9ff        #0b3c78         bright_cyan     blue
+muted            #a5b0c1  #4a5361  #d6dbe4        #333a45         white           black
+faint            #919db0  #5d6571  #b9c0cc        #414852         bright_black    bright_black
+background       #11151b  #f4f2ec  #000000        #ffffff         black           bright_white
+surface          #161b23  #fbfaf6  #0a0a0a        #ffffff         black           bright_white
+panel            #1d242e  #e9e6dd  #141414        #f0f0f0         black           bright_white
+foreground       #d4dbe6  #262c36  #ffffff        #000000         white           black
+cursor           #24344c  #d9e4f3  #1d2a44        #d6e6ff         cyan            blue
+cursor_blurred   #1f2733  #e9e9e6  #22262e        #e6e8ec         blue            cyan
+border           #5f86bd  #4d7fba  #ffffff        #000000         bright_cyan     blue
+border_blurred   #364253  #c6c0b2  #8b94a3        #6b7280         bright_black    bright_black
+selection        #35507a  #b9d0ec  #29406e        #bcd6ff         blue            cyan
+scrollbar        #3a4658  #c3bfb3  #8b94a3        #6b7280         bright_black    bright_black
+scrollbar_hover  #4d5c73  #aaa698  #b9c0cc        #414852         white           black
+trough           #161b23  #f4f2ec  #141414        #f0f0f0         black           white
+trough_hover     #1d242e  #e9e6dd  #22262e        #e6e8ec         black           white
+"""
+"""The colours of each theme, one a column: of groups of exit codes, of text, and those that are no roles. The themes
+of 16 colours have the terminal's own, by their names."""
+_ROLES = 13
 _STATES = {"active": "ok", "waiting": "accent", "paused": "blocked", "warning": "client", "error": "server"}
 """The roles of states, and whose colours they have."""
 
 
-def _with_states(roles: dict[str, str]) -> Mapping[str, str]:
-    return MappingProxyType(roles | {state: roles[other] for state, other in _STATES.items()})
+def _column(number: int) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The roles of a theme, and its other colours."""
+    cells = [line.split() for line in _TABLE.split("\n") if line]
+    found = {row[0]: row[number] if row[number][0] == "#" else f"ansi_{row[number]}" for row in cells}
+    roles = {name: found[name] for name in list(found)[:_ROLES]}
+    return MappingProxyType(roles | {state: roles[other] for state, other in _STATES.items()}), found
 
 
-_DARK_ROLES = _with_states(
-    {
-        # groups of exit codes
-        "ok": "#8ccf96",
-        "redirect": "#74c5d0",
-        "unchanged": "#9db4cf",
-        "client": "#e6bd72",
-        "server": "#f0918f",
-        "network": "#e39cc6",
-        "blocked": "#b9a9ec",
-        "dropped": "#b5a893",
-        "local": "#ea9f6d",
-        # text
-        "strong": "#eef2f8",
-        "accent": "#8fb8ee",
-        "muted": "#a5b0c1",
-        "faint": "#919db0",
-    }
-)
-_LIGHT_ROLES = _with_states(
-    {
-        "ok": "#1f6b33",
-        "redirect": "#0f6570",
-        "unchanged": "#475a73",
-        "client": "#7d5200",
-        "server": "#a3242e",
-        "network": "#8f2a68",
-        "blocked": "#583fa3",
-        "dropped": "#655744",
-        "local": "#94430d",
-        "strong": "#12161d",
-        "accent": "#215a9c",
-        "muted": "#4a5361",
-        "faint": "#5d6571",
-    }
-)
-_CONTRAST_DARK_ROLES = _with_states(
-    {
-        "ok": "#7ef29a",
-        "redirect": "#6fe6f5",
-        "unchanged": "#b8d4ff",
-        "client": "#ffd25e",
-        "server": "#ff9e9e",
-        "network": "#ff9fe0",
-        "blocked": "#cdbcff",
-        "dropped": "#e0d3b8",
-        "local": "#ffb070",
-        "strong": "#ffffff",
-        "accent": "#9cc9ff",
-        "muted": "#d6dbe4",
-        "faint": "#b9c0cc",
-    }
-)
-_CONTRAST_LIGHT_ROLES = _with_states(
-    {
-        "ok": "#0a4a1c",
-        "redirect": "#07454d",
-        "unchanged": "#2b3d57",
-        "client": "#573800",
-        "server": "#7c0d17",
-        "network": "#6d1450",
-        "blocked": "#3f2585",
-        "dropped": "#473b28",
-        "local": "#6b2c00",
-        "strong": "#000000",
-        "accent": "#0b3c78",
-        "muted": "#333a45",
-        "faint": "#414852",
-    }
-)
-_DARK_NAMES = _with_states(
-    {
-        "ok": "ansi_bright_green",
-        "redirect": "ansi_cyan",
-        "unchanged": "ansi_green",
-        "client": "ansi_bright_yellow",
-        "server": "ansi_bright_red",
-        "network": "ansi_bright_magenta",
-        "blocked": "ansi_magenta",
-        "dropped": "ansi_bright_blue",
-        "local": "ansi_yellow",
-        "strong": "ansi_bright_white",
-        "accent": "ansi_bright_cyan",
-        "muted": "ansi_white",
-        "faint": "ansi_bright_black",
-    }
-)
-_LIGHT_NAMES = _with_states(
-    {
-        "ok": "ansi_green",
-        "redirect": "ansi_cyan",
-        "unchanged": "ansi_bright_blue",
-        "client": "ansi_yellow",
-        "server": "ansi_red",
-        "network": "ansi_magenta",
-        "blocked": "ansi_bright_magenta",
-        "dropped": "ansi_bright_black",
-        "local": "ansi_bright_red",
-        "strong": "ansi_black",
-        "accent": "ansi_blue",
-        "muted": "ansi_black",
-        "faint": "ansi_bright_black",
-    }
-)
-ROLES: tuple[str, ...] = tuple(_DARK_ROLES)
+_COLOURS = {name: _column(number) for number, name in enumerate(_NAMES, 1)}
+ROLES: tuple[str, ...] = tuple(_COLOURS["dark"][0])
 """Every role there is."""
-
-GROUP_ROLES: tuple[str, ...] = ROLES[:9]
-"""The roles that are groups of exit codes."""
 
 
 def role_colours(dark: bool) -> Mapping[str, str]:
     """Return role -> colour (`#rrggbb`) for a dark or a light theme that has none of its own."""
-    return _DARK_ROLES if dark else _LIGHT_ROLES
+    return _COLOURS["dark" if dark else "light"][0]
 
 
 def role_variables(dark: bool) -> dict[str, str]:
@@ -161,198 +91,52 @@ def role_variables(dark: bool) -> dict[str, str]:
     return {f"role-{role}": colour for role, colour in role_colours(dark).items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _ThemeColours:
-    """The colours of a theme that are not roles."""
-
-    background: str
-    surface: str
-    panel: str
-    foreground: str
-    cursor: str
-    cursor_blurred: str
-    border: str
-    border_blurred: str
-    selection: str
-    scrollbar: str
-    scrollbar_hover: str
-    trough: str
-    trough_hover: str
-
-
-def _theme(name: str, roles: Mapping[str, str], ground: _ThemeColours, *, dark: bool) -> Theme:
+def _theme(name: str) -> Theme:
+    roles, ground = _COLOURS[name]
     return Theme(
-        name=name,
-        dark=dark,
+        name=f"tui-crawler-{name}",
+        dark=name.endswith("dark"),
         primary=roles["accent"],
         secondary=roles["blocked"],
         accent=roles["warning"],
         success=roles["ok"],
         warning=roles["warning"],
         error=roles["error"],
-        foreground=ground.foreground,
-        background=ground.background,
-        surface=ground.surface,
-        panel=ground.panel,
+        foreground=ground["foreground"],
+        background=ground["background"],
+        surface=ground["surface"],
+        panel=ground["panel"],
         variables={
             **{f"role-{role}": colour for role, colour in roles.items()},
             "text-muted": roles["muted"],
             "text-disabled": roles["faint"],
-            "primary-muted": ground.cursor,
+            "primary-muted": ground["cursor"],
             "block-cursor-foreground": roles["strong"],
-            "block-cursor-background": ground.cursor,
+            "block-cursor-background": ground["cursor"],
             "block-cursor-text-style": "bold",
-            "block-cursor-blurred-foreground": ground.foreground,
-            "block-cursor-blurred-background": ground.cursor_blurred,
+            "block-cursor-blurred-foreground": ground["foreground"],
+            "block-cursor-blurred-background": ground["cursor_blurred"],
             "block-cursor-blurred-text-style": "none",
-            "border": ground.border,
-            "border-blurred": ground.border_blurred,
-            "footer-background": ground.panel,
+            "border": ground["border"],
+            "border-blurred": ground["border_blurred"],
+            "footer-background": ground["panel"],
             "footer-foreground": roles["muted"],
             "footer-key-foreground": roles["accent"],
             "footer-description-foreground": roles["muted"],
-            "input-selection-background": ground.selection,
-            "scrollbar": ground.scrollbar,
-            "scrollbar-hover": ground.scrollbar_hover,
+            "input-selection-background": ground["selection"],
+            "scrollbar": ground["scrollbar"],
+            "scrollbar-hover": ground["scrollbar_hover"],
             "scrollbar-active": roles["accent"],
-            "scrollbar-background": ground.trough,
-            "scrollbar-background-hover": ground.trough_hover,
-            "scrollbar-background-active": ground.trough_hover,
-            "scrollbar-corner-color": ground.trough,
+            "scrollbar-background": ground["trough"],
+            "scrollbar-background-hover": ground["trough_hover"],
+            "scrollbar-background-active": ground["trough_hover"],
+            "scrollbar-corner-color": ground["trough"],
         },
     )
 
 
-DARK = _theme(
-    "tui-crawler-dark",
-    _DARK_ROLES,
-    _ThemeColours(
-        background="#11151b",
-        surface="#161b23",
-        panel="#1d242e",
-        foreground="#d4dbe6",
-        cursor="#24344c",
-        cursor_blurred="#1f2733",
-        border="#5f86bd",
-        border_blurred="#364253",
-        selection="#35507a",
-        scrollbar="#3a4658",
-        scrollbar_hover="#4d5c73",
-        trough="#161b23",
-        trough_hover="#1d242e",
-    ),
-    dark=True,
-)
-"""The calm dark theme."""
-
-LIGHT = _theme(
-    "tui-crawler-light",
-    _LIGHT_ROLES,
-    _ThemeColours(
-        background="#f4f2ec",
-        surface="#fbfaf6",
-        panel="#e9e6dd",
-        foreground="#262c36",
-        cursor="#d9e4f3",
-        cursor_blurred="#e9e9e6",
-        border="#4d7fba",
-        border_blurred="#c6c0b2",
-        selection="#b9d0ec",
-        scrollbar="#c3bfb3",
-        scrollbar_hover="#aaa698",
-        trough="#f4f2ec",
-        trough_hover="#e9e6dd",
-    ),
-    dark=False,
-)
-"""The calm light theme."""
-
-CONTRAST_DARK = _theme(
-    "tui-crawler-contrast-dark",
-    _CONTRAST_DARK_ROLES,
-    _ThemeColours(
-        background="#000000",
-        surface="#0a0a0a",
-        panel="#141414",
-        foreground="#ffffff",
-        cursor="#1d2a44",
-        cursor_blurred="#22262e",
-        border="#ffffff",
-        border_blurred="#8b94a3",
-        selection="#29406e",
-        scrollbar="#8b94a3",
-        scrollbar_hover="#b9c0cc",
-        trough="#141414",
-        trough_hover="#22262e",
-    ),
-    dark=True,
-)
-"""High contrast on black."""
-
-CONTRAST_LIGHT = _theme(
-    "tui-crawler-contrast-light",
-    _CONTRAST_LIGHT_ROLES,
-    _ThemeColours(
-        background="#ffffff",
-        surface="#ffffff",
-        panel="#f0f0f0",
-        foreground="#000000",
-        cursor="#d6e6ff",
-        cursor_blurred="#e6e8ec",
-        border="#000000",
-        border_blurred="#6b7280",
-        selection="#bcd6ff",
-        scrollbar="#6b7280",
-        scrollbar_hover="#414852",
-        trough="#f0f0f0",
-        trough_hover="#e6e8ec",
-    ),
-    dark=False,
-)
-"""High contrast on white."""
-
-_IN_NAMES = {
-    True: _theme(
-        "sixteen-dark",
-        _DARK_NAMES,
-        _ThemeColours(
-            background="ansi_black",
-            surface="ansi_black",
-            panel="ansi_black",
-            foreground="ansi_white",
-            cursor="ansi_cyan",
-            cursor_blurred="ansi_blue",
-            border="ansi_bright_cyan",
-            border_blurred="ansi_bright_black",
-            selection="ansi_blue",
-            scrollbar="ansi_bright_black",
-            scrollbar_hover="ansi_white",
-            trough="ansi_black",
-            trough_hover="ansi_black",
-        ),
-        dark=True,
-    ),
-    False: _theme(
-        "sixteen-light",
-        _LIGHT_NAMES,
-        _ThemeColours(
-            background="ansi_bright_white",
-            surface="ansi_bright_white",
-            panel="ansi_bright_white",
-            foreground="ansi_black",
-            cursor="ansi_blue",
-            cursor_blurred="ansi_cyan",
-            border="ansi_blue",
-            border_blurred="ansi_bright_black",
-            selection="ansi_cyan",
-            scrollbar="ansi_bright_black",
-            scrollbar_hover="ansi_black",
-            trough="ansi_white",
-            trough_hover="ansi_white",
-        ),
-        dark=False,
-    ),
-}
+DARK, LIGHT, CONTRAST_DARK, CONTRAST_LIGHT, *_IN_NAMES = (_theme(name) for name in _NAMES)
+"""The calm dark theme and the calm light one, high contrast on black and on white; and those of 16 colours."""
 _CURSOR_TEXT = {True: ("ansi_black", "ansi_bright_white"), False: ("ansi_bright_white", "ansi_black")}
 
 
@@ -361,7 +145,7 @@ def in_sixteen(theme: Theme) -> Theme:
 
     A row under the cursor has one colour on the cursor's: not every role could be read there.
     """
-    named = _IN_NAMES[theme.dark]
+    named = _IN_NAMES[not theme.dark]
     focused, blurred = _CURSOR_TEXT[theme.dark]
     own = {
         "block-cursor-foreground": focused,
